@@ -1,0 +1,53 @@
+"""Node embeddings from random walks that remember."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Imported at first use, so that `reinforce2vec --help` waits for no compiler.
+_HOMES = {
+    "Graph": "graph",
+    "InputError": "errors",
+    "read_graph": "readers",
+    "FirstOrderWalk": "walks.policy",
+    "ReinforcedWalk": "walks.policy",
+    "SecondOrderWalk": "walks.policy",
+    "WalkSampler": "walks.sampler",
+    "sample_walks": "walks.sampler",
+    "occupation": "walks.trace",
+    "divergences": "walks.trace",
+    "stuck_set": "walks.trace",
+    "karate_club": "generators",
+    "rmat": "generators",
+}
+
+__all__ = sorted([*_HOMES, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if TYPE_CHECKING:
+    from .errors import InputError as InputError
+    from .generators import karate_club as karate_club
+    from .generators import rmat as rmat
+    from .graph import Graph as Graph
+    from .readers import read_graph as read_graph
+    from .walks.policy import FirstOrderWalk as FirstOrderWalk
+    from .walks.policy import ReinforcedWalk as ReinforcedWalk
+    from .walks.policy import SecondOrderWalk as SecondOrderWalk
+    from .walks.sampler import WalkSampler as WalkSampler
+    from .walks.sampler import sample_walks as sample_walks
+    from .walks.trace import divergences as divergences
+    from .walks.trace import occupation as occupation
+    from .walks.trace import stuck_set as stuck_set

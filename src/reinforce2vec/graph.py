@@ -1,0 +1,375 @@
+"""Graph: a sorted adjacency with the users' own node ids, immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from . import csr
+from .errors import InputError
+
+Ids = NDArray[np.int64] | NDArray[np.object_]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Graph:
+    """A graph that does not change: who is linked to whom, and how strongly.
+
+    Make one with :meth:`from_edges`, :meth:`from_any` or :func:`reinforce2vec.read_graph`. Nodes
+    are numbered in the order in which the input names them; `ids` keeps the input's names.
+
+    Attributes
+    ----------
+    indptr : int64 array (n_nodes + 1)
+        Where the neighbours of each node begin and end in `indices`.
+    indices : int32 array
+        The neighbours, node after node, each node's in ascending order. An undirected edge
+        stands in both its nodes' lists.
+    weights : float64 array or None
+        One positive weight for each entry of `indices`; None if the graph is not weighted. A walk
+        follows an edge of weight 2 twice as readily as one of weight 1.
+    ids : int64 or object array
+        The nodes' names, in input order.
+    directed : bool
+        Walks on a directed graph follow edges from source to target only.
+    dropped_self_loops : int
+        How many edges from a node to itself were left out.
+
+    Examples
+    --------
+    >>> from reinforce2vec import Graph
+    >>> g = Graph.from_edges([("ann", "bob"), ("bob", "cid")], nodes=["ann", "bob", "cid", "dee"])
+    >>> g
+    Graph(4 nodes, 2 edges, undirected, unweighted, 2 components, 1 isolated, 88 bytes)
+    >>> list(g.neighbors("bob"))
+    ['ann', 'cid']
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+    ids: Ids
+    directed: bool = False
+    dropped_self_loops: int = 0
+
+    def __post_init__(self) -> None:
+        for array in (self.indptr, self.indices, self.weights, self.ids):
+            if array is not None:
+                array.flags.writeable = False
+
+    # -- making one ----------------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        weights: Any = None,
+        *,
+        nodes: Iterable[Hashable] | None = None,
+        directed: bool = False,
+        self_loops: bool = False,
+    ) -> Graph:
+        """Make a graph from edges given as pairs of node ids.
+
+        Parameters
+        ----------
+        edges : iterable of pairs, or array (m, 2)
+            Ids may be anything hashable. Triples are taken as (source, target, weight).
+        weights : sequence of float, optional
+            One positive, finite weight for each edge. Parallel edges are merged and their weights
+            added.
+        nodes : iterable, optional
+            Ids that come first, in this order, whether an edge names them or not: the way to keep
+            isolated nodes.
+        directed : bool, default False
+            Whether an edge leads from its first node to its second only.
+        self_loops : bool, default False
+            Keep edges from a node to itself. They are dropped, and counted, by default.
+
+        Examples
+        --------
+        >>> Graph.from_edges([(1, 2), (2, 3), (3, 3)])
+        Graph(3 nodes, 2 edges, undirected, unweighted, 1 component, 0 isolated, 72 bytes, \
+1 self-loop dropped)
+        """
+        pairs, weights = _as_pairs(edges, weights)
+        known = [] if nodes is None else list(nodes)
+        if isinstance(pairs, np.ndarray) and all(type(node) is int for node in known):
+            flat = np.ascontiguousarray(pairs, np.int64).ravel()
+            if known:
+                flat = np.concatenate([np.array(known, np.int64), flat])
+            codes, ids = number_integers(flat)
+        else:
+            listed = pairs.tolist() if isinstance(pairs, np.ndarray) else pairs
+            codes, ids = number_objects(known, listed)
+        ends = codes[len(known) :].reshape(-1, 2)
+        return cls.from_numbered(ends, weights, ids, directed=directed, self_loops=self_loops)
+
+    @classmethod
+    def from_numbered(
+        cls,
+        ends: NDArray[np.int32],
+        weights: Any,
+        ids: Ids,
+        *,
+        directed: bool = False,
+        self_loops: bool = False,
+    ) -> Graph:
+        """Make a graph from an (m, 2) array of edges whose ends are row numbers into `ids`."""
+        if weights is not None:
+            weights = checked_weights(weights, len(ends))
+        n = len(ids)
+        offsets, sources, by_target, loops = csr.arcs_by_target(
+            ends, weights, n, not directed, self_loops
+        )
+        indptr, indices, merged, kept = csr.sorted_rows(offsets, sources, by_target, n)
+        if kept < indices.size:
+            indices = indices[:kept].copy()
+            merged = None if merged is None else merged[:kept].copy()
+        return cls(indptr, indices, merged, ids, directed, loops)
+
+    @classmethod
+    def from_any(cls, source: Any, *, directed: bool | None = None, **options: Any) -> Graph:
+        """Make a graph from whatever holds one.
+
+        Takes networkx and igraph graphs, scipy sparse matrices, square arrays, pandas, polars and
+        pyarrow tables (columns source, target and perhaps weight), PyTorch Geometric `Data`,
+        edge lists as for :meth:`from_edges`, paths as for :func:`reinforce2vec.read_graph`, and
+        a Graph, which is returned as it is. None of those packages is needed otherwise.
+
+        Parameters
+        ----------
+        source : object
+            What holds the graph.
+        directed : bool, optional
+            By default what the object itself says, and undirected where it says nothing.
+        **options
+            `weighted` (None: use weights where there are any) and `self_loops` (False).
+        """
+        from .converters import graph_from
+
+        return graph_from(source, directed=directed, **options)
+
+    # -- what it holds -------------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.ids)
+
+    @cached_property
+    def n_edges(self) -> int:
+        """Number of edges; an undirected edge counts once."""
+        if self.directed:
+            return len(self.indices)
+        rows = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degrees)
+        return int(np.count_nonzero(rows <= self.indices))
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the edges carry weights."""
+        return self.weights is not None
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Number of neighbours of each node (out-edges, on a directed graph)."""
+        return np.diff(self.indptr)
+
+    @cached_property
+    def n_components(self) -> int:
+        """Number of connected components, directions aside."""
+        return int(connected_components(self.to_scipy(), directed=self.directed)[0])
+
+    @cached_property
+    def n_isolated(self) -> int:
+        """Number of nodes without any edge."""
+        linked = self.degrees > 0
+        if self.directed:
+            linked[self.indices] = True
+        return int(np.count_nonzero(~linked))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the adjacency and the ids (of an object id, its reference) in bytes."""
+        arrays = (self.indptr, self.indices, self.weights, self.ids)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    @cached_property
+    def _row_of(self) -> dict[Hashable, int]:
+        return {node: row for row, node in enumerate(self.ids.tolist())}
+
+    def row(self, node: Hashable) -> int:
+        """Row number of a node id."""
+        try:
+            return self._row_of[node]
+        except KeyError:
+            raise InputError(f"node {node!r} is not in the graph") from None
+
+    def rows(self, nodes: Iterable[Hashable]) -> NDArray[np.int32]:
+        """Row numbers of many node ids."""
+        return np.fromiter((self.row(node) for node in nodes), np.int32)
+
+    def neighbors(self, node: Hashable) -> Ids:
+        """Ids of a node's neighbours (on a directed graph, of those it points to)."""
+        row = self.row(node)
+        neighbors: Ids = self.ids[self.indices[self.indptr[row] : self.indptr[row + 1]]]
+        return neighbors
+
+    @cached_property
+    def alias(self) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]] | None:
+        """Tables for draws by weight (see :func:`csr.alias_tables`); None if weights say nothing.
+
+        Built once, at the first weighted walk: 12 bytes an arc, 8 a node.
+        """
+        if self.weights is None or self.weights.size == 0 or np.ptp(self.weights) == 0:
+            return None
+        tables: tuple[Any, Any, Any] = csr.alias_tables(self.indptr, self.weights)
+        return tables
+
+    def to_scipy(self) -> Any:
+        """The adjacency as a scipy CSR array, rows and columns in `ids` order."""
+        ones = np.ones(len(self.indices), np.int8)
+        data = ones if self.weights is None else self.weights
+        shape = (self.n_nodes, self.n_nodes)
+        return scipy.sparse.csr_array((data, self.indices, self.indptr), shape=shape)
+
+    def __len__(self) -> int:
+        return self.n_nodes
+
+    def __contains__(self, node: Hashable) -> bool:
+        return node in self._row_of
+
+    def __repr__(self) -> str:
+        facts = [
+            _count(self.n_nodes, "node"),
+            _count(self.n_edges, "edge"),
+            "directed" if self.directed else "undirected",
+            "weighted" if self.weighted else "unweighted",
+            _count(self.n_components, "component"),
+            f"{self.n_isolated:,} isolated",
+            readable_bytes(self.nbytes),
+        ]
+        if self.dropped_self_loops:
+            facts.append(_count(self.dropped_self_loops, "self-loop") + " dropped")
+        return f"Graph({', '.join(facts)})"
+
+
+# -- numbering and checking --------------------------------------------------------------------
+
+
+def number_integers(values: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Number integer ids by first appearance; returns the numbers and the distinct ids."""
+    codes = np.empty(values.size, np.int32)
+    if values.size == 0:
+        return codes, np.empty(0, np.int64)
+    low, high = int(values.min()), int(values.max())
+    if high - low <= 2 * values.size + 1_000_000:
+        table = np.full(high - low + 1, csr.EMPTY, np.int32)
+        ids: NDArray[np.int64] = csr.number_in_order(values, codes, table, low)
+        return codes, ids
+    # ids with wide holes: number them by rank first, then by first appearance
+    ranked, ranks = np.unique(values, return_inverse=True)
+    table = np.full(ranked.size, csr.EMPTY, np.int32)
+    order = csr.number_in_order(ranks.astype(np.int64), codes, table, 0)
+    return codes, ranked[order]
+
+
+def number_objects(
+    known: Sequence[Hashable], edges: Sequence[Sequence[Hashable]]
+) -> tuple[NDArray[np.int32], Ids]:
+    """Number ids of any hashable kind by first appearance, `known` ones first."""
+    numbers: dict[Hashable, int] = {}
+    try:
+        codes = [
+            numbers.setdefault(node, len(numbers))
+            for node in chain(known, chain.from_iterable(edges))
+        ]
+    except TypeError as error:
+        raise InputError(f"node ids must be hashable, like numbers and strings: {error}") from None
+    if None in numbers or any(node != node for node in numbers):
+        raise InputError("a node id is missing (None or NaN): every edge needs two ids")
+    return np.array(codes, np.int32), as_ids(list(numbers))
+
+
+def as_ids(ids: Sequence[Hashable]) -> Ids:
+    """Node ids as an array: int64 where all are integers, else objects."""
+    if all(isinstance(node, (int, np.integer)) and not isinstance(node, bool) for node in ids):
+        try:
+            return np.array(ids, np.int64)
+        except OverflowError:
+            pass
+    array = np.empty(len(ids), object)
+    array[:] = ids
+    return array
+
+
+def checked_weights(weights: Any, n_edges: int) -> NDArray[np.float64]:
+    """Edge weights as an array, each of them positive and finite."""
+    try:
+        array = np.ascontiguousarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers, one for each edge") from None
+    if array.shape != (n_edges,):
+        raise InputError(
+            f"expected one weight for each of the {n_edges:,} edges, got an array of shape "
+            f"{array.shape}"
+        )
+    bad = np.flatnonzero(~((array > 0) & (array < np.inf)))
+    if bad.size:
+        raise InputError(
+            f"edge {bad[0]:,} (counted from 0) has weight {array[bad[0]]:g}: "
+            "weights must be positive and finite"
+        )
+    return array
+
+
+def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
+    """Edges as an integer (m, 2) array or a list of pairs, with the weights of triples split off."""
+    if isinstance(edges, np.ndarray) and edges.dtype.kind in "iuf":
+        if edges.ndim != 2 or edges.shape[1] != 2:
+            raise InputError(f"an array of edges has the shape (m, 2), not {edges.shape}")
+        whole = edges.astype(np.int64) if np.isfinite(edges).all() else None
+        if whole is None or not np.array_equal(whole, edges):
+            raise InputError("an array of edges holds integer node ids that fit in 64 bits")
+        return whole, weights
+    pairs = edges.tolist() if isinstance(edges, np.ndarray) else list(edges)
+    sizes = {len(edge) if isinstance(edge, Sequence) else 0 for edge in pairs}
+    if sizes == {3} and weights is None:
+        return [edge[:2] for edge in pairs], [edge[2] for edge in pairs]
+    for number, edge in enumerate(pairs if sizes - {2} else ()):
+        if not isinstance(edge, Sequence) or len(edge) != 2:
+            raise InputError(
+                f"edge {number:,} (counted from 0) is {edge!r}: expected a pair of node ids"
+            )
+    if pairs and all(type(a) is int and type(b) is int for a, b in pairs):
+        try:
+            return np.array(pairs, np.int64), weights
+        except OverflowError:
+            pass
+    return pairs, weights
+
+
+# -- saying it ---------------------------------------------------------------------------------
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def readable_bytes(size: float) -> str:
+    """A size in bytes as a person writes it."""
+    if size < 1000:
+        return f"{size:.0f} bytes"
+    for unit in ("kB", "MB", "GB"):
+        size /= 1000
+        if size < 1000 or unit == "GB":
+            break
+    return f"{size:.1f} {unit}"

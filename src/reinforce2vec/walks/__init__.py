@@ -1,0 +1,1 @@
+"""Random walks: what a walk is, its scores, its random numbers, its kernels, its traces."""

@@ -1,0 +1,178 @@
+"""What a walk is: three kinds, each a small frozen dataclass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+
+CHOICES = {
+    "reward": ("vertex", "kl", "js"),
+    "exploration": ("none", "epsilon", "ucb"),
+    "annealing": ("constant", "linear", "exponential"),
+    "occupation": ("graph", "path"),
+}
+LAST_OF_EXPONENTIAL = 0.01  # an exponentially annealed weight ends at this share of its start
+
+
+@dataclass(frozen=True)
+class FirstOrderWalk:
+    """DeepWalk's walk: the next node is any neighbour, by edge weight. No memory."""
+
+    def check(self) -> None:
+        """Nothing can be wrong with it."""
+
+
+@dataclass(frozen=True)
+class SecondOrderWalk:
+    """node2vec's walk: the next node depends on the last two.
+
+    Coming from t, a neighbour x weighs 1/p if it is t itself, 1 if t has an edge to x, and 1/q
+    otherwise, times its edge weight. Sampled by rejection: no tables, no memory.
+
+    Parameters
+    ----------
+    p : float, default 1
+        Return parameter: the smaller, the more often the walk turns back.
+    q : float, default 1
+        In-out parameter: the smaller, the farther the walk strays.
+    """
+
+    p: float = 1.0
+    q: float = 1.0
+
+    def check(self) -> None:
+        """Raise InputError if a parameter makes no sense."""
+        _check_number("p", self.p, above=0.0)
+        _check_number("q", self.q, above=0.0)
+
+
+@dataclass(frozen=True)
+class ReinforcedWalk:
+    """A walk that remembers its whole path and lets it choose the next node.
+
+    The reward of a neighbour says how well it fits the path so far: how often the path has been
+    there (VRRW), or how little the path's occupation vector would move (DRRW). Exploration keeps
+    the walk from getting stuck. With `exploration="ucb"` the next node is drawn from the softmax
+    of reward plus exploration score; with "epsilon" a neighbour at random is taken with
+    probability ε and otherwise the reward decides: VRRW draws in proportion to it (on the path:
+    takes the best), DRRW takes the best. Edge weights multiply a neighbour's weight in every draw.
+
+    Parameters
+    ----------
+    reward : {"js", "kl", "vertex"}
+        Jensen-Shannon or Kullback-Leibler divergence (DRRW), or visit counts (VRRW).
+    exploration : {"ucb", "epsilon", "none"}
+        Upper confidence bounds, ε-greedy, or no exploration.
+    weight : float, optional
+        How strongly to explore: ε in [0, 1] (default 0.5), or the factor α >= 0 of the UCB score
+        (default 1).
+    annealing : {"constant", "linear", "exponential"}
+        How the weight falls along the walk: not at all, in a straight line to 0, or by a constant
+        ratio to 1% of itself.
+    occupation : {"graph", "path"}
+        What is remembered. "graph": the paper's equations as printed, every node of the graph
+        counts once from the start. "path": as in the authors' released code, the start counts as
+        visited and the occupation vector covers the path alone; it also takes the square root of
+        the JS divergence, the best reward in ε-greedy VRRW, and another UCB score for VRRW.
+    candidates : int, optional
+        Weigh at most this many unvisited neighbours, drawn at random (one, where a node has no
+        more neighbours than this); every visited neighbour is weighed. Default: all.
+    temperature : float, default 1
+        Divides the scores before the softmax: low is greedy, high is uniform.
+
+    Examples
+    --------
+    >>> from reinforce2vec import ReinforcedWalk
+    >>> ReinforcedWalk.released("kl")
+    ReinforcedWalk(reward='kl', exploration='ucb', weight=0.01, annealing='constant', \
+occupation='path', candidates=10, temperature=1.0)
+    """
+
+    reward: str = "js"
+    exploration: str = "ucb"
+    weight: float | None = None
+    annealing: str = "constant"
+    occupation: str = "graph"
+    candidates: int | None = None
+    temperature: float = 1.0
+
+    @classmethod
+    def paper(cls, reward: str = "js", exploration: str = "ucb", **changes: Any) -> ReinforcedWalk:
+        """The equations as the paper prints them; `changes` override single parameters."""
+        return cls(reward, exploration, **changes)
+
+    @classmethod
+    def released(
+        cls, reward: str = "js", exploration: str = "ucb", **changes: Any
+    ) -> ReinforcedWalk:
+        """The walk that made the paper's tables; `changes` override single parameters."""
+        settings: dict[str, Any] = {
+            "weight": 0.01 if exploration == "ucb" else None,
+            "occupation": "path",
+            "candidates": None if reward == "vertex" else 10,
+        }
+        return cls(reward, exploration, **(settings | changes))
+
+    def check(self) -> None:
+        """Raise InputError if a parameter makes no sense."""
+        for name, choices in CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+        if self.weight is not None:
+            most = 1.0 if self.exploration == "epsilon" else np.inf
+            _check_number("weight", self.weight, least=0.0, most=most)
+        if self.candidates is not None:
+            if isinstance(self.candidates, bool) or not isinstance(
+                self.candidates, (int, np.integer)
+            ):
+                raise InputError(f"candidates must be an integer, not {self.candidates!r}")
+            _check_number("candidates", self.candidates, least=1)
+        _check_number("temperature", self.temperature, above=0.0)
+
+    def exploration_weights(self, decisions: int) -> NDArray[np.float64]:
+        """ε or α at each decision of a walk; zeros without exploration."""
+        if self.exploration == "none":
+            return np.zeros(decisions)
+        first = self.weight
+        if first is None:
+            first = 0.5 if self.exploration == "epsilon" else 1.0
+        progress = np.arange(decisions) / max(decisions - 1, 1)
+        curves = {
+            "constant": np.ones(decisions),
+            "linear": 1.0 - progress,
+            "exponential": LAST_OF_EXPONENTIAL**progress,
+        }
+        return first * curves[self.annealing]
+
+
+Walk = FirstOrderWalk | SecondOrderWalk | ReinforcedWalk
+
+
+def check_walk(walk: Any) -> None:
+    """Raise InputError unless `walk` is a walk with sound parameters."""
+    if not isinstance(walk, (FirstOrderWalk, SecondOrderWalk, ReinforcedWalk)):
+        raise InputError(
+            "a walk is a ReinforcedWalk, FirstOrderWalk or SecondOrderWalk, "
+            f"not {type(walk).__name__}"
+        )
+    walk.check()
+
+
+def _check_number(
+    name: str,
+    value: Any,
+    least: float = -np.inf,
+    above: float = -np.inf,
+    most: float = np.inf,
+) -> None:
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    if not number or not (value >= least and value > above and value <= most and value < np.inf):
+        wanted = f"above {above:g}" if above > -np.inf else f"at least {least:g}"
+        limit = f" and at most {most:g}" if most < np.inf else ""
+        raise InputError(f"{name} must be a number {wanted}{limit}, not {value!r}")

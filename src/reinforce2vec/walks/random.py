@@ -1,0 +1,71 @@
+"""Counter-based random numbers: every draw is a pure function of (seed, walk, step, draw).
+
+Nothing is shared between walks, so neither threads nor blocks nor devices can change a walk. The
+generator hashes a counter: SplitMix64's finaliser over key + counter * gamma, with a key and an
+odd gamma of each walk's own. Integer adds, multiplies and shifts only: the same on every machine.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd
+_MUL_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MUL_2 = np.uint64(0x94D049BB133111EB)
+_ONE = np.uint64(1)
+
+
+@intrinsic  # type: ignore[misc]
+def multiply_high(typingctx: Any, a: Any, b: Any) -> Any:
+    """Upper 64 bits of the 128-bit product of two unsigned 64-bit integers."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@njit(cache=True, inline="always", _nrt=False)
+def mix(x):  # type: ignore[no-untyped-def]
+    """Scramble 64 bits so that every input bit flips every output bit half of the time."""
+    x = (x ^ (x >> np.uint64(30))) * _MUL_1
+    x = (x ^ (x >> np.uint64(27))) * _MUL_2
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(cache=True, inline="always", _nrt=False)
+def stream(seed, k):  # type: ignore[no-untyped-def]
+    """Key and gamma of walk k."""
+    key = mix(mix(seed + _STEP) + np.uint64(k) * _STEP)
+    return key, mix(key + _STEP) | _ONE
+
+
+@njit(cache=True, inline="always", _nrt=False)
+def draw(key, gamma, step, i):  # type: ignore[no-untyped-def]
+    """64 random bits: draw i of a step of a walk."""
+    return mix(key + ((np.uint64(i) << np.uint64(32)) + np.uint64(step)) * gamma)
+
+
+@njit(cache=True, inline="always", _nrt=False)
+def below(bits, n):  # type: ignore[no-untyped-def]
+    """Random bits as an integer in [0, n), uniform to one part in 2^64 / n."""
+    return np.int64(multiply_high(bits, np.uint64(n)))
+
+
+@njit(cache=True, inline="always", _nrt=False)
+def left_over(bits, n):  # type: ignore[no-untyped-def]
+    """What `below` did not use of the bits: a number in [0, 1), independent of its result."""
+    return unit(bits * np.uint64(n))
+
+
+@njit(cache=True, inline="always", _nrt=False)
+def unit(bits):  # type: ignore[no-untyped-def]
+    """Random bits as a number in [0, 1), a multiple of 2^-53."""
+    return np.float64(np.int64(bits >> np.uint64(11))) * (1.0 / 9007199254740992.0)

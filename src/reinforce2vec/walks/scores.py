@@ -1,0 +1,241 @@
+"""The paper's equations in closed form, one small function each.
+
+Notation (the paper's): at decision n the path is X(0), ..., X(n); N nodes; c is how often a
+candidate x stands in the walk's memory, and c_u how often the start u does. Two readings:
+
+=====================  ======================================  ===================================
+occupation             "graph": the equations as printed       "path": what the released code does
+=====================  ======================================  ===================================
+memory holds           X(1), ..., X(n)                         X(0), ..., X(n)
+local time z of x      1 + c                                   c
+total T                n + N                                   n + 1
+JS reward              the divergence                          its square root, the distance
+=====================  ======================================  ===================================
+
+Everything depends on the small integers n, c and c_u only. Logarithms come from tables filled
+once here; the functions that kernels call add, multiply, divide and take square roots, all of
+which IEEE 754 rounds one way, and `exp` below is made of those. So a score has the same bits on
+every machine and device. For small counts even this is looked up (`softmax_tables`).
+"""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+VERTEX, KL, JS = 0, 1, 2
+REWARDS = {"vertex": VERTEX, "kl": KL, "js": JS}
+
+TABLE_COUNTS = 32  # counts below this are looked up in softmax_tables
+LARGEST_EXPONENT = 600.0  # tables hold exp of scores only where nothing overflows
+
+
+class Scores(NamedTuple):
+    """Everything a kernel needs to score a candidate, for walks of one length on one graph."""
+
+    reward: int
+    path: bool  # occupation over the path, not over the whole graph
+    inverse_temperature: float
+    explore: NDArray[np.float64]  # by n: the weight of the exploration score, annealed
+    total: NDArray[np.float64]  # by n: T
+    of_total: NDArray[np.float64]  # by n: the divergence's part that depends on T alone
+    unvisited_js: NDArray[np.float64]  # by n: log(1 - 1/(2T+1))
+    of_count: NDArray[np.float64]  # by z: z log(1 + 1/z) (KL), log(1 - 1/(2z+1)) (JS)
+    of_next_count: NDArray[np.float64]  # by z: log(1 + 1/(2z+1)) (JS)
+    log_visits: NDArray[np.float64]  # by c: log(1 + c)
+    vertex_bonus: NDArray[np.float64]  # by c: 0.9^(1+c) for VRRW with UCB on the path, else 0
+    exploit_table: NDArray[np.float64]  # by n, c: exp of the score that c_u does not touch
+    explore_table: NDArray[np.float64]  # by c_u, c: exp of the UCB score
+
+
+def make_scores(
+    reward: str,
+    path: bool,
+    temperature: float,
+    explore: NDArray[np.float64],
+    n_nodes: int,
+) -> Scores:
+    """Fill the tables for walks that make len(explore) decisions."""
+    decisions = len(explore)
+    T = np.arange(decisions, dtype=np.float64) + (1 if path else n_nodes)
+    z = np.arange(decisions + 2, dtype=np.float64)
+    kind = REWARDS[reward]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if kind == KL:
+            of_total = np.log1p(1 / T)
+            of_count = z * np.log1p(1 / z)
+        else:
+            of_total = np.log1p(-1 / (2 * T + 1) ** 2)
+            of_count = np.log1p(-1 / (2 * z + 1))
+    of_count[0] = 0.0  # 0 log 0 = 0
+    bonus = 0.9 ** (1 + z) if path else np.zeros_like(z)
+    scores = Scores(
+        reward=kind,
+        path=path,
+        inverse_temperature=1 / temperature,
+        explore=explore,
+        total=T,
+        of_total=of_total,
+        unvisited_js=np.log1p(-1 / (2 * T + 1)),
+        of_count=of_count,
+        of_next_count=np.log1p(1 / (2 * z + 1)),
+        log_visits=np.log1p(z),
+        vertex_bonus=bonus if kind == VERTEX else np.zeros_like(z),
+        exploit_table=np.zeros((0, 0)),
+        explore_table=np.zeros((0, 0)),
+    )
+    exploit_table, explore_table = softmax_tables(scores, min(TABLE_COUNTS, decisions + 1))
+    return scores._replace(exploit_table=exploit_table, explore_table=explore_table)
+
+
+def softmax_bounds(scores: Scores) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds of a candidate's weight relative to an unvisited one's, for DRRW with UCB.
+
+    By n: an upper bound, since no divergence is below 0 and U is largest where c is 0. By c_u: a
+    lower bound, since Q grows with c and U stays above 0. The margins outweigh all rounding.
+    """
+    decisions = len(scores.explore)
+    highest = np.array([divergence(scores, n, 0) for n in range(decisions)])
+    with np.errstate(over="ignore"):
+        tops = np.exp(highest * scores.inverse_temperature) * (1 + 1e-12)
+    steepest = scores.explore.max(initial=0.0) * scores.inverse_temperature
+    floors = np.exp(-np.sqrt(scores.log_visits) * steepest) * (1 - 1e-12)
+    return tops, floors
+
+
+# -- the functions kernels call ------------------------------------------------------------------
+
+
+@njit(cache=True, _nrt=False)
+def kl_divergence(scores, n, z):  # type: ignore[no-untyped-def]
+    """D_KL(w(n) || w^x(n)) = log((T+1)/T) - (z/T) log((z+1)/z)."""
+    return scores.of_total[n] - scores.of_count[z] / scores.total[n]
+
+
+@njit(cache=True, _nrt=False)
+def js_divergence(scores, n, z):  # type: ignore[no-untyped-def]
+    """D_JS(w(n), w^x(n)) in nats.
+
+    With e = log(1 - 1/((2z+1)(2T+1))) the N-term sums fold into
+    2 D = log(1 - 1/(2T+1)^2) + (z/T) (log(2z/(2z+1)) - e) + ((z+1)/(T+1)) (log((2z+2)/(2z+1)) - e).
+    """
+    T = scores.total[n]
+    if z == 0:
+        e = scores.unvisited_js[n]
+    else:
+        y = 1.0 / ((2.0 * z + 1.0) * (2.0 * T + 1.0))
+        e = _log_one_minus(y)
+    seen = (z / T) * (scores.of_count[z] - e)
+    added = ((z + 1.0) / (T + 1.0)) * (scores.of_next_count[z] - e)
+    return 0.5 * (scores.of_total[n] + seen + added)
+
+
+@njit(cache=True, _nrt=False)
+def divergence(scores, n, c):  # type: ignore[no-untyped-def]
+    """How far the occupation vector moves if a node seen c times comes next (DRRW's Q')."""
+    z = c if scores.path else c + 1
+    if scores.reward == KL:
+        return kl_divergence(scores, n, z)
+    d = js_divergence(scores, n, z)
+    return np.sqrt(max(d, 0.0)) if scores.path else d
+
+
+@njit(cache=True, _nrt=False)
+def exploitation(scores, n, c):  # type: ignore[no-untyped-def]
+    """Q: 1 + c for VRRW (with its bonus on the path), 1 - divergence for DRRW."""
+    if scores.reward == VERTEX:
+        return 1.0 + c + scores.explore[n] * scores.vertex_bonus[c]
+    return 1.0 - divergence(scores, n, c)
+
+
+@njit(cache=True, _nrt=False)
+def exploration(scores, c_u, c):  # type: ignore[no-untyped-def]
+    """U = sqrt(log(1 + c_u) / (1 + c)); none where VRRW on the path has its bonus instead."""
+    if scores.path and scores.reward == VERTEX:
+        return 0.0
+    return np.sqrt(scores.log_visits[c_u] / (1.0 + c))
+
+
+@njit(cache=True, _nrt=False)
+def exponent(scores, n, c_u, c):  # type: ignore[no-untyped-def]
+    """(Q + weight U) / temperature of a node seen c times, less that of an unvisited one."""
+    exploit = exploitation(scores, n, c) - exploitation(scores, n, 0)
+    explore = exploration(scores, c_u, c) - exploration(scores, c_u, 0)
+    return (exploit + scores.explore[n] * explore) * scores.inverse_temperature
+
+
+@njit(cache=True)
+def softmax_tables(scores, counts):  # type: ignore[no-untyped-def]
+    """exp of the scores for counts below `counts`, relative to an unvisited node, in two factors.
+
+    The product exploit_table[n, c] * explore_table[c_u, c] is exp(exponent). Both are empty where
+    the exploration weight changes along the walk or a score is too large: kernels then compute.
+    """
+    decisions = scores.explore.size
+    exploit = np.empty((decisions, counts))
+    explore = np.empty((counts, counts))
+    largest = 0.0
+    for n in range(decisions):
+        for c in range(counts):
+            q = exploitation(scores, n, c) - exploitation(scores, n, 0)
+            exploit[n, c] = q * scores.inverse_temperature
+            largest = max(largest, abs(exploit[n, c]))
+    for c_u in range(counts):
+        for c in range(counts):
+            u = exploration(scores, c_u, c) - exploration(scores, c_u, 0)
+            explore[c_u, c] = scores.explore[0] * u * scores.inverse_temperature
+            largest = max(largest, abs(explore[c_u, c]))
+    annealed = False
+    for n in range(1, decisions):
+        annealed |= scores.explore[n] != scores.explore[0]
+    if annealed or largest > LARGEST_EXPONENT:
+        return np.empty((0, 0)), np.empty((0, 0))
+    for n in range(decisions):
+        for c in range(counts):
+            exploit[n, c] = exp(exploit[n, c])
+    for c_u in range(counts):
+        for c in range(counts):
+            explore[c_u, c] = exp(explore[c_u, c])
+    return exploit, explore
+
+
+# -- elementary functions with one result everywhere ---------------------------------------------
+
+_POWERS_OF_TWO = 2.0 ** np.arange(-1074, 1024)
+_TAYLOR = np.array([1 / factorial(i) for i in range(14)])
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH = 0.693147180369123816490  # exact in 32 bits, so that k * _LN2_HIGH is exact
+_LN2_LOW = 1.90821492927058770002e-10
+
+
+@njit(cache=True, _nrt=False)
+def exp(x):  # type: ignore[no-untyped-def]
+    """e^x to within 2 units in the last place, from adds and multiplies only.
+
+    Below -700 it gives 0, above 700 infinity.
+    """
+    if x < -700.0:
+        return 0.0
+    if x > 700.0:
+        return np.inf
+    k = np.int64(np.floor(x * _LOG2_E + 0.5))
+    r = (x - k * _LN2_HIGH) - k * _LN2_LOW
+    series = _TAYLOR[13]
+    for i in range(12, -1, -1):
+        series = series * r + _TAYLOR[i]
+    return series * _POWERS_OF_TWO[k + 1074]
+
+
+@njit(cache=True, _nrt=False)
+def _log_one_minus(y):  # type: ignore[no-untyped-def]
+    """log(1 - y) for 0 < y <= 1/9, as -2 artanh(y / (2 - y)); the series' rest is below 1e-17."""
+    s = y / (2.0 - y)
+    square = s * s
+    series = 0.0
+    for i in range(15, 0, -2):
+        series = 1.0 / i + series * square
+    return -2.0 * s * series
