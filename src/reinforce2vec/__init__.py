@@ -17,6 +17,7 @@ _HOMES = {
     "SecondOrderWalk": "walks.policy",
     "WalkSampler": "walks.sampler",
     "sample_walks": "walks.sampler",
+    "write_walks": "walks.files",
     "occupation": "walks.trace",
     "divergences": "walks.trace",
     "stuck_set": "walks.trace",
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from .generators import rmat as rmat
     from .graph import Graph as Graph
     from .readers import read_graph as read_graph
+    from .walks.files import write_walks as write_walks
     from .walks.policy import FirstOrderWalk as FirstOrderWalk
     from .walks.policy import ReinforcedWalk as ReinforcedWalk
     from .walks.policy import SecondOrderWalk as SecondOrderWalk

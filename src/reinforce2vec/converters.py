@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from .edgelist import NAME_PAIRS
 from .errors import InputError
-from .graph import Graph, Ids, as_ids, number_integers, number_objects
+from .graph import Graph
+from .numbering import Ids, as_ids, number_integers, number_objects
 
 ACCEPTED = (
     "a Graph, a path, a networkx or igraph graph, a scipy sparse matrix, a square array, an (m, 2) "

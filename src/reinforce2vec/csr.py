@@ -9,112 +9,153 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-EMPTY = np.int32(-1)
+RUN = 32  # as many arcs are sorted by insertion
+
+
+# -- edges to rows -----------------------------------------------------------------------------
+# One random pass writes every arc into its row; rows are then sorted where they stand, which
+# stays in the cache, and parallel arcs close up in place: no second copy of the arcs.
 
 
 @njit(cache=True, nogil=True)
-def number_in_order(values, codes, table, low):  # type: ignore[no-untyped-def]
-    """Number integers 0, 1, 2, ... by first appearance, through a direct look-up table.
+def row_offsets(ends, n, mirror, keep_loops):
+    """Where each node's arcs will begin, and how many edges are self-loops.
 
-    `codes` receives the number of every value; `table` (filled with -1) covers low, low+1, ....
-    Returns the distinct values in order. One pass, memory: the table.
-    """
-    distinct = np.empty(min(table.size, values.size), np.int64)
-    n = 0
-    for i in range(values.size):
-        place = values[i] - low
-        code = table[place]
-        if code < 0:
-            code = np.int32(n)
-            table[place] = code
-            distinct[n] = values[i]
-            n += 1
-        codes[i] = code
-    return distinct[:n].copy()
-
-
-@njit(cache=True, nogil=True)
-def arcs_by_target(ends, weights, n, mirror, keep_loops):  # type: ignore[no-untyped-def]
-    """Group arcs by the node they lead to, in any order inside a group.
-
-    `ends` (m, 2) holds each edge's source and target. With `mirror` every edge counts in both directions (a self-loop once). Returns the offsets of
-    the groups, the arcs' sources, their weights, and how many self-loops were left out.
-    """
-    offsets = np.zeros(n + 1, np.int64)
-    loops = 0
-    for i in range(len(ends)):
-        s, t = ends[i, 0], ends[i, 1]
-        if s == t:
-            loops += 1
-            if keep_loops:
-                offsets[t + 1] += 1
-        else:
-            offsets[t + 1] += 1
-            if mirror:
-                offsets[s + 1] += 1
-    for v in range(n):
-        offsets[v + 1] += offsets[v]
-    sources = np.empty(offsets[n], np.int32)
-    by_target = None if weights is None else np.empty(offsets[n], np.float64)
-    place = offsets[:-1].copy()
-    for i in range(len(ends)):
-        s, t = ends[i, 0], ends[i, 1]
-        if s == t and not keep_loops:
-            continue
-        sources[place[t]] = s
-        if weights is not None:
-            by_target[place[t]] = weights[i]
-        place[t] += 1
-        if mirror and s != t:
-            sources[place[s]] = t
-            if weights is not None:
-                by_target[place[s]] = weights[i]
-            place[s] += 1
-    return offsets, sources, by_target, 0 if keep_loops else loops
-
-
-@njit(cache=True, nogil=True)
-def sorted_rows(offsets, sources, by_target, n):  # type: ignore[no-untyped-def]
-    """Turn arcs grouped by target into rows by source, each sorted and free of duplicates.
-
-    Visiting the targets in order appends to every row in order, so no sort is needed, and
-    parallel arcs meet at the end of a row, where their weights are added. Linear time.
+    `ends` (m, 2) holds each edge's source and target. With `mirror` every edge counts in both
+    directions (a self-loop once).
     """
     indptr = np.zeros(n + 1, np.int64)
-    for i in range(sources.size):
-        indptr[sources[i] + 1] += 1
-    for v in range(n):
-        indptr[v + 1] += indptr[v]
-    place = indptr[:-1].copy()
-    indices = np.empty(sources.size, np.int32)
-    weights = None if by_target is None else np.empty(sources.size, np.float64)
-    for t in range(n):
-        for i in range(offsets[t], offsets[t + 1]):
-            s = sources[i]
-            last = place[s] - 1
-            if last >= indptr[s] and indices[last] == t:
-                if by_target is not None:
-                    weights[last] += by_target[i]
-            else:
-                indices[place[s]] = t
-                if by_target is not None:
-                    weights[place[s]] = by_target[i]
-                place[s] += 1
-    kept = 0
-    for v in range(n):  # close the gaps that merged arcs left, in place
-        begin = kept
-        for i in range(indptr[v], place[v]):
-            indices[kept] = indices[i]
-            if by_target is not None:
-                weights[kept] = weights[i]
-            kept += 1
-        indptr[v] = begin
-    indptr[n] = kept
-    return indptr, indices, weights, kept
+    loops = 0
+    for i in range(len(ends)):
+        s, t = np.uint32(ends[i, 0]), np.uint32(ends[i, 1])
+        if s == t:
+            loops += 1
+            indptr[s] += keep_loops
+        else:
+            indptr[s] += 1
+            indptr[t] += mirror
+    total = 0
+    for v in range(n + 1):
+        degree = indptr[v]
+        indptr[v] = total
+        total += degree
+    return indptr, loops
 
 
 @njit(cache=True, nogil=True)
-def alias_tables(indptr, weights):  # type: ignore[no-untyped-def]
+def fill_rows(ends, edge_weights, mirror, keep_loops, place, indices, weights):
+    """Write each arc to the next free place of its row; `place` begins as the rows' offsets."""
+    for i in range(len(ends)):
+        s, t = np.uint32(ends[i, 0]), np.uint32(ends[i, 1])
+        if s == t and not keep_loops:
+            continue
+        at = np.uint64(place[s])
+        place[s] += 1
+        indices[at] = t
+        if edge_weights is not None:
+            weights[at] = edge_weights[i]
+        if mirror and s != t:
+            at = np.uint64(place[t])
+            place[t] += 1
+            indices[at] = s
+            if edge_weights is not None:
+                weights[at] = edge_weights[i]
+
+
+@njit(cache=True, nogil=True)
+def sort_run(indices, weights, begin, end):
+    """Sort a few arcs by insertion, equal ones staying in order."""
+    for i in range(begin + 1, end):
+        index = indices[i]
+        weight = 0.0 if weights is None else weights[i]
+        j = i
+        while j > begin and indices[j - 1] > index:
+            indices[j] = indices[j - 1]
+            if weights is not None:
+                weights[j] = weights[j - 1]
+            j -= 1
+        indices[j] = index
+        if weights is not None:
+            weights[j] = weight
+
+
+@njit(cache=True, nogil=True)
+def merge_runs(indices, weights, begin, middle, end, left, left_weights):
+    """Merge two sorted neighbours, equal arcs staying in order; `left` is room for the first."""
+    size = middle - begin
+    for i in range(size):
+        left[i] = indices[begin + i]
+        if weights is not None:
+            left_weights[i] = weights[begin + i]
+    i, j, k = 0, middle, begin
+    while i < size:
+        if j < end and indices[j] < left[i]:
+            indices[k] = indices[j]
+            if weights is not None:
+                weights[k] = weights[j]
+            j += 1
+        else:
+            indices[k] = left[i]
+            if weights is not None:
+                weights[k] = left_weights[i]
+            i += 1
+        k += 1
+
+
+@njit(cache=True, nogil=True)
+def sort_rows(indptr, indices, weights, first, last):
+    """Sort the rows from `first` to before `last` by a stable merge sort.
+
+    Stable, so that the weights of parallel edges are added in one order in both their rows.
+    """
+    widest = 0
+    for v in range(first, last):
+        widest = max(widest, indptr[v + 1] - indptr[v])
+    left = np.empty(widest, np.int32)
+    left_weights = None if weights is None else np.empty(widest, np.float64)
+    for v in range(first, last):
+        begin, end = indptr[v], indptr[v + 1]
+        for run in range(begin, end, RUN):
+            sort_run(indices, weights, run, min(run + RUN, end))
+        width = RUN
+        while width < end - begin:
+            for at in range(begin, end - width, 2 * width):
+                stop = min(at + 2 * width, end)
+                merge_runs(indices, weights, at, at + width, stop, left, left_weights)
+            width *= 2
+
+
+@njit(cache=True, nogil=True)
+def merge_parallel(indptr, indices, weights):
+    """Make one arc of equal neighbours in a row, adding their weights; returns how many are left.
+
+    Works in place: the rows close up towards the front.
+    """
+    kept = 0
+    begin = indptr[0]
+    for v in range(indptr.size - 1):
+        end = indptr[v + 1]
+        row = kept
+        indptr[v] = row
+        for i in range(begin, end):
+            if kept > row and indices[kept - 1] == indices[i]:
+                if weights is not None:
+                    weights[kept - 1] += weights[i]
+            else:
+                indices[kept] = indices[i]
+                if weights is not None:
+                    weights[kept] = weights[i]
+                kept += 1
+        begin = end
+    indptr[indptr.size - 1] = kept
+    return kept
+
+
+# -- weights to draws -----------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def alias_tables(indptr, weights):
     """Walker's alias tables, one per row, for draws by weight in constant time.
 
     A draw picks a cell of the row uniformly and keeps it if a second uniform number in [0, 1) is

@@ -14,14 +14,30 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
-from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
+from itertools import chain
+from typing import BinaryIO, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from .errors import InputError
+from .fields import (
+    BAD_QUOTE,
+    BLANK,
+    DELIMITER,
+    FINE,
+    LINE_END,
+    MISSING,
+    NEWLINE,
+    ORDINARY,
+    RETURN,
+    SPACE,
+    TAB,
+    find_fields,
+    parse_integers,
+    parse_weights,
+)
+from .numbering import Ids, IntegerIds, TextIds, token_hashes
 
 CHUNK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 30  # places in a chunk are 32-bit numbers
@@ -52,372 +68,8 @@ NAME_PAIRS = (
 INTEGER = re.compile(rb"0|-?[1-9]\d*")  # as str(int) writes it
 NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I)
 
-# The parts that a byte can play in a line.
-ORDINARY, BLANK, DELIMITER, LINE_END = 0, 1, 2, 3
-
 WHITESPACE = 0  # the delimiter that stands for any run of spaces and tabs
 DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
-
-# What can be wrong with the fields of a line.
-FINE, MISSING, EMPTY, BAD_QUOTE = 0, 1, 2, 3
-
-TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
-QUOTE, HASH, PERCENT = 34, 35, 37
-PLUS, MINUS, DOT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
-
-ONE = np.uint64(1)
-LARGEST = 2**63 - 1
-MANTISSA_LIMIT = 9 * 10**14  # one more digit still leaves it below 2^53
-TENS = np.array(
-    [float(10**power) for power in range(23)]
-)  # the powers of ten that a float64 holds exactly
-
-
-# -- kernels: fields ---------------------------------------------------------------------------
-# The data end with a newline, so a scan for one needs no look at the size. Places are unsigned:
-# numba would test a signed index for being negative, which doubles the time.
-
-
-@njit(cache=True, nogil=True)
-def past_blanks(data, kinds, i):  # type: ignore[no-untyped-def]
-    """The first place from `i` on that holds no blank."""
-    while kinds[data[i]] == BLANK:
-        i += ONE
-    return i
-
-
-@njit(cache=True, nogil=True)
-def find_fields(data, kinds, stop, wanted, bounds):  # type: ignore[no-untyped-def]
-    """Find where the first `wanted` fields of every line begin and end.
-
-    `kinds` gives the part that each byte plays, and a field ends at a byte of the kind `stop` or
-    above. Blank lines and comments are passed over. `bounds` gets a row for every line that holds
-    data: begin and end of its first field, of its second, .... Returns how many rows were filled,
-    what is wrong with the line after them (FINE if nothing), where that line begins, and which of
-    its fields is meant. One pass over the bytes.
-    """
-    delimited = stop == DELIMITER
-    rows = 0
-    i = np.uint64(0)
-    while i < np.uint64(data.size):
-        line = i
-        while kinds[data[i]] == BLANK or data[i] == TAB:
-            i += ONE
-        if data[i] != NEWLINE and data[i] != HASH and data[i] != PERCENT:
-            if delimited:
-                i = line  # a tab at the start of the line may be a delimiter
-            for field in range(wanted):
-                if field > 0 and delimited and data[i] != NEWLINE:
-                    i = past_blanks(data, kinds, i + ONE)
-                else:
-                    i = past_blanks(data, kinds, i)
-                    if field > 0 and data[i] == NEWLINE:
-                        return rows, MISSING, line, field
-                if delimited and data[i] == QUOTE:
-                    begin = i + ONE
-                    i = begin
-                    while data[i] != QUOTE and data[i] != NEWLINE:
-                        i += ONE
-                    end = i
-                    if data[i] == QUOTE:
-                        i = past_blanks(data, kinds, i + ONE)
-                    if data[end] != QUOTE or kinds[data[i]] < stop:
-                        return rows, BAD_QUOTE, line, field
-                else:
-                    begin = i
-                    while kinds[data[i]] < stop:
-                        i += ONE
-                    end = i
-                    while end > begin and kinds[data[end - ONE]] == BLANK:
-                        end -= ONE
-                if end == begin:
-                    return rows, EMPTY, line, field
-                bounds[rows, 2 * field] = begin
-                bounds[rows, 2 * field + 1] = end
-            rows += 1
-        while data[i] != NEWLINE:
-            i += ONE
-        i += ONE
-    return rows, FINE, i, 0
-
-
-@njit(cache=True, nogil=True)
-def parse_integers(data, tokens, values):  # type: ignore[no-untyped-def]
-    """Parse each data[tokens[i, 0]:tokens[i, 1]] as an integer, as far as they are that.
-
-    Returns False at the first one that is not written as str(int) writes it, or does not fit in
-    64 bits: the ids then are strings.
-    """
-    for row in range(len(tokens)):
-        i, end = np.uint64(tokens[row, 0]), np.uint64(tokens[row, 1])
-        negative = data[i] == MINUS
-        if negative:
-            i += ONE
-        digits = end - i
-        if digits < ONE or digits > np.uint64(19):
-            return False
-        if data[i] == ZERO and (digits > ONE or negative):
-            return False
-        value = np.uint64(0)  # holds any 19 digits
-        while i < end:
-            if data[i] < ZERO or data[i] > NINE:
-                return False
-            value = value * np.uint64(10) + np.uint64(data[i] - ZERO)
-            i += ONE
-        if value > np.uint64(LARGEST) + np.uint64(negative):
-            return False
-        values[row] = -np.int64(value) if negative else np.int64(value)
-    return True
-
-
-@njit(cache=True, nogil=True)
-def parse_weights(data, bounds, weights):  # type: ignore[no-untyped-def]
-    """Parse the third field of every row as a decimal number, correctly rounded.
-
-    A mantissa below 2^53 and a power of ten up to 10^22 are exact in a float64, so their product
-    or quotient is rounded once. Any other field leaves NaN, for Python to look at.
-    """
-    for row in range(len(bounds)):
-        i, end = np.uint64(bounds[row, 4]), np.uint64(bounds[row, 5])
-        weights[row] = np.nan
-        mantissa, exponent, digits, after_dot = np.int64(0), np.int64(0), 0, 0
-        while i < end and mantissa < MANTISSA_LIMIT:
-            if ZERO <= data[i] <= NINE:
-                mantissa = mantissa * 10 + np.int64(data[i] - ZERO)
-                digits += 1
-                exponent -= after_dot
-            elif data[i] == DOT and after_dot == 0:
-                after_dot = 1
-            else:
-                break
-            i += ONE
-        if i + ONE < end and (data[i] == LOWER_E or data[i] == UPPER_E):
-            i += ONE
-            sign = -1 if data[i] == MINUS else 1
-            if (data[i] == MINUS or data[i] == PLUS) and i + ONE < end:
-                i += ONE
-            power = np.int64(0)
-            while i < end and ZERO <= data[i] <= NINE and power < 1000:
-                power = power * 10 + np.int64(data[i] - ZERO)
-                i += ONE
-            exponent += sign * power
-        if i == end and digits > 0 and -22 <= exponent <= 22:
-            if exponent < 0:
-                weights[row] = mantissa / TENS[-exponent]
-            else:
-                weights[row] = mantissa * TENS[exponent]
-
-
-# -- kernels: numbering ------------------------------------------------------------------------
-# Both number ids 0, 1, 2, ... by first appearance, beginning at the item `start` and going on from
-# the n ids that are known already, through an open-addressing hash table (-1: free). They return
-# before an id for which there is no room: how far they came, and the new n. (Making room in the
-# kernels would cost half their speed: numba then cannot keep the arrays in registers.)
-
-
-@njit(cache=True, nogil=True)
-def mixed(h):  # type: ignore[no-untyped-def]
-    """Spread the bits of a 64-bit number: the finalizer of MurmurHash3."""
-    h = (h ^ (h >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
-    h = (h ^ (h >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
-    return h ^ (h >> np.uint64(33))
-
-
-@njit(cache=True, nogil=True)
-def number_integers(values, start, codes, slots, ids, n):  # type: ignore[no-untyped-def]
-    """Number integers. A slot holds a row number into `ids`, whose size is the room there is."""
-    mask = np.uint64(slots.size - 1)
-    for i in range(start, values.size):
-        slot = mixed(np.uint64(values[i])) & mask
-        while slots[slot] >= 0 and ids[slots[slot]] != values[i]:
-            slot = (slot + ONE) & mask
-        if slots[slot] < 0:
-            if n == ids.size:
-                return i, n
-            slots[slot] = n
-            ids[n] = values[i]
-            n += 1
-        codes[i] = slots[slot]
-    return values.size, n
-
-
-@njit(cache=True, nogil=True)
-def hash_tokens(data, tokens, tags):  # type: ignore[no-untyped-def]
-    """A 31-bit hash of each data[tokens[i, 0]:tokens[i, 1]]: FNV-1a, its bits spread."""
-    for i in range(len(tokens)):
-        place, end = np.uint64(tokens[i, 0]), np.uint64(tokens[i, 1])
-        h = np.uint64(14695981039346656037)
-        while place < end:
-            h = (h ^ np.uint64(data[place])) * np.uint64(1099511628211)
-            place += ONE
-        tags[i] = mixed(h) >> np.uint64(33)
-
-
-@njit(cache=True, nogil=True)
-def same_bytes(data, begin, end, letters, place):  # type: ignore[no-untyped-def]
-    """Whether data[begin:end] stands in `letters` at `place`."""
-    while begin < end and data[begin] == letters[place]:
-        begin += ONE
-        place += ONE
-    return begin == end
-
-
-@njit(cache=True, nogil=True)
-def number_tokens(data, tokens, tags, start, codes, slots, offsets, letters, n):  # type: ignore[no-untyped-def]
-    """Number strings of bytes, each from tokens[i, 0] to tokens[i, 1] in the data.
-
-    The id with the number k is letters[offsets[k]:offsets[k + 1]]. A slot holds an id's hash above
-    its 32-bit number, so that nearly every look-up compares the bytes of one id only.
-    """
-    mask = np.uint64(slots.size - 1)
-    for i in range(start, len(tokens)):
-        begin, end = np.uint64(tokens[i, 0]), np.uint64(tokens[i, 1])
-        tag = np.int64(tags[i])
-        slot = np.uint64(tag) & mask
-        while slots[slot] >= 0:
-            if slots[slot] >> 32 == tag:
-                known = np.uint64(slots[slot] & 0xFFFFFFFF)
-                place = np.uint64(offsets[known])
-                if np.uint64(offsets[known + ONE]) - place == end - begin and same_bytes(
-                    data, begin, end, letters, place
-                ):
-                    break
-            slot = (slot + ONE) & mask
-        if slots[slot] < 0:
-            place = np.uint64(offsets[n])
-            if n + 1 == offsets.size or place + (end - begin) > np.uint64(letters.size):
-                return i, n
-            slots[slot] = tag << 32 | n
-            while begin < end:
-                letters[place] = data[begin]
-                begin += ONE
-                place += ONE
-            n += 1
-            offsets[n] = place
-        codes[i] = slots[slot] & 0xFFFFFFFF
-    return len(tokens), n
-
-
-@njit(cache=True, nogil=True)
-def move_slots(full, slots):  # type: ignore[no-untyped-def]
-    """Move what number_tokens put into a hash table to a larger one."""
-    mask = np.uint64(slots.size - 1)
-    for entry in full:
-        if entry >= 0:
-            slot = np.uint64(entry >> 32) & mask
-            while slots[slot] >= 0:
-                slot = (slot + ONE) & mask
-            slots[slot] = entry
-
-
-# -- the table of ids --------------------------------------------------------------------------
-
-FIRST_ROOM = 1 << 11
-Ids = NDArray[np.int64] | NDArray[np.object_]
-
-
-def with_room(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:
-    """A larger copy of an array."""
-    larger = np.empty(size, array.dtype)
-    larger[:used] = array[:used]
-    return larger
-
-
-class IntegerIds:
-    """Numbers node ids while all of them are integers."""
-
-    n = 0
-
-    def __init__(self, room: int = FIRST_ROOM) -> None:
-        """Make an empty table; it grows by itself."""
-        self.slots = np.full(2 * room, -1, np.int32)
-        self.known = np.empty(room, np.int64)
-
-    def number(self, values: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Row numbers of ids, new ones numbered as they come."""
-        codes = np.empty(values.size, np.int32)
-        done = 0
-        while True:
-            done, self.n = number_integers(values, done, codes, self.slots, self.known, self.n)
-            if done == values.size:
-                return codes
-            self._grow()
-
-    def _grow(self) -> None:
-        larger = IntegerIds(2 * len(self.known))
-        larger.number(self.known[: self.n])
-        self.slots, self.known = larger.slots, larger.known
-
-    def ids(self) -> NDArray[np.int64]:
-        """The ids in the order of their numbers."""
-        return self.known[: self.n].copy()
-
-
-class TextIds:
-    """Numbers node ids as strings, which stand one after another in UTF-8."""
-
-    n = 0
-
-    def __init__(self, room: int = FIRST_ROOM) -> None:
-        """Make an empty table; it grows by itself."""
-        self.slots = np.full(2 * room, -1, np.int64)
-        self.offsets = np.zeros(room + 1, np.int64)
-        self.letters = np.empty(8 * room, np.uint8)
-
-    @classmethod
-    def of_integers(cls, ids: NDArray[np.int64]) -> TextIds:
-        """The table of ids met as integers: written in one way only, they keep their numbers."""
-        table = cls()
-        for begin in range(0, len(ids), 1 << 20):
-            words = [b"%d" % node for node in ids[begin : begin + (1 << 20)].tolist()]
-            ends = np.cumsum([len(word) for word in words], dtype=np.int32)
-            tokens = np.column_stack([np.append(np.int32(0), ends[:-1]), ends])
-            data = np.frombuffer(b"".join(words), np.uint8)
-            table.number(data, tokens, token_hashes(data, tokens))
-        return table
-
-    def number(
-        self, data: NDArray[np.uint8], tokens: NDArray[np.int32], tags: NDArray[np.int32]
-    ) -> NDArray[np.int32]:
-        """Row numbers of the ids that stand in the data from tokens[i, 0] to tokens[i, 1]."""
-        codes = np.empty(len(tokens), np.int32)
-        done = 0
-        while True:
-            done, self.n = number_tokens(
-                data, tokens, tags, done, codes, self.slots, self.offsets, self.letters, self.n
-            )
-            if done == len(tokens):
-                return codes
-            self._grow(int(tokens[done, 1] - tokens[done, 0]))
-
-    def _grow(self, next_length: int) -> None:
-        if self.n + 1 == self.offsets.size:
-            self.offsets = with_room(self.offsets, self.n + 1, 2 * self.n + 1)
-            slots = np.full(2 * self.slots.size, -1, np.int64)
-            move_slots(self.slots, slots)
-            self.slots = slots
-        else:
-            used = int(self.offsets[self.n])
-            self.letters = with_room(self.letters, used, 2 * (used + next_length))
-
-    def ids(self) -> NDArray[np.object_]:
-        """The ids in the order of their numbers, each decoded once."""
-        ends = self.offsets[: self.n + 1].tolist()
-        raw = self.letters[: ends[-1]].tobytes()
-        ids = np.empty(self.n, object)
-        if raw.isascii():
-            text = raw.decode()
-            ids[:] = [text[a:b] for a, b in pairwise(ends)]
-        else:
-            ids[:] = [raw[a:b].decode() for a, b in pairwise(ends)]
-        return ids
-
-
-def token_hashes(data: NDArray[np.uint8], tokens: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The hashes that :meth:`TextIds.number` needs."""
-    tags = np.empty(len(tokens), np.int32)
-    hash_tokens(data, tokens, tags)
-    return tags
 
 
 # -- chunks ------------------------------------------------------------------------------------
@@ -583,9 +235,11 @@ def likely_delimiter(line: bytes) -> int:
     """The delimiter of a line that holds data."""
     # neither quoted text nor the dictionary that networkx writes after an edge counts
     bare = re.sub(rb'"[^"]*"', b'""', line).split(b"{")[0]
-    for delimiter in (b"\t", b",", b";"):
-        fields = [field.strip() for field in bare.split(delimiter)[:2]]
-        if len(fields) == 2 and all(fields):
+    # a tab beside another blank is part of a run of whitespace
+    if re.fullmatch(rb" *[^\s](?:[^\t]*[^\s])?\t[^\s].*", bare.rstrip()):
+        return TAB
+    for delimiter in (b",", b";"):
+        if all(field.strip() for field in bare.split(delimiter, 2)[:2]) and delimiter in bare:
             return ord(delimiter)
     # a bar may well be part of an id, so it counts only where no blank could separate the ids
     if re.fullmatch(rb"[^\s|]+(\s*\|\s*[^\s|]+)+", bare.strip()):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from . import csr
 from .errors import InputError
-
-Ids = NDArray[np.int64] | NDArray[np.object_]
+from .numbering import Ids, number_integers, number_objects
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -102,6 +101,7 @@ class Graph:
         """
         pairs, weights = _as_pairs(edges, weights)
         known = [] if nodes is None else list(nodes)
+        ids: Ids
         if isinstance(pairs, np.ndarray) and all(type(node) is int for node in known):
             flat = np.ascontiguousarray(pairs, np.int64).ravel()
             if known:
@@ -126,15 +126,20 @@ class Graph:
         """Make a graph from an (m, 2) array of edges whose ends are row numbers into `ids`."""
         if weights is not None:
             weights = checked_weights(weights, len(ends))
-        n = len(ids)
-        offsets, sources, by_target, loops = csr.arcs_by_target(
-            ends, weights, n, not directed, self_loops
-        )
-        indptr, indices, merged, kept = csr.sorted_rows(offsets, sources, by_target, n)
-        if kept < indices.size:
-            indices = indices[:kept].copy()
-            merged = None if merged is None else merged[:kept].copy()
-        return cls(indptr, indices, merged, ids, directed, loops)
+        mirror = not directed
+        indptr, loops = csr.row_offsets(ends, len(ids), mirror, self_loops)
+        indices = np.empty(indptr[-1], np.int32)
+        merged = None if weights is None else np.empty(indptr[-1], np.float64)
+        csr.fill_rows(ends, weights, mirror, self_loops, indptr[:-1].copy(), indices, merged)
+        middle = int(np.searchsorted(indptr, indptr[-1] // 2))
+        halves = ((0, middle), (middle, len(ids)))
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(lambda rows: csr.sort_rows(indptr, indices, merged, *rows), halves))
+        kept = csr.merge_parallel(indptr, indices, merged)
+        for arcs in (indices, merged):
+            if arcs is not None:
+                arcs.resize(kept, refcheck=False)  # gives memory back without a copy
+        return cls(indptr, indices, merged, ids, directed, 0 if self_loops else loops)
 
     @classmethod
     def from_any(cls, source: Any, *, directed: bool | None = None, **options: Any) -> Graph:
@@ -265,52 +270,6 @@ class Graph:
 # -- numbering and checking --------------------------------------------------------------------
 
 
-def number_integers(values: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Number integer ids by first appearance; returns the numbers and the distinct ids."""
-    codes = np.empty(values.size, np.int32)
-    if values.size == 0:
-        return codes, np.empty(0, np.int64)
-    low, high = int(values.min()), int(values.max())
-    if high - low <= 2 * values.size + 1_000_000:
-        table = np.full(high - low + 1, csr.EMPTY, np.int32)
-        ids: NDArray[np.int64] = csr.number_in_order(values, codes, table, low)
-        return codes, ids
-    # ids with wide holes: number them by rank first, then by first appearance
-    ranked, ranks = np.unique(values, return_inverse=True)
-    table = np.full(ranked.size, csr.EMPTY, np.int32)
-    order = csr.number_in_order(ranks.astype(np.int64), codes, table, 0)
-    return codes, ranked[order]
-
-
-def number_objects(
-    known: Sequence[Hashable], edges: Sequence[Sequence[Hashable]]
-) -> tuple[NDArray[np.int32], Ids]:
-    """Number ids of any hashable kind by first appearance, `known` ones first."""
-    numbers: dict[Hashable, int] = {}
-    try:
-        codes = [
-            numbers.setdefault(node, len(numbers))
-            for node in chain(known, chain.from_iterable(edges))
-        ]
-    except TypeError as error:
-        raise InputError(f"node ids must be hashable, like numbers and strings: {error}") from None
-    if None in numbers or any(node != node for node in numbers):
-        raise InputError("a node id is missing (None or NaN): every edge needs two ids")
-    return np.array(codes, np.int32), as_ids(list(numbers))
-
-
-def as_ids(ids: Sequence[Hashable]) -> Ids:
-    """Node ids as an array: int64 where all are integers, else objects."""
-    if all(isinstance(node, (int, np.integer)) and not isinstance(node, bool) for node in ids):
-        try:
-            return np.array(ids, np.int64)
-        except OverflowError:
-            pass
-    array = np.empty(len(ids), object)
-    array[:] = ids
-    return array
-
-
 def checked_weights(weights: Any, n_edges: int) -> NDArray[np.float64]:
     """Edge weights as an array, each of them positive and finite."""
     try:
@@ -332,7 +291,7 @@ def checked_weights(weights: Any, n_edges: int) -> NDArray[np.float64]:
 
 
 def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
-    """Edges as an integer (m, 2) array or a list of pairs, with the weights of triples split off."""
+    """Edges as an integer (m, 2) array or a list of pairs; weights of triples are split off."""
     if isinstance(edges, np.ndarray) and edges.dtype.kind in "iuf":
         if edges.ndim != 2 or edges.shape[1] != 2:
             raise InputError(f"an array of edges has the shape (m, 2), not {edges.shape}")

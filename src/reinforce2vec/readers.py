@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import os
 import re
 import zlib
@@ -22,7 +23,8 @@ from . import errors
 from .converters import Wishes, arrow_columns, filled, from_arrow, from_matrix, times
 from .edgelist import INTEGER, read_edge_list
 from .errors import InputError
-from .graph import Graph, Ids, as_ids
+from .graph import Graph
+from .numbering import Ids, as_ids
 
 
 def read_graph(
@@ -192,8 +194,10 @@ def from_edge_list(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
 
 def from_matrix_market(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
     """MatrixMarket, sparse or dense."""
+    # an error that a file raises inside scipy's reader ends the process: so let it read memory
+    text = io.BytesIO(stream.read())
     with expecting("a MatrixMarket file", details.name):
-        matrix = scipy.io.mmread(stream)
+        matrix = scipy.io.mmread(text)
     with naming(details.name):
         return from_matrix(matrix, wishes)
 

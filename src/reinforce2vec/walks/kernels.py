@@ -9,16 +9,14 @@ nothing and count no references (`_nrt=False`): shared reference counts would co
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .compiled import inlined, kernel
 from .neighbors import arc_weight, draw_arc, find_arc, find_edge, row_weight
 from .random import draw, left_over, stream, unit
 
-LANES = 16
 
-
-@njit(cache=True, inline="always", _nrt=False)
-def begin_walks(starts, seed, first, walks, base, width, keys, gammas):  # type: ignore[no-untyped-def]
+@inlined
+def begin_walks(starts, seed, first, walks, base, width, keys, gammas):
     """Put `width` walks from row `base` on at their starts and give each its random stream."""
     for lane in range(width):
         k = first + base + lane
@@ -26,16 +24,16 @@ def begin_walks(starts, seed, first, walks, base, width, keys, gammas):  # type:
         keys[lane], gammas[lane] = stream(seed, k)
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def patience(degree):  # type: ignore[no-untyped-def]
+@inlined
+def patience(degree):
     """How many proposals to try before weighing every neighbour: about what that would cost."""
     return 8 + degree // 8
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@kernel
 def first_order_walks(
-    indptr, indices, weighing, starts, seed, first, walks, keys, gammas
-):  # type: ignore[no-untyped-def]
+    indptr, indices, weighing, directed, starts, seed, first, walks, keys, gammas
+):
     """Each step a neighbour by weight. One draw a step, no memory."""
     rows, length = walks.shape
     lanes = keys.size
@@ -55,10 +53,10 @@ def first_order_walks(
                 walks[base + lane, n + 1] = there
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@kernel
 def second_order_walks(
     indptr, indices, weighing, directed, starts, seed, first, walks, keys, gammas, p, q
-):  # type: ignore[no-untyped-def]
+):
     """node2vec's walk by rejection. About one draw and one look-up of an edge a step."""
     rows, length = walks.shape
     lanes = keys.size
@@ -79,10 +77,10 @@ def second_order_walks(
                 walks[row, n + 1] = there
 
 
-@njit(cache=True, _nrt=False)
+@kernel
 def second_order_step(
     indptr, indices, weighing, directed, before, here, n, key, gamma, turn_back, stray
-):  # type: ignore[no-untyped-def]
+):
     """One step from `here`, come from `before` (-1: none), with turn_back = 1/p and stray = 1/q.
 
     A neighbour is proposed by weight and kept with its bias over the largest bias of neighbours

@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from .compiled import inlined
 
 _SHIFT = 32
 _LOW = np.int64(0xFFFFFFFF)
@@ -31,6 +32,11 @@ class Memory(NamedTuple):
     at_least: NDArray[np.int32]
     distinct: NDArray[np.int64]  # how many nodes each walk remembers
     masses: NDArray[np.float64]  # scratch of a step: the weight of each block of equal counts
+
+
+def bytes_per_walk(length: int, n_nodes: int) -> int:
+    """About how much memory one walk's memory takes."""
+    return 44 * min(length, n_nodes) + 4 * length
 
 
 def make_memory(lanes: int, length: int, n_nodes: int) -> Memory:
@@ -51,8 +57,8 @@ def make_memory(lanes: int, length: int, n_nodes: int) -> Memory:
     )
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def forget(memory, lane):  # type: ignore[no-untyped-def]
+@inlined
+def forget(memory, lane):
     """Empty one walk's memory. The rest is overwritten as nodes are remembered."""
     for i in range(memory.cells.shape[1]):
         memory.cells[lane, i] = 0
@@ -61,8 +67,8 @@ def forget(memory, lane):  # type: ignore[no-untyped-def]
     memory.distinct[lane] = 0
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def find_slot(cells, lane, node):  # type: ignore[no-untyped-def]
+@inlined
+def find_slot(cells, lane, node):
     """Number of a node's cell, or of the empty cell where it belongs. Linear probing."""
     last = cells.shape[1] - 1
     slot = np.int64((np.uint64(node) * _SPREAD) >> np.uint64(40)) & last
@@ -74,15 +80,15 @@ def find_slot(cells, lane, node):  # type: ignore[no-untyped-def]
         slot = (slot + 1) & last
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def visits(memory, lane, node):  # type: ignore[no-untyped-def]
+@inlined
+def visits(memory, lane, node):
     """How often a walk has been at a node."""
     cell = memory.cells[lane, find_slot(memory.cells, lane, node)]
     return np.int64(memory.counts[lane, cell & _LOW]) if cell != 0 else np.int64(0)
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def remember(memory, lane, node):  # type: ignore[no-untyped-def]
+@inlined
+def remember(memory, lane, node):
     """Count one more visit to a node."""
     cells, nodes, counts, slots = memory.cells, memory.nodes, memory.counts, memory.slots
     slot = find_slot(cells, lane, node)

@@ -7,14 +7,66 @@ the edge weights.
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import Any
 
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from .compiled import inlined, kernel
 from .random import below, left_over
 
+BLOCK = 16  # entries compared at once
+WINDOW = 64  # entries looked at before a binary search
 
-@njit(cache=True, inline="always", _nrt=False)
-def draw_arc(begin, degree, weighing, bits):  # type: ignore[no-untyped-def]
+
+@intrinsic
+def matches(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """Bit mask: which of the BLOCK entries of an int32 array from `index` on equal `value`."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        wide = ir.VectorType(ir.IntType(32), BLOCK)
+        place = builder.bitcast(builder.gep(data, [args[1]]), wide.as_pointer())
+        undefined = ir.Constant(wide, ir.Undefined)
+        one = builder.insert_element(undefined, args[2], ir.IntType(32)(0))
+        values = builder.shuffle_vector(one, undefined, ir.Constant(wide, [0] * BLOCK))
+        equal = builder.icmp_signed("==", builder.load(place, align=4), values)
+        return builder.zext(builder.bitcast(equal, ir.IntType(BLOCK)), ir.IntType(64))
+
+    return types.int64(array, types.int64, types.int32), codegen
+
+
+@intrinsic
+def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    """Ask for an entry of an array to be brought into the cache."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [place, number(0), number(3), number(1)])  # a read, to keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
+
+
+@intrinsic
+def bits_set(typingctx: Any, mask: Any) -> Any:
+    """Number of ones in a 64-bit integer."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), codegen
+
+
+@inlined
+def draw_arc(begin, degree, weighing, bits):
     """Position of an arc drawn by weight from a row. Constant time, one draw."""
     arc = begin + below(bits, degree)
     if weighing is not None and left_over(bits, degree) >= weighing[0][arc]:
@@ -22,52 +74,99 @@ def draw_arc(begin, degree, weighing, bits):  # type: ignore[no-untyped-def]
     return arc
 
 
-@njit(cache=True, _nrt=False)
-def find_arc(indptr, indices, source, target):  # type: ignore[no-untyped-def]
-    """Position of the arc source -> target, or -1. Binary search: log2(degree) steps."""
+@inlined
+def likely_window(indptr, indices, source, target):
+    """Where in the row of `source` to look for `target` first.
+
+    Behind as large a share of the row as of all arcs: there it would stand if rows were drawn
+    from all arcs alike, as they nearly are where numbers do not follow the graph's structure.
+    """
     low, high = indptr[source], indptr[source + 1]
+    share = np.float64(indptr[target]) / max(indices.size, 1)
+    window = low + np.int64(share * (high - low)) - WINDOW // 2
+    window = max(low, min(window, high - WINDOW))
+    return max(0, min(window, indices.size - WINDOW))
+
+
+@inlined
+def find_arc_near(indptr, indices, source, target, window):
+    """Position of the arc source -> target, or -1: a look at a window, then binary search."""
+    low, high = indptr[source], indptr[source + 1]
+    if indices.size >= WINDOW:
+        equal = np.int64(0)
+        for block in range(WINDOW // BLOCK):
+            equal |= matches(indices, window + block * BLOCK, target) << (block * BLOCK)
+        if equal != 0:
+            arc = window + bits_set((equal & -equal) - 1)
+            if low <= arc < high:
+                return arc
+        end = window + WINDOW
+        if (window <= low or target >= indices[window]) and (
+            end >= high or target <= indices[end - 1]
+        ):
+            return np.int64(-1)
+    return search_row(indices, low, high, target)
+
+
+@inlined
+def find_arc(indptr, indices, source, target):
+    """Position of the arc source -> target, or -1."""
+    window = likely_window(indptr, indices, source, target)
+    return find_arc_near(indptr, indices, source, target, window)
+
+
+@kernel
+def search_row(indices, low, high, target):
+    """Position of `target` in a sorted stretch, or -1. Binary search."""
+    end = high
     while low < high:
         middle = (low + high) >> 1
         if indices[middle] < target:
             low = middle + 1
         else:
             high = middle
-    if low < indptr[source + 1] and indices[low] == target:
+    if low < end and indices[low] == target:
         return low
     return np.int64(-1)
 
 
-@njit(cache=True, _nrt=False)
-def find_edge(indptr, indices, directed, source, target):  # type: ignore[no-untyped-def]
-    """Position of an arc that carries the edge source -> target, or -1.
+@inlined
+def shorter_row(indptr, directed, source, target):
+    """In which node's row to look for the edge source -> target, and for which entry.
 
-    An undirected edge stands in both rows with the same weight: the shorter row is searched.
+    An undirected edge stands in both rows, with the same weight.
     """
-    if not directed and (
+    swap = not directed and (
         indptr[source + 1] - indptr[source] > indptr[target + 1] - indptr[target]
-    ):
-        source, target = target, source
-    return find_arc(indptr, indices, source, target)
+    )
+    return (target, source) if swap else (source, target)
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def row_weight(here, degree, weighing):  # type: ignore[no-untyped-def]
+@inlined
+def find_edge(indptr, indices, directed, source, target):
+    """Position of an arc that carries the edge source -> target, or -1."""
+    row, entry = shorter_row(indptr, directed, source, target)
+    return find_arc(indptr, indices, row, entry)
+
+
+@inlined
+def row_weight(here, degree, weighing):
     """Sum of the weights of a node's arcs."""
     if weighing is None:
         return np.float64(degree)
     return weighing[2][here]
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def largest_weight(here, weighing):  # type: ignore[no-untyped-def]
+@inlined
+def largest_weight(here, weighing):
     """Largest weight of a node's arcs."""
     if weighing is None:
         return 1.0
     return weighing[3][here]
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def arc_weight(arc, weighing):  # type: ignore[no-untyped-def]
+@inlined
+def arc_weight(arc, weighing):
     """Weight of one arc."""
     if weighing is None:
         return 1.0

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from .compiled import inlined
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd
 _MUL_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -20,7 +22,7 @@ _MUL_2 = np.uint64(0x94D049BB133111EB)
 _ONE = np.uint64(1)
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def multiply_high(typingctx: Any, a: Any, b: Any) -> Any:
     """Upper 64 bits of the 128-bit product of two unsigned 64-bit integers."""
 
@@ -32,40 +34,40 @@ def multiply_high(typingctx: Any, a: Any, b: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), codegen
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def mix(x):  # type: ignore[no-untyped-def]
+@inlined
+def mix(x):
     """Scramble 64 bits so that every input bit flips every output bit half of the time."""
     x = (x ^ (x >> np.uint64(30))) * _MUL_1
     x = (x ^ (x >> np.uint64(27))) * _MUL_2
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def stream(seed, k):  # type: ignore[no-untyped-def]
+@inlined
+def stream(seed, k):
     """Key and gamma of walk k."""
     key = mix(mix(seed + _STEP) + np.uint64(k) * _STEP)
     return key, mix(key + _STEP) | _ONE
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def draw(key, gamma, step, i):  # type: ignore[no-untyped-def]
+@inlined
+def draw(key, gamma, step, i):
     """64 random bits: draw i of a step of a walk."""
     return mix(key + ((np.uint64(i) << np.uint64(32)) + np.uint64(step)) * gamma)
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def below(bits, n):  # type: ignore[no-untyped-def]
+@inlined
+def below(bits, n):
     """Random bits as an integer in [0, n), uniform to one part in 2^64 / n."""
     return np.int64(multiply_high(bits, np.uint64(n)))
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def left_over(bits, n):  # type: ignore[no-untyped-def]
+@inlined
+def left_over(bits, n):
     """What `below` did not use of the bits: a number in [0, 1), independent of its result."""
     return unit(bits * np.uint64(n))
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def unit(bits):  # type: ignore[no-untyped-def]
+@inlined
+def unit(bits):
     """Random bits as a number in [0, 1), a multiple of 2^-53."""
     return np.float64(np.int64(bits >> np.uint64(11))) * (1.0 / 9007199254740992.0)

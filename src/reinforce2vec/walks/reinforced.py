@@ -10,121 +10,22 @@ neighbour is weighed.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .compiled import inlined, kernel
 from .kernels import begin_walks, patience
 from .memory import forget, remember, visits
 from .neighbors import arc_weight, draw_arc, find_edge, largest_weight, row_weight
-from .random import draw, left_over, unit
-from .scores import exp, exponent
+from .random import draw, unit
+from .scores import exp, exponent, softmax_weight
 
 GREEDY, LINEAR, SOFTMAX = 0, 1, 2
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def softmax_weight(scores, n, c_u, c):  # type: ignore[no-untyped-def]
-    """exp(score - score of an unvisited node) of a node seen c times."""
-    tabled = scores.explore_table.shape[0]
-    if c < tabled and c_u < tabled:
-        return scores.exploit_table[n, c] * scores.explore_table[c_u, c]
-    return exp(exponent(scores, n, c_u, c))
-
-
-# -- DRRW with UCB over the whole graph's occupation ---------------------------------------------
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def gentle_walks(
-    indptr, indices, weighing, starts, seed, first, walks, keys, gammas, scores, tops, floors,
-    start_visits,
-):  # type: ignore[no-untyped-def] # fmt: skip
-    """A neighbour is proposed by edge weight and kept with its weight over tops[n].
-
-    No weight exceeds tops[n], and none is below floors[n] once the start was revisited and below
-    1 before: a proposal under that bound is kept without asking how often the walk has been
-    there. Else the path is searched: O(n), sixteen nodes at a time. Hardly more than first order.
-    """
-    rows, length = walks.shape
-    lanes = keys.size
-    for base in range(0, rows, lanes):
-        width = min(lanes, rows - base)
-        begin_walks(starts, seed, first, walks, base, width, keys, gammas)
-        start_visits[:] = 0
-        for n in range(length - 1):
-            for lane in range(width):
-                row = base + lane
-                here = walks[row, n]
-                there = np.int32(-1)
-                if here >= 0:
-                    begin = indptr[here]
-                    degree = indptr[here + 1] - begin
-                    if degree > 0:
-                        c_u = start_visits[lane]
-                        bits = draw(keys[lane], gammas[lane], n, 0)
-                        keep = left_over(bits, degree)
-                        if weighing is not None:
-                            keep = unit(draw(keys[lane], gammas[lane], n, 1))
-                        if keep * tops[n] < (1.0 if c_u == 0 else floors[c_u]):
-                            there = indices[draw_arc(begin, degree, weighing, bits)]
-                        else:
-                            there = gentle_step(
-                                indices, weighing, begin, degree, walks[row], n,
-                                keys[lane], gammas[lane], scores, c_u, tops[n],
-                            )  # fmt: skip
-                        start_visits[lane] = c_u + (there == walks[row, 0])
-                walks[row, n + 1] = there
-
-
-@njit(cache=True, _nrt=False)
-def gentle_step(
-    indices, weighing, begin, degree, path, n, key, gamma, scores, c_u, top
-):  # type: ignore[no-untyped-def]
-    """Propose until a neighbour is kept; the first proposal is the one the caller looked at."""
-    for attempt in range(patience(degree)):
-        bits = draw(key, gamma, n, 2 * attempt)
-        there = indices[draw_arc(begin, degree, weighing, bits)]
-        keep = left_over(bits, degree)
-        if weighing is not None:  # the alias table used up what was left of the draw
-            keep = unit(draw(key, gamma, n, 2 * attempt + 1))
-        if keep * top < softmax_weight(scores, n, c_u, times_in_path(path, n, there)):
-            return there
-    highest = -np.inf
-    for arc in range(begin, begin + degree):
-        c = times_in_path(path, n, indices[arc])
-        highest = max(highest, exponent(scores, n, c_u, c))
-    total, left, there = 0.0, 0.0, np.int32(-1)
-    for choosing in range(2):  # weigh every neighbour, then choose
-        for arc in range(begin, begin + degree):
-            there = indices[arc]
-            c = times_in_path(path, n, there)
-            weight = exp(exponent(scores, n, c_u, c) - highest) * arc_weight(arc, weighing)
-            if choosing == 0:
-                total += weight
-            elif left < weight:
-                break
-            else:
-                left -= weight
-        left = unit(draw(key, gamma, n, 2 * patience(degree))) * total
-    return there
-
-
-@njit(cache=True, inline="always", _nrt=False)
-def times_in_path(path, n, node):  # type: ignore[no-untyped-def]
-    """How often a node stands in X(1), ..., X(n)."""
-    seen = 0
-    for s in range(1, n + 1):
-        seen += path[s] == node
-    return seen
-
-
-# -- every other reinforced walk -----------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True, _nrt=False)
+@kernel
 def reinforced_walks(
     indptr, indices, weighing, directed, starts, seed, first, walks, keys, gammas,
     rule, epsilons, candidates, scores, start_visits, memory,
-):  # type: ignore[no-untyped-def] # fmt: skip
+):  # fmt: skip
     """Walks with the rule GREEDY, LINEAR (weight 1 + visits) or SOFTMAX, after ε's share.
 
     `candidates` caps the unvisited neighbours that are weighed (0: no cap). A step costs a few
@@ -167,21 +68,19 @@ def reinforced_walks(
                 start_visits[lane] += there == walks[row, 0]
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def weight_of(rule, scores, n, c_u, c, top):  # type: ignore[no-untyped-def]
+@inlined
+def weight_of(rule, scores, n, c_u, c, top):
     """Weight of a node seen c times, over exp(top), relative to an unvisited one's."""
     if rule == LINEAR:
         return 1.0 + c
-    if top == 0.0:
-        return softmax_weight(scores, n, c_u, c)
-    return exp(exponent(scores, n, c_u, c) - top)
+    return softmax_weight(scores, n, c_u, c, top)
 
 
-@njit(cache=True, inline="always", _nrt=False)
+@inlined
 def mixture_step(
     indptr, indices, weighing, directed, here, n, key, gamma,
     rule, candidates, scores, memory, lane, c_u,
-):  # type: ignore[no-untyped-def] # fmt: skip
+):  # fmt: skip
     """Draw from neighbours, each with an unvisited one's weight, and remembered nodes.
 
     Without a cap a remembered node stands in the mixture with what its weight exceeds an
@@ -198,14 +97,10 @@ def mixture_step(
             top = highest_exponent(scores, n, c_u, memory, lane)
     unvisited = exp(-top) if top > 0.0 else 1.0
     capped = candidates > 0
-    if capped and (
-        weighing is not None
-        or degree <= candidates
-        or degree - distinct < candidates
-    ):
+    if capped and (weighing is not None or degree <= candidates or degree - distinct < candidates):
         return weigh_all(
             indices, weighing, begin, degree, n, key, gamma, 2,
-            rule, candidates, scores, memory, lane, c_u,
+            rule, candidates, scores, memory, lane, c_u, top,
         )  # fmt: skip
     spared = 0.0 if capped else unvisited
     excess, block, place = 0.0, 0, np.int64(0)
@@ -261,12 +156,12 @@ def mixture_step(
         drawn += 1
     return weigh_all(
         indices, weighing, begin, degree, n, key, gamma, drawn,
-        rule, candidates, scores, memory, lane, c_u,
+        rule, candidates, scores, memory, lane, c_u, top,
     )  # fmt: skip
 
 
-@njit(cache=True, _nrt=False)
-def highest_exponent(scores, n, c_u, memory, lane):  # type: ignore[no-untyped-def]
+@kernel
+def highest_exponent(scores, n, c_u, memory, lane):
     """Largest exponent among the remembered counts and an unvisited node's 0."""
     highest, place = 0.0, np.int64(0)
     while place < memory.distinct[lane]:
@@ -276,46 +171,50 @@ def highest_exponent(scores, n, c_u, memory, lane):  # type: ignore[no-untyped-d
     return highest
 
 
-@njit(cache=True, _nrt=False)
+@kernel
 def weigh_all(
     indices, weighing, begin, degree, n, key, gamma, drawn,
-    rule, candidates, scores, memory, lane, c_u,
-):  # type: ignore[no-untyped-def] # fmt: skip
+    rule, candidates, scores, memory, lane, c_u, top,
+):  # fmt: skip
     """Choose by weighing every neighbour: O(degree)."""
-    highest, unvisited = -np.inf, 0
-    for arc in range(begin, begin + degree):
-        c = visits(memory, lane, indices[arc])
-        unvisited += c == 0
-        if rule == SOFTMAX:
-            highest = max(highest, exponent(scores, n, c_u, c))
-    share = 1.0  # of its weight that an unvisited neighbour keeps under the cap
-    if candidates > 0 and unvisited > 0:
-        share = min(candidates if degree > candidates else 1, unvisited) / unvisited
-    total, left, there = 0.0, 0.0, np.int32(-1)
-    for choosing in range(2):
+    fresh, fresh_weight, seen_weight = 0, 0.0, 0.0
+    while True:
         for arc in range(begin, begin + degree):
-            there = indices[arc]
-            c = visits(memory, lane, there)
-            weight = 1.0 + c
-            if rule == SOFTMAX:
-                weight = exp(exponent(scores, n, c_u, c) - highest)
-            weight *= arc_weight(arc, weighing)
+            c = visits(memory, lane, indices[arc])
             if c == 0:
-                weight *= share
-            if choosing == 0:
-                total += weight
-            elif left < weight:
-                break
+                fresh += 1
+                fresh_weight += arc_weight(arc, weighing)
             else:
-                left -= weight
-        left = unit(draw(key, gamma, n, drawn)) * total
+                weight = weight_of(rule, scores, n, c_u, c, top)
+                seen_weight += weight * arc_weight(arc, weighing)
+        share = exp(-top)  # weight of an unvisited neighbour under the cap
+        if candidates > 0 and fresh > 0:
+            share *= min(candidates if degree > candidates else 1, fresh) / fresh
+        total = seen_weight + fresh_weight * share
+        if total > 0.0:
+            break
+        # the remembered node that set `top` is no neighbour and dwarfs all that are
+        top = -np.inf
+        for arc in range(begin, begin + degree):
+            c = visits(memory, lane, indices[arc])
+            top = max(top, exponent(scores, n, c_u, c))
+        fresh, fresh_weight = 0, 0.0
+    left, there = unit(draw(key, gamma, n, drawn)) * total, np.int32(-1)
+    for arc in range(begin, begin + degree):
+        there = indices[arc]
+        c = visits(memory, lane, there)
+        weight = share
+        if c > 0:
+            weight = weight_of(rule, scores, n, c_u, c, top)
+        weight *= arc_weight(arc, weighing)
+        if left < weight:
+            break
+        left -= weight
     return there
 
 
-@njit(cache=True, inline="always", _nrt=False)
-def greedy_step(
-    indptr, indices, weighing, directed, here, n, key, gamma, memory, lane
-):  # type: ignore[no-untyped-def]
+@inlined
+def greedy_step(indptr, indices, weighing, directed, here, n, key, gamma, memory, lane):
     """Take the neighbour visited most, which has the best reward; ties by weight at random.
 
     Remembered nodes are asked from the most visited on, block by block, until one is a neighbour.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,13 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..graph import Graph
 from ..progress import Report, terminal_progress
-from . import scores as scoring
-from .kernels import LANES, first_order_walks, second_order_walks
-from .memory import make_memory
-from .policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, Walk, check_walk
-from .reinforced import GREEDY, LINEAR, SOFTMAX, gentle_walks, reinforced_walks
+from .plan import LANES, Plan, plan_for
+from .policy import ReinforcedWalk, Walk, check_walk
 
 Walks = NDArray[np.int32]
-Kernel = Callable[[int, Walks], None]
-"""Fills an array with the walks from a given number on."""
 
 BLOCK_BYTES = 16 << 20  # a block of walks
 CHUNK_STEPS = 1 << 16  # what a thread takes at a time: some milliseconds of work
-LANE_BYTES = 4 << 20  # what the walks that advance in turn may remember together
 
 
 class WalkSampler:
@@ -82,7 +77,7 @@ class WalkSampler:
         check_walk(self.walk)
         self.length = _count("length", length, 1)
         self.per_node = _count("per_node", per_node, 0)
-        self.seed = _count("seed", seed, 0)
+        self.seed = _count("seed", seed, 0) % 2**64
         self.workers = available_cpus() if workers is None else _count("workers", workers, 1)
         if starts is None:
             self.starts = np.arange(self.graph.n_nodes, dtype=np.int32)
@@ -123,8 +118,7 @@ class WalkSampler:
         if len(walks) < self.workers * chunk:  # few walks: a share for each thread
             chunk = max(1, -(-len(walks) // self.workers))
         begins = range(0, len(walks), chunk)
-        fill = kernel_for(self.graph, self.walk, self.length, self.seed, self.starts)
-        jobs = [threads.submit(fill, first + at, walks[at : at + chunk]) for at in begins]
+        jobs = [threads.submit(self._walk, first + at, walks[at : at + chunk]) for at in begins]
         try:
             for at, job in zip(begins, jobs, strict=True):
                 job.result()
@@ -132,6 +126,21 @@ class WalkSampler:
         finally:
             for job in jobs:  # an interrupt ends with the chunks under way
                 job.cancel()
+
+    def _walk(self, first: int, walks: Walks) -> None:
+        """Fill an array with the walks from number `first` on; what a thread does."""
+        kernel, lanes, settings, scratch = self._plan
+        graph = self.graph
+        weighing = None if graph.alias is None else (*graph.alias, graph.weights)
+        streams = (np.empty(lanes, np.uint64), np.empty(lanes, np.uint64))
+        kernel(
+            graph.indptr, graph.indices, weighing, graph.directed, self.starts,
+            np.uint64(self.seed), first, walks, *streams, *settings, *scratch(),
+        )  # fmt: skip
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return plan_for(self.graph, self.walk, self.length)
 
     def _report(self) -> Report:
         if callable(self.progress):
@@ -174,69 +183,6 @@ def available_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def kernel_for(
-    graph: Graph, walk: Walk, length: int, seed: int, starts: NDArray[np.int32]
-) -> Kernel:
-    """The function that fills an array with walks of one kind on one graph."""
-    weighing = None if graph.alias is None else (*graph.alias, graph.weights)
-    rows = (graph.indptr, graph.indices, weighing)
-    seeded = np.uint64(seed % 2**64)
-
-    def streams(lanes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        return np.empty(lanes, np.uint64), np.empty(lanes, np.uint64)
-
-    if isinstance(walk, FirstOrderWalk):
-
-        def fill(first: int, walks: Walks) -> None:
-            first_order_walks(*rows, starts, seeded, first, walks, *streams(LANES))
-
-        return fill
-
-    if isinstance(walk, SecondOrderWalk):
-        p, q = float(walk.p), float(walk.q)
-
-        def fill(first: int, walks: Walks) -> None:
-            second_order_walks(
-                *rows, graph.directed, starts, seeded, first, walks, *streams(LANES), p, q
-            )
-
-        return fill
-
-    decisions = max(length - 1, 1)
-    path = walk.occupation == "path"
-    weights = walk.exploration_weights(decisions)
-    nothing = np.zeros(decisions)
-    alphas, epsilons = (weights, nothing) if walk.exploration == "ucb" else (nothing, weights)
-    scores = scoring.make_scores(walk.reward, path, walk.temperature, alphas, graph.n_nodes)
-    candidates = int(walk.candidates or 0)
-
-    if walk.exploration == "ucb" and walk.reward != "vertex" and not path and not candidates:
-        tops, floors = scoring.softmax_bounds(scores)
-
-        def fill(first: int, walks: Walks) -> None:
-            gentle_walks(
-                *rows, starts, seeded, first, walks, *streams(LANES),
-                scores, tops, floors, np.empty(LANES, np.int64),
-            )  # fmt: skip
-
-        return fill
-
-    if walk.exploration == "ucb":
-        rule = SOFTMAX
-    else:
-        rule = LINEAR if walk.reward == "vertex" and not path else GREEDY
-    lanes = max(1, min(LANES, LANE_BYTES // (40 * min(length, graph.n_nodes) + 4 * length)))
-
-    def fill(first: int, walks: Walks) -> None:
-        reinforced_walks(
-            *rows, graph.directed, starts, seeded, first, walks, *streams(lanes),
-            rule, epsilons, candidates, scores, np.empty(lanes, np.int64),
-            make_memory(lanes, length, graph.n_nodes),
-        )  # fmt: skip
-
-    return fill
 
 
 def _count(name: str, value: Any, least: int) -> int:

@@ -27,6 +27,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import inlined, kernel
+
 VERTEX, KL, JS = 0, 1, 2
 REWARDS = {"vertex": VERTEX, "kl": KL, "js": JS}
 
@@ -110,14 +112,14 @@ def softmax_bounds(scores: Scores) -> tuple[NDArray[np.float64], NDArray[np.floa
 # -- the functions kernels call ------------------------------------------------------------------
 
 
-@njit(cache=True, _nrt=False)
-def kl_divergence(scores, n, z):  # type: ignore[no-untyped-def]
+@kernel
+def kl_divergence(scores, n, z):
     """D_KL(w(n) || w^x(n)) = log((T+1)/T) - (z/T) log((z+1)/z)."""
     return scores.of_total[n] - scores.of_count[z] / scores.total[n]
 
 
-@njit(cache=True, _nrt=False)
-def js_divergence(scores, n, z):  # type: ignore[no-untyped-def]
+@kernel
+def js_divergence(scores, n, z):
     """D_JS(w(n), w^x(n)) in nats.
 
     With e = log(1 - 1/((2z+1)(2T+1))) the N-term sums fold into
@@ -134,8 +136,8 @@ def js_divergence(scores, n, z):  # type: ignore[no-untyped-def]
     return 0.5 * (scores.of_total[n] + seen + added)
 
 
-@njit(cache=True, _nrt=False)
-def divergence(scores, n, c):  # type: ignore[no-untyped-def]
+@kernel
+def divergence(scores, n, c):
     """How far the occupation vector moves if a node seen c times comes next (DRRW's Q')."""
     z = c if scores.path else c + 1
     if scores.reward == KL:
@@ -144,32 +146,41 @@ def divergence(scores, n, c):  # type: ignore[no-untyped-def]
     return np.sqrt(max(d, 0.0)) if scores.path else d
 
 
-@njit(cache=True, _nrt=False)
-def exploitation(scores, n, c):  # type: ignore[no-untyped-def]
+@kernel
+def exploitation(scores, n, c):
     """Q: 1 + c for VRRW (with its bonus on the path), 1 - divergence for DRRW."""
     if scores.reward == VERTEX:
         return 1.0 + c + scores.explore[n] * scores.vertex_bonus[c]
     return 1.0 - divergence(scores, n, c)
 
 
-@njit(cache=True, _nrt=False)
-def exploration(scores, c_u, c):  # type: ignore[no-untyped-def]
+@kernel
+def exploration(scores, c_u, c):
     """U = sqrt(log(1 + c_u) / (1 + c)); none where VRRW on the path has its bonus instead."""
     if scores.path and scores.reward == VERTEX:
         return 0.0
     return np.sqrt(scores.log_visits[c_u] / (1.0 + c))
 
 
-@njit(cache=True, _nrt=False)
-def exponent(scores, n, c_u, c):  # type: ignore[no-untyped-def]
+@kernel
+def exponent(scores, n, c_u, c):
     """(Q + weight U) / temperature of a node seen c times, less that of an unvisited one."""
     exploit = exploitation(scores, n, c) - exploitation(scores, n, 0)
     explore = exploration(scores, c_u, c) - exploration(scores, c_u, 0)
     return (exploit + scores.explore[n] * explore) * scores.inverse_temperature
 
 
+@inlined
+def softmax_weight(scores, n, c_u, c, shift):
+    """exp(exponent - shift) of a node seen c times, from the tables where they reach."""
+    tabled = scores.explore_table.shape[0]
+    if c < tabled and c_u < tabled and shift == 0.0:
+        return scores.exploit_table[n, c] * scores.explore_table[c_u, c]
+    return exp(exponent(scores, n, c_u, c) - shift)
+
+
 @njit(cache=True)
-def softmax_tables(scores, counts):  # type: ignore[no-untyped-def]
+def softmax_tables(scores, counts):
     """exp of the scores for counts below `counts`, relative to an unvisited node, in two factors.
 
     The product exploit_table[n, c] * explore_table[c_u, c] is exp(exponent). Both are empty where
@@ -212,8 +223,8 @@ _LN2_HIGH = 0.693147180369123816490  # exact in 32 bits, so that k * _LN2_HIGH i
 _LN2_LOW = 1.90821492927058770002e-10
 
 
-@njit(cache=True, _nrt=False)
-def exp(x):  # type: ignore[no-untyped-def]
+@kernel
+def exp(x):
     """e^x to within 2 units in the last place, from adds and multiplies only.
 
     Below -700 it gives 0, above 700 infinity.
@@ -230,8 +241,8 @@ def exp(x):  # type: ignore[no-untyped-def]
     return series * _POWERS_OF_TWO[k + 1074]
 
 
-@njit(cache=True, _nrt=False)
-def _log_one_minus(y):  # type: ignore[no-untyped-def]
+@kernel
+def _log_one_minus(y):
     """log(1 - y) for 0 < y <= 1/9, as -2 artanh(y / (2 - y)); the series' rest is below 1e-17."""
     s = y / (2.0 - y)
     square = s * s

@@ -1,0 +1,211 @@
+"""How fast an edge list is read, and how much memory it takes.
+
+Makes a file of random edges with integer ids and one with string ids, and reads both with
+reinforce2vec.read_graph, networkx.read_edgelist and polars.read_csv (which only parses, and makes
+no graph). Every reading has a process of its own; the readers take turns, so that whatever else
+the machine does hits all of them. Memory is the peak above that of the interpreter with its
+imports. Times include loading our compiled code from numba's cache, which a first, uncounted
+reading fills.
+
+    python benchmarks/reading.py --lines 2000000 --repeats 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+SEED = 0
+LINES_AT_ONCE = 1_000_000
+
+
+def peak_bytes() -> int:
+    """The most memory this process has had."""
+    status = Path("/proc/self/status")
+    if status.exists():  # on Linux, getrusage also counts the process that started this one
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return 1024 * int(line.split()[1])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+# -- the readers, each in a process of its own -------------------------------------------------
+
+
+def prepare_reinforce2vec(path: Path, _integers: bool):
+    from reinforce2vec import read_graph
+
+    def read():
+        graph = read_graph(path)
+        return {
+            "nodes": graph.n_nodes,
+            "csr_bytes": graph.indptr.nbytes + graph.indices.nbytes,
+        }
+
+    return read
+
+
+def prepare_networkx(path: Path, integers: bool):
+    import networkx
+
+    def read():
+        graph = networkx.read_edgelist(path, nodetype=int if integers else str)
+        return {"nodes": graph.number_of_nodes()}
+
+    return read
+
+
+def prepare_polars(path: Path, _integers: bool):
+    import polars
+
+    def read():
+        table = polars.read_csv(path, separator=" ", has_header=False)
+        return {"rows": table.height}
+
+    return read
+
+
+READERS = {
+    "reinforce2vec": prepare_reinforce2vec,
+    "networkx": prepare_networkx,
+    "polars": prepare_polars,
+}
+
+
+def measure_here(reader: str, path: Path, integers: bool) -> dict[str, float]:
+    """Read the file in this process."""
+    read = READERS[reader](path, integers)
+    before = peak_bytes()
+    start, cpu_start = time.perf_counter(), time.process_time()
+    found = read()
+    return {
+        "seconds": time.perf_counter() - start,
+        "cpu_seconds": time.process_time() - cpu_start,
+        "peak_bytes": peak_bytes() - before,
+        **found,
+    }
+
+
+def measure(reader: str, path: Path, kind: str) -> dict[str, float]:
+    """Read the file in a new process."""
+    command = [sys.executable, __file__, "--child", reader, str(path), kind]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+# -- the run -----------------------------------------------------------------------------------
+
+
+def write_files(folder: Path, n_lines: int, n_nodes: int) -> dict[str, Path]:
+    """Write the same random edges with integer and with string ids."""
+    rng = np.random.default_rng(SEED)
+    paths = {"integers": folder / "integers.txt", "strings": folder / "strings.txt"}
+    with paths["integers"].open("w") as integers, paths["strings"].open("w") as strings:
+        for begin in range(0, n_lines, LINES_AT_ONCE):
+            edges = rng.integers(0, n_nodes, (min(LINES_AT_ONCE, n_lines - begin), 2)).tolist()
+            integers.writelines(f"{a} {b}\n" for a, b in edges)
+            strings.writelines(f"user_{a:x} user_{b:x}\n" for a, b in edges)
+    return paths
+
+
+def run(arguments: argparse.Namespace) -> list[dict]:
+    """All measurements, readers in turn."""
+    repeats = {"reinforce2vec": arguments.repeats, "polars": arguments.repeats}
+    repeats["networkx"] = arguments.networkx_repeats
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write_files(Path(folder), arguments.lines, arguments.nodes or arguments.lines // 10)
+        for path in paths.values():
+            measure("reinforce2vec", path, "integers")  # fills numba's cache
+        for turn in range(max(repeats.values())):
+            for kind, path in paths.items():
+                for reader in (name for name in READERS if turn < repeats[name]):
+                    found = measure(reader, path, kind)
+                    size = path.stat().st_size
+                    results.append({"reader": reader, "ids": kind, "file_bytes": size, **found})
+                    print(f"{reader} {kind} {found['seconds']:.2f} s", file=sys.stderr)
+    return results
+
+
+def table(results: list[dict]) -> str:
+    """The results in Markdown: medians, and the range of times."""
+    lines = [
+        "| ids | reader | seconds (range) | CPU s | networkx / it | peak memory, MB | peak / CSR |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for kind in ("integers", "strings"):
+        of_kind = [result for result in results if result["ids"] == kind]
+        seconds = {
+            reader: [result["seconds"] for result in of_kind if result["reader"] == reader]
+            for reader in READERS
+        }
+        csr = next(result["csr_bytes"] for result in of_kind if "csr_bytes" in result)
+        for reader, times in seconds.items():
+            if not times:
+                continue
+            own = [result for result in of_kind if result["reader"] == reader]
+            peak = statistics.median(result["peak_bytes"] for result in own)
+            cpu = statistics.median(result["cpu_seconds"] for result in own)
+            median = statistics.median(times)
+            networkx = seconds["networkx"]
+            ratio = f"{statistics.median(networkx) / median:.1f}" if networkx else ""
+            lines.append(
+                f"| {kind} | {reader} | {median:.2f} ({min(times):.2f}-{max(times):.2f}) "
+                f"| {cpu:.2f} | {ratio} | {peak / 1e6:,.0f} | {peak / csr:.1f} |"
+            )
+    return "\n".join(lines)
+
+
+def cpu_model() -> str:
+    """The processor's name, where Linux tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lines", type=int, default=10_000_000)
+    parser.add_argument("--nodes", type=int, help="default: a tenth of the lines")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--networkx-repeats", type=int, default=1)
+    parser.add_argument("--output", type=Path, default=HERE / "results" / "reading.json")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        reader, path, kind = arguments.child
+        print(json.dumps(measure_here(reader, Path(path), kind == "integers")))
+        return
+    results = run(arguments)
+    packages = ("reinforce2vec", "networkx", "polars", "numpy", "numba", "scipy")
+    report = {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "cpu": cpu_model(),
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in packages},
+        "lines": arguments.lines,
+        "nodes": arguments.nodes or arguments.lines // 10,
+        "seed": SEED,
+        "results": results,
+    }
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    arguments.output.write_text(json.dumps(report, indent=1) + "\n")
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()

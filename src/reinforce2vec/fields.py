@@ -1,0 +1,157 @@
+"""Numba kernels that find the fields of lines and parse integers and weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# The parts that a byte can play in a line.
+ORDINARY, BLANK, DELIMITER, LINE_END = 0, 1, 2, 3
+
+# What can be wrong with the fields of a line.
+FINE, MISSING, EMPTY, BAD_QUOTE = 0, 1, 2, 3
+
+TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
+QUOTE, HASH, PERCENT = 34, 35, 37
+PLUS, MINUS, DOT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
+
+ONE = np.uint64(1)
+LARGEST = 2**63 - 1
+MANTISSA_LIMIT = 9 * 10**14  # one more digit still leaves it below 2^53
+TENS = np.array(
+    [float(10**power) for power in range(23)]
+)  # the powers of ten that a float64 holds exactly
+
+
+# The data end with a newline, so a scan for one needs no look at the size. Places are unsigned:
+# numba would test a signed index for being negative, which doubles the time.
+
+
+@njit(cache=True, nogil=True)
+def past_blanks(data, kinds, i):
+    """The first place from `i` on that holds no blank."""
+    while kinds[data[i]] == BLANK:
+        i += ONE
+    return i
+
+
+@njit(cache=True, nogil=True)
+def find_fields(data, kinds, stop, wanted, bounds):
+    """Find where the first `wanted` fields of every line begin and end.
+
+    `kinds` gives the part that each byte plays, and a field ends at a byte of the kind `stop` or
+    above. Blank lines and comments are passed over. `bounds` gets a row for every line that holds
+    data: begin and end of its first field, of its second, .... Returns how many rows were filled,
+    what is wrong with the line after them (FINE if nothing), where that line begins, and which of
+    its fields is meant. One pass over the bytes.
+    """
+    delimited = stop == DELIMITER
+    rows = 0
+    i = np.uint64(0)
+    while i < np.uint64(data.size):
+        line = i
+        while kinds[data[i]] == BLANK or data[i] == TAB:
+            i += ONE
+        if data[i] != NEWLINE and data[i] != HASH and data[i] != PERCENT:
+            if delimited:
+                i = line  # a tab at the start of the line may be a delimiter
+            for field in range(wanted):
+                if field > 0 and delimited and data[i] != NEWLINE:
+                    i = past_blanks(data, kinds, i + ONE)
+                else:
+                    i = past_blanks(data, kinds, i)
+                    if field > 0 and data[i] == NEWLINE:
+                        return rows, MISSING, line, field
+                if delimited and data[i] == QUOTE:
+                    begin = i + ONE
+                    i = begin
+                    while data[i] != QUOTE and data[i] != NEWLINE:
+                        i += ONE
+                    end = i
+                    if data[i] == QUOTE:
+                        i = past_blanks(data, kinds, i + ONE)
+                    if data[end] != QUOTE or kinds[data[i]] < stop:
+                        return rows, BAD_QUOTE, line, field
+                else:
+                    begin = i
+                    while kinds[data[i]] < stop:
+                        i += ONE
+                    end = i
+                    while end > begin and kinds[data[end - ONE]] == BLANK:
+                        end -= ONE
+                if end == begin:
+                    return rows, EMPTY, line, field
+                bounds[rows, 2 * field] = begin
+                bounds[rows, 2 * field + 1] = end
+            rows += 1
+        while data[i] != NEWLINE:
+            i += ONE
+        i += ONE
+    return rows, FINE, i, 0
+
+
+@njit(cache=True, nogil=True)
+def parse_integers(data, tokens, values):
+    """Parse each data[tokens[i, 0]:tokens[i, 1]] as an integer, as far as they are that.
+
+    Returns False at the first one that is not written as str(int) writes it, or does not fit in
+    64 bits: the ids then are strings.
+    """
+    for row in range(len(tokens)):
+        i, end = np.uint64(tokens[row, 0]), np.uint64(tokens[row, 1])
+        negative = data[i] == MINUS
+        if negative:
+            i += ONE
+        digits = end - i
+        if digits < ONE or digits > np.uint64(19):
+            return False
+        if data[i] == ZERO and (digits > ONE or negative):
+            return False
+        value = np.uint64(0)  # holds any 19 digits
+        while i < end:
+            if data[i] < ZERO or data[i] > NINE:
+                return False
+            value = value * np.uint64(10) + np.uint64(data[i] - ZERO)
+            i += ONE
+        if value > np.uint64(LARGEST) + np.uint64(negative):
+            return False
+        values[row] = -np.int64(value) if negative else np.int64(value)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def parse_weights(data, bounds, weights):
+    """Parse the third field of every row as a decimal number, correctly rounded.
+
+    A mantissa below 2^53 and a power of ten up to 10^22 are exact in a float64, so their product
+    or quotient is rounded once. Any other field leaves NaN, for Python to look at.
+    """
+    for row in range(len(bounds)):
+        i, end = np.uint64(bounds[row, 4]), np.uint64(bounds[row, 5])
+        weights[row] = np.nan
+        mantissa, exponent, digits, after_dot = np.int64(0), np.int64(0), 0, 0
+        while i < end and mantissa < MANTISSA_LIMIT:
+            if ZERO <= data[i] <= NINE:
+                mantissa = mantissa * 10 + np.int64(data[i] - ZERO)
+                digits += 1
+                exponent -= after_dot
+            elif data[i] == DOT and after_dot == 0:
+                after_dot = 1
+            else:
+                break
+            i += ONE
+        if i + ONE < end and (data[i] == LOWER_E or data[i] == UPPER_E):
+            i += ONE
+            sign = -1 if data[i] == MINUS else 1
+            if (data[i] == MINUS or data[i] == PLUS) and i + ONE < end:
+                i += ONE
+            power = np.int64(0)
+            while i < end and ZERO <= data[i] <= NINE and power < 1000:
+                power = power * 10 + np.int64(data[i] - ZERO)
+                i += ONE
+            exponent += sign * power
+        if i == end and digits > 0 and -22 <= exponent <= 22:
+            if exponent < 0:
+                weights[row] = mantissa / TENS[-exponent]
+            else:
+                weights[row] = mantissa * TENS[exponent]

@@ -1,0 +1,84 @@
+"""Which kernel makes which walks, with which tables and how much scratch memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graph import Graph
+from . import scores as scoring
+from .kernels import first_order_walks, second_order_walks
+from .memory import bytes_per_walk, make_memory
+from .neighbors import BLOCK
+from .policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, Walk
+from .reinforced import GREEDY, LINEAR, SOFTMAX, reinforced_walks
+from .softmax import capped_walks, open_walks
+
+LANES = 16  # walks that advance in turn
+LANE_BYTES = 4 << 20  # what they may remember together
+
+
+class Plan(NamedTuple):
+    """How to make walks of one kind and length on one graph."""
+
+    kernel: Callable[..., None]
+    lanes: int
+    settings: tuple[Any, ...]  # what the walks have in common
+    scratch: Callable[[], tuple[Any, ...]]  # what each thread writes to
+
+
+def plan_for(graph: Graph, walk: Walk, length: int) -> Plan:
+    """Choose the kernel for a walk and fill its tables."""
+    if isinstance(walk, FirstOrderWalk):
+        return Plan(first_order_walks, LANES, (), tuple)
+    if isinstance(walk, SecondOrderWalk):
+        return Plan(second_order_walks, LANES, (float(walk.p), float(walk.q)), tuple)
+    if walk.exploration == "ucb" and walk.reward != "vertex":
+        return plan_softmax(graph, walk, length)
+    return plan_reinforced(graph, walk, length)
+
+
+def plan_softmax(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
+    """DRRW with UCB: mild scores, and the path is memory enough."""
+    decisions = max(length - 1, 1)
+    scores = make_scores(graph, walk, walk.exploration_weights(decisions))
+    tops, floors = scoring.softmax_bounds(scores)
+    padded = -(-length // BLOCK) * BLOCK
+
+    def scratch() -> tuple[Any, ...]:
+        return np.empty(LANES, np.int64), np.empty((LANES, padded), np.int32)
+
+    if not walk.candidates:
+        return Plan(open_walks, LANES, (scores, tops, floors), scratch)
+
+    def capped_scratch() -> tuple[Any, ...]:
+        lists, offers = np.empty((3, LANES + 1), np.int64), np.empty(LANES, np.int32)
+        return *scratch(), lists, offers, np.empty(LANES, np.int64), np.empty(LANES, np.float64)
+
+    return Plan(capped_walks, LANES, (scores, tops, int(walk.candidates)), capped_scratch)
+
+
+def plan_reinforced(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
+    """Every other reinforced walk: visits are counted as they happen."""
+    decisions = max(length - 1, 1)
+    weights, nothing = walk.exploration_weights(decisions), np.zeros(decisions)
+    if walk.exploration == "ucb":
+        rule, alphas, epsilons = SOFTMAX, weights, nothing
+    else:
+        draws = walk.reward == "vertex" and walk.occupation == "graph"
+        rule, alphas, epsilons = LINEAR if draws else GREEDY, nothing, weights
+    settings = (rule, epsilons, int(walk.candidates or 0), make_scores(graph, walk, alphas))
+    lanes = max(1, min(LANES, LANE_BYTES // bytes_per_walk(length, graph.n_nodes)))
+
+    def scratch() -> tuple[Any, ...]:
+        return np.empty(lanes, np.int64), make_memory(lanes, length, graph.n_nodes)
+
+    return Plan(reinforced_walks, lanes, settings, scratch)
+
+
+def make_scores(graph: Graph, walk: ReinforcedWalk, alphas: Any) -> scoring.Scores:
+    """The score tables of a walk."""
+    path = walk.occupation == "path"
+    return scoring.make_scores(walk.reward, path, walk.temperature, alphas, graph.n_nodes)

@@ -1,0 +1,207 @@
+"""What a walk did: where its time went, how fast that settled, where it got stuck.
+
+A path is one row of :func:`reinforce2vec.sample_walks`: row numbers X(0), X(1), ..., with -1
+after a walk that ended early. Step n is the move to X(n); the start X(0) is step 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from . import scores as scoring
+from .policy import CHOICES
+
+DIVERGENCES = ("kl", "js")
+
+
+def occupation(
+    path: Any, n_nodes: int, steps: Sequence[int] | None = None, occupation: str = "graph"
+) -> NDArray[np.float64]:
+    """The share of a walk's time that each node has had: the paper's occupation vector w(n).
+
+    Parameters
+    ----------
+    path : array of int
+        One walk, as row numbers.
+    n_nodes : int
+        Number of nodes N of the graph.
+    steps : sequence of int, optional
+        After which steps n to look; by default after the last one only.
+    occupation : {"graph", "path"}
+        "graph": w_i = (1 + visits at steps 1 to n) / (n + N), so that every node counts once from
+        the start and X(0) is not counted. "path": w_i = visits at steps 0 to n / (n + 1).
+
+    Returns
+    -------
+    float64 array (len(steps), n_nodes)
+        One vector for each of the steps; each sums to 1.
+
+    Examples
+    --------
+    >>> from reinforce2vec import occupation
+    >>> occupation([0, 1, 0, 2], n_nodes=4, steps=[0, 3], occupation="path")
+    array([[1.  , 0.  , 0.  , 0.  ],
+           [0.5 , 0.25, 0.25, 0.  ]])
+    >>> occupation([0, 1, 0, 1], n_nodes=5)
+    array([[0.25 , 0.375, 0.125, 0.125, 0.125]])
+    """
+    nodes = _checked_path(path, n_nodes)
+    by_path = _checked_choice("occupation", occupation, CHOICES["occupation"]) == "path"
+    wanted = _checked_steps([len(nodes) - 1] if steps is None else steps, len(nodes) - 1)
+    begin = 0 if by_path else 1
+    # each visit goes to the first wanted step that sees it; later ones see it through the sum
+    order = np.argsort(wanted, kind="stable")
+    seen_from = np.searchsorted(wanted[order], np.arange(begin, len(nodes)))
+    cells = seen_from * n_nodes + nodes[begin:]
+    size = len(wanted) * n_nodes
+    visits = np.bincount(cells[cells < size], minlength=size).reshape(len(wanted), n_nodes)
+    counts = np.empty((len(wanted), n_nodes))
+    counts[order] = np.cumsum(visits, axis=0)
+    if not by_path:
+        counts += 1
+    total = wanted + (1 if by_path else n_nodes)
+    counts /= total[:, None]
+    return counts
+
+
+def divergences(
+    path: Any, n_nodes: int, reward: str = "js", occupation: str = "graph"
+) -> NDArray[np.float64]:
+    """How far each step of a walk moved its occupation vector: D(w(n), w(n+1)).
+
+    A walk has converged where these fall to 0. Each takes O(1) time, by the closed form that
+    the walks themselves use.
+
+    Parameters
+    ----------
+    path : array of int
+        One walk, as row numbers.
+    n_nodes : int
+        Number of nodes of the graph.
+    reward : {"js", "kl"}
+        Jensen-Shannon or Kullback-Leibler divergence, in nats.
+    occupation : {"graph", "path"}
+        Which occupation vector, as in :func:`occupation`. With "path", "js" is the square root of
+        the divergence (the JS distance), as in :class:`ReinforcedWalk`.
+
+    Returns
+    -------
+    float64 array (steps,)
+        Entry n belongs to the step from X(n) to X(n+1).
+
+    Examples
+    --------
+    >>> from reinforce2vec import divergences
+    >>> divergences([0, 1, 0, 1, 0], n_nodes=3, reward="kl").round(4)
+    array([0.0566, 0.0499, 0.0201, 0.019 ])
+    """
+    nodes = _checked_path(path, n_nodes)
+    _checked_choice("reward", reward, DIVERGENCES)
+    by_path = _checked_choice("occupation", occupation, CHOICES["occupation"]) == "path"
+    n_steps = len(nodes) - 1
+    if n_steps == 0:
+        return np.empty(0)
+    scores = scoring.make_scores(reward, by_path, 1.0, np.zeros(n_steps), n_nodes)
+    visits = np.zeros(n_nodes, np.int64)
+    if by_path:
+        visits[nodes[0]] = 1
+    moved = np.empty(n_steps)
+    _follow(scores, nodes, visits, moved)
+    return moved
+
+
+def stuck_set(
+    path: Any, after: int | None = None, last: int = 100
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The nodes among which a walk moves at the end: where it got stuck, if they are few.
+
+    Parameters
+    ----------
+    path : array of int
+        One walk, as row numbers.
+    after : int, optional
+        The step up to which to look; by default the walk's last.
+    last : int, default 100
+        How many steps back from there to count.
+
+    Returns
+    -------
+    nodes : int64 array
+        Row numbers of the nodes met in those steps, the most frequent first.
+    counts : int64 array
+        How often each of them was met.
+
+    Examples
+    --------
+    >>> from reinforce2vec import stuck_set
+    >>> nodes, counts = stuck_set([5, 3, 4, 1, 2, 1, 2, 1], last=5)
+    >>> nodes.tolist(), counts.tolist()
+    ([1, 2], [3, 2])
+    """
+    nodes = _checked_path(path, None)
+    end = int(_checked_steps([len(nodes) - 1 if after is None else after], len(nodes) - 1)[0])
+    if last < 1:
+        raise InputError(f"last must be at least 1, not {last!r}")
+    met, counts = np.unique(nodes[max(0, end - last + 1) : end + 1], return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return met[order], counts[order].astype(np.int64)
+
+
+@njit(cache=True)
+def _follow(scores, nodes, visits, moved):  # type: ignore[no-untyped-def]
+    """Fill `moved` with the divergence of every step; O(1) a step, no memory of its own."""
+    for n in range(moved.size):
+        following = nodes[n + 1]
+        moved[n] = max(0.0, scoring.divergence(scores, n, visits[following]))
+        visits[following] += 1
+
+
+def _checked_path(path: Any, n_nodes: int | None) -> NDArray[np.int64]:
+    """A path as an array without its padding."""
+    nodes = np.asarray(path)
+    if nodes.ndim != 1 or (nodes.size and nodes.dtype.kind not in "iu"):
+        raise InputError(
+            "a path is one walk: a 1-D array of row numbers, not an array of shape "
+            f"{nodes.shape} and type {nodes.dtype}"
+        )
+    nodes = nodes.astype(np.int64)
+    ended = np.flatnonzero(nodes < 0)
+    if ended.size:
+        if (nodes[ended[0] :] != -1).any():
+            raise InputError(
+                f"the path holds {nodes[ended[0]]} at position {ended[0]}: only -1, and only "
+                "after the walk's last node, may be below 0"
+            )
+        nodes = nodes[: ended[0]]
+    if nodes.size == 0:
+        raise InputError("the path is empty: it needs at least the node where the walk starts")
+    if n_nodes is not None and nodes.max() >= n_nodes:
+        raise InputError(
+            f"the path visits row {nodes.max()}, but with n_nodes={n_nodes} rows end at "
+            f"{n_nodes - 1}"
+        )
+    return nodes
+
+
+def _checked_steps(steps: Any, last: int) -> NDArray[np.int64]:
+    """Step numbers as an array, each of them a step of the walk."""
+    wanted = np.asarray(steps)
+    if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+        raise InputError("steps are integers, given in a list or a 1-D array")
+    wanted = wanted.astype(np.int64)
+    outside = wanted[(wanted < 0) | (wanted > last)]
+    if outside.size:
+        raise InputError(f"the walk has the steps 0 to {last}, there is no step {outside[0]}")
+    return wanted
+
+
+def _checked_choice(name: str, value: Any, choices: tuple[str, ...]) -> Any:
+    if value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+    return value
