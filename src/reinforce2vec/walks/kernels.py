@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import inlined, kernel
-from .neighbors import arc_weight, draw_arc, find_arc, find_edge, row_weight
+from .neighbors import arc_weight, draw_arc, find_edge, row_weight
 from .random import draw, left_over, stream, unit
 
 
@@ -120,7 +120,7 @@ def second_order_step(
             there = indices[arc]
             bias = turn_back
             if there != before:
-                linked = find_arc(indptr, indices, before, there) >= 0
+                linked = find_edge(indptr, indices, directed, before, there) >= 0
                 bias = 1.0 if linked else stray
             bias *= arc_weight(arc, weighing)
             if choosing == 0:

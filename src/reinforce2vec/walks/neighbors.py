@@ -65,6 +65,16 @@ def bits_set(typingctx: Any, mask: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
+# Numba would test every signed index for being negative, so node numbers and positions, which
+# never are, index as unsigned numbers.
+
+
+@inlined
+def row_bounds(indptr, node):
+    """Where a node's arcs begin and end."""
+    return indptr[np.uint32(node)], indptr[np.uint32(node) + 1]
+
+
 @inlined
 def draw_arc(begin, degree, weighing, bits):
     """Position of an arc drawn by weight from a row. Constant time, one draw."""
@@ -81,8 +91,8 @@ def likely_window(indptr, indices, source, target):
     Behind as large a share of the row as of all arcs: there it would stand if rows were drawn
     from all arcs alike, as they nearly are where numbers do not follow the graph's structure.
     """
-    low, high = indptr[source], indptr[source + 1]
-    share = np.float64(indptr[target]) / max(indices.size, 1)
+    low, high = row_bounds(indptr, source)
+    share = np.float64(indptr[np.uint32(target)]) / max(indices.size, 1)
     window = low + np.int64(share * (high - low)) - WINDOW // 2
     window = max(low, min(window, high - WINDOW))
     return max(0, min(window, indices.size - WINDOW))
@@ -91,7 +101,7 @@ def likely_window(indptr, indices, source, target):
 @inlined
 def find_arc_near(indptr, indices, source, target, window):
     """Position of the arc source -> target, or -1: a look at a window, then binary search."""
-    low, high = indptr[source], indptr[source + 1]
+    low, high = row_bounds(indptr, source)
     if indices.size >= WINDOW:
         equal = np.int64(0)
         for block in range(WINDOW // BLOCK):
@@ -101,8 +111,8 @@ def find_arc_near(indptr, indices, source, target, window):
             if low <= arc < high:
                 return arc
         end = window + WINDOW
-        if (window <= low or target >= indices[window]) and (
-            end >= high or target <= indices[end - 1]
+        if (window <= low or target >= indices[np.uint64(window)]) and (
+            end >= high or target <= indices[np.uint64(end - 1)]
         ):
             return np.int64(-1)
     return search_row(indices, low, high, target)
@@ -121,11 +131,11 @@ def search_row(indices, low, high, target):
     end = high
     while low < high:
         middle = (low + high) >> 1
-        if indices[middle] < target:
+        if indices[np.uint64(middle)] < target:
             low = middle + 1
         else:
             high = middle
-    if low < end and indices[low] == target:
+    if low < end and indices[np.uint64(low)] == target:
         return low
     return np.int64(-1)
 
@@ -136,10 +146,13 @@ def shorter_row(indptr, directed, source, target):
 
     An undirected edge stands in both rows, with the same weight.
     """
-    swap = not directed and (
-        indptr[source + 1] - indptr[source] > indptr[target + 1] - indptr[target]
-    )
-    return (target, source) if swap else (source, target)
+    low, high = row_bounds(indptr, source)
+    other_low, other_high = row_bounds(indptr, target)
+    swap = not directed and high - low > other_high - other_low
+    row, entry = source, target
+    if swap:
+        row, entry = target, source
+    return row, entry
 
 
 @inlined

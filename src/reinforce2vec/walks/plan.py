@@ -16,7 +16,7 @@ from .policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, Walk
 from .reinforced import GREEDY, LINEAR, SOFTMAX, reinforced_walks
 from .softmax import capped_walks, open_walks
 
-LANES = 16  # walks that advance in turn
+LANES = 32  # walks that advance in turn
 LANE_BYTES = 4 << 20  # what they may remember together
 
 
@@ -54,7 +54,7 @@ def plan_softmax(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
         return Plan(open_walks, LANES, (scores, tops, floors), scratch)
 
     def capped_scratch() -> tuple[Any, ...]:
-        lists, offers = np.empty((3, LANES + 1), np.int64), np.empty(LANES, np.int32)
+        lists, offers = np.empty((3, LANES + 1), np.uint32), np.empty(LANES, np.int32)
         return *scratch(), lists, offers, np.empty(LANES, np.int64), np.empty(LANES, np.float64)
 
     return Plan(capped_walks, LANES, (scores, tops, int(walk.candidates)), capped_scratch)

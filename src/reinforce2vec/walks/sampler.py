@@ -118,6 +118,7 @@ class WalkSampler:
         if len(walks) < self.workers * chunk:  # few walks: a share for each thread
             chunk = max(1, -(-len(walks) // self.workers))
         begins = range(0, len(walks), chunk)
+        _ = self._plan, self.graph.alias  # made once, before the threads ask for them
         jobs = [threads.submit(self._walk, first + at, walks[at : at + chunk]) for at in begins]
         try:
             for at, job in zip(begins, jobs, strict=True):

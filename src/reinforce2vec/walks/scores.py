@@ -175,7 +175,10 @@ def softmax_weight(scores, n, c_u, c, shift):
     """exp(exponent - shift) of a node seen c times, from the tables where they reach."""
     tabled = scores.explore_table.shape[0]
     if c < tabled and c_u < tabled and shift == 0.0:
-        return scores.exploit_table[n, c] * scores.explore_table[c_u, c]
+        return (
+            scores.exploit_table[n, np.uint32(c)]
+            * scores.explore_table[np.uint32(c_u), np.uint32(c)]
+        )
     return exp(exponent(scores, n, c_u, c) - shift)
 
 

@@ -22,6 +22,7 @@ from .neighbors import (
     likely_window,
     matches,
     prefetch,
+    row_bounds,
     shorter_row,
 )
 from .random import below, draw, left_over, unit
@@ -113,7 +114,10 @@ def capped_walks(
             for lane in range(width):
                 here = paths[lane, n]
                 offers[lane] = -1
-                if here < 0 or indptr[here + 1] == indptr[here]:
+                if here < 0:
+                    continue
+                begin, end = row_bounds(indptr, here)
+                if begin == end:
                     continue
                 if weighing is None and enough_unvisited(
                     indptr, indices, here, paths, lane, since, n, candidates
@@ -142,10 +146,9 @@ def capped_walks(
 
                 for i in range(n_fresh):
                     lane = fresh[i]
-                    here = paths[lane, n]
-                    begin = indptr[here]
+                    begin, end = row_bounds(indptr, paths[lane, n])
                     bits = draw(keys[lane], gammas[lane], n, 2 * turn + 1)
-                    places[lane] = begin + below(bits, indptr[here + 1] - begin)
+                    places[lane] = begin + below(bits, end - begin)
                     prefetch(indices, places[lane])
 
                 n_kept = 0
@@ -153,7 +156,7 @@ def capped_walks(
                     lane = recalled[i]
                     left = lefts[lane] / top
                     step = min(np.int64(left), steps - 1)
-                    there = paths[lane, since + step]
+                    there = paths[lane, np.uint64(since + step)]
                     offers[lane] = there
                     c = times_seen(paths, lane, since, n, there)
                     weight = softmax_weight(scores, n, start_visits[lane], c, 0.0)
@@ -178,7 +181,7 @@ def capped_walks(
                 still = 0
                 for i in range(n_fresh):
                     lane = fresh[i]
-                    there = indices[places[lane]]
+                    there = indices[np.uint64(places[lane])]
                     offers[lane] = there
                     fresh[still] = lane
                     still += times_seen(paths, lane, since, n, there) > 0
