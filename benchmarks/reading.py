@@ -14,32 +14,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import datetime, timezone
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
+from machine import describe, peak_bytes
+
 HERE = Path(__file__).parent
 SEED = 0
 LINES_AT_ONCE = 1_000_000
-
-
-def peak_bytes() -> int:
-    """The most memory this process has had."""
-    status = Path("/proc/self/status")
-    if status.exists():  # on Linux, getrusage also counts the process that started this one
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return 1024 * int(line.split()[1])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 # -- the readers, each in a process of its own -------------------------------------------------
@@ -168,13 +156,13 @@ def table(results: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def cpu_model() -> str:
-    """The processor's name, where Linux tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), "")
+def tell(report: dict) -> str:
+    machine = report["machine"]
+    return (
+        f"# Reading an edge list of {report['lines']:,} lines\n\n"
+        f"{machine['processor']}, Python {machine['python']}, {machine['date']}.\n\n"
+        f"{table(report['results'])}\n"
+    )
 
 
 def main() -> None:
@@ -191,12 +179,8 @@ def main() -> None:
         print(json.dumps(measure_here(reader, Path(path), kind == "integers")))
         return
     results = run(arguments)
-    packages = ("reinforce2vec", "networkx", "polars", "numpy", "numba", "scipy")
     report = {
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "cpu": cpu_model(),
-        "python": platform.python_version(),
-        "versions": {name: version(name) for name in packages},
+        "machine": describe("networkx", "polars"),
         "lines": arguments.lines,
         "nodes": arguments.nodes or arguments.lines // 10,
         "seed": SEED,
@@ -204,7 +188,9 @@ def main() -> None:
     }
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(report, indent=1) + "\n")
-    print(table(results))
+    told = tell(report)
+    arguments.output.with_suffix(".md").write_text(told)
+    print(told)
 
 
 if __name__ == "__main__":

@@ -106,9 +106,11 @@ def find_arc_near(indptr, indices, source, target, window):
         equal = np.int64(0)
         for block in range(WINDOW // BLOCK):
             equal |= matches(indices, window + block * BLOCK, target) << (block * BLOCK)
+        others = min(max(low - window, 0), WINDOW - 1)  # entries of the rows before
+        equal = (equal >> others) << others
         if equal != 0:
             arc = window + bits_set((equal & -equal) - 1)
-            if low <= arc < high:
+            if arc < high:
                 return arc
         end = window + WINDOW
         if (window <= low or target >= indices[np.uint64(window)]) and (

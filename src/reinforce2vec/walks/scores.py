@@ -33,6 +33,7 @@ VERTEX, KL, JS = 0, 1, 2
 REWARDS = {"vertex": VERTEX, "kl": KL, "js": JS}
 
 TABLE_COUNTS = 32  # counts below this are looked up in softmax_tables
+TABLE_DECISIONS = 1 << 14  # longer walks have no tables, which would take more than 4 MB
 LARGEST_EXPONENT = 600.0  # tables hold exp of scores only where nothing overflows
 
 
@@ -90,6 +91,8 @@ def make_scores(
         exploit_table=np.zeros((0, 0)),
         explore_table=np.zeros((0, 0)),
     )
+    if decisions > TABLE_DECISIONS:
+        return scores
     exploit_table, explore_table = softmax_tables(scores, min(TABLE_COUNTS, decisions + 1))
     return scores._replace(exploit_table=exploit_table, explore_table=explore_table)
 

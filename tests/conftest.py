@@ -1,0 +1,35 @@
+"""What all tests share: small graphs, and a compiler cache that is not stale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import reinforce2vec
+import toy_graphs
+
+SOURCE = Path(reinforce2vec.__file__).parent
+
+
+def pytest_sessionstart(session):
+    forget_stale_machine_code(SOURCE)
+
+
+def forget_stale_machine_code(source):
+    """Delete numba's cached functions that are older than the newest source file.
+
+    Numba compiles a function again when its own file has changed, but not when a function that
+    it calls, in another file, has: without this a test could run yesterday's code.
+    """
+    newest = max(path.stat().st_mtime for path in source.rglob("*.py"))
+    for pattern in ("*.nbi", "*.nbc"):
+        for cached in source.rglob(pattern):
+            if cached.stat().st_mtime < newest:
+                cached.unlink(missing_ok=True)
+
+
+@pytest.fixture(params=toy_graphs.TOY_GRAPHS)
+def toy_graph(request):
+    """Every toy graph in turn."""
+    return toy_graphs.TOY_GRAPHS[request.param]()

@@ -1,0 +1,269 @@
+"""The command line: what it writes, what it says, how it fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import reinforce2vec
+from reinforce2vec import (
+    FirstOrderWalk,
+    InputError,
+    ReinforcedWalk,
+    SecondOrderWalk,
+    karate_club,
+    read_graph,
+    sample_walks,
+)
+from reinforce2vec.cli import app, chosen_walk
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with the karate club in edges.txt."""
+    club = karate_club()
+    rows = np.repeat(np.arange(34), club.degrees)
+    pairs = zip(club.ids[rows].tolist(), club.ids[club.indices].tolist(), strict=True)
+    lines = [f"{a} {b}\n" for a, b in pairs if a < b]
+    (tmp_path / "edges.txt").write_text("".join(lines))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def walk(*words):
+    return run("walk", "edges.txt", "-o", "walks.txt", "--length", "7", "--per-node", "3", *words)
+
+
+def lines_of(path):
+    return [line.split("\t") for line in path.read_text().splitlines()]
+
+
+# -- what it writes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "policy"),
+    [
+        ([], ReinforcedWalk()),
+        (["--reading", "released", "--reward", "kl"], ReinforcedWalk.released("kl")),
+        (["--exploration", "epsilon", "--weight", "0.2"], ReinforcedWalk("js", "epsilon", 0.2)),
+        (["--walk", "first-order"], FirstOrderWalk()),
+        (["--walk", "second-order", "--p", "0.25", "--q", "4"], SecondOrderWalk(0.25, 4)),
+    ],
+)
+def test_the_walks_are_those_of_the_library(folder, options, policy):
+    result = walk("--seed", "5", *options)
+    assert result.exit_code == 0, result.output
+    graph = read_graph("edges.txt")
+    walks = sample_walks(graph, policy, length=7, per_node=3, seed=5)
+    assert lines_of(folder / "walks.txt") == graph.ids[walks].astype(str).tolist()
+
+
+def test_one_seed_makes_one_file_with_any_number_of_workers(folder):
+    contents = []
+    for workers in (1, 2, 3):
+        assert walk("--seed", "8", "--workers", workers).exit_code == 0
+        contents.append((folder / "walks.txt").read_bytes())
+    assert contents[0] == contents[1] == contents[2]
+    assert walk("--seed", "9").exit_code == 0
+    assert (folder / "walks.txt").read_bytes() != contents[0]
+
+
+def test_the_suffix_names_the_format(folder):
+    assert (
+        run("walk", "edges.txt", "-o", "w.npy", "--length", "5", "--per-node", "2").exit_code == 0
+    )
+    assert np.load("w.npy").shape == (68, 5)
+    assert len((folder / "w.ids.txt").read_text().splitlines()) == 34
+
+
+def test_options_on_how_to_read_reach_the_reader(folder):
+    (folder / "arcs.data").write_text("from;to;strength\na;b;1\nb;c;2\nc;c;3\n")
+    options = ["--format", "csv", "--delimiter", ";", "--header", "--weighted", "--self-loops"]
+    result = run("walk", "arcs.data", "-o", "walks.txt", "--directed", *options)
+    assert result.exit_code == 0, result.output
+    assert "3 edges, directed, weighted" in result.stderr
+    assert lines_of(folder / "walks.txt")[0][:4] == ["a", "b", "c", "c"]
+
+
+def test_a_tab_can_be_typed_as_delimiter(folder):
+    (folder / "names.txt").write_text("new york\told town\nold town\tnew york city\n")
+    result = run("walk", "names.txt", "-o", "walks.txt", "--delimiter", "\\t", "--no-header")
+    assert result.exit_code == 0, result.output
+    assert set(lines_of(folder / "walks.txt")[1]) <= {"new york", "old town", "new york city"}
+
+
+# -- which walk the options mean ---------------------------------------------------------------
+
+
+def test_options_override_the_reading():
+    walk = chosen_walk("reinforced", reading="released", candidates=3, annealing="linear")
+    assert walk == ReinforcedWalk.released(candidates=3, annealing="linear")
+    assert chosen_walk("reinforced", reading=None, reward=None) == ReinforcedWalk()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("reinforced", {"p": 1.0}, "--p is for --walk second-order"),
+        ("first-order", {"reading": "paper"}, "--reading is for --walk reinforced"),
+        ("second-order", {"reward": "js"}, "--reward is for --walk reinforced"),
+        ("lazy", {}, "--walk must be one of reinforced, first-order, second-order, not 'lazy'"),
+        ("reinforced", {"reading": "mine"}, "--reading must be one of paper, released"),
+        ("reinforced", {"reward": "best"}, "reward must be one of"),
+        ("reinforced", {"candidates": 0}, "candidates must be"),
+        ("second-order", {"q": 0.0}, "q must be a number above 0"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(kind, options, message):
+    with pytest.raises(InputError, match=message):
+        chosen_walk(kind, **options)
+
+
+# -- what it says ------------------------------------------------------------------------------
+
+
+def test_two_lines_on_stderr_sum_up(folder):
+    result = walk()
+    assert result.stdout == ""
+    graph, walks = result.stderr.splitlines()
+    assert graph.startswith("edges.txt: Graph(34 nodes, 78 edges, undirected, unweighted")
+    assert walks.startswith("walks.txt: 102 walks, 612 steps in ")
+    assert walks.endswith("steps/s)")
+
+
+def test_quiet_says_nothing(folder):
+    result = walk("--quiet")
+    assert result.exit_code == 0
+    assert result.output == ""
+    assert (folder / "walks.txt").exists()
+
+
+def test_the_version():
+    result = run("--version")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        f"reinforce2vec {reinforce2vec.__version__}\n",
+    )
+
+
+def test_help_names_every_option_and_its_default():
+    result = run("walk", "--help")
+    assert result.exit_code == 0
+    options = "--length --per-node --seed --workers --walk --reading --reward --exploration"
+    for option in [*options.split(), "--weight", "--annealing", "--occupation", "--candidates"]:
+        assert option in result.stdout
+    assert "[default: 40" in result.stdout
+    assert "Example: reinforce2vec walk" in result.stdout
+
+
+# -- how it fails ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["missing.txt", "-o", "w.txt"], 1, "error: missing.txt: there is no such file"),
+        (["broken.txt", "-o", "w.txt"], 1, "broken.txt"),
+        (["edges.txt", "-o", "w.doc"], 2, "error: w.doc: walks are written to files that end in"),
+        (["edges.txt", "-o", "nowhere/w.txt"], 2, "does not exist: make it first"),
+        (["edges.txt", "-o", "edges.txt"], 2, "this is the graph itself"),
+        (["edges.txt", "-o", "w.txt", "--p", "2"], 2, "error: --p is for --walk second-order"),
+        (["edges.txt", "-o", "w.txt", "--weight", "-1"], 2, "error: weight must be a number"),
+        (["edges.txt", "-o", "w.txt", "--length", "0"], 2, "--length"),
+        (["edges.txt", "-o", "w.txt", "--colour", "red"], 2, "--colour"),
+        (["edges.txt"], 2, "--output"),
+        ([], 2, "GRAPH"),
+    ],
+)
+def test_mistakes_end_in_a_sentence_and_an_exit_code(folder, words, code, message):
+    (folder / "broken.txt").write_text("1 2\n3\n")
+    before = sorted(os.listdir(folder))
+    result = run("walk", *words)
+    assert result.exit_code == code, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+    if result.stderr.startswith("error"):
+        assert len(result.stderr.splitlines()) <= 2
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_a_full_disk_ends_in_a_sentence(folder, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "walks.txt")
+
+    monkeypatch.setattr("reinforce2vec.walks.files.write_walks", full)
+    result = walk()
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "error: walks.txt: No space left on device"
+
+
+def test_an_interrupt_is_told_in_a_line(folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reinforce2vec.walks.files.write_walks", interrupted)
+    result = walk()
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1].startswith("interrupted")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_stops_a_long_run_and_leaves_no_file(folder):
+    command = [sys.executable, "-m", "reinforce2vec", "walk", "edges.txt", "-o", "walks.txt"]
+    process = subprocess.Popen(
+        [*command, "--per-node", "10000000"], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        deadline = time.monotonic() + 300
+        while len(os.listdir(folder)) == 1 and process.poll() is None:
+            assert time.monotonic() < deadline, "the walk never began"
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130, said
+    assert said.splitlines()[-1].startswith("interrupted")
+    assert "Traceback" not in said
+    assert os.listdir(folder) == ["edges.txt"]
+
+
+# -- without a terminal, and as a module -------------------------------------------------------
+
+
+def test_it_runs_as_a_module_without_a_terminal(folder):
+    environment = os.environ | {"NO_COLOR": "1", "TERM": "dumb"}
+    result = subprocess.run(
+        [sys.executable, "-m", "reinforce2vec", "walk", "edges.txt", "-o", "walks.txt"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=True,
+    )
+    assert result.stdout == ""
+    assert "\033" not in result.stderr
+    assert "2,720 walks" in result.stderr
+
+
+def test_help_computes_nothing():
+    """Neither numpy nor numba is imported, so that help comes at once."""
+    code = (
+        "import sys; sys.argv = ['reinforce2vec', '--help']\n"
+        "from reinforce2vec.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "assert not {'numpy', 'numba', 'scipy', 'rich'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -1,0 +1,52 @@
+"""The demo tells its whole story, with figures that are computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from reinforce2vec import FirstOrderWalk, demo, karate_club, sample_walks
+from reinforce2vec.cli import app
+
+
+@pytest.fixture(autouse=True)
+def small_speed_graph(monkeypatch):
+    monkeypatch.setattr(demo, "SPEED_SCALE", 8)
+
+
+def test_the_story_fits_a_screen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = []
+    demo.tell(Path("new", "folder"), told.append)
+    lines = "\n".join(told).splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+    for name in demo.KINDS:
+        assert any(line.startswith(name) for line in lines)
+
+
+def test_the_figures_are_computed(tmp_path):
+    told = []
+    demo.tell(tmp_path, told.append)
+    walks = sample_walks(karate_club(), FirstOrderWalk(), length=40, per_node=80)
+    mean = np.mean([len(set(walk)) for walk in walks.tolist()])
+    assert any(line.startswith("first-order") and f" {mean:.2f} " in line for line in told)
+
+
+def test_the_command_leaves_the_walks_where_it_says(tmp_path):
+    result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    path = tmp_path / "out" / "karate-walks.txt"
+    assert str(path) in result.stdout
+    assert len(path.read_text().splitlines()) == 34 * 80
+    assert np.load(path.with_suffix(".npy")).shape == (34 * 80, 40)
+
+
+def test_a_file_in_place_of_the_folder_ends_in_a_sentence(tmp_path):
+    (tmp_path / "out").write_text("")
+    result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: ")

@@ -1,0 +1,128 @@
+"""What the project says about itself is true."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import reinforce2vec
+from reinforce2vec import karate_club
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+OPTIONAL = ("igraph", "networkx", "pandas", "polars", "pyarrow", "torch", "torch_geometric")
+
+
+def blocks(language):
+    """The fenced blocks of the README in one language."""
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def run_python(code, folder=None):
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with the graph that the README speaks of."""
+    club = karate_club()
+    rows = np.repeat(np.arange(34), club.degrees)
+    pairs = np.column_stack([club.ids[rows], club.ids[club.indices]])
+    np.savetxt(tmp_path / "edges.txt", pairs[pairs[:, 0] < pairs[:, 1]], "%d")
+    return tmp_path
+
+
+# -- the README --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_the_python_of_the_readme_runs(folder, code):
+    assert "Graph(34 nodes, 78 edges" in run_python(code, folder)
+
+
+COMMANDS = [line for block in blocks("sh") for line in block.splitlines() if line]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_of_the_readme_run(folder, command):
+    name, *words = shlex.split(command)
+    assert name == "reinforce2vec"
+    module = [sys.executable, "-m", name, *words]
+    done = subprocess.run(module, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    if "-o" in words:
+        assert (folder / words[words.index("-o") + 1]).stat().st_size > 0
+
+
+def test_the_readme_has_something_to_run():
+    assert blocks("python")
+    assert COMMANDS
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", README))
+def test_the_links_of_the_readme_lead_somewhere(target):
+    assert (ROOT / target).exists()
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"make (\w+) ", README))))
+def test_the_targets_of_the_readme_are_in_the_makefile(target):
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+# -- versions ----------------------------------------------------------------------------------
+
+
+def test_one_version_everywhere():
+    version = reinforce2vec.__version__
+    newest = re.search(r"^## .*?(\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
+    assert newest.group(1) == version
+    cited = re.search(r"^version: *\"?([\d.]+)", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited is None or cited.group(1) == version
+
+
+# -- imports -----------------------------------------------------------------------------------
+
+
+def test_importing_the_package_compiles_nothing():
+    run_python(
+        "import sys, reinforce2vec\n"
+        "assert not {'numba', 'numpy', 'scipy', 'typer'} & set(sys.modules)"
+    )
+
+
+def test_everything_imports_without_the_optional_packages():
+    run_python(
+        f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"
+        "import reinforce2vec as r2v, reinforce2vec.cli, reinforce2vec.demo\n"
+        "for name in r2v.__all__: getattr(r2v, name)\n"
+        "r2v.sample_walks(r2v.Graph.from_any([('a', 'b')]), length=3, per_node=1)"
+    )
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'fly'"):
+        _ = reinforce2vec.fly
+
+
+@pytest.mark.parametrize("name", [name for name in reinforce2vec.__all__ if name[0] != "_"])
+def test_every_public_name_is_there_and_documented(name):
+    public = getattr(reinforce2vec, name)
+    assert public.__name__ == name
+    assert inspect.getdoc(public)
+    assert name in dir(reinforce2vec)
+
+
+def test_the_package_is_marked_as_typed():
+    assert (Path(reinforce2vec.__file__).parent / "py.typed").exists()
