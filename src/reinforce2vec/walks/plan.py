@@ -17,6 +17,7 @@ from .reinforced import GREEDY, LINEAR, SOFTMAX, reinforced_walks
 from .softmax import capped_walks, open_walks
 
 LANES = 32  # walks that advance in turn
+LONGEST_RECALLED = 1024  # on longer walks it pays to count visits under a cap as they happen
 LANE_BYTES = 4 << 20  # what they may remember together
 
 
@@ -35,7 +36,8 @@ def plan_for(graph: Graph, walk: Walk, length: int) -> Plan:
         return Plan(first_order_walks, LANES, (), tuple)
     if isinstance(walk, SecondOrderWalk):
         return Plan(second_order_walks, LANES, (float(walk.p), float(walk.q)), tuple)
-    if walk.exploration == "ucb" and walk.reward != "vertex":
+    mild = walk.exploration == "ucb" and walk.reward != "vertex"
+    if mild and not (walk.candidates and length > LONGEST_RECALLED):
         return plan_softmax(graph, walk, length)
     return plan_reinforced(graph, walk, length)
 
@@ -54,8 +56,12 @@ def plan_softmax(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
         return Plan(open_walks, LANES, (scores, tops, floors), scratch)
 
     def capped_scratch() -> tuple[Any, ...]:
-        lists, offers = np.empty((3, LANES + 1), np.uint32), np.empty(LANES, np.int32)
-        return *scratch(), lists, offers, np.empty(LANES, np.int64), np.empty(LANES, np.float64)
+        counts = np.empty((LANES, padded), np.int32)
+        sizes, places, windows = np.empty((3, LANES), np.int64)
+        lists = np.empty((3, LANES + 1), np.uint32)
+        offers, sought = np.empty(LANES, np.int32), np.empty((2, LANES), np.int32)
+        lefts = np.empty(LANES, np.float64)
+        return *scratch(), counts, sizes, places, lists, offers, sought, windows, lefts
 
     return Plan(capped_walks, LANES, (scores, tops, int(walk.candidates)), capped_scratch)
 

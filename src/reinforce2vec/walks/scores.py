@@ -64,10 +64,10 @@ def make_scores(
 ) -> Scores:
     """Fill the tables for walks that make len(explore) decisions."""
     decisions = len(explore)
-    T = np.arange(decisions, dtype=np.float64) + (1 if path else n_nodes)
+    T = np.arange(decisions, dtype=np.float64) + (1 if path else max(n_nodes, 1))
     z = np.arange(decisions + 2, dtype=np.float64)
     kind = REWARDS[reward]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # where z is 0
         if kind == KL:
             of_total = np.log1p(1 / T)
             of_count = z * np.log1p(1 / z)
