@@ -237,3 +237,32 @@ def test_a_bad_walk_is_refused_before_walking():
         WalkSampler(karate_club(), ReinforcedWalk(temperature=0))
     with pytest.raises(InputError, match="a walk is a ReinforcedWalk"):
         WalkSampler(karate_club(), "deepwalk")
+
+
+EXTREMES = [
+    SecondOrderWalk(1e-300, 1e300),
+    SecondOrderWalk(1e300, 1e-300),
+    *(
+        ReinforcedWalk(reward, "ucb", weight, occupation=occupation, candidates=cap, temperature=t)
+        for reward in ("vertex", "kl", "js")
+        for occupation in ("graph", "path")
+        for cap in (None, 2)
+        for weight, t in ((1.0, 1e-300), (1e6, 1e-6), (0.0, 1e-300), (1e6, 1e300))
+    ),
+]
+
+
+@pytest.mark.parametrize("walk", EXTREMES, ids=repr)
+@pytest.mark.parametrize("shape", ["clique", "star", "ring"])
+def test_extreme_parameters_end_in_sound_walks(walk, shape):
+    """Where every weight under- or overflows, the walk still moves along edges."""
+    edges = {
+        "clique": [(i, j) for i in range(9) for j in range(i)],
+        "star": [(0, i) for i in range(1, 40)],
+        "ring": [(i, (i + 1) % 7) for i in range(7)],
+    }[shape]
+    graph = Graph.from_edges(edges)
+    walks = sample_walks(graph, walk, length=60, per_node=2)
+    adjacency = graph.to_scipy().toarray()
+    assert (walks >= 0).all()
+    assert (adjacency[walks[:, :-1], walks[:, 1:]] == 1).all()

@@ -18,6 +18,7 @@ from .softmax import capped_walks, open_walks
 
 LANES = 32  # walks that advance in turn
 LONGEST_RECALLED = 1024  # on longer walks it pays to count visits under a cap as they happen
+MILD = 8.0  # so many times an unvisited node's weight, scores are not mild any more
 LANE_BYTES = 4 << 20  # what they may remember together
 
 
@@ -35,35 +36,38 @@ def plan_for(graph: Graph, walk: Walk, length: int) -> Plan:
     if isinstance(walk, FirstOrderWalk):
         return Plan(first_order_walks, LANES, (), tuple)
     if isinstance(walk, SecondOrderWalk):
-        return Plan(second_order_walks, LANES, (float(walk.p), float(walk.q)), tuple)
-    mild = walk.exploration == "ucb" and walk.reward != "vertex"
-    if mild and not (walk.candidates and length > LONGEST_RECALLED):
-        return plan_softmax(graph, walk, length)
+        return Plan(second_order_walks, LANES, (within_range(walk.p), within_range(walk.q)), tuple)
+    if walk.exploration == "ucb" and walk.reward != "vertex":
+        mild = plan_softmax(graph, walk, length)
+        if mild is not None:
+            return mild
     return plan_reinforced(graph, walk, length)
 
 
-def plan_softmax(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
-    """DRRW with UCB: mild scores, and the path is memory enough."""
-    decisions = max(length - 1, 1)
-    scores = make_scores(graph, walk, walk.exploration_weights(decisions))
+def plan_softmax(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan | None:
+    """DRRW with UCB where scores are mild, and what was visited is found quickly enough."""
+    scores = make_scores(graph, walk, walk.exploration_weights(max(length - 1, 1)))
     tops, floors = scoring.softmax_bounds(scores)
+    if tops.max() > MILD or (walk.candidates and length > LONGEST_RECALLED):
+        return None
     padded = -(-length // BLOCK) * BLOCK
+    lanes = lanes_for(8 * padded)
 
     def scratch() -> tuple[Any, ...]:
-        return np.empty(LANES, np.int64), np.empty((LANES, padded), np.int32)
+        return np.empty(lanes, np.int64), np.empty((lanes, padded), np.int32)
 
     if not walk.candidates:
-        return Plan(open_walks, LANES, (scores, tops, floors), scratch)
+        return Plan(open_walks, lanes, (scores, tops, floors), scratch)
 
     def capped_scratch() -> tuple[Any, ...]:
-        counts = np.empty((LANES, padded), np.int32)
-        sizes, places, windows = np.empty((3, LANES), np.int64)
-        lists = np.empty((3, LANES + 1), np.uint32)
-        offers, sought = np.empty(LANES, np.int32), np.empty((2, LANES), np.int32)
-        lefts = np.empty(LANES, np.float64)
+        counts = np.empty((lanes, padded), np.int32)
+        sizes, places, windows = np.empty((3, lanes), np.int64)
+        lists = np.empty((3, lanes + 1), np.uint32)
+        offers, sought = np.empty(lanes, np.int32), np.empty((2, lanes), np.int32)
+        lefts = np.empty(lanes, np.float64)
         return *scratch(), counts, sizes, places, lists, offers, sought, windows, lefts
 
-    return Plan(capped_walks, LANES, (scores, tops, int(walk.candidates)), capped_scratch)
+    return Plan(capped_walks, lanes, (scores, tops, int(walk.candidates)), capped_scratch)
 
 
 def plan_reinforced(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
@@ -76,7 +80,7 @@ def plan_reinforced(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
         draws = walk.reward == "vertex" and walk.occupation == "graph"
         rule, alphas, epsilons = LINEAR if draws else GREEDY, nothing, weights
     settings = (rule, epsilons, int(walk.candidates or 0), make_scores(graph, walk, alphas))
-    lanes = max(1, min(LANES, LANE_BYTES // bytes_per_walk(length, graph.n_nodes)))
+    lanes = lanes_for(bytes_per_walk(length, graph.n_nodes))
 
     def scratch() -> tuple[Any, ...]:
         return np.empty(lanes, np.int64), make_memory(lanes, length, graph.n_nodes)
@@ -87,4 +91,15 @@ def plan_reinforced(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
 def make_scores(graph: Graph, walk: ReinforcedWalk, alphas: Any) -> scoring.Scores:
     """The score tables of a walk."""
     path = walk.occupation == "path"
-    return scoring.make_scores(walk.reward, path, walk.temperature, alphas, graph.n_nodes)
+    temperature = within_range(walk.temperature)
+    return scoring.make_scores(walk.reward, path, temperature, alphas, graph.n_nodes)
+
+
+def lanes_for(bytes_per_walk: int) -> int:
+    """How many walks advance in turn, if each remembers so much."""
+    return max(1, min(LANES, LANE_BYTES // bytes_per_walk))
+
+
+def within_range(parameter: float) -> float:
+    """A parameter that divides; beyond these bounds it changes nothing but can overflow."""
+    return min(max(float(parameter), 1e-12), 1e12)

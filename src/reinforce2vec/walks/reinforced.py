@@ -187,9 +187,11 @@ def weigh_all(
             else:
                 weight = weight_of(rule, scores, n, c_u, c, top)
                 seen_weight += weight * arc_weight(arc, weighing)
-        share = exp(-top)  # weight of an unvisited neighbour under the cap
-        if candidates > 0 and fresh > 0:
-            share *= min(candidates if degree > candidates else 1, fresh) / fresh
+        share = 0.0  # weight of an unvisited neighbour under the cap
+        if fresh > 0:
+            share = exp(-top)
+            if candidates > 0:
+                share *= min(candidates if degree > candidates else 1, fresh) / fresh
         total = seen_weight + fresh_weight * share
         if total > 0.0:
             break

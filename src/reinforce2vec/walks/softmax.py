@@ -63,32 +63,36 @@ def weigh_neighbors(
 ):  # fmt: skip
     """Choose by weighing every neighbour: O(degree) look-ups."""
     begin, end = row_bounds(indptr, here)
-    unvisited = 0
-    shift = 0.0  # of the exponents, where they are too large for the tables
-    for arc in range(begin, end):
-        c = times_seen(nodes, counts, lane, size, indices[arc])
-        unvisited += c == 0
-        if scores.explore_table.size == 0:
-            e = exponent(scores, n, c_u, c)
-            shift = e if arc == begin else max(shift, e)
-    share = 1.0  # of its weight that an unvisited neighbour keeps under the cap
-    if candidates > 0 and unvisited > 0:
-        share = min(candidates if end - begin > candidates else 1, unvisited) / unvisited
-    total, left, there = 0.0, 0.0, np.int32(-1)
-    for choosing in range(2):
+    shift, total, share = 0.0, 0.0, 1.0
+    while True:
+        unvisited, seen_weight, fresh_weight, highest = 0, 0.0, 0.0, -np.inf
         for arc in range(begin, end):
-            there = indices[arc]
-            c = times_seen(nodes, counts, lane, size, there)
+            c = times_seen(nodes, counts, lane, size, indices[arc])
             weight = softmax_weight(scores, n, c_u, c, shift) * arc_weight(arc, weighing)
             if c == 0:
-                weight *= share
-            if choosing == 0:
-                total += weight
-            elif left < weight:
-                break
+                unvisited += 1
+                fresh_weight += weight
             else:
-                left -= weight
-        left = unit(draw(key, gamma, n, (1 << 31) - 1)) * total
+                seen_weight += weight
+        if candidates > 0 and unvisited > 0:  # what the cap leaves of unvisited ones' weight
+            share = min(candidates if end - begin > candidates else 1, unvisited) / unvisited
+        total = seen_weight + share * fresh_weight
+        if 0.0 < total < np.inf:
+            break
+        for arc in range(begin, end):  # weights out of range: measure them from the largest
+            c = times_seen(nodes, counts, lane, size, indices[arc])
+            highest = max(highest, exponent(scores, n, c_u, c))
+        shift = highest
+    left, there = unit(draw(key, gamma, n, (1 << 31) - 1)) * total, np.int32(-1)
+    for arc in range(begin, end):
+        there = indices[arc]
+        c = times_seen(nodes, counts, lane, size, there)
+        weight = softmax_weight(scores, n, c_u, c, shift) * arc_weight(arc, weighing)
+        if c == 0:
+            weight *= share
+        if left < weight:
+            break
+        left -= weight
     return there
 
 
