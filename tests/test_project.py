@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import json
 import re
 import shlex
 import subprocess
@@ -49,6 +51,13 @@ def folder(tmp_path):
 @pytest.mark.parametrize("code", blocks("python"))
 def test_the_python_of_the_readme_runs(folder, code):
     assert "Graph(34 nodes, 78 edges" in run_python(code, folder)
+
+
+def test_the_speeds_of_the_readme_are_the_measured_ones(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    summary = importlib.import_module("walks").summary
+    found = json.loads((ROOT / "benchmarks" / "results" / "walks.json").read_text())
+    assert summary(found) in README
 
 
 COMMANDS = [line for block in blocks("sh") for line in block.splitlines() if line]
