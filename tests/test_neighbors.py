@@ -31,6 +31,7 @@ GRAPHS = {
     "long rows": sparse(300, 30_000, seed=2, directed=False),
     "long rows, directed": sparse(300, 30_000, seed=2, directed=True),
     "hubs": rmat(9, seed=3),
+    "a last node without arcs": Graph.from_edges([(i, i + 1) for i in range(80)], directed=True),
     "numbers that follow the structure": Graph.from_edges(
         [(i, j) for i in range(400) for j in range(i + 1, min(i + 90, 400))]
     ),

@@ -247,7 +247,7 @@ EXTREMES = [
         for reward in ("vertex", "kl", "js")
         for occupation in ("graph", "path")
         for cap in (None, 2)
-        for weight, t in ((1.0, 1e-300), (1e6, 1e-6), (0.0, 1e-300), (1e6, 1e300))
+        for weight, t in ((1.0, 1e-300), (1e300, 1e-12), (0.0, 1e-300), (1e6, 1e300))
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -40,6 +41,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command that the arguments name."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does: cleanly
     app(prog_name="reinforce2vec")
 
 

@@ -139,7 +139,7 @@ def from_networkx(source: Any, wishes: Wishes) -> Graph:
 
 def from_igraph(source: Any, wishes: Wishes) -> Graph:
     """Vertices by their attribute `name` if there is one, the edge attribute `weight`."""
-    ids: Ids = np.arange(source.vcount())
+    ids: Ids = np.arange(source.vcount(), dtype=np.int64)
     if "name" in source.vs.attributes():
         names = source.vs["name"]
         if len(set(names)) < len(names):
@@ -186,7 +186,7 @@ def from_matrix(matrix: Any, wishes: Wishes) -> Graph:
     edges = adjacency.tocoo()
     ends = np.stack([edges.row, edges.col], axis=1).astype(np.int32, copy=False)
     weights = edges.data if weighted else None
-    return wishes.graph(ends, weights, np.arange(matrix.shape[0]), directed=False)
+    return wishes.graph(ends, weights, np.arange(matrix.shape[0], dtype=np.int64), directed=False)
 
 
 def is_symmetric(matrix: Any) -> bool:
@@ -397,7 +397,9 @@ def from_geometric(source: Any, wishes: Wishes) -> Graph:
     if both_ways and not wishes.directed:
         once = ends[:, 0] <= ends[:, 1]
         ends, weights = ends[once], None if weights is None else weights[once]
-    return wishes.graph(ends, weights, np.arange(n), directed=says is not None and not both_ways)
+    return wishes.graph(
+        ends, weights, np.arange(n, dtype=np.int64), directed=says is not None and not both_ways
+    )
 
 
 def geometric_weights(source: Any) -> NDArray[Any] | None:

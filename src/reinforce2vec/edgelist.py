@@ -393,10 +393,9 @@ class Parser:
             self._refuse(chunk, place, problem, field)
         tokens = np.ascontiguousarray(bounds[:, :4]).reshape(-1, 2)
         values = np.empty(len(tokens), np.int64)
-        # the threads share the flag: at worst one parses integers in vain
-        self.integers = self.integers and parse_integers(data, tokens, values)
-        if self.integers:
+        if self.integers and parse_integers(data, tokens, values):
             return Parsed(values, None, data, tokens, weights)
+        self.integers = False  # threads share this: at worst one parses integers in vain
         return Parsed(None, token_hashes(data, tokens), data, tokens, weights)
 
     def _weights(

@@ -90,4 +90,4 @@ def rmat(
         ends[:, 0] += quarter >= upper_right
         ends[:, 1] += ((quarter >= upper_left) & (quarter < upper_right)) | (quarter >= lower_left)
     ends = rng.permutation(n).astype(np.int32)[ends]  # so that numbers say nothing about degrees
-    return Graph.from_numbered(ends, None, np.arange(n), directed=directed)
+    return Graph.from_numbered(ends, None, np.arange(n, dtype=np.int64), directed=directed)

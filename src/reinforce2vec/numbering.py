@@ -33,9 +33,22 @@ def number_objects(
         ]
     except TypeError as error:
         raise InputError(f"node ids must be hashable, like numbers and strings: {error}") from None
-    if None in numbers or any(node != node for node in numbers):
+    if any(node is None or _is_missing(node) for node in numbers):
         raise InputError("a node id is missing (None or NaN): every edge needs two ids")
     return np.array(codes, np.int32), as_ids(list(numbers))
+
+
+def _is_missing(node: Hashable) -> bool:
+    """Whether an id is NaN, or pandas' NA, which will not even say whether it differs."""
+    try:
+        return bool(node != node)
+    except TypeError:
+        return True
+
+
+def fits_int64(node: Hashable) -> bool:
+    """Whether an id is an integer that a 64-bit number holds."""
+    return type(node) is int and -(2**63) <= node < 2**63
 
 
 def as_ids(ids: Sequence[Hashable]) -> Ids:

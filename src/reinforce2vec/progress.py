@@ -26,7 +26,7 @@ def terminal_progress(what: str, unit: str, stream: TextIO | None = None) -> Rep
         Where to write; standard error by default.
     """
     out = sys.stderr if stream is None else stream
-    if not out.isatty():
+    if out is None or not out.isatty():
         return lambda done, total: None
     began = time.perf_counter()
     last = began - _EVERY

@@ -351,7 +351,9 @@ def from_graphml(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
         try:
             for event, element in ElementTree.iterparse(stream, ("start", "end")):
                 found.take(event, element)
-        except ElementTree.ParseError as error:
+        except InputError:
+            raise
+        except (ElementTree.ParseError, ValueError, LookupError) as error:  # also of encodings
             raise InputError(f"not a GraphML file: {error}") from None
         return found.graph(wishes)
 

@@ -71,7 +71,7 @@ def forget(memory, lane):
 def find_slot(cells, lane, node):
     """Number of a node's cell, or of the empty cell where it belongs. Linear probing."""
     last = cells.shape[1] - 1
-    slot = np.int64((np.uint64(node) * _SPREAD) >> np.uint64(40)) & last
+    slot = np.int64((np.uint64(node) * _SPREAD) >> np.uint64(32)) & last
     wanted = np.int64(node) + 1
     while True:
         key = cells[lane, slot] >> _SHIFT

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .compiled import inlined, kernel
@@ -48,7 +47,7 @@ def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         place = builder.bitcast(builder.gep(data, [args[1]]), byte)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
         builder.call(function, [place, number(0), number(3), number(1)])  # a read, to keep, data
         return context.get_dummy_value()
 
@@ -102,11 +101,13 @@ def likely_window(indptr, indices, source, target):
 def find_arc_near(indptr, indices, source, target, window):
     """Position of the arc source -> target, or -1: a look at a window, then binary search."""
     low, high = row_bounds(indptr, source)
+    if low == high:
+        return np.int64(-1)
     if indices.size >= WINDOW:
         equal = np.int64(0)
         for block in range(WINDOW // BLOCK):
             equal |= matches(indices, window + block * BLOCK, target) << (block * BLOCK)
-        others = min(max(low - window, 0), WINDOW - 1)  # entries of the rows before
+        others = max(low - window, 0)  # entries of the rows before
         equal = (equal >> others) << others
         if equal != 0:
             arc = window + bits_set((equal & -equal) - 1)

@@ -67,7 +67,7 @@ def plan_softmax(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan | None
         lefts = np.empty(lanes, np.float64)
         return *scratch(), counts, sizes, places, lists, offers, sought, windows, lefts
 
-    return Plan(capped_walks, lanes, (scores, tops, int(walk.candidates)), capped_scratch)
+    return Plan(capped_walks, lanes, (scores, tops, cap_of(walk)), capped_scratch)
 
 
 def plan_reinforced(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
@@ -79,7 +79,7 @@ def plan_reinforced(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
     else:
         draws = walk.reward == "vertex" and walk.occupation == "graph"
         rule, alphas, epsilons = LINEAR if draws else GREEDY, nothing, weights
-    settings = (rule, epsilons, int(walk.candidates or 0), make_scores(graph, walk, alphas))
+    settings = (rule, epsilons, cap_of(walk), make_scores(graph, walk, alphas))
     lanes = lanes_for(bytes_per_walk(length, graph.n_nodes))
 
     def scratch() -> tuple[Any, ...]:
@@ -95,6 +95,11 @@ def make_scores(graph: Graph, walk: ReinforcedWalk, alphas: Any) -> scoring.Scor
     return scoring.make_scores(walk.reward, path, temperature, alphas, graph.n_nodes)
 
 
+def cap_of(walk: ReinforcedWalk) -> int:
+    """How many unvisited neighbours are weighed at most; 0 for no cap."""
+    return min(int(walk.candidates or 0), 2**31 - 1)
+
+
 def lanes_for(bytes_per_walk: int) -> int:
     """How many walks advance in turn, if each remembers so much."""
     return max(1, min(LANES, LANE_BYTES // bytes_per_walk))
@@ -102,4 +107,4 @@ def lanes_for(bytes_per_walk: int) -> int:
 
 def within_range(parameter: float) -> float:
     """A parameter that divides; beyond these bounds it changes nothing but can overflow."""
-    return min(max(float(parameter), 1e-12), 1e12)
+    return float(min(max(parameter, 1e-12), 1e12))

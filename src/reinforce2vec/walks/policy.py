@@ -16,7 +16,8 @@ CHOICES = {
     "annealing": ("constant", "linear", "exponential"),
     "occupation": ("graph", "path"),
 }
-LAST_OF_EXPONENTIAL = 0.01  # an exponentially annealed weight ends at this share of its start
+LOG_OF_LAST = -4.605170185988091  # an exponentially annealed weight ends at 1% of its start
+LARGEST_WEIGHT = 1e12  # a larger one changes nothing but can overflow
 
 
 @dataclass(frozen=True)
@@ -142,13 +143,15 @@ occupation='path', candidates=10, temperature=1.0)
         first = self.weight
         if first is None:
             first = 0.5 if self.exploration == "epsilon" else 1.0
+        from .scores import exp  # has the same bits on every machine
+
         progress = np.arange(decisions) / max(decisions - 1, 1)
         curves = {
-            "constant": np.ones(decisions),
-            "linear": 1.0 - progress,
-            "exponential": LAST_OF_EXPONENTIAL**progress,
+            "constant": lambda: np.ones(decisions),
+            "linear": lambda: 1.0 - progress,
+            "exponential": lambda: np.array([exp(LOG_OF_LAST * share) for share in progress]),
         }
-        return first * curves[self.annealing]
+        return float(min(first, LARGEST_WEIGHT)) * curves[self.annealing]()
 
 
 Walk = FirstOrderWalk | SecondOrderWalk | ReinforcedWalk

@@ -1,10 +1,8 @@
-"""Numba kernels of the walks that remember.
+"""Numba kernel of the walks that remember, but for those of softmax.py, which are mild.
 
-Two ways to the same family. Where all weights are nearly alike (`gentle_walks`), a neighbour is
-proposed and rarely refused. Elsewhere (`reinforced_walks`) the next node is drawn from a mixture
-of neighbours and remembered nodes; a remembered node that is no neighbour is drawn again. Both
-are exact, and both end: after as many refusals as weighing every neighbour would cost, every
-neighbour is weighed.
+The next node is the most visited neighbour, or is drawn from a mixture of neighbours and
+remembered nodes, of which one that is no neighbour is drawn again. Draws are exact, and they end:
+after as many refusals as weighing every neighbour would cost, every neighbour is weighed.
 """
 
 from __future__ import annotations
@@ -28,8 +26,10 @@ def reinforced_walks(
 ):  # fmt: skip
     """Walks with the rule GREEDY, LINEAR (weight 1 + visits) or SOFTMAX, after ε's share.
 
-    `candidates` caps the unvisited neighbours that are weighed (0: no cap). A step costs a few
-    draws and look-ups, and the number of distinct visit counts, at most sqrt(2 n).
+    `candidates` caps the unvisited neighbours that are weighed (0: no cap). A step that draws
+    costs a few draws and look-ups, and the number of distinct visit counts, at most sqrt(2 n); a
+    greedy one looks up edges to remembered nodes until one is found; under a cap on a weighted
+    graph a step weighs every neighbour.
     """
     rows, length = walks.shape
     lanes = keys.size
@@ -144,7 +144,8 @@ def mixture_step(
                 place = end
                 block += 1
             if weight > 0.0:
-                place = min(place + np.int64(left / weight), end - 1)
+                ahead = left / weight  # by rounding, or without bounds, it may lie too far
+                place = place + np.int64(ahead) if ahead < end - place else end - 1
             there = memory.nodes[lane, place]
             arc = find_edge(indptr, indices, directed, here, there)
             if arc >= 0:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..graph import Graph
 from ..progress import Report, terminal_progress
-from .plan import LANES, Plan, plan_for
+from .plan import Plan, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
 
 Walks = NDArray[np.int32]
@@ -81,6 +81,8 @@ class WalkSampler:
         self.workers = available_cpus() if workers is None else _count("workers", workers, 1)
         if starts is None:
             self.starts = np.arange(self.graph.n_nodes, dtype=np.int32)
+        elif isinstance(starts, (str, bytes)) or not isinstance(starts, Iterable):
+            raise InputError(f"starts must be a list of node ids, not {starts!r}")
         else:
             self.starts = self.graph.rows(starts)
         fitting = max(1, BLOCK_BYTES // (4 * self.length))
@@ -114,11 +116,11 @@ class WalkSampler:
         return walks
 
     def _fill(self, walks: Walks, first: int, threads: ThreadPoolExecutor, report: Report) -> None:
-        chunk = max(LANES, CHUNK_STEPS // self.length)
+        chunk = max(self._plan.lanes, CHUNK_STEPS // self.length)
         if len(walks) < self.workers * chunk:  # few walks: a share for each thread
             chunk = max(1, -(-len(walks) // self.workers))
         begins = range(0, len(walks), chunk)
-        _ = self._plan, self.graph.alias  # made once, before the threads ask for them
+        _ = self.graph.alias  # made once, before the threads ask for it
         jobs = [threads.submit(self._walk, first + at, walks[at : at + chunk]) for at in begins]
         try:
             for at, job in zip(begins, jobs, strict=True):
@@ -132,10 +134,9 @@ class WalkSampler:
         """Fill an array with the walks from number `first` on; what a thread does."""
         kernel, lanes, settings, scratch = self._plan
         graph = self.graph
-        weighing = None if graph.alias is None else (*graph.alias, graph.weights)
         streams = (np.empty(lanes, np.uint64), np.empty(lanes, np.uint64))
         kernel(
-            graph.indptr, graph.indices, weighing, graph.directed, self.starts,
+            graph.indptr, graph.indices, graph.alias, graph.directed, self.starts,
             np.uint64(self.seed), first, walks, *streams, *settings, *scratch(),
         )  # fmt: skip
 

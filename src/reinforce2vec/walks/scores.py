@@ -13,9 +13,9 @@ JS reward              the divergence                          its square root, 
 =====================  ======================================  ===================================
 
 Everything depends on the small integers n, c and c_u only. Logarithms come from tables filled
-once here; the functions that kernels call add, multiply, divide and take square roots, all of
-which IEEE 754 rounds one way, and `exp` below is made of those. So a score has the same bits on
-every machine and device. For small counts even this is looked up (`softmax_tables`).
+once here; all else adds, multiplies, divides and takes square roots, which IEEE 754 rounds one
+way, and the series for logarithms and `exp` below are made of those. So a score has the same bits
+on every machine and device. For small counts even this is looked up (`softmax_tables`).
 """
 
 from __future__ import annotations
@@ -67,15 +67,13 @@ def make_scores(
     T = np.arange(decisions, dtype=np.float64) + (1 if path else max(n_nodes, 1))
     z = np.arange(decisions + 2, dtype=np.float64)
     kind = REWARDS[reward]
-    with np.errstate(divide="ignore", invalid="ignore"):  # where z is 0
-        if kind == KL:
-            of_total = np.log1p(1 / T)
-            of_count = z * np.log1p(1 / z)
-        else:
-            of_total = np.log1p(-1 / (2 * T + 1) ** 2)
-            of_count = np.log1p(-1 / (2 * z + 1))
-    of_count[0] = 0.0  # 0 log 0 = 0
-    bonus = 0.9 ** (1 + z) if path else np.zeros_like(z)
+    if kind == KL:
+        of_total = log_one_plus_inverse(T)
+        of_count = z * log_one_plus_inverse(np.maximum(z, 1))  # 0 log 0 = 0
+    else:
+        of_total = log_one_minus_inverse((2 * T + 1) ** 2)
+        of_count = log_one_minus_inverse(2 * np.maximum(z, 1) + 1)
+    bonus = np.cumprod(np.full(z.size, 0.9)) if path else np.zeros_like(z)
     scores = Scores(
         reward=kind,
         path=path,
@@ -83,10 +81,10 @@ def make_scores(
         explore=explore,
         total=T,
         of_total=of_total,
-        unvisited_js=np.log1p(-1 / (2 * T + 1)),
+        unvisited_js=log_one_minus_inverse(2 * T + 1),
         of_count=of_count,
-        of_next_count=np.log1p(1 / (2 * z + 1)),
-        log_visits=np.log1p(z),
+        of_next_count=log_one_plus_inverse(2 * z + 1),
+        log_visits=np.cumsum(np.append(0.0, log_one_plus_inverse(z[1:]))),
         vertex_bonus=bonus if kind == VERTEX else np.zeros_like(z),
         exploit_table=np.zeros((0, 0)),
         explore_table=np.zeros((0, 0)),
@@ -103,13 +101,18 @@ def softmax_bounds(scores: Scores) -> tuple[NDArray[np.float64], NDArray[np.floa
     By n: an upper bound, since no divergence is below 0 and U is largest where c is 0. By c_u: a
     lower bound, since Q grows with c and U stays above 0. The margins outweigh all rounding.
     """
-    decisions = len(scores.explore)
-    highest = np.array([divergence(scores, n, 0) for n in range(decisions)])
-    with np.errstate(over="ignore"):
-        tops = np.exp(highest * scores.inverse_temperature) * (1 + 1e-12)
+    tops = np.empty_like(scores.explore)
+    fill_tops(scores, tops)
     steepest = scores.explore.max(initial=0.0) * scores.inverse_temperature
-    floors = np.exp(-np.sqrt(scores.log_visits) * steepest) * (1 - 1e-12)
-    return tops, floors
+    floors = np.array([exp(-u * steepest) for u in np.sqrt(scores.log_visits)])
+    return tops * (1 + 1e-12), floors * (1 - 1e-12)
+
+
+@njit(cache=True)
+def fill_tops(scores, tops):
+    """By n: exp of how far an unvisited node's score lies below 1, over the temperature."""
+    for n in range(tops.size):
+        tops[n] = exp(divergence(scores, n, 0) * scores.inverse_temperature)
 
 
 # -- the functions kernels call ------------------------------------------------------------------
@@ -222,7 +225,7 @@ def softmax_tables(scores, counts):
 
 # -- elementary functions with one result everywhere ---------------------------------------------
 
-_POWERS_OF_TWO = 2.0 ** np.arange(-1074, 1024)
+_POWERS_OF_TWO = np.ldexp(1.0, np.arange(-1074, 1024))
 _TAYLOR = np.array([1 / factorial(i) for i in range(14)])
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490  # exact in 32 bits, so that k * _LN2_HIGH is exact
@@ -235,7 +238,7 @@ def exp(x):
 
     Below -700 it gives 0, above 700 infinity.
     """
-    if x < -700.0:
+    if not x >= -700.0:
         return 0.0
     if x > 700.0:
         return np.inf
@@ -256,3 +259,22 @@ def _log_one_minus(y):
     for i in range(15, 0, -2):
         series = 1.0 / i + series * square
     return -2.0 * s * series
+
+
+def log_one_plus_inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log(1 + 1/x) for x >= 1, as 2 artanh(1 / (2x + 1))."""
+    return 2.0 * _artanh(1.0 / (2.0 * x + 1.0))
+
+
+def log_one_minus_inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log(1 - 1/x) for x >= 3, as -2 artanh(1 / (2x - 1))."""
+    return -2.0 * _artanh(1.0 / (2.0 * x - 1.0))
+
+
+def _artanh(s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """artanh(s) for 0 < s <= 1/3 by its series, whose rest is below 1e-17."""
+    square = s * s
+    series = np.zeros_like(s)
+    for i in range(37, 0, -2):
+        series = 1.0 / i + series * square
+    return s * series
