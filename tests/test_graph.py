@@ -4,6 +4,7 @@ import pickle
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from reinforce2vec import FirstOrderWalk, Graph, InputError, ReinforcedWalk, sample_walks
@@ -48,6 +49,7 @@ def test_any_hashable_is_an_id():
 def test_pairs_may_be_lists_tuples_and_arrays():
     for edges in ([[1, 2]], [(1, 2)], [np.array([1, 2])], np.array([[1.0, 2.0]])):
         assert Graph.from_edges(edges).ids.tolist() == [1, 2]
+    assert Graph.from_edges(nx.path_graph(3).edges()).n_edges == 2
     assert Graph.from_edges([("a", "b", 2.0)]).weights.tolist() == [2.0, 2.0]
 
 
@@ -89,6 +91,7 @@ def test_to_scipy_can_be_computed_with():
         (["ab", "bc"], {}, r"edge 0 \(counted from 0\) is 'ab': expected a pair"),
         ([(1, 2), (3,)], {}, r"edge 1 \(counted from 0\) is \(3,\)"),
         (nx.path_graph(3), {}, "use Graph.from_any"),
+        (pd.DataFrame({"u1": [1], "u2": [2]}), {}, "use Graph.from_any"),
         (np.zeros((2, 3)), {}, r"shape \(m, 2\), not \(2, 3\)"),
         (np.array([[0.5, 1.0]]), {}, "integer node ids"),
         ([(1, None)], {}, "a node id is missing"),

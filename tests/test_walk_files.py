@@ -211,3 +211,8 @@ def test_ids_that_read_alike_are_refused(tmp_path, suffix):
 def test_parquet_without_pyarrow_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert "reinforce2vec[parquet]" in refused(tmp_path / "walks.parquet")
+
+
+def test_only_a_sampler_can_be_written(tmp_path):
+    with pytest.raises(InputError, match="takes a WalkSampler"):
+        write_walks(tmp_path / "walks.txt", np.zeros((2, 3), np.int32))

@@ -333,7 +333,7 @@ def _sentences(code: int) -> Iterator[None]:
         where = "" if error.filename is None else f"{error.filename}: "
         _end(f"error: {where}{error.strerror or error}", FAILURE)
     except MemoryError:
-        _end("error: there is not enough memory for this graph", FAILURE)
+        _end("error: there is not enough memory for this graph and walks of this length", FAILURE)
     except KeyboardInterrupt:
         _end("interrupted: no unfinished file is left", INTERRUPTED)
 

@@ -52,8 +52,9 @@ def tell(folder: Path, say: Callable[[str], None] = print) -> None:
         sample_walks(club, walk, length=2, per_node=1)
 
     say(f"Zachary's karate club: {club.n_nodes} members, {club.n_edges} friendships")
-    say("DRRW prefers the node that changes least where the walk has been, VRRW the most visited")
-    say("one; UCB and epsilon explore. Two readings: paper (its equations), released (its code).")
+    say("DRRW prefers the node that changes least where the walk has been, VRRW the")
+    say("most visited one; UCB and epsilon explore. Two readings of the paper: its")
+    say("equations (paper), and the code behind its tables (released).")
     tell_distinct(club, say)
     tell_stuck(club, say)
     tell_speed(say)
@@ -63,8 +64,8 @@ def tell(folder: Path, say: Callable[[str], None] = print) -> None:
 def tell_distinct(club: Graph, say: Callable[[str], None]) -> None:
     """How much of the graph a walk of each kind sees."""
     say(f"\n{'walk':{NAME}}  distinct of {LENGTH}  one from member 1 begins")
-    for name, walk in KINDS.items():
-        walks = sample_walks(club, walk, length=LENGTH, per_node=PER_NODE)
+    for seed, (name, walk) in enumerate(KINDS.items()):
+        walks = sample_walks(club, walk, length=LENGTH, per_node=PER_NODE, seed=seed)
         distinct = np.mean([len(set(path)) for path in walks.tolist()])
         first = " ".join(map(str, club.ids[walks[0, :SHOWN]]))
         say(f"{name:{NAME}}  {distinct:14.2f}  {first}")
@@ -79,8 +80,8 @@ def tell_stuck(club: Graph, say: Callable[[str], None]) -> None:
     nodes, counts = stuck_set(paths[STUCK])
     where = ", ".join(f"{club.ids[node]} ({n}x)" for node, n in zip(nodes, counts, strict=True))
     free = len(stuck_set(paths[TIMED[1]])[0])
-    say(f"\nThe last 100 of {LONG:,} steps of {STUCK} went to members {where}.")
-    say(f"It is stuck there; those of {TIMED[1]} went to {free} members.")
+    say(f"\n{STUCK}: the last 100 of {LONG:,} steps went to members")
+    say(f"{where}: it is stuck. {TIMED[1]}: to {free} members.")
 
 
 def tell_speed(say: Callable[[str], None]) -> None:

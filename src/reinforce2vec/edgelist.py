@@ -204,6 +204,8 @@ def find_layout(
     heads = [plain.fields(line) for line in lines]
     if header is None:
         header = is_header(heads)
+    if header:
+        check_columns(lines[0], code, where, weighted)
     third = b"".join(heads[header][2:]) if len(heads) > header else b""
     if weighted is not False and third.startswith((b"{'", b'{"')):
         raise InputError(
@@ -248,15 +250,40 @@ def likely_delimiter(line: bytes) -> int:
 
 
 def is_header(heads: list[list[bytes]]) -> bool:
-    """Whether the first data line names the columns: a known pair, or words before integers."""
-    names = tuple(name.decode().lower() for name in heads[0][:2])
-    if names in NAME_PAIRS or names[::-1] in NAME_PAIRS:
+    """Whether the first data line names the columns.
+
+    It does if it holds a known pair of names, or words where the next line has numbers: in both
+    columns of ids, or in the third.
+    """
+    names = [name.decode().lower() for name in heads[0]]
+    if any(set(pair) <= set(names) for pair in NAME_PAIRS):
         return True
     if len(heads) < 2 or len(names) < 2 or len(heads[1]) < 2:
         return False
-    return not any(map(NUMBER.fullmatch, heads[0][:2])) and all(
-        map(INTEGER.fullmatch, heads[1][:2])
+    if any(map(NUMBER.fullmatch, heads[0])):
+        return False
+    third = len(names) == len(heads[1]) == 3 and not names[2].startswith("{")
+    return all(map(INTEGER.fullmatch, heads[1][:2])) or (
+        third and NUMBER.fullmatch(heads[1][2]) is not None
     )
+
+
+def check_columns(line: bytes, delimiter: int, where: str, weighted: bool | None) -> None:
+    """Refuse a header whose known names stand in columns that are not read for them."""
+    separator = None if delimiter == WHITESPACE else bytes([delimiter])
+    names = [name.strip(b' \t\r\n"').decode().lower() for name in line.split(separator)]
+    remedy = "put them there, or read the file with pandas and pass that to Graph.from_any"
+    for pair in NAME_PAIRS:
+        if set(pair) <= set(names) and set(pair) != set(names[:2]):
+            raise InputError(
+                f'{where}: expected the ids in the first two columns, but "{pair[0]}" and '
+                f'"{pair[1]}" stand elsewhere: {remedy}'
+            )
+    if weighted is not False and "weight" in names[3:]:
+        raise InputError(
+            f'{where}: expected weights in the third column, but "weight" is column '
+            f"{names.index('weight') + 1}: {remedy}; or leave them out with weighted=False"
+        )
 
 
 # -- reading -----------------------------------------------------------------------------------

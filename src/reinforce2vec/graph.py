@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,7 +90,7 @@ class Graph:
             Ids may be anything hashable. Triples are taken as (source, target, weight).
         weights : sequence of float, optional
             One positive, finite weight for each edge. Parallel edges are merged and their weights
-            added.
+            added; without weights an edge given twice is one edge.
         nodes : iterable, optional
             Ids that come first, in this order, whether an edge names them or not: the way to keep
             isolated nodes.
@@ -321,7 +321,9 @@ def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
         if whole is None or not np.array_equal(whole, edges):
             raise InputError("an array of edges holds integer node ids that fit in 64 bits")
         return whole, weights
-    if not isinstance(edges, Iterable) or isinstance(edges, (str, bytes, Mapping)):
+    if not isinstance(edges, Iterable) or isinstance(edges, (str, bytes)):
+        raise InputError(f"edges are pairs of node ids, not a {type(edges).__name__}")
+    if isinstance(edges, Mapping) and not isinstance(edges, Set):  # networkx's views are both
         raise InputError(f"edges are pairs of node ids, not a {type(edges).__name__}")
     if hasattr(edges, "columns") or hasattr(edges, "nodes"):
         raise InputError(

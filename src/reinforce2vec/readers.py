@@ -74,9 +74,11 @@ def read_graph(
         tabs. By default found from the first line: tabs, commas, semicolons, bars or whitespace.
     header : bool, optional
         Whether the first line of an edge list names the columns. By default it does if its names
-        are known ones, such as source and target, or if it holds words and the next line integers.
+        are known ones, such as source and target, or if it holds words where the next line holds
+        integers as ids or a number as weight.
     key : str, default "network"
-        The variable of a MATLAB file that holds the adjacency matrix.
+        The variable of a MATLAB file that holds the adjacency matrix. Nodes of a matrix, in
+        whatever format, are numbered from 0.
 
     Returns
     -------

@@ -65,6 +65,11 @@ def write_walks(path: str | os.PathLike[str], sampler: WalkSampler) -> int:
     ...     print(steps, file.read_text().splitlines())
     4 ['ann\\tbob\\tann', 'bob\\tann\\tbob']
     """
+    if not isinstance(sampler, WalkSampler):
+        raise InputError(
+            "write_walks(path, sampler) takes a WalkSampler, which makes the walks as they are "
+            f"written, not {type(sampler).__name__}"
+        )
     target, write = check_output(path)
     blocks = Counted(sampler)
     write(target, sampler, blocks)

@@ -111,7 +111,11 @@ occupation='path', candidates=10, temperature=1.0)
     def released(
         cls, reward: str = "js", exploration: str = "ucb", **changes: Any
     ) -> ReinforcedWalk:
-        """The walk that made the paper's tables; `changes` override single parameters."""
+        """The walk that made the paper's tables; `changes` override single parameters.
+
+        It sets `occupation` to "path", `weight` to 0.01 with UCB, and `candidates` to 10 but for
+        the reward "vertex".
+        """
         settings: dict[str, Any] = {
             "weight": 0.01 if exploration == "ucb" else None,
             "occupation": "path",
