@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import inspect
 import io
 import os
 import re
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from xml.etree import ElementTree
 
 import numpy as np
@@ -194,12 +195,17 @@ def from_edge_list(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
     return wishes.graph(*edges, directed=False)
 
 
+def as_arrays(read: Callable[..., Any]) -> dict[str, bool]:
+    """What asks a reader of scipy for sparse arrays: newer versions warn unless told."""
+    return {"spmatrix": False} if "spmatrix" in inspect.signature(read).parameters else {}
+
+
 def from_matrix_market(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
     """MatrixMarket, sparse or dense."""
     # an error that a file raises inside scipy's reader ends the process: so let it read memory
     text = io.BytesIO(stream.read())
     with expecting("a MatrixMarket file", details.name):
-        matrix = scipy.io.mmread(text)
+        matrix = scipy.io.mmread(text, **as_arrays(scipy.io.mmread))
     with naming(details.name):
         return from_matrix(matrix, wishes)
 
@@ -213,7 +219,7 @@ def from_matlab(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
         )
     stream.seek(0)
     with expecting("a MATLAB file", details.name):
-        variables = scipy.io.loadmat(stream)
+        variables = scipy.io.loadmat(stream, **as_arrays(scipy.io.loadmat))
     if details.key not in variables:
         square = [
             f"{name} ({times(value.shape)})"
