@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .edgelist import NAME_PAIRS
 from .errors import InputError
-from .graph import Graph
+from .graph import Graph, checked_weights
 from .numbering import Ids, as_ids, number_integers, number_objects
 
 ACCEPTED = (
@@ -94,22 +94,15 @@ def has(*names: str) -> Callable[[Any], bool]:
 
 def usable_weights(weights: Any, ends: NDArray[np.int32], ids: Ids) -> NDArray[np.float64]:
     """Weights as an array; one that is not positive and finite is named with its edge."""
-    try:
-        array = np.ascontiguousarray(weights, np.float64)
-    except (TypeError, ValueError):
-        raise InputError("weights must be numbers, one for each edge") from None
-    if array.shape != (len(ends),):
-        raise InputError(
-            f"expected one weight for each of the {len(ends):,} edges, got the shape {array.shape}"
-        )
-    bad = np.flatnonzero(~((array > 0) & (array < np.inf)))
-    if bad.size:
-        source, target = ids[ends[bad[0]]].tolist()
-        raise InputError(
-            f"the edge from {source!r} to {target!r} has the weight {array[bad[0]]:g}: "
+
+    def by_name(edge: int, weight: float) -> str:
+        source, target = ids[ends[edge]].tolist()
+        return (
+            f"the edge from {source!r} to {target!r} has the weight {weight:g}: "
             "weights must be positive and finite (weighted=False leaves them out)"
         )
-    return array
+
+    return checked_weights(weights, len(ends), by_name)
 
 
 def numbered(pairs: Iterable[Any], n_edges: int) -> NDArray[np.int32]:

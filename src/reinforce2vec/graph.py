@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -292,8 +292,16 @@ class Graph:
 # -- numbering and checking --------------------------------------------------------------------
 
 
-def checked_weights(weights: Any, n_edges: int) -> NDArray[np.float64]:
-    """Edge weights as an array, each of them positive and finite."""
+def _by_number(edge: int, weight: float) -> str:
+    return (
+        f"edge {edge:,} (counted from 0) has weight {weight:g}: weights must be positive and finite"
+    )
+
+
+def checked_weights(
+    weights: Any, n_edges: int, complaint: Callable[[int, float], str] = _by_number
+) -> NDArray[np.float64]:
+    """Edge weights as an array, each of them positive and finite; `complaint` words it if not."""
     try:
         array = np.ascontiguousarray(weights, np.float64)
     except (TypeError, ValueError):
@@ -305,10 +313,7 @@ def checked_weights(weights: Any, n_edges: int) -> NDArray[np.float64]:
         )
     bad = np.flatnonzero(~((array > 0) & (array < np.inf)))
     if bad.size:
-        raise InputError(
-            f"edge {bad[0]:,} (counted from 0) has weight {array[bad[0]]:g}: "
-            "weights must be positive and finite"
-        )
+        raise InputError(complaint(int(bad[0]), float(array[bad[0]])))
     return array
 
 

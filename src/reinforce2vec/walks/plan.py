@@ -62,7 +62,7 @@ def plan_softmax(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan | None
     def capped_scratch() -> tuple[Any, ...]:
         counts = np.empty((lanes, padded), np.int32)
         sizes, places, windows = np.empty((3, lanes), np.int64)
-        lists = np.empty((3, lanes + 1), np.uint32)
+        lists = np.empty((4, lanes + 1), np.uint32)
         offers, sought = np.empty(lanes, np.int32), np.empty((2, lanes), np.int32)
         lefts = np.empty(lanes, np.float64)
         return *scratch(), counts, sizes, places, lists, offers, sought, windows, lefts

@@ -185,7 +185,7 @@ def capped_walks(
     """
     rows, length = walks.shape
     lanes = keys.size
-    undecided, fresh, recalled = lists[0], lists[1], lists[2]
+    undecided, fresh, recalled, weighed = lists[0], lists[1], lists[2], lists[3]
     for base in range(0, rows, lanes):
         width = min(lanes, rows - base)
         begin_walks(starts, seed, first, walks, base, width, keys, gammas)
@@ -197,7 +197,7 @@ def capped_walks(
                 nodes[lane, 0], counts[lane, 0] = walks[base + lane, 0], 1
         for n in range(length - 1):
             top = tops[n]
-            n_undecided, n_fresh = 0, 0
+            n_undecided, n_fresh, n_weighed = 0, 0, 0
             for lane in range(width):
                 here = walks[base + lane, n]
                 offers[lane] = -1
@@ -212,12 +212,8 @@ def capped_walks(
                     undecided[n_undecided] = lane
                     n_undecided += 1
                 else:
-                    there = weigh_neighbors(
-                        indptr, indices, weighing, here, nodes, counts, lane, sizes[lane], n,
-                        keys[lane], gammas[lane], scores, start_visits[lane], candidates,
-                    )  # fmt: skip
-                    offers[lane] = there
-                    places[lane] = find_place(nodes, lane, sizes[lane], there)
+                    weighed[n_weighed] = lane
+                    n_weighed += 1
             turn = 0
             while n_undecided + n_fresh > 0:
                 for i in range(n_undecided):
@@ -280,15 +276,19 @@ def capped_walks(
                 turn += 1
                 if turn >= PATIENT_TURNS:
                     for i in range(n_undecided):
-                        lane = undecided[i]
-                        here = walks[base + lane, n]
-                        there = weigh_neighbors(
-                            indptr, indices, weighing, here, nodes, counts, lane, sizes[lane], n,
-                            keys[lane], gammas[lane], scores, start_visits[lane], candidates,
-                        )  # fmt: skip
-                        offers[lane] = there
-                        places[lane] = find_place(nodes, lane, sizes[lane], there)
+                        weighed[n_weighed] = undecided[i]
+                        n_weighed += 1
                     n_undecided = 0
+
+            for i in range(n_weighed):
+                lane = weighed[i]
+                there = weigh_neighbors(
+                    indptr, indices, weighing, walks[base + lane, n], nodes, counts, lane,
+                    sizes[lane], n, keys[lane], gammas[lane], scores, start_visits[lane],
+                    candidates,
+                )  # fmt: skip
+                offers[lane] = there
+                places[lane] = find_place(nodes, lane, sizes[lane], there)
             for lane in range(width):
                 there = offers[lane]
                 walks[base + lane, n + 1] = there
