@@ -208,6 +208,18 @@ def test_ids_that_read_alike_are_refused(tmp_path, suffix):
     assert "'1'" in refused(tmp_path / f"walks{suffix}", graph)
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_ids_that_utf8_cannot_express_are_refused(tmp_path, suffix):
+    graph = Graph.from_edges([("plain", "odd\ud800id")])
+    assert r"'odd\ud800id'" in refused(tmp_path / f"walks{suffix}", graph)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_in_place_of_the_ids_is_refused(tmp_path):
+    (tmp_path / "walks.ids.txt").mkdir()
+    assert "walks.ids.txt: this is a folder" in refused(tmp_path / "walks.npy")
+
+
 def test_parquet_without_pyarrow_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert "reinforce2vec[parquet]" in refused(tmp_path / "walks.parquet")

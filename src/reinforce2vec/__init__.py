@@ -18,6 +18,7 @@ _HOMES = {
     "WalkSampler": "walks.sampler",
     "sample_walks": "walks.sampler",
     "write_walks": "walks.files",
+    "read_walks": "walks.stored",
     "occupation": "walks.trace",
     "divergences": "walks.trace",
     "stuck_set": "walks.trace",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from .walks.policy import SecondOrderWalk as SecondOrderWalk
     from .walks.sampler import WalkSampler as WalkSampler
     from .walks.sampler import sample_walks as sample_walks
+    from .walks.stored import read_walks as read_walks
     from .walks.trace import divergences as divergences
     from .walks.trace import occupation as occupation
     from .walks.trace import stuck_set as stuck_set

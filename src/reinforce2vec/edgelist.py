@@ -34,10 +34,9 @@ from .fields import (
     SPACE,
     TAB,
     find_fields,
-    parse_integers,
     parse_weights,
 )
-from .numbering import Ids, IntegerIds, TextIds, token_hashes
+from .numbering import Ids, TokenIds, Tokens
 
 CHUNK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 30  # places in a chunk are 32-bit numbers
@@ -114,7 +113,7 @@ def cut_at_newlines(stream: BinaryIO, name: str, size: int) -> Iterator[bytes]:
             pending = []
         pending.append(block[cut:])
         if len(pending) * size > LONGEST_LINE:
-            raise InputError(f"{name}: not an edge list: it has a line of more than 1 GB")
+            raise InputError(f"{name}: expected lines of text, but one has more than 1 GB")
     if any(pending):
         yield b"".join([*pending, b"\n"])
 
@@ -298,12 +297,9 @@ class EdgeList(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What the threads make of a chunk: its ids as integers, or else the hashes of its tokens."""
+    """What the threads make of a chunk."""
 
-    values: NDArray[np.int64] | None
-    tags: NDArray[np.int32] | None
-    data: NDArray[np.uint8]
-    tokens: NDArray[np.int32]
+    tokens: Tokens
     weights: NDArray[np.float64] | None
 
 
@@ -328,9 +324,9 @@ def read_edge_list(
     if layout.has_header:
         cut = lines[0][1]
         head = Chunk(head.text[cut:], head.line_at(cut))
-    parser = Parser(name, layout)
+    parser = Parser(name, layout, TokenIds())
     parsed = in_order(parser.parse, chain([head], chunks))
-    edges = join(parsed)
+    edges = join(parsed, parser.ids)
     if layout.has_header and header is None:
         check_header(layout.fields(texts[0])[:2], edges, where)
     if not len(edges.ends):
@@ -380,24 +376,16 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
             yield waiting.popleft().result()
 
 
-def join(parsed: Iterable[Parsed]) -> EdgeList:
+def join(parsed: Iterable[Parsed], ids: TokenIds) -> EdgeList:
     """Number the ids of all chunks and put the chunks together."""
-    integers, words = IntegerIds(), None
     codes, weights = [], []
     for chunk in parsed:
-        if words is None and chunk.values is not None:
-            codes.append(integers.number(chunk.values))
-        else:
-            if words is None:
-                words = TextIds.of_integers(integers.ids())
-            tags = token_hashes(chunk.data, chunk.tokens) if chunk.tags is None else chunk.tags
-            codes.append(words.number(chunk.data, chunk.tokens, tags))
+        codes.append(ids.number(chunk.tokens))
         if chunk.weights is not None:
             weights.append(chunk.weights)
     ends = np.concatenate(codes).reshape(-1, 2)
     codes.clear()  # strings take much memory, and more while they are made
-    ids: Ids = integers.ids() if words is None else words.ids()
-    return EdgeList(ends, np.concatenate(weights) if weights else None, ids)
+    return EdgeList(ends, np.concatenate(weights) if weights else None, ids.ids())
 
 
 @dataclass
@@ -406,7 +394,7 @@ class Parser:
 
     name: str
     layout: Layout
-    integers: bool = True  # until the first id that is not
+    ids: TokenIds
 
     def parse(self, chunk: Chunk) -> Parsed:
         """Find the fields of a chunk and parse its ids, if they are integers, and its weights."""
@@ -418,12 +406,8 @@ class Parser:
         weights = self._weights(chunk, data, bounds) if self.layout.weighted else None
         if problem != FINE:
             self._refuse(chunk, place, problem, field)
-        tokens = np.ascontiguousarray(bounds[:, :4]).reshape(-1, 2)
-        values = np.empty(len(tokens), np.int64)
-        if self.integers and parse_integers(data, tokens, values):
-            return Parsed(values, None, data, tokens, weights)
-        self.integers = False  # threads share this: at worst one parses integers in vain
-        return Parsed(None, token_hashes(data, tokens), data, tokens, weights)
+        places = np.ascontiguousarray(bounds[:, :4]).reshape(-1, 2)
+        return Parsed(self.ids.parse(data, places), weights)
 
     def _weights(
         self, chunk: Chunk, data: NDArray[np.uint8], bounds: NDArray[np.int32]

@@ -1,4 +1,4 @@
-"""Numba kernels that find the fields of lines and parse integers and weights."""
+"""Numba kernels that find fields and tokens in lines and parse integers and weights."""
 
 from __future__ import annotations
 
@@ -88,6 +88,41 @@ def find_fields(data, kinds, stop, wanted, bounds):
             i += ONE
         i += ONE
     return rows, FINE, i, 0
+
+
+@njit(cache=True, nogil=True)
+def find_tokens(data, kinds, tokens, ends):
+    """Find where all tokens of every line begin and end.
+
+    A run of bytes of the kind BLANK separates tokens, and so does each DELIMITER. `ends` gets, for
+    every line that has tokens, how many there are up to its end. Returns how many lines have
+    tokens, and where between delimiters a token is missing, or -1. One pass over the bytes.
+    """
+    lines, found, before = 0, 0, 0
+    after_delimiter = False
+    i = np.uint64(0)
+    while i < np.uint64(data.size):
+        i = past_blanks(data, kinds, i)
+        begin = i
+        while kinds[data[i]] == ORDINARY:
+            i += ONE
+        delimited = kinds[data[i]] == DELIMITER
+        if begin < i:
+            tokens[found, 0] = begin
+            tokens[found, 1] = i
+            found += 1
+        elif delimited or after_delimiter:
+            return lines, np.int64(i)
+        after_delimiter = delimited
+        if kinds[data[i]] == LINE_END:
+            if found > before:
+                ends[lines] = found
+                lines += 1
+                before = found
+            i += ONE
+        elif delimited:
+            i += ONE
+    return lines, np.int64(-1)
 
 
 @njit(cache=True, nogil=True)

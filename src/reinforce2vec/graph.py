@@ -15,7 +15,8 @@ from scipy.sparse.csgraph import connected_components
 
 from . import csr
 from .errors import InputError
-from .numbering import Ids, fits_int64, number_integers, number_objects
+from .numbering import Ids, Lookup, fits_int64, number_integers, number_objects
+from .progress import counted, readable_bytes
 
 SMALLEST_SHARE = 1e-150  # of the largest weight that a weight may be
 
@@ -227,19 +228,16 @@ class Graph:
         return sum(array.nbytes for array in arrays if array is not None)
 
     @cached_property
-    def _row_of(self) -> dict[Hashable, int]:
-        return {node: row for row, node in enumerate(self.ids.tolist())}
+    def _lookup(self) -> Lookup:
+        return Lookup(self.ids, "the graph")
 
     def row(self, node: Hashable) -> int:
         """Row number of a node id."""
-        try:
-            return self._row_of[node]
-        except (KeyError, TypeError):
-            raise InputError(f"node {node!r} is not in the graph") from None
+        return self._lookup.row(node)
 
     def rows(self, nodes: Iterable[Hashable]) -> NDArray[np.int32]:
         """Row numbers of many node ids."""
-        return np.fromiter((self.row(node) for node in nodes), np.int32)
+        return self._lookup.rows(nodes)
 
     def neighbors(self, node: Hashable) -> Ids:
         """Ids of a node's neighbours (on a directed graph, of those it points to)."""
@@ -272,20 +270,20 @@ class Graph:
         return self.n_nodes
 
     def __contains__(self, node: Hashable) -> bool:
-        return node in self._row_of
+        return node in self._lookup
 
     def __repr__(self) -> str:
         facts = [
-            _count(self.n_nodes, "node"),
-            _count(self.n_edges, "edge"),
+            counted(self.n_nodes, "node"),
+            counted(self.n_edges, "edge"),
             "directed" if self.directed else "undirected",
             "weighted" if self.weighted else "unweighted",
-            _count(self.n_components, "component"),
+            counted(self.n_components, "component"),
             f"{self.n_isolated:,} isolated",
             readable_bytes(self.nbytes),
         ]
         if self.dropped_self_loops:
-            facts.append(_count(self.dropped_self_loops, "self-loop") + " dropped")
+            facts.append(counted(self.dropped_self_loops, "self-loop") + " dropped")
         return f"Graph({', '.join(facts)})"
 
 
@@ -357,21 +355,3 @@ def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
 def _size(edge: Any) -> int:
     """How many parts an edge has; 0 if it is nothing that has parts."""
     return len(edge) if isinstance(edge, Sequence) and not isinstance(edge, (str, bytes)) else 0
-
-
-# -- saying it ---------------------------------------------------------------------------------
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def readable_bytes(size: float) -> str:
-    """A size in bytes as a person writes it."""
-    if size < 1000:
-        return f"{size:.0f} bytes"
-    for unit in ("kB", "MB", "GB"):
-        size /= 1000
-        if size < 1000 or unit == "GB":
-            break
-    return f"{size:.1f} {unit}"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from .errors import InputError
+from .fields import parse_integers
 
 Ids = NDArray[np.int64] | NDArray[np.object_]
 
@@ -34,7 +35,7 @@ def number_objects(
     except TypeError as error:
         raise InputError(f"node ids must be hashable, like numbers and strings: {error}") from None
     if any(node is None or _is_missing(node) for node in numbers):
-        raise InputError("a node id is missing (None or NaN): every edge needs two ids")
+        raise InputError("a node id is missing (None or NaN): every node needs one")
     return np.array(codes, np.int32), as_ids(list(numbers))
 
 
@@ -67,6 +68,33 @@ def number_integers(values: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArr
     """Number integer ids; returns the numbers and the distinct ids."""
     table = IntegerIds()
     return table.number(values), table.ids()
+
+
+# -- the way back ----------------------------------------------------------------------------
+
+
+class Lookup:
+    """Finds the row numbers of node ids; `home` is where an error says that one is missing."""
+
+    def __init__(self, ids: Ids, home: str) -> None:
+        """Make a dictionary of the ids."""
+        self._row_of: dict[Hashable, int] = {node: row for row, node in enumerate(ids.tolist())}
+        self._home = home
+
+    def row(self, node: Hashable) -> int:
+        """Row number of a node id; InputError if it is unknown."""
+        try:
+            return self._row_of[node]
+        except (KeyError, TypeError):
+            raise InputError(f"node {node!r} is not in {self._home}") from None
+
+    def rows(self, nodes: Iterable[Hashable]) -> NDArray[np.int32]:
+        """Row numbers of many node ids."""
+        listed = nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
+        return np.fromiter((self.row(node) for node in listed), np.int32)
+
+    def __contains__(self, node: Hashable) -> bool:
+        return node in self._row_of
 
 
 # -- kernels -------------------------------------------------------------------------------------
@@ -294,3 +322,47 @@ def token_hashes(data: NDArray[np.uint8], tokens: NDArray[np.int32]) -> NDArray[
     tags = np.empty(len(tokens), np.int32)
     hash_tokens(data, tokens, tags)
     return tags
+
+
+class Tokens(NamedTuple):
+    """Ids as they stand in text, and as integers if all of them are, else their hashes."""
+
+    data: NDArray[np.uint8]
+    places: NDArray[np.int32]  # where each begins and ends
+    values: NDArray[np.int64] | None
+    tags: NDArray[np.int32] | None
+
+
+class TokenIds:
+    """Numbers node ids as integers while all of them are, and from then on as strings.
+
+    Threads may parse the tokens of several chunks at once; one thread numbers chunk after chunk.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty table."""
+        self.integers = IntegerIds()
+        self.words: TextIds | None = None
+        self._all_integers = True  # until the first token that is not
+
+    def parse(self, data: NDArray[np.uint8], places: NDArray[np.int32]) -> Tokens:
+        """The tokens that stand in the data from places[i, 0] to places[i, 1]."""
+        if self._all_integers:
+            values = np.empty(len(places), np.int64)
+            if parse_integers(data, places, values):
+                return Tokens(data, places, values, None)
+            self._all_integers = False  # threads share this: at worst one parses in vain
+        return Tokens(data, places, None, token_hashes(data, places))
+
+    def number(self, tokens: Tokens) -> NDArray[np.int32]:
+        """Row numbers of ids, new ones numbered as they come."""
+        data, places, values, tags = tokens
+        if self.words is None and values is not None:
+            return self.integers.number(values)
+        if self.words is None:
+            self.words = TextIds.of_integers(self.integers.ids())
+        return self.words.number(data, places, token_hashes(data, places) if tags is None else tags)
+
+    def ids(self) -> Ids:
+        """The ids in the order of their numbers."""
+        return self.integers.ids() if self.words is None else self.words.ids()

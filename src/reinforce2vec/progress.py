@@ -13,7 +13,14 @@ Report = Callable[[int, int], None]
 _EVERY = 0.2  # seconds between two updates of the line
 
 
-def terminal_progress(what: str, unit: str, stream: TextIO | None = None) -> Report:
+def terminal_progress(
+    what: str,
+    unit: str,
+    stream: TextIO | None = None,
+    *,
+    began_at: int = 0,
+    more: Callable[[], str] = lambda: "",
+) -> Report:
     """A report that keeps one line up to date, with speed and time left, if there is a terminal.
 
     Parameters
@@ -24,6 +31,10 @@ def terminal_progress(what: str, unit: str, stream: TextIO | None = None) -> Rep
         What is counted.
     stream : file, optional
         Where to write; standard error by default.
+    began_at : int
+        How much was done before, which says nothing about the speed.
+    more : callable
+        Gives what else to say, in front of the time left.
     """
     out = sys.stderr if stream is None else stream
     if out is None or not out.isatty():
@@ -38,10 +49,11 @@ def terminal_progress(what: str, unit: str, stream: TextIO | None = None) -> Rep
             out.write("\r\033[K")
         elif now - last >= _EVERY:
             last = now
-            speed = done / max(now - began, 1e-9)
-            left = _clock((total - done) / speed) if done else "?"
+            speed = (done - began_at) / max(now - began, 1e-9)
+            left = _clock((total - done) / speed) if speed else "?"
             share = done / max(total, 1)
-            out.write(f"\r\033[K{what} {share:4.0%}  {readable(speed)} {unit}/s  {left} left")
+            line = f"{what} {share:4.0%}  {readable(speed)} {unit}/s  {more()}{left} left"
+            out.write(f"\r\033[K{line}")
         out.flush()
 
     return report
@@ -53,6 +65,22 @@ def readable(number: float) -> str:
         if number >= size:
             return f"{number / size:.3g}{name}"
     return f"{float(f'{number:.3g}'):,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def readable_bytes(size: float) -> str:
+    """A size in bytes as a person writes it."""
+    if size < 1000:
+        return f"{size:.0f} bytes"
+    for unit in ("kB", "MB", "GB"):
+        size /= 1000
+        if size < 1000 or unit == "GB":
+            break
+    return f"{size:.1f} {unit}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: 1 node, 2,000 nodes."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _clock(seconds: float) -> str:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from .. import errors
 from ..errors import InputError
+from ..files import (
+    Words,
+    arrow,
+    both_whole,
+    check_target,
+    compressed,
+    encoded,
+    known_suffix,
+    texts_of,
+    whole,
+)
 from ..numbering import Ids
 from .sampler import Walks, WalkSampler
 
 TEXT_BYTES = 16 << 20  # what is made ready to write at a time
-GZIP_LEVEL = 4  # higher levels take several times as long for some percent of size
 BREAKS = {"\t", "\n", "\r"}
+WRITING_PARQUET = "writing a .parquet file"
 
 
 def write_walks(path: str | os.PathLike[str], sampler: WalkSampler) -> int:
@@ -79,21 +86,10 @@ def write_walks(path: str | os.PathLike[str], sampler: WalkSampler) -> int:
 def check_output(path: str | os.PathLike[str]) -> tuple[Path, Writer]:
     """Where walks go and who writes them there; InputError if that cannot work."""
     path = Path(path)
-    suffix = next((known for known in WRITERS if path.name.lower().endswith(known)), None)
-    if suffix is None:
-        raise InputError(
-            f"{path}: walks are written to files that end in one of {' '.join(WRITERS)}"
-        )
+    suffix = known_suffix(path, WRITERS, "walks are written to")
     if suffix == ".parquet":
-        _pyarrow()
-    target = Path(os.path.realpath(path))  # a link stays a link
-    if target.is_dir():
-        raise InputError(f"{path}: this is a folder, expected the name of a file")
-    if not target.parent.is_dir():
-        raise InputError(f"{path}: the folder {target.parent} does not exist: make it first")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise InputError(f"{path}: no permission to write to the folder {target.parent}")
-    return target, WRITERS[suffix]
+        arrow(WRITING_PARQUET)
+    return check_target(path), WRITERS[suffix]
 
 
 class Counted:
@@ -111,19 +107,6 @@ class Counted:
             yield block
 
 
-@contextmanager
-def whole(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing that takes its name only when all of it is there."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with unfinished.open("wb") as stream:
-            yield stream
-        os.replace(unfinished, path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-
-
 def parts(blocks: Counted, bytes_per_node: int) -> Iterator[Walks]:
     """Blocks cut so that a part, at so many bytes a node, stays within TEXT_BYTES."""
     for block in blocks:
@@ -135,32 +118,6 @@ def parts(blocks: Counted, bytes_per_node: int) -> Iterator[Walks]:
 # -- text --------------------------------------------------------------------------------------
 
 
-class Words(NamedTuple):
-    """Node ids as text: the letters of all of them, and where each begins and the last ends."""
-
-    letters: NDArray[np.uint8]
-    begins: NDArray[np.int64]
-
-    @property
-    def longest(self) -> int:
-        """Bytes of the longest id."""
-        return int(np.diff(self.begins).max(initial=0))
-
-
-def texts_of(ids: Ids, path: Path) -> list[str]:
-    """Node ids as strings; InputError if two of them are the same string."""
-    texts = [str(node) for node in ids.tolist()]
-    known: set[str] = set()
-    for text in texts if len(set(texts)) < len(texts) else ():
-        if text in known:
-            raise InputError(
-                f"{path}: two node ids read {text!r} as text, so walks could not tell them apart: "
-                "give every node a name of its own"
-            )
-        known.add(text)
-    return texts
-
-
 def words_of(ids: Ids, path: Path) -> Words:
     """Node ids as UTF-8; InputError if a line of text could not be taken apart again."""
     texts = texts_of(ids, path)
@@ -170,10 +127,7 @@ def words_of(ids: Ids, path: Path) -> Words:
                 f"{path}: the node id {text!r} holds {letter!r}, which separates ids or lines in "
                 "text: write to a .parquet file instead"
             )
-    encoded = [text.encode(errors="surrogateescape") for text in texts]
-    begins = np.zeros(len(ids) + 1, np.int64)
-    np.cumsum([len(word) for word in encoded], out=begins[1:])
-    return Words(np.frombuffer(b"".join(encoded), np.uint8), begins)
+    return Words.of(encoded(texts, path))
 
 
 @njit(cache=True, nogil=True)
@@ -211,13 +165,10 @@ def write_text(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
 
 
 def write_gzip(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
-    """A walk a line, compressed; without a time stamp, so that one seed makes one file."""
+    """A walk a line, compressed."""
     words = words_of(sampler.graph.ids, path)
-    with (
-        whole(path) as stream,
-        gzip.GzipFile("", "wb", GZIP_LEVEL, stream, mtime=0) as compressed,
-    ):
-        _write_lines(compressed, words, blocks)
+    with whole(path) as stream, compressed(stream) as packed:
+        _write_lines(packed, words, blocks)
 
 
 # -- NumPy and Parquet -------------------------------------------------------------------------
@@ -225,7 +176,7 @@ def write_gzip(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
 
 def write_npy(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
     """Row numbers as numpy.load reads them (also with mmap_mode), and the ids beside them."""
-    ids_path = path.with_suffix(".ids.txt")
+    ids_path = check_target(path.with_suffix(".ids.txt"))
     words = words_of(sampler.graph.ids, ids_path)
     rows = np.arange(sampler.graph.n_nodes, dtype=np.int32)[:, None]
     header = {
@@ -233,7 +184,7 @@ def write_npy(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
         "fortran_order": False,
         "shape": (sampler.n_walks, sampler.length),
     }
-    with whole(path) as stream, whole(ids_path) as ids:
+    with both_whole(path, ids_path) as (stream, ids):
         ids.write(_lines(rows, words))
         np.lib.format.write_array_header_1_0(stream, header)
         for block in blocks:
@@ -247,10 +198,11 @@ def _lines(walks: Any, words: Words) -> Any:
 
 def write_parquet(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
     """Lists of ids, one row group for each part."""
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = arrow(WRITING_PARQUET)
     ids = sampler.graph.ids
     if ids.dtype == object:
         words = texts_of(ids, path)
+        encoded(words, path, "strict")
         names, width = pyarrow.array(words, pyarrow.string()), max(map(len, words), default=0) + 4
     else:
         names, width = pyarrow.array(ids), 8
@@ -263,15 +215,6 @@ def write_parquet(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
             nodes = names.take(pyarrow.array(walks[present]))
             lists = pyarrow.ListArray.from_arrays(ends, nodes)
             writer.write_table(pyarrow.Table.from_arrays([lists], schema=schema))
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise errors.missing("pyarrow", "parquet", "writing a .parquet file") from None
-    return pyarrow, parquet
 
 
 # -- which writer for which suffix -------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import check_number
 from ..errors import InputError
 
 CHOICES = {
@@ -48,8 +49,8 @@ class SecondOrderWalk:
 
     def check(self) -> None:
         """Raise InputError if a parameter makes no sense."""
-        _check_number("p", self.p, above=0.0)
-        _check_number("q", self.q, above=0.0)
+        check_number("p", self.p, above=0.0)
+        check_number("q", self.q, above=0.0)
 
 
 @dataclass(frozen=True)
@@ -131,14 +132,14 @@ occupation='path', candidates=10, temperature=1.0)
                 raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
         if self.weight is not None:
             most = 1.0 if self.exploration == "epsilon" else np.inf
-            _check_number("weight", self.weight, least=0.0, most=most)
+            check_number("weight", self.weight, least=0.0, most=most)
         if self.candidates is not None:
             if isinstance(self.candidates, bool) or not isinstance(
                 self.candidates, (int, np.integer)
             ):
                 raise InputError(f"candidates must be an integer, not {self.candidates!r}")
-            _check_number("candidates", self.candidates, least=1)
-        _check_number("temperature", self.temperature, above=0.0)
+            check_number("candidates", self.candidates, least=1)
+        check_number("temperature", self.temperature, above=0.0)
 
     def exploration_weights(self, decisions: int) -> NDArray[np.float64]:
         """ε or α at each decision of a walk; zeros without exploration."""
@@ -169,17 +170,3 @@ def check_walk(walk: Any) -> None:
             f"not {type(walk).__name__}"
         )
     walk.check()
-
-
-def _check_number(
-    name: str,
-    value: Any,
-    least: float = -np.inf,
-    above: float = -np.inf,
-    most: float = np.inf,
-) -> None:
-    number = isinstance(value, (int, float, np.integer, np.floating))
-    if not number or not (value >= least and value > above and value <= most and value < np.inf):
-        wanted = f"above {above:g}" if above > -np.inf else f"at least {least:g}"
-        limit = f" and at most {most:g}" if most < np.inf else ""
-        raise InputError(f"{name} must be a number {wanted}{limit}, not {value!r}")

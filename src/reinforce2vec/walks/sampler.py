@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -11,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import check_count
 from ..errors import InputError
 from ..graph import Graph
+from ..machine import available_cpus
 from ..progress import Report, terminal_progress
 from .plan import Plan, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
@@ -75,10 +76,10 @@ class WalkSampler:
         self.graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
         self.walk = ReinforcedWalk() if walk is None else walk
         check_walk(self.walk)
-        self.length = _count("length", length, 1)
-        self.per_node = _count("per_node", per_node, 0)
-        self.seed = _count("seed", seed, 0) % 2**64
-        self.workers = available_cpus() if workers is None else _count("workers", workers, 1)
+        self.length = check_count("length", length, 1)
+        self.per_node = check_count("per_node", per_node, 0)
+        self.seed = check_count("seed", seed, 0) % 2**64
+        self.workers = available_cpus() if workers is None else check_count("workers", workers, 1)
         if starts is None:
             self.starts = np.arange(self.graph.n_nodes, dtype=np.int32)
         elif isinstance(starts, (str, bytes)) or not isinstance(starts, Iterable):
@@ -86,7 +87,9 @@ class WalkSampler:
         else:
             self.starts = self.graph.rows(starts)
         fitting = max(1, BLOCK_BYTES // (4 * self.length))
-        self.block_size = fitting if block_size is None else _count("block_size", block_size, 1)
+        self.block_size = (
+            fitting if block_size is None else check_count("block_size", block_size, 1)
+        )
         self.progress = progress
 
     @property
@@ -105,23 +108,25 @@ class WalkSampler:
             for first in range(0, self.n_walks, self.block_size):
                 count = min(self.block_size, self.n_walks - first)
                 block = np.empty((count, self.length), np.int32)
-                self._fill(block, first, threads, report)
+                self._fill_all(block, first, threads, report)
                 yield block
 
     def sample(self) -> Walks:
         """All walks in one array."""
         walks = np.empty((self.n_walks, self.length), np.int32)
         with ThreadPoolExecutor(self.workers) as threads:
-            self._fill(walks, 0, threads, self._report())
+            self._fill_all(walks, 0, threads, self._report())
         return walks
 
-    def _fill(self, walks: Walks, first: int, threads: ThreadPoolExecutor, report: Report) -> None:
+    def _fill_all(
+        self, walks: Walks, first: int, threads: ThreadPoolExecutor, report: Report
+    ) -> None:
         chunk = max(self._plan.lanes, CHUNK_STEPS // self.length)
         if len(walks) < self.workers * chunk:  # few walks: a share for each thread
             chunk = max(1, -(-len(walks) // self.workers))
         begins = range(0, len(walks), chunk)
         _ = self.graph.alias  # made once, before the threads ask for it
-        jobs = [threads.submit(self._walk, first + at, walks[at : at + chunk]) for at in begins]
+        jobs = [threads.submit(self.fill, first + at, walks[at : at + chunk]) for at in begins]
         try:
             for at, job in zip(begins, jobs, strict=True):
                 job.result()
@@ -130,8 +135,11 @@ class WalkSampler:
             for job in jobs:  # an interrupt ends with the chunks under way
                 job.cancel()
 
-    def _walk(self, first: int, walks: Walks) -> None:
-        """Fill an array with the walks from number `first` on; what a thread does."""
+    def fill(self, first: int, walks: Walks) -> None:
+        """Fill an int32 array (walks, length) with the walks from number `first` on.
+
+        Works in the calling thread; several threads may fill arrays at once.
+        """
         kernel, lanes, settings, scratch = self._plan
         graph = self.graph
         streams = (np.empty(lanes, np.uint64), np.empty(lanes, np.uint64))
@@ -178,16 +186,3 @@ def sample_walks(graph: Any, walk: Walk | None = None, **options: Any) -> Walks:
     (34, 5)
     """
     return WalkSampler(graph, walk, **options).sample()
-
-
-def available_cpus() -> int:
-    """Processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _count(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} must be an integer of at least {least}, not {value!r}")
-    return int(value)
