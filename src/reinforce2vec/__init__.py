@@ -19,6 +19,7 @@ _HOMES = {
     "sample_walks": "walks.sampler",
     "write_walks": "walks.files",
     "read_walks": "walks.stored",
+    "Embedding": "embedding",
     "occupation": "walks.trace",
     "divergences": "walks.trace",
     "stuck_set": "walks.trace",
@@ -40,6 +41,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from .embedding import Embedding as Embedding
     from .errors import InputError as InputError
     from .generators import karate_club as karate_club
     from .generators import rmat as rmat
