@@ -1,0 +1,1 @@
+"""From walks to vectors: skip-gram with negative sampling."""

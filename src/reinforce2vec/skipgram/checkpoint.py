@@ -1,0 +1,102 @@
+"""A training on disk, so that it can go on after its process has ended."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..files import whole
+from .trainer import State
+from .weights import Weights, zeros
+
+FORMAT = 1
+MATRICES = ("inputs", "outputs")
+ARRAYS = ("visits", "losses", "pairs")
+COUNTS = ("walks", "tokens")
+
+Origin = dict[str, Any]
+"""What a training depends on: names and values that JSON can hold."""
+
+
+def checkpoint_bytes(weights: int) -> int:
+    """Room that a checkpoint of so many bytes of weights takes, beside the one it replaces."""
+    return 2 * weights + (1 << 20)
+
+
+def write_checkpoint(path: Path, state: State, origin: Origin) -> None:
+    """Write the state of a training; the file before stays until this one is whole."""
+    about = {"format": FORMAT, "origin": origin, "dimensions": state.weights.dimensions}
+    about |= {name: getattr(state, name) for name in COUNTS}
+    arrays = {name: getattr(state, name) for name in ARRAYS}
+    arrays |= {name: getattr(state.weights, name) for name in MATRICES}
+    with whole(path) as stream:
+        np.savez(stream, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)
+
+
+def read_checkpoint(path: Path, origin: Origin) -> State:
+    """Read the state of a training; InputError unless it is the one that `origin` describes."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            about = json.loads(_read(archive, "about").tobytes())
+            if about["format"] != FORMAT:
+                raise InputError(f"{path}: written by another version of reinforce2vec")
+            check_origin(path, about["origin"], origin)
+            arrays = {name: _read(archive, name) for name in ARRAYS}
+            matrices = [_read_matrix(archive, name, about["dimensions"]) for name in MATRICES]
+    except (InputError, MemoryError, PermissionError):
+        raise
+    except Exception:  # a damaged archive may raise anything
+        raise InputError(
+            f"{path}: this is no checkpoint of reinforce2vec, or a damaged one: remove it to "
+            "start anew"
+        ) from None
+    weights = Weights(matrices[0], matrices[1], about["dimensions"])
+    return State(weights, **arrays, **{name: about[name] for name in COUNTS})
+
+
+def check_origin(path: Path, found: Origin, wanted: Origin) -> None:
+    """Raise InputError if a checkpoint comes from another training."""
+    for name, value in wanted.items():
+        other = found.get(name)
+        if other == value:
+            continue
+        if name == "fingerprint" or name not in found:
+            raise InputError(f"{path}: this checkpoint was made on another graph or other walks")
+        raise InputError(
+            f"{path}: this checkpoint was made with {name}={other}, not {name}={value}: "
+            "use the same parameters to go on from it, or another file"
+        )
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> Any:
+    with archive.open(f"{name}.npy") as stream:
+        return np.lib.format.read_array(stream, allow_pickle=False)
+
+
+def _read_matrix(archive: zipfile.ZipFile, name: str, dimensions: int) -> Any:
+    """A matrix, read to where it is wanted: with aligned rows, and without a second copy."""
+    with archive.open(f"{name}.npy") as stream:
+        shape = _shape(stream)
+        matrix = zeros(shape[0], dimensions)
+        if matrix.shape != shape:
+            raise ValueError(shape)
+        room = matrix.data.cast("B")
+        while room:
+            count = stream.readinto(room)  # type: ignore[attr-defined]
+            if not count:
+                raise EOFError
+            room = room[count:]
+        return matrix
+
+
+def _shape(stream: IO[bytes]) -> tuple[int, ...]:
+    np.lib.format.read_magic(stream)
+    shape, _, kind = np.lib.format.read_array_header_1_0(stream)
+    if kind != np.float32:
+        raise ValueError(kind)
+    return shape

@@ -1,0 +1,115 @@
+"""What is trained on: walks made when they are needed, or walks that are there already.
+
+A corpus has `n_walks` in an epoch over `n_nodes` nodes; `take(first, count)` gives some of them
+as flat node numbers and where each walk begins (the last entry: where it ends). A walk ends there
+or at its first -1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..graph import Graph
+from ..walks.sampler import WalkSampler
+from ..walks.stored import StoredWalks
+
+PILOT_STEPS = 1 << 20  # of which the visits are counted before training, at least
+
+Taken = tuple[NDArray[np.int32], NDArray[np.int64]]
+
+
+class Corpus(Protocol):
+    """Walks to train on."""
+
+    n_walks: int
+    n_nodes: int
+    longest: int
+    typical: int
+
+    @property
+    def n_pilot(self) -> int:
+        """How many walks, from the first on, tell how often nodes are visited."""
+
+    def take(self, first: int, count: int) -> Taken:
+        """Walks number first, first + 1, ...; after the last of an epoch the next one begins."""
+
+    def fingerprint(self) -> str:
+        """A digest of all that the walks depend on, but for their number in an epoch."""
+
+
+class SampledWalks:
+    """Walks made by a sampler; every epoch has new ones."""
+
+    def __init__(self, sampler: WalkSampler) -> None:
+        self.sampler = sampler
+        self.n_walks, self.n_nodes = sampler.n_walks, sampler.graph.n_nodes
+        self.longest = self.typical = sampler.length
+        self._preparing = Lock()
+
+    @property
+    def n_pilot(self) -> int:
+        """One round, or more if the graph is small."""
+        return min(self.n_walks, max(len(self.sampler.starts), PILOT_STEPS // self.longest))
+
+    def take(self, first: int, count: int) -> Taken:
+        """Make the walks."""
+        with self._preparing:  # not by every thread: the tables may be as large as the graph
+            _ = self.sampler.graph.alias
+        walks = np.empty((count, self.longest), np.int32)
+        self.sampler.fill(first, walks)
+        return walks.ravel(), np.arange(0, walks.size + 1, self.longest)
+
+    def fingerprint(self) -> str:
+        """A digest of graph and starts."""
+        return digest(*_arrays_of(self.sampler.graph), self.sampler.starts)
+
+
+class GivenWalks:
+    """Walks in memory or in a mapped file; every epoch has the same ones."""
+
+    def __init__(self, stored: StoredWalks) -> None:
+        self.stored = stored
+        sizes = np.diff(stored.begins)
+        self.n_walks, self.n_nodes = len(sizes), len(stored.ids)
+        self.longest = int(sizes.max(initial=1))
+        self.typical = max(1, int(sizes.mean()))
+
+    @property
+    def n_pilot(self) -> int:
+        """All of them: they are there."""
+        return self.n_walks
+
+    def take(self, first: int, count: int) -> Taken:
+        """Copy the walks, perhaps from a file."""
+        first %= self.n_walks
+        begins = self.stored.begins[first : first + count + 1]
+        return np.array(self.stored.nodes[begins[0] : begins[-1]]), begins - begins[0]
+
+    def fingerprint(self) -> str:
+        """A digest of the walks and the ids."""
+        return digest(self.stored.nodes, self.stored.begins, self.stored.ids)
+
+
+def _arrays_of(graph: Graph) -> tuple[Any, ...]:
+    return graph.indptr, graph.indices, graph.weights, graph.ids, np.array([graph.directed])
+
+
+def digest(*arrays: Any) -> str:
+    """A short name for the contents of some arrays."""
+    found = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        if array is None:
+            found.update(b"none")
+            continue
+        found.update(f"{array.dtype}{array.shape}".encode())
+        if array.dtype == object:
+            for node in array.tolist():
+                found.update(f"{node!r}\n".encode(errors="surrogatepass"))
+        else:
+            found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()

@@ -1,0 +1,61 @@
+"""The two matrices that are trained."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .kernels import fill_inputs
+from .simd import ROW
+
+Matrix = NDArray[np.float32]
+ALIGNMENT = 64  # bytes: a row begins where a cache line does
+
+
+class Weights(NamedTuple):
+    """Input vectors, which become the embedding, and output vectors: one row a node each.
+
+    Rows are wider than `dimensions` says where vector registers want it: filled up with zeros,
+    which training leaves zero.
+    """
+
+    inputs: Matrix
+    outputs: Matrix
+    dimensions: int
+
+    @property
+    def vectors(self) -> Matrix:
+        """The embedding: a view, (nodes, dimensions)."""
+        return self.inputs[:, : self.dimensions]
+
+
+def row_size(dimensions: int) -> int:
+    """Numbers that a row takes."""
+    return -(-dimensions // ROW) * ROW
+
+
+def weights_bytes(n_nodes: int, dimensions: int) -> int:
+    """Memory that the two matrices take."""
+    return 2 * 4 * n_nodes * row_size(dimensions)
+
+
+def aligned(size: int) -> Matrix:
+    """So many zeros, the first of them where a cache line begins."""
+    room = np.zeros(size + ALIGNMENT // 4, np.float32)
+    begin = -room.ctypes.data % ALIGNMENT // 4
+    return room[begin : begin + size]
+
+
+def zeros(n_nodes: int, dimensions: int) -> Matrix:
+    """A matrix of zeros with aligned rows."""
+    width = row_size(dimensions)
+    return aligned(n_nodes * width).reshape(n_nodes, width)
+
+
+def new_weights(n_nodes: int, dimensions: int, seed: int) -> Weights:
+    """Small random inputs and zero outputs, as word2vec begins."""
+    inputs, outputs = zeros(n_nodes, dimensions), zeros(n_nodes, dimensions)
+    fill_inputs(inputs, dimensions, 0, np.uint64(seed))
+    return Weights(inputs, outputs, dimensions)
