@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from reinforce2vec import FirstOrderWalk, demo, karate_club, sample_walks
+from reinforce2vec import Embedding, FirstOrderWalk, demo, karate_club, sample_walks
 from reinforce2vec.cli import app
 
 
@@ -36,13 +37,24 @@ def test_the_figures_are_computed(tmp_path):
     assert any(line.startswith("first-order") and f" {mean:.2f} " in line for line in told)
 
 
-def test_the_command_leaves_the_walks_where_it_says(tmp_path):
+def test_the_command_leaves_the_files_where_it_says(tmp_path):
     result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
-    path = tmp_path / "out" / "karate-walks.txt"
-    assert str(path) in result.stdout
-    assert len(path.read_text().splitlines()) == 34 * 80
-    assert np.load(path.with_suffix(".npy")).shape == (34 * 80, 40)
+    walks, vectors, text = (
+        tmp_path / "out" / name
+        for name in ("karate-walks.txt", "karate-vectors.npz", "karate-vectors.txt")
+    )
+    for path in (walks, vectors, text):
+        assert str(path) in result.stdout
+    assert len(walks.read_text().splitlines()) == 34 * 80
+    assert np.array_equal(Embedding.load(vectors).vectors, Embedding.load(text).vectors)
+
+
+def test_the_vectors_know_how_the_club_split(tmp_path):
+    told = []
+    demo.tell(tmp_path, told.append)
+    right = int(re.search(r"walks: (\d+) of the", "\n".join(told)).group(1))
+    assert right >= 28  # of 34; half of them by guessing
 
 
 def test_a_file_in_place_of_the_folder_ends_in_a_sentence(tmp_path):

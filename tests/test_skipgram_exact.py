@@ -51,11 +51,12 @@ def literal_step(inputs, outputs, contexts, targets, labels, rate):
     gradients = np.where(counts, rate * (np.nan_to_num(labels) - sigmoid(scores)), 0.0)
     loss = np.where(counts, np.where(labels == 1, -1, 1) * scores, -np.inf)
     old = outputs[targets].copy()
-    moves = np.zeros_like(old)
+    moved = old.copy()
     for context, gradient in zip(contexts, gradients, strict=True):
-        moves += np.outer(gradient, inputs[context])
-        inputs[context] += gradient @ old
-    np.add.at(outputs, targets, moves)
+        before = inputs[context].copy()
+        inputs[context] += gradient @ moved
+        moved += np.outer(gradient, before)
+    np.add.at(outputs, targets, moved - old)  # adds twice what is there twice
     return np.log1p(np.exp(loss)).sum()
 
 
@@ -89,9 +90,9 @@ def literal_training(walks, inputs, outputs, visits, settings, n_walks):
             pairs += len(contexts)
             for first in range(0, negatives + 1, size):
                 group = slice(first, first + size)
-                for begin in range(0, len(contexts), kernels.BATCH):
+                for some in range(0, len(contexts), kernels.BATCH):
                     loss += literal_step(
-                        inputs, outputs, contexts[begin : begin + kernels.BATCH],
+                        inputs, outputs, contexts[some : some + kernels.BATCH],
                         targets[group], np.array(labels[group]), rate,
                     )  # fmt: skip
     return loss, pairs

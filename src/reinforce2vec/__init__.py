@@ -19,6 +19,7 @@ _HOMES = {
     "sample_walks": "walks.sampler",
     "write_walks": "walks.files",
     "read_walks": "walks.stored",
+    "Reinforce2Vec": "model",
     "Embedding": "embedding",
     "occupation": "walks.trace",
     "divergences": "walks.trace",
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from .generators import karate_club as karate_club
     from .generators import rmat as rmat
     from .graph import Graph as Graph
+    from .model import Reinforce2Vec as Reinforce2Vec
     from .readers import read_graph as read_graph
     from .walks.files import write_walks as write_walks
     from .walks.policy import FirstOrderWalk as FirstOrderWalk

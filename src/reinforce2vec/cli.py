@@ -8,27 +8,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from . import __version__
+from . import __version__, options
 from .errors import InputError
 
-if TYPE_CHECKING:
-    from .walks.policy import Walk
-
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130  # exit codes
-
-# Which options each kind of walk understands.
-OPTIONS_OF = {
-    "reinforced": (
-        *("reading", "reward", "exploration", "weight"),
-        *("annealing", "occupation", "candidates", "temperature"),
-    ),
-    "first-order": (),
-    "second-order": ("p", "q"),
-}
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -63,20 +50,10 @@ def _every_command(
     """Random walks that remember, on graphs in files."""
 
 
-def _choice(help: str, *choices: str, names: tuple[str, ...] = ()) -> Any:
-    return typer.Option(*names, metavar="|".join(choices), help=help)
-
-
 @app.command(epilog="Example: reinforce2vec walk edges.txt -o walks.txt --reading released")
 def walk(
-    graph: Annotated[
-        Path,
-        typer.Argument(
-            metavar="GRAPH",
-            help="The graph: an edge list (.txt .tsv .csv .edgelist .edges), .mtx or .graphml, "
-            "all of them also with .gz; or .mat, .npz, .parquet.",
-        ),
-    ],
+    context: typer.Context,
+    graph: Annotated[Path, typer.Argument(metavar="GRAPH", help=options.GRAPH_HELP)],
     output: Annotated[
         Path,
         typer.Option(
@@ -90,172 +67,45 @@ def walk(
         int, typer.Option(metavar="N", min=1, help="Nodes in a walk, the start included.")
     ] = 40,
     per_node: Annotated[int, typer.Option(metavar="N", min=1, help="Walks from every node.")] = 80,
-    seed: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="One seed, one result, with any number of workers."),
-    ] = 0,
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Threads. Default: one for each processor."),
-    ] = None,
-    kind: Annotated[
-        str,
-        _choice(
-            "What the next node depends on: the whole path, nothing (DeepWalk), or the step "
-            "before (node2vec).",
-            *OPTIONS_OF,
-            names=("--walk",),
-        ),
-    ] = "reinforced",
-    reading: Annotated[
-        str | None,
-        _choice(
-            "Reinforced: the paper's equations as printed, which stray far on large graphs, or "
-            "the authors' code that made its tables, which returns more. Single options below "
-            "override it. Default: paper.",
-            *("paper", "released"),
-        ),
-    ] = None,
-    reward: Annotated[
-        str | None,
-        _choice(
-            "Reinforced: prefer the node that moves the path's occupation vector least, by "
-            "Jensen-Shannon or Kullback-Leibler divergence, or the most visited one. Default: js.",
-            *("js", "kl", "vertex"),
-        ),
-    ] = None,
-    exploration: Annotated[
-        str | None,
-        _choice(
-            "Reinforced: what keeps it from getting stuck: a bonus for nodes seen rarely, random "
-            "steps, or nothing. Default: ucb.",
-            *("ucb", "epsilon", "none"),
-        ),
-    ] = None,
-    weight: Annotated[
-        float | None,
-        typer.Option(
-            help="Reinforced: how strongly to explore. Default: 1 for ucb (released: 0.01), 0.5 "
-            "for epsilon."
-        ),
-    ] = None,
-    annealing: Annotated[
-        str | None,
-        _choice(
-            "Reinforced: how --weight falls along the walk, so that it settles. Default: constant.",
-            *("constant", "linear", "exponential"),
-        ),
-    ] = None,
-    occupation: Annotated[
-        str | None,
-        _choice(
-            "Reinforced: count visits over the whole graph or over the path alone. Default: graph "
-            "(released: path).",
-            *("graph", "path"),
-        ),
-    ] = None,
-    candidates: Annotated[
-        int | None,
-        typer.Option(
-            help="Reinforced: weigh at most this many unvisited neighbours, drawn at random; the "
-            "fewer, the more the walk returns. Default: all (released: 10, but all for vertex)."
-        ),
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            help="Reinforced: divides the scores; low is greedy, high is uniform. Default: 1."
-        ),
-    ] = None,
-    p: Annotated[
-        float | None,
-        typer.Option("--p", help="Second-order: the smaller, the more it turns back. Default: 1."),
-    ] = None,
-    q: Annotated[
-        float | None,
-        typer.Option("--q", help="Second-order: the smaller, the farther it strays. Default: 1."),
-    ] = None,
-    directed: Annotated[
-        bool | None,
-        typer.Option(
-            "--directed/--undirected",
-            help="Whether walks follow edges in their direction only. Default: what the file says, "
-            "else undirected.",
-        ),
-    ] = None,
-    weighted: Annotated[
-        bool | None,
-        typer.Option(
-            "--weighted/--unweighted",
-            help="Whether edges have weights: one of weight 2 is followed twice as readily as one "
-            "of weight 1. Default: look.",
-        ),
-    ] = None,
-    self_loops: Annotated[
-        bool, typer.Option("--self-loops", help="Keep edges from a node to itself.")
-    ] = False,
-    format: Annotated[
-        str | None,
-        typer.Option(help="Suffix to read the graph by, such as txt.gz, instead of its own."),
-    ] = None,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(
-            help="What separates the fields of an edge list; \\t is a tab. Default: look."
-        ),
-    ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether an edge list begins with the names of its columns. Default: look.",
-        ),
-    ] = None,
-    key: Annotated[
-        str, typer.Option(help="Variable of a .mat file that holds the adjacency matrix.")
-    ] = "network",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    kind: options.Kind = "reinforced",
+    reading: options.Reading = None,
+    reward: options.Reward = None,
+    exploration: options.Exploration = None,
+    weight: options.Weight = None,
+    annealing: options.Annealing = None,
+    occupation: options.Occupation = None,
+    candidates: options.Candidates = None,
+    temperature: options.Temperature = None,
+    p: options.P = None,
+    q: options.Q = None,
+    directed: options.Directed = None,
+    weighted: options.Weighted = None,
+    self_loops: options.SelfLoops = False,
+    format: options.Format = None,
+    delimiter: options.Delimiter = None,
+    header: options.Header = None,
+    key: options.Key = "network",
+    quiet: options.Quiet = False,
 ) -> None:
     """Write random walks from every node of a graph to a file.
 
     The file appears when it is complete; until then an older one stays as it is.
     """
     with _sentences(USAGE):
-        chosen = chosen_walk(
-            kind,
-            reading=reading,
-            reward=reward,
-            exploration=exploration,
-            weight=weight,
-            annealing=annealing,
-            occupation=occupation,
-            candidates=candidates,
-            temperature=temperature,
-            p=p,
-            q=q,
-        )
+        chosen = options.walk_from(context.params)
         from .walks.files import check_output
 
         target, _ = check_output(output)
-        if graph.exists() and target.exists() and graph.samefile(target):
-            raise InputError(f"{output}: this is the graph itself: choose another name")
+        _check_different([graph], [target])
     with _sentences(FAILURE):
         from .progress import readable
-        from .readers import read_graph
         from .walks.files import write_walks
         from .walks.sampler import WalkSampler
 
         with _status(f"reading {graph}", quiet):
-            whole = read_graph(
-                graph,
-                format=format,
-                directed=directed,
-                weighted=weighted,
-                self_loops=self_loops,
-                delimiter=None if delimiter is None else delimiter.replace("\\t", "\t"),
-                header=header,
-                key=key,
-            )
+            whole = options.read_graph_from(graph, context.params)
         _say(f"{graph}: {whole!r}", quiet)
         with _status("preparing (at its first use, a kind of walk is compiled)", quiet):
             WalkSampler(whole, chosen, length=1, per_node=1, starts=whole.ids[:1]).sample()
@@ -278,6 +128,213 @@ def walk(
         )
 
 
+@app.command(
+    epilog="Example: reinforce2vec embed edges.txt -o vectors.npz --dimensions 128 "
+    "--walks-per-node 20"
+)
+def embed(
+    context: typer.Context,
+    output: Annotated[
+        Path,
+        typer.Option(
+            *("--output", "-o"),
+            metavar="FILE",
+            help="Where the vectors go: .npz (ids and vectors; Embedding.load reads it), .txt, "
+            ".txt.gz or .vec (word2vec text), .bin (word2vec binary), .parquet, or .tsv (for the "
+            "TensorBoard projector; ids in NAME.metadata.tsv).",
+        ),
+    ],
+    graph: Annotated[
+        Path | None, typer.Argument(metavar="GRAPH", help=options.GRAPH_HELP, show_default=False)
+    ] = None,
+    walks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Learn from walks that are there already, as `reinforce2vec walk` writes them, "
+            "instead of a graph.",
+        ),
+    ] = None,
+    dimensions: Annotated[
+        int,
+        typer.Option(
+            *("--dimensions", "-d"),
+            metavar="N",
+            min=1,
+            help="Numbers in a vector. 64 is the paper's choice; 128 is common elsewhere and "
+            "seldom worse, at twice the memory and less than twice the time.",
+        ),
+    ] = 64,
+    walks_per_node: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Walks from every node. 80, as in the paper, is much; on large graphs 10 to 20 "
+            "do, with a larger --learning-rate.",
+        ),
+    ] = 80,
+    walk_length: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Nodes in a walk, the start included. The paper's 40 gives a walk that remembers "
+            "time to return.",
+        ),
+    ] = 40,
+    window: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Nodes up to so many steps apart in a walk are drawn together, near ones more "
+            "often. 10 shows communities; less keeps to direct neighbours.",
+        ),
+    ] = 10,
+    negatives: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Random nodes that each pair is told apart from. 5 is enough on all but tiny "
+            "graphs; time grows with it.",
+        ),
+    ] = 5,
+    epochs: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Rounds of training, each on new walks (with --walks: on the same again). One is "
+            "enough at 80 walks a node.",
+        ),
+    ] = 1,
+    learning_rate: Annotated[
+        float,
+        typer.Option(
+            metavar="RATE",
+            help="How far a vector moves at first; falls to almost nothing. 0.025 is word2vec's "
+            "and safe; with few walks a node, 0.05 learns more.",
+        ),
+    ] = 0.025,
+    subsample: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            help="Skip visits of nodes with more than about this share of all visits; 0 skips "
+            "none. 0.001 speeds up graphs with a few huge hubs.",
+        ),
+    ] = 0.0,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the training in this file while it is under way; removed when the vectors "
+            "are written.",
+        ),
+    ] = None,
+    checkpoint_every: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="How often to write it.")
+    ] = 300.0,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on from the checkpoint, if there is one; with --workers 1 to the same "
+            "vectors, bit for bit, as without the interruption.",
+        ),
+    ] = False,
+    kind: options.Kind = "reinforced",
+    reading: options.Reading = None,
+    reward: options.Reward = None,
+    exploration: options.Exploration = None,
+    weight: options.Weight = None,
+    annealing: options.Annealing = None,
+    occupation: options.Occupation = None,
+    candidates: options.Candidates = None,
+    temperature: options.Temperature = None,
+    p: options.P = None,
+    q: options.Q = None,
+    directed: options.Directed = None,
+    weighted: options.Weighted = None,
+    self_loops: options.SelfLoops = False,
+    format: options.Format = None,
+    delimiter: options.Delimiter = None,
+    header: options.Header = None,
+    key: options.Key = "network",
+    quiet: options.Quiet = False,
+) -> None:
+    """Learn a vector for every node of a graph.
+
+    The file appears when it is complete; until then an older one stays as it is.
+    """
+    source = graph or walks
+    with _sentences(USAGE):
+        if source is None or (graph is not None and walks is not None):
+            raise InputError("give either GRAPH or --walks FILE")
+        if resume and checkpoint is None:
+            raise InputError("--resume needs --checkpoint FILE: what to go on from")
+        chosen = options.walk_from(context.params)
+        from .files import check_target
+        from .vector_files import check_output, metadata_of
+        from .walks.files import ids_file_of
+
+        written = [check_output(output)]
+        if written[0].suffix == ".tsv":
+            written.append(metadata_of(written[0]))
+        if checkpoint is not None:
+            written.append(check_target(checkpoint))
+        read = [source] if source.suffix != ".npy" else [source, ids_file_of(source)]
+        _check_different(read, written)
+    kept = "" if checkpoint is None else f"{checkpoint} keeps what was done: --resume goes on"
+    with _sentences(FAILURE, kept):
+        from .machine import peak_bytes
+        from .model import Reinforce2Vec
+        from .progress import readable, readable_bytes
+        from .walks.stored import read_walks
+
+        model = Reinforce2Vec(
+            dimensions=dimensions,
+            walk=chosen,
+            walk_length=walk_length,
+            walks_per_node=walks_per_node,
+            window=window,
+            negatives=negatives,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            subsample=subsample,
+            seed=seed,
+            workers=workers,
+        )
+        with _status(f"reading {source}", quiet):
+            found = options.read_graph_from(graph, context.params) if graph else read_walks(source)
+        check_output(output, found.ids, dimensions)
+        needed = readable_bytes(model.estimate_memory(found))
+        _say(f"{source}: {found!r}; learning needs about {needed} more", quiet)
+        learn = model.fit if graph else model.fit_walks
+        with _status("preparing (at its first use, training is compiled)", quiet):
+            learn(
+                found,
+                progress=not quiet,
+                checkpoint=checkpoint,
+                checkpoint_every=checkpoint_every,
+                resume=resume,
+            )
+        model.embedding_.save(output)
+        if checkpoint is not None:
+            written[-1].unlink(missing_ok=True)
+        tokens, seconds = model.n_tokens_, max(model.seconds_, 1e-9)
+        _say(
+            f"{output}: {len(model.embedding_):,} nodes, {dimensions} dimensions; {tokens:,} "
+            f"tokens in {seconds:.2f} s ({readable(tokens / seconds)} tokens/s), peak memory "
+            f"{readable_bytes(peak_bytes())}",
+            quiet,
+        )
+
+
 @app.command(epilog="Example: reinforce2vec demo --out demo-output")
 def demo(
     out: Annotated[
@@ -291,37 +348,21 @@ def demo(
         tell(out, typer.echo)
 
 
-def chosen_walk(kind: str, **options: Any) -> Walk:
-    """The walk that the options describe; those left at None keep their defaults."""
-    if kind not in OPTIONS_OF:
-        raise InputError(f"--walk must be one of {', '.join(OPTIONS_OF)}, not {kind!r}")
-    given = {name: value for name, value in options.items() if value is not None}
-    for name in given:
-        if name not in OPTIONS_OF[kind]:
-            owner = next(other for other, names in OPTIONS_OF.items() if name in names)
-            raise InputError(f"--{name} is for --walk {owner} and says nothing to --walk {kind}")
-    from .walks.policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
-
-    walk: Walk
-    if kind == "first-order":
-        walk = FirstOrderWalk()
-    elif kind == "second-order":
-        walk = SecondOrderWalk(**given)
-    else:
-        presets = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
-        name = given.pop("reading", "paper")
-        if name not in presets:
-            raise InputError(f"--reading must be one of {', '.join(presets)}, not {name!r}")
-        walk = presets[name](**given)
-    walk.check()
-    return walk
+def _check_different(read: list[Path], written: list[Path]) -> None:
+    """Nothing that is read, or has been written, is written over."""
+    taken = [path.resolve() for path in read]
+    for path in written:
+        same = path.resolve() in taken
+        if same or any(path.exists() and old.exists() and old.samefile(path) for old in taken):
+            raise InputError(f"{path}: this name is taken: what is there would be lost")
+        taken.append(path.resolve())
 
 
 # -- what is said ------------------------------------------------------------------------------
 
 
 @contextmanager
-def _sentences(code: int) -> Iterator[None]:
+def _sentences(code: int, kept: str = "") -> Iterator[None]:
     """End with a sentence and an exit code, not with a traceback, when something is amiss."""
     try:
         yield
@@ -335,7 +376,7 @@ def _sentences(code: int) -> Iterator[None]:
     except MemoryError:
         _end("error: there is not enough memory for this graph and walks of this length", FAILURE)
     except KeyboardInterrupt:
-        _end("interrupted: no unfinished file is left", INTERRUPTED)
+        _end(f"interrupted: {kept or 'no unfinished file is left'}", INTERRUPTED)
 
 
 def _end(message: str, code: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 import shutil
@@ -75,14 +76,25 @@ def check_space(path: Path, needed: float) -> None:
 @contextmanager
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name only when all of it is there."""
+    remove_abandoned(path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with unfinished.open("wb") as stream:
             yield stream
         os.replace(unfinished, path)
-    except BaseException:
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # a full disk does not say where
         raise
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove what processes that were killed have left of a file, where Linux tells who runs."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        process = Path("/proc", part.name.split(".")[-2])
+        if process.parent.is_dir() and process.name.isdigit() and not process.exists():
+            part.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -6,9 +6,13 @@ import os
 import sys
 from pathlib import Path
 
-CGROUPS = ("/sys/fs/cgroup", "memory.max", "memory.current"), (
-    "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-)  # fmt: skip
+CGROUPS = (
+    ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+    (
+        "/sys/fs/cgroup/memory",
+        *("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ),
+)
 
 
 def available_cpus() -> int:
@@ -22,9 +26,10 @@ def available_bytes() -> int | None:
     """Memory that can still be taken without swapping; None where the system does not tell."""
     free = _kilobytes("/proc/meminfo", "MemAvailable")
     limits = [] if free is None else [free]
-    for folder, most, used in CGROUPS:  # a container may have less than its machine
+    for folder, most, used, cache in CGROUPS:  # a container may have less than its machine
         try:
             taken = int(Path(folder, used).read_text())
+            taken -= _entry(str(Path(folder, "memory.stat")), cache) or 0  # given back on demand
             limits.append(max(0, int(Path(folder, most).read_text()) - taken))
         except (OSError, ValueError):  # no such file, or "max"
             continue
@@ -45,9 +50,16 @@ def peak_bytes() -> int:
 
 
 def _kilobytes(path: str, name: str) -> int | None:
-    """A line of one of Linux's tables, in bytes."""
+    """An entry of one of Linux's tables, in bytes."""
+    entry = _entry(path, name)
+    return None if entry is None else 1024 * entry
+
+
+def _entry(path: str, name: str) -> int | None:
+    """The number behind a name in one of Linux's tables."""
     try:
         lines = Path(path).read_text().splitlines()
     except OSError:
         return None
-    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(name)), None)
+    rows = (line.split() for line in lines)
+    return next((int(row[1]) for row in rows if row and row[0].rstrip(":") == name), None)

@@ -17,7 +17,7 @@ from .weights import Weights, zeros
 FORMAT = 1
 MATRICES = ("inputs", "outputs")
 ARRAYS = ("visits", "losses", "pairs")
-COUNTS = ("walks", "tokens")
+COUNTS = ("walks", "tokens", "seconds")
 
 Origin = dict[str, Any]
 """What a training depends on: names and values that JSON can hold."""

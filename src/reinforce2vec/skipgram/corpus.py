@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..graph import Graph
 from ..walks.sampler import WalkSampler
 from ..walks.stored import StoredWalks
+from .kernels import shuffle
 
 PILOT_STEPS = 1 << 20  # of which the visits are counted before training, at least
 
@@ -43,10 +44,16 @@ class Corpus(Protocol):
 
 
 class SampledWalks:
-    """Walks made by a sampler; every epoch has new ones."""
+    """Walks made by a sampler, whose starts are shuffled; every epoch has new ones.
+
+    Nodes with near numbers are often near in the graph as well, and vectors that learn from one
+    corner after the other learn less.
+    """
 
     def __init__(self, sampler: WalkSampler) -> None:
         self.sampler = sampler
+        sampler.starts = sampler.starts.copy()
+        shuffle(sampler.starts, np.uint64(sampler.seed))
         self.n_walks, self.n_nodes = sampler.n_walks, sampler.graph.n_nodes
         self.longest = self.typical = sampler.length
         self._preparing = Lock()

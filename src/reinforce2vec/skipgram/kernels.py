@@ -43,6 +43,15 @@ def fill_inputs(inputs, dimensions, first, seed):
             inputs[row, column] = (unit(draw(key, gamma, column, 0)) - 0.5) / dimensions
 
 
+@kernel
+def shuffle(array, seed):
+    """Bring an array into a random order that depends on the seed alone."""
+    key, gamma = stream(seed, 0)
+    for last in range(array.size - 1, 0, -1):
+        other = below(draw(key, gamma, last, 1), last + 1)
+        array[last], array[other] = array[other], array[last]
+
+
 @inlined
 def take_path(nodes, begin, end, keep, key, gamma, negatives, stride, path):
     """Offsets of a walk's rows, without the nodes that subsampling leaves out; how many."""

@@ -191,7 +191,7 @@ def emit_moves(builder: Any, step: Step, begin: Any, end: Any, columns: int) -> 
         offsets = [builder.add(at, LONG(WIDTH * c)) for c in range(columns)]
         places = [[builder.gep(target, [offset]) for offset in offsets] for target in step.targets]
         weights = [[load(builder, place) for place in row] for row in places]
-        moves = [[constant(0.0, WIDE)] * columns for _ in step.targets]
+        current = [list(row) for row in weights]
         for j, context in enumerate(step.contexts):
             own = [builder.gep(context, [offset]) for offset in offsets]
             values = [load(builder, place) for place in own]
@@ -200,13 +200,15 @@ def emit_moves(builder: Any, step: Step, begin: Any, end: Any, columns: int) -> 
                 slot = builder.gep(step.gradients, [LONG(j * SLOTS + k)])
                 gradient = splat(builder, builder.load(slot))
                 for c in range(columns):
-                    moves[k][c] = fused(builder, gradient, values[c], moves[k][c])
-                    moved[c] = fused(builder, gradient, weights[k][c], moved[c])
+                    moved[c] = fused(builder, gradient, current[k][c], moved[c])
+                    current[k][c] = fused(builder, gradient, values[c], current[k][c])
             for place, vector in zip(own, moved, strict=True):
                 store(builder, vector, place)
-        for row, vectors in zip(places, moves, strict=True):
-            for place, move in zip(row, vectors, strict=True):  # a target may be there twice
-                store(builder, builder.fadd(load(builder, place), move), place)
+        for k, row in enumerate(places):
+            for c, place in enumerate(row):
+                move = builder.fsub(current[k][c], weights[k][c])
+                there = load(builder, place)  # anew: a target may be among them twice
+                store(builder, builder.fadd(there, move), place)
 
 
 @intrinsic
@@ -217,8 +219,9 @@ def step(
     """Train up to 2 len(pairs) contexts, `count` of them, against len(group) targets at once.
 
     With x the rows of `inputs` at the offsets `contexts` and y the rows of `outputs` at the
-    offsets `targets`: all scores x·y are taken first; then, context after context, every y
-    collects its gradient from x, and x moves along the gradients of the y; at last the y move.
+    offsets `targets`: all scores x·y are taken first, and with them the gradients; then, context
+    after context, x and each y move along each other's gradient, as in word2vec. So only the
+    scores are a little old.
     `labels` holds, for each lane, the sign of the score (-1 for the true target), an offset that
     silences a lane, and the rate with its sign, once for two contexts and once for one alone;
     `tally` the running product of 1 + e^score, as mantissas and exponents, from which the loss is

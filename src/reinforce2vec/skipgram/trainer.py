@@ -31,6 +31,7 @@ from .weights import Matrix, Weights, aligned, new_weights
 CHUNK_TOKENS = 1 << 15  # what a thread takes at a time: some ten milliseconds of work
 POINTS = 100  # of the loss curve, at most
 MOST_LOSS = 2.0  # times the loss of vectors that know nothing, beyond which training has failed
+MOST_WALKS = 2**62
 SAFE_RATE = 0.025  # word2vec's
 ENOUGH_PAIRS = 1000  # from which on a mean loss says something
 
@@ -58,6 +59,7 @@ class State:
     visits: Visits
     walks: int = 0
     tokens: int = 0
+    seconds: float = 0.0
     losses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(POINTS))
     pairs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(POINTS, np.int64))
 
@@ -77,7 +79,7 @@ class Moment(NamedTuple):
     tokens: int  #: nodes in these walks so far
     loss: float  #: mean loss of the latest pairs; NaN before the first
     learning_rate: float  #: of the walk that comes next
-    seconds: float  #: since fit began to train
+    seconds: float  #: spent on training so far
     vectors: Matrix  #: the vectors as they are now, a view: copy what you keep
 
 
@@ -117,7 +119,10 @@ def in_turn(
             job.cancel()
 
 
-def chunks(corpus: Corpus, first: int, last: int) -> Iterator[Chunk]:
+Chunks = Iterator[Chunk]
+
+
+def chunks(corpus: Corpus, first: int, last: int) -> Chunks:
     """Walks first to last in chunks, none of them over two epochs."""
     size = max(1, min(CHUNK_TOKENS // corpus.typical, corpus.n_walks // POINTS))
     while first < last:
@@ -156,6 +161,8 @@ class Trainer:
     def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int) -> None:
         self.corpus, self.settings, self.state, self.workers = corpus, settings, state, workers
         self.n_walks = corpus.n_walks * settings.epochs
+        if self.n_walks >= MOST_WALKS:
+            raise InputError(f"{self.n_walks:,} walks are more than anybody can train on")
         self.noise = noise_table(state.visits)
         self.keep = keep_chances(state.visits, settings.subsample)
         targets = settings.negatives + 1
@@ -179,20 +186,24 @@ class Trainer:
         every : float
             Seconds between two calls of `save`.
         """
+        if self.state.walks < self.n_walks:
+            self._train(Chunk(self.state.walks, 0))  # compiled before the clock runs
         began = saved = time.monotonic()
+        before = self.state.seconds
         with held_back() as interrupt, ThreadPoolExecutor(self.workers) as threads:
             while self.state.walks < self.n_walks and not interrupt.asked:
 
-                def until_due(since: float = saved) -> Iterator[Chunk]:
-                    for chunk in chunks(self.corpus, self.state.walks, self.n_walks):
+                def until_due(begin: int = self.state.walks, since: float = saved) -> Chunks:
+                    for chunk in chunks(self.corpus, begin, self.n_walks):
                         late = save is not None and time.monotonic() - since >= every
-                        if late or interrupt.asked:
+                        if (late or interrupt.asked) and chunk.first > begin:
                             return
                         yield chunk
 
                 for outcome in in_turn(threads, self._train, until_due(), 2 * self.workers):
+                    self.state.seconds = before + time.monotonic() - began
                     self._settle(outcome)
-                    watch(self._moment(time.monotonic() - began))
+                    watch(self._moment())
                 if save is not None:
                     save()
                     saved = time.monotonic()
@@ -239,7 +250,7 @@ class Trainer:
             f"learning_rate of {rate:g} is too large: try {min(rate / 5, SAFE_RATE):g}"
         )
 
-    def _moment(self, seconds: float) -> Moment:
+    def _moment(self) -> Moment:
         state, rate = self.state, self.settings.learning_rate
         left = 1.0 - state.walks / self.n_walks
         curve = state.loss_curve
@@ -249,6 +260,6 @@ class Trainer:
             state.tokens,
             float(curve[-1]) if curve.size else math.nan,
             rate * max(left, kernels.LEAST_RATE),
-            seconds,
+            state.seconds,
             state.weights.vectors,
         )

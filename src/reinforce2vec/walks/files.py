@@ -174,9 +174,14 @@ def write_gzip(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
 # -- NumPy and Parquet -------------------------------------------------------------------------
 
 
+def ids_file_of(path: Path) -> Path:
+    """The file of node ids beside a .npy file of walks, links followed."""
+    return Path(os.path.realpath(path)).with_suffix(".ids.txt")
+
+
 def write_npy(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
     """Row numbers as numpy.load reads them (also with mmap_mode), and the ids beside them."""
-    ids_path = check_target(path.with_suffix(".ids.txt"))
+    ids_path = check_target(ids_file_of(path))
     words = words_of(sampler.graph.ids, ids_path)
     rows = np.arange(sampler.graph.n_nodes, dtype=np.int32)[:, None]
     header = {

@@ -20,6 +20,7 @@ from ..graph import Graph
 from ..numbering import Ids, TokenIds, Tokens, number_objects, token_hashes
 from ..progress import counted
 from ..readers import expecting, naming, opened
+from .files import ids_file_of
 
 CHECKED_NODES = 1 << 20  # nodes of a matrix that are checked at a time
 BATCH_WALKS = 1 << 12  # walks of a Parquet file that are in memory twice
@@ -349,7 +350,7 @@ def read_npy(path: Path) -> StoredWalks:
     """A matrix that stays on disk, and the ids beside it."""
     with opened(path, False), expecting("a sound .npy file of numbers", str(path)):
         matrix = np.lib.format.open_memmap(path, mode="r")
-    ids_path = Path(os.path.realpath(path)).with_suffix(".ids.txt")
+    ids_path = ids_file_of(path)
     if not ids_path.exists():
         raise InputError(
             f"{path}: {ids_path} is missing: it holds the node ids, one a line, in row order, and "

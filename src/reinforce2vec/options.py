@@ -1,0 +1,203 @@
+"""Options that several commands share: which graph, which walk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from .graph import Graph
+    from .walks.policy import Walk
+
+# Which options each kind of walk understands.
+OPTIONS_OF = {
+    "reinforced": (
+        *("reading", "reward", "exploration", "weight"),
+        *("annealing", "occupation", "candidates", "temperature"),
+    ),
+    "first-order": (),
+    "second-order": ("p", "q"),
+}
+WALK_OPTIONS = tuple(name for names in OPTIONS_OF.values() for name in names)
+GRAPH_OPTIONS = ("format", "directed", "weighted", "self_loops", "delimiter", "header", "key")
+
+GRAPH_HELP = (
+    "The graph: an edge list (.txt .tsv .csv .edgelist .edges), .mtx or .graphml, all of them "
+    "also with .gz; or .mat, .npz, .parquet."
+)
+
+
+def _choice(help: str, *choices: str, names: tuple[str, ...] = ()) -> Any:
+    return typer.Option(*names, metavar="|".join(choices), help=help)
+
+
+Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="One seed, one result: walks with any number of workers, vectors to the last bit "
+        "with one.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Threads. Default: one for each processor."),
+]
+Kind = Annotated[
+    str,
+    _choice(
+        "What the next node depends on: the whole path, nothing (DeepWalk), or the step "
+        "before (node2vec).",
+        *OPTIONS_OF,
+        names=("--walk",),
+    ),
+]
+Reading = Annotated[
+    str | None,
+    _choice(
+        "Reinforced: the paper's equations as printed, which stray far on large graphs, or "
+        "the authors' code that made its tables, which returns more. Single options below "
+        "override it. Default: paper.",
+        *("paper", "released"),
+    ),
+]
+Reward = Annotated[
+    str | None,
+    _choice(
+        "Reinforced: prefer the node that moves the path's occupation vector least, by "
+        "Jensen-Shannon or Kullback-Leibler divergence, or the most visited one. Default: js.",
+        *("js", "kl", "vertex"),
+    ),
+]
+Exploration = Annotated[
+    str | None,
+    _choice(
+        "Reinforced: what keeps it from getting stuck: a bonus for nodes seen rarely, random "
+        "steps, or nothing. Default: ucb.",
+        *("ucb", "epsilon", "none"),
+    ),
+]
+Weight = Annotated[
+    float | None,
+    typer.Option(
+        help="Reinforced: how strongly to explore. Default: 1 for ucb (released: 0.01), 0.5 "
+        "for epsilon."
+    ),
+]
+Annealing = Annotated[
+    str | None,
+    _choice(
+        "Reinforced: how --weight falls along the walk, so that it settles. Default: constant.",
+        *("constant", "linear", "exponential"),
+    ),
+]
+Occupation = Annotated[
+    str | None,
+    _choice(
+        "Reinforced: count visits over the whole graph or over the path alone. Default: graph "
+        "(released: path).",
+        *("graph", "path"),
+    ),
+]
+Candidates = Annotated[
+    int | None,
+    typer.Option(
+        help="Reinforced: weigh at most this many unvisited neighbours, drawn at random; the "
+        "fewer, the more the walk returns. Default: all (released: 10, but all for vertex)."
+    ),
+]
+Temperature = Annotated[
+    float | None,
+    typer.Option(
+        help="Reinforced: divides the scores; low is greedy, high is uniform. Default: 1."
+    ),
+]
+P = Annotated[
+    float | None,
+    typer.Option("--p", help="Second-order: the smaller, the more it turns back. Default: 1."),
+]
+Q = Annotated[
+    float | None,
+    typer.Option("--q", help="Second-order: the smaller, the farther it strays. Default: 1."),
+]
+Directed = Annotated[
+    bool | None,
+    typer.Option(
+        "--directed/--undirected",
+        help="Whether walks follow edges in their direction only. Default: what the file says, "
+        "else undirected.",
+    ),
+]
+Weighted = Annotated[
+    bool | None,
+    typer.Option(
+        "--weighted/--unweighted",
+        help="Whether edges have weights: one of weight 2 is followed twice as readily as one "
+        "of weight 1. Default: look.",
+    ),
+]
+SelfLoops = Annotated[bool, typer.Option("--self-loops", help="Keep edges from a node to itself.")]
+Format = Annotated[
+    str | None,
+    typer.Option(help="Suffix to read the graph by, such as txt.gz, instead of its own."),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help="What separates the fields of an edge list; \\t is a tab. Default: look."),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether an edge list begins with the names of its columns. Default: look.",
+    ),
+]
+Key = Annotated[str, typer.Option(help="Variable of a .mat file that holds the adjacency matrix.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")]
+
+
+def chosen_walk(kind: str, **options: Any) -> Walk:
+    """The walk that the options describe; those left at None keep their defaults."""
+    if kind not in OPTIONS_OF:
+        raise InputError(f"--walk must be one of {', '.join(OPTIONS_OF)}, not {kind!r}")
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in OPTIONS_OF[kind]:
+            owner = next(other for other, names in OPTIONS_OF.items() if name in names)
+            raise InputError(f"--{name} is for --walk {owner} and says nothing to --walk {kind}")
+    from .walks.policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
+
+    walk: Walk
+    if kind == "first-order":
+        walk = FirstOrderWalk()
+    elif kind == "second-order":
+        walk = SecondOrderWalk(**given)
+    else:
+        presets = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
+        name = given.pop("reading", "paper")
+        if name not in presets:
+            raise InputError(f"--reading must be one of {', '.join(presets)}, not {name!r}")
+        walk = presets[name](**given)
+    walk.check()
+    return walk
+
+
+def walk_from(given: Mapping[str, Any]) -> Walk:
+    """The walk that a command's options describe."""
+    return chosen_walk(given["kind"], **{name: given[name] for name in WALK_OPTIONS})
+
+
+def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
+    """The graph in a file, read as a command's options say."""
+    from .readers import read_graph
+
+    chosen = {name: given[name] for name in GRAPH_OPTIONS}
+    if chosen["delimiter"] is not None:
+        chosen["delimiter"] = chosen["delimiter"].replace("\\t", "\t")
+    return read_graph(path, **chosen)
