@@ -14,7 +14,7 @@ help:  ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; \
 		do printf 'make %-8s %s\n' "$$name" "$$text"; done
 
-demo: $(VENV)/installed-demo  ## see what the walks do, in about a minute
+demo: $(VENV)/installed-demo  ## see walks and vectors of a small graph, in about a minute
 	@$(BIN)/reinforce2vec demo
 
 test: $(VENV)/installed-test  ## run all tests
@@ -32,6 +32,8 @@ format: $(VENV)/installed-lint  ## bring the code into shape
 bench: $(VENV)/installed-bench  ## measure speed and memory
 	$(BIN)/python benchmarks/walks.py
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/quality.py
 
 clean:  ## remove all that was made here
 	rm -rf $(VENV) demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

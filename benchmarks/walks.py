@@ -23,6 +23,7 @@ import numpy as np
 
 import reinforce2vec as r2v
 from machine import describe, peak_bytes
+from peering import Peer
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -43,48 +44,6 @@ def policies() -> dict[str, object]:
                 make = getattr(r2v.ReinforcedWalk, reading)
                 found[f"{reading} {reward} {exploration}"] = make(reward, exploration)
     return found
-
-
-# -- peers ---------------------------------------------------------------------------------------
-
-
-class Peer:
-    """A peer in its own process and environment, which walks when asked to."""
-
-    def __init__(self, package: str, graph: Path, **options: object) -> None:
-        arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-        self.process = subprocess.Popen(
-            [environment(package), HERE / "peers" / f"{package}_walks.py", f"--graph={graph}",
-             f"--threads={THREADS}", *arguments],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        if self._answer() != "ready":
-            raise RuntimeError(f"{package} does not run")
-
-    def _answer(self) -> str:
-        return self.process.stdout.readline().strip()
-
-    def __call__(self) -> dict:
-        self.process.stdin.write("go\n")
-        self.process.stdin.flush()
-        return json.loads(self._answer())
-
-    def stop(self) -> None:
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def environment(package: str) -> Path:
-    """The Python of a peer's environment, made when it is first asked for."""
-    folder = ROOT / ".cache" / "peers" / package
-    python = folder / "bin" / "python"
-    if not (folder / "ready").exists():
-        print(f"installing {package} ...", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        requirements = HERE / "peers" / f"{package}-requirements.txt"
-        subprocess.run([python, "-m", "pip", "install", "-q", "-r", requirements], check=True)
-        (folder / "ready").touch()
-    return python
 
 
 # -- measuring -----------------------------------------------------------------------------------
@@ -124,9 +83,12 @@ def measure_speed(graph: r2v.Graph, options: argparse.Namespace) -> list[dict]:
             np.savez(whole, starts=starts, **csr)
             np.savez(part, starts=starts[:5000], **csr)  # second order is slow
             rounds = max(1, options.steps // (39 * len(starts)))
-            tasks[GRAPE] = Peer("grape", whole, per_node=rounds)
-            tasks[PECANPY_FIRST] = Peer("pecanpy", whole, per_node=rounds, order="first")
-            tasks[PECANPY] = Peer("pecanpy", part, order="second")
+            threads = {"threads": THREADS}
+            tasks[GRAPE] = Peer("grape", "walks", graph=whole, per_node=rounds, **threads)
+            tasks[PECANPY_FIRST] = Peer(
+                "pecanpy", "walks", graph=whole, per_node=rounds, order="first", **threads
+            )
+            tasks[PECANPY] = Peer("pecanpy", "walks", graph=part, order="second", **threads)
             peers = [task for task in tasks.values() if isinstance(task, Peer)]
         for task in tasks.values():
             task()  # compiled, loaded, warm

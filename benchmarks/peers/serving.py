@@ -13,29 +13,44 @@ import numpy as np
 
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--graph", required=True, help=".npz with indptr, indices and starts")
+    parser.add_argument("--graph", help=".npz with indptr, indices and starts")
     parser.add_argument("--length", type=int, default=40, help="nodes in a walk")
     parser.add_argument("--per-node", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--order", choices=["first", "second"], default="first")
     parser.add_argument("--p", type=float, default=0.5)
     parser.add_argument("--q", type=float, default=2.0)
+    parser.add_argument("--walks", help=".npy of walks, one a row, -1 after their end")
+    parser.add_argument("--n-walks", type=int, help="train on the first so many; default: all")
+    parser.add_argument("--window", type=int, default=10)
+    parser.add_argument("--negatives", type=int, default=5)
+    parser.add_argument("--learning-rate", type=float, default=0.025)
     return parser.parse_args()
 
 
 def serve(make_walks: Callable[[int], Callable[[], int]]) -> None:
-    """Answer each line of standard input with the steps made and the seconds they took.
+    """Answer each request with the steps made and the seconds they took.
 
     `make_walks(seed)` does the work and returns a function that counts the steps afterwards. The
     first call, which may compile, is not reported.
     """
-    make_walks(0)()
-    print("ready", flush=True)
-    for seed, _ in enumerate(sys.stdin, 1):
+
+    def answer(seed: int) -> dict:
         start = time.perf_counter()
         count = make_walks(seed)
         seconds = time.perf_counter() - start
-        print(json.dumps({"steps": count(), "seconds": seconds}), flush=True)
+        return {"steps": count(), "seconds": seconds}
+
+    make_walks(0)()
+    answer_requests(answer)
+
+
+def answer_requests(answer: Callable[..., dict]) -> None:
+    """Say that all is ready, then answer each line, a JSON object of arguments, with another."""
+    print("ready", flush=True)
+    for seed, line in enumerate(sys.stdin, 1):
+        found = answer(**{"seed": seed, **json.loads(line)})
+        print(json.dumps(found), flush=True)
 
 
 def load_graph(path: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,0 +1,414 @@
+"""How fast vectors are trained, beside gensim and GRAPE, how near to the machine's limit, and in
+how much memory.
+
+Everything runs on the same threads in turns, round after round, so that whatever else the machine
+does hits all alike; what counts are the ratios within a round, of which the median and the range
+are given. A token is a node in a walk. gensim and we train on the same walks; GRAPE makes its own,
+so its whole fit stands against our walks and training together.
+
+    python benchmarks/training.py              # BlogCatalog (if its file is found) and R-MAT 2^20
+    python benchmarks/training.py --no-peers --rmat-scale 16 --rounds 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import reinforce2vec as r2v
+from fma import fma_peak
+from machine import describe, peak_bytes
+from peering import Peer, versions
+
+HERE = Path(__file__).parent
+DATA = HERE.parent.parent / "shared" / "data"
+THREADS = 2
+LENGTH, WINDOW, NEGATIVES = 40, 10, 5
+DIMENSIONS = (64, 128)
+SPARE_BYTES = 512 * 10**6  # what a fit may take beyond the graph and its two matrices
+
+OURS, ONE, WHOLE = "ours", "ours, 1 thread", "ours, walks + training"
+LISTS, FILE, GRAPE = "gensim, lists of strings", "gensim, corpus_file", "GRAPE, walks + training"
+BLOGCATALOG = "BlogCatalog"
+
+
+# -- what a token costs --------------------------------------------------------------------------
+
+
+def contexts_per_token(length: int = LENGTH, window: int = WINDOW) -> float:
+    """Expected contexts of a node in a walk, where the window is shrunk uniformly to 1 … window."""
+    at = np.arange(length)[:, None]
+    reach = np.arange(1, window + 1)
+    return float((np.minimum(at, reach) + np.minimum(length - 1 - at, reach)).mean())
+
+
+def grape_contexts_per_token(length: int = LENGTH, window: int = WINDOW) -> float:
+    """The same for GRAPE, which never shrinks the window and sees one node less ahead."""
+    at = np.arange(length)
+    return float((np.minimum(at, window) + np.minimum(length - 1 - at, window - 1)).mean())
+
+
+def multiply_adds_per_token(dimensions: int) -> float:
+    """A product of vectors and two updates for each context and each of its negatives."""
+    return 3 * dimensions * (NEGATIVES + 1) * contexts_per_token()
+
+
+# -- tasks ---------------------------------------------------------------------------------------
+
+
+def model_for(dimensions: int, workers: int, walks_per_node: int = 1) -> r2v.Reinforce2Vec:
+    return r2v.Reinforce2Vec(
+        dimensions=dimensions,
+        walk=r2v.FirstOrderWalk(),
+        walk_length=LENGTH,
+        walks_per_node=walks_per_node,
+        window=WINDOW,
+        negatives=NEGATIVES,
+        epochs=1,
+        learning_rate=0.025,
+        subsample=0.0,
+        seed=0,
+        workers=workers,
+    )
+
+
+def train(graph: r2v.Graph, walks: np.ndarray, dimensions: int, workers: int) -> dict:
+    """Our training alone."""
+    model = model_for(dimensions, workers)
+    start = time.perf_counter()
+    model.fit_walks(walks, ids=graph.ids, progress=False)
+    seconds = time.perf_counter() - start
+    return {"tokens": int(np.count_nonzero(walks >= 0)), "seconds": seconds}
+
+
+def walk_and_train(graph: r2v.Graph, dimensions: int, walks_per_node: int) -> dict:
+    """Our whole fit."""
+    model = model_for(dimensions, THREADS, walks_per_node)
+    start = time.perf_counter()
+    model.fit_transform(graph, progress=False)
+    seconds = time.perf_counter() - start
+    tokens = LENGTH * (graph.n_nodes - graph.n_isolated) + graph.n_isolated
+    return {"tokens": walks_per_node * tokens, "seconds": seconds}
+
+
+def shuffled_walks(graph: r2v.Graph, per_node: int) -> np.ndarray:
+    """Walks from all nodes with a neighbour, so mixed that the first of them are fair samples."""
+    starts = graph.ids[graph.degrees > 0]
+    walks = r2v.sample_walks(
+        graph, r2v.FirstOrderWalk(), length=LENGTH, per_node=per_node, workers=THREADS,
+        starts=starts,
+    )  # fmt: skip
+    return np.random.default_rng(0).permutation(walks)
+
+
+Tasks = dict[tuple[str, str, int], Callable[[], dict]]
+
+
+def tasks_on(
+    name: str,
+    graph: r2v.Graph,
+    n_walks: int,
+    per_node: int,
+    folder: Path,
+    options: argparse.Namespace,
+) -> tuple[Tasks, list[Peer]]:
+    """Everything there is to measure on a graph, and the peers that were started for it."""
+    walks = shuffled_walks(graph, per_node)
+    ours = walks[:n_walks]
+    tasks: Tasks = {}
+    for d in DIMENSIONS:
+        tasks[name, OURS, d] = lambda d=d: train(graph, ours, d, THREADS)
+        tasks[name, WHOLE, d] = lambda d=d: walk_and_train(graph, d, per_node)
+        if name == BLOGCATALOG or options.rmat_one_thread:
+            tasks[name, ONE, d] = lambda d=d: train(graph, ours, d, 1)
+    if not options.peers:
+        return tasks, []
+    n_gensim = options.gensim_walks if name == BLOGCATALOG else options.rmat_gensim_walks
+    csr, npy = folder / f"{name}.npz", folder / f"{name}.npy"
+    np.savez(csr, indptr=graph.indptr, indices=graph.indices, starts=graph.ids)
+    np.save(npy, walks)
+    same = {"threads": THREADS, "window": WINDOW, "negatives": NEGATIVES}
+    gensim = Peer("gensim", "training", walks=npy, n_walks=n_gensim, **same)
+    grape = Peer("grape", "training", graph=csr, length=LENGTH, per_node=per_node, **same)
+    for d in DIMENSIONS:
+        tasks[name, LISTS, d] = lambda d=d: gensim(dimensions=d, corpus="lists")
+        tasks[name, FILE, d] = lambda d=d: gensim(dimensions=d, corpus="file")
+        tasks[name, GRAPE, d] = lambda d=d: grape(dimensions=d)
+    return tasks, [gensim, grape]
+
+
+# -- measuring -----------------------------------------------------------------------------------
+
+
+def measure_speed(graphs: dict[str, r2v.Graph], options: argparse.Namespace) -> list[dict]:
+    """Rounds in which everything runs once; whole fits of the large graph in the first ones only.
+
+    The machine's limit is measured in every round as well.
+    """
+    tasks: Tasks = {}
+    peers: list[Peer] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, graph in graphs.items():
+            small = name == BLOGCATALOG
+            n_walks = None if small else options.rmat_walks
+            per_node = options.walks_per_node if small else 1
+            more, started = tasks_on(name, graph, n_walks, per_node, Path(folder), options)
+            tasks |= more
+            peers += started
+        compile_kernels()
+        results = []
+        for turn in range(options.rounds):
+            for (name, what, d), task in tasks.items():
+                whole = what in (WHOLE, GRAPE) and name != BLOGCATALOG
+                if whole and turn >= options.whole_rounds:
+                    continue
+                found = {"round": turn, "graph": name, "what": what, "dimensions": d, **task()}
+                results.append(found)
+                print(f"{name}, {what}, d = {d}: {speed(found):,.0f} tokens/s", file=sys.stderr)
+            peaks = {str(threads): fma_peak(threads) for threads in (1, THREADS)}
+            results.append({"round": turn, "what": "fma", "peaks": peaks})
+            print(f"round {turn + 1} of {options.rounds}", file=sys.stderr)
+        for peer in peers:
+            peer.stop()
+    return results
+
+
+def compile_kernels() -> None:
+    """Have all code compiled, or loaded, before anything is timed."""
+    club = r2v.karate_club()
+    walks = shuffled_walks(club, 1)
+    for d in DIMENSIONS:
+        for workers in (1, THREADS):
+            train(club, walks, d, workers)
+        walk_and_train(club, d, 1)
+
+
+def measure_memory(options: argparse.Namespace) -> dict:
+    """Peak memory of a fit on the large graph, in a new process."""
+    command = [sys.executable, __file__, "--memory", f"--rmat-scale={options.rmat_scale}"]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return json.loads(answer)
+
+
+def memory_of(scale: int) -> dict:
+    """The peak of this process while it fits, everything in it counted, and what was allowed."""
+    graph = r2v.rmat(scale)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew, without the making
+    before = peak_bytes()
+    d = max(DIMENSIONS)
+    walk_and_train(graph, d, 1)
+    matrices = 2 * graph.n_nodes * d * 4
+    return {
+        "dimensions": d,
+        "graph_bytes": graph.nbytes,
+        "matrices_bytes": matrices,
+        "before_bytes": before,
+        "peak_bytes": peak_bytes(),
+        "limit_bytes": graph.nbytes + matrices + SPARE_BYTES,
+    }
+
+
+# -- telling -------------------------------------------------------------------------------------
+
+
+def speed(result: dict) -> float:
+    return result["tokens"] / result["seconds"]
+
+
+def speeds(results: list[dict], graph: str, what: str, dimensions: int) -> dict[int, float]:
+    """Tokens a second in each round."""
+    return {
+        result["round"]: speed(result)
+        for result in results
+        if (result.get("graph"), result["what"], result.get("dimensions"))
+        == (graph, what, dimensions)
+    }
+
+
+def ratios(a: dict[int, float], b: dict[int, float]) -> list[float]:
+    """Ratios within the rounds that have both."""
+    return [a[turn] / b[turn] for turn in a if turn in b]
+
+
+def middle(values: list[float], form: str = "{:.2f}") -> str:
+    """Median and range."""
+    if not values:
+        return "–"
+    shown = [form.format(value) for value in (median(values), min(values), max(values))]
+    return f"{shown[0]} ({shown[1]} – {shown[2]})"
+
+
+def tell_speeds(results: list[dict], graph: str) -> list[str]:
+    lines = ["| thousand tokens/s | d = 64 | d = 128 |", "|---|---|---|"]
+    for what in (OURS, ONE, WHOLE, LISTS, FILE, GRAPE):
+        found = [speeds(results, graph, what, d) for d in DIMENSIONS]
+        if any(found):
+            cells = [middle([s / 1e3 for s in of.values()], "{:,.0f}") for of in found]
+            lines.append(f"| {what} | {' | '.join(cells)} |")
+    return lines
+
+
+ASKED = {  # what we set out to reach, at d = 64 and d = 128
+    (OURS, LISTS): "6, 5",
+    (OURS, FILE): "",
+    (WHOLE, GRAPE): "2.5, 2",
+    (OURS, ONE): "1.8, 1.8",
+}
+
+
+def tell_ratios(results: list[dict], graphs: list[str]) -> list[str]:
+    lines = ["| ratio within a round | d = 64 | d = 128 | at least |", "|---|---|---|---|"]
+    for graph in graphs:
+        for (what, to), asked in ASKED.items():
+            found = [
+                ratios(speeds(results, graph, what, d), speeds(results, graph, to, d))
+                for d in DIMENSIONS
+            ]
+            if any(found):
+                cells = " | ".join(middle(of) for of in found)
+                bound = asked if graph == BLOGCATALOG else ""
+                lines.append(f"| {graph}: {what} / {to} | {cells} | {bound} |")
+    if BLOGCATALOG in graphs:
+        for graph in (name for name in graphs if name != BLOGCATALOG):
+            cells = " | ".join(
+                middle(
+                    ratios(speeds(results, graph, OURS, d), speeds(results, BLOGCATALOG, OURS, d))
+                )
+                for d in DIMENSIONS
+            )
+            lines.append(f"| ours: {graph} / {BLOGCATALOG} | {cells} | 0.5, 0.5 |")
+    return lines
+
+
+def tell_limit(results: list[dict], graphs: list[str]) -> list[str]:
+    """Which part of the fused multiply-adds that the machine can do we do."""
+    peaks = {
+        threads: {r["round"]: r["peaks"][threads] for r in results if r["what"] == "fma"}
+        for threads in ("1", str(THREADS))
+    }
+    lines = [
+        f"\n3·d·(K + 1) multiply-adds a context, {contexts_per_token():.3f} contexts a token. "
+        "The machine does "
+        + " and ".join(
+            f"{middle([peak / 1e9 for peak in of.values()], '{:.0f}')} billion a second on "
+            f"{threads} thread{'s' if threads != '1' else ''}"
+            for threads, of in peaks.items()
+        )
+        + ".\n",
+        "| percent of it | d = 64 | d = 128 |",
+        "|---|---|---|",
+    ]
+    for graph in graphs:
+        for what, threads in ((OURS, str(THREADS)), (ONE, "1")):
+            found = [
+                [
+                    100 * multiply_adds_per_token(d) * part
+                    for part in ratios(speeds(results, graph, what, d), peaks[threads])
+                ]
+                for d in DIMENSIONS
+            ]
+            if any(found):
+                cells = " | ".join(middle(of, "{:.0f}") for of in found)
+                lines.append(f"| {graph}: {what} | {cells} |")
+    return lines
+
+
+def tell(found: dict) -> str:
+    machine, results = found["machine"], found["speed"]
+    graphs = list(found["graphs"])
+    lines = [
+        "# Training",
+        f"\n{machine['processor']}, {THREADS} threads, Python {machine['python']}, "
+        f"{machine['date']}. Walks of {LENGTH} nodes, window {WINDOW}, {NEGATIVES} negatives, no "
+        "subsampling, one pass. Median and range over the rounds.",
+    ]
+    for name in graphs:
+        lines += [f"\n## {name}: {found['graphs'][name]}\n", *tell_speeds(results, name)]
+    lines += ["\n## Ratios\n", *tell_ratios(results, graphs)]
+    grape = grape_contexts_per_token() + NEGATIVES
+    lines.append(
+        f"\nA token is not as much work for all: word2vec, and we, update {NEGATIVES + 1} rows for "
+        f"each of {contexts_per_token():.1f} contexts, {(NEGATIVES + 1) * contexts_per_token():.0f}"
+        f" in all; GRAPE, which draws its negatives once per node of a walk, {grape:.0f} or less."
+    )
+    lines += ["\n## The machine's limit", *tell_limit(results, graphs)]
+    if memory := found["memory"]:
+        lines += [
+            "\n## Memory\n",
+            f"A fit of {found['graphs'][graphs[-1]]} at d = {memory['dimensions']}: a peak of "
+            f"{memory['peak_bytes'] / 1e6:,.0f} MB, of which the graph takes "
+            f"{memory['graph_bytes'] / 1e6:,.0f} and the two matrices "
+            f"{memory['matrices_bytes'] / 1e6:,.0f}; at most {memory['limit_bytes'] / 1e6:,.0f} MB "
+            f"were allowed. Before the fit the process had {memory['before_bytes'] / 1e6:,.0f}.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+SUMMARY = {
+    "`Reinforce2Vec`": OURS,
+    "– gensim": LISTS,
+    "– gensim, `corpus_file`": FILE,
+    "`Reinforce2Vec`, walks included": WHOLE,
+    "– GRAPE, walks included": GRAPE,
+}
+
+
+def summary(found: dict) -> str:
+    """The table of the README: medians in thousand tokens a second."""
+    columns = [(graph, d) for graph in found["graphs"] for d in DIMENSIONS]
+    heads = " | ".join(f"{graph}, d = {d}" for graph, d in columns)
+    lines = [f"| thousand tokens/s | {heads} |", "|---|" + "---|" * len(columns)]
+    for name, what in SUMMARY.items():
+        of = [speeds(found["speed"], graph, what, d).values() for graph, d in columns]
+        cells = [f"{median(found_) / 1e3:,.0f}" if found_ else "–" for found_ in of]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How fast vectors are trained, beside others.")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--whole-rounds", type=int, default=1, help="with whole fits of R-MAT")
+    parser.add_argument("--walks-per-node", type=int, default=10, help="on BlogCatalog")
+    parser.add_argument("--rmat-walks", type=int, default=400_000, help="trained on by us")
+    parser.add_argument("--gensim-walks", type=int, default=25_000, help="of the same, by gensim")
+    parser.add_argument("--rmat-gensim-walks", type=int, default=10_000)
+    parser.add_argument("--rmat-scale", type=int, default=20)
+    parser.add_argument("--rmat-one-thread", action="store_true", help="one thread on R-MAT, too")
+    parser.add_argument("--no-peers", dest="peers", action="store_false")
+    parser.add_argument("--out", type=Path, default=HERE / "results" / "training.json")
+    parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.memory:
+        print(json.dumps(memory_of(options.rmat_scale)))
+        return
+    graphs = {f"R-MAT 2^{options.rmat_scale}": r2v.rmat(options.rmat_scale)}
+    if (DATA / "blogcatalog.mat").exists():
+        graphs = {BLOGCATALOG: r2v.read_graph(DATA / "blogcatalog.mat"), **graphs}
+    peers = {"gensim": ("gensim",), "grape": ("grape", "embiggen", "ensmallen")}
+    found = {
+        "machine": describe(),
+        "peers": {p: versions(p, *names) for p, names in peers.items()} if options.peers else {},
+        "options": {key: value for key, value in vars(options).items() if key != "out"},
+        "graphs": {name: repr(graph) for name, graph in graphs.items()},
+        "speed": measure_speed(graphs, options),
+        "memory": measure_memory(options) if sys.platform == "linux" else None,
+    }
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(found, indent=1) + "\n")
+    report = tell(found)
+    options.out.with_suffix(".md").write_text(report)
+    print(report)
+
+
+if __name__ == "__main__":
+    main()
