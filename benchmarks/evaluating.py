@@ -11,13 +11,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-OPERATORS = {
-    "hadamard": lambda a, b: a * b,
-    "average": lambda a, b: (a + b) / 2,
-    "l1": lambda a, b: np.abs(a - b),
-    "l2": lambda a, b: (a - b) ** 2,
-}
-
+from reinforce2vec.embedding import OPERATORS
 
 # -- node classification -------------------------------------------------------------------------
 

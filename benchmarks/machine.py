@@ -1,12 +1,10 @@
-"""What a result was measured on, and how much memory this process has taken."""
+"""What a result was measured on."""
 
 from __future__ import annotations
 
 import os
 import platform
-import resource
 import subprocess
-import sys
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -36,13 +34,3 @@ def processor() -> str:
     except OSError:
         return platform.processor()
     return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), "")
-
-
-def peak_bytes() -> int:
-    """The most memory this process has had."""
-    status = Path("/proc/self/status")
-    if status.exists():  # on Linux, getrusage also counts the process that started this one
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return 1024 * int(line.split()[1])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak

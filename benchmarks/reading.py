@@ -23,7 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from machine import describe, peak_bytes
+from machine import describe
+from reinforce2vec.machine import peak_bytes
 
 HERE = Path(__file__).parent
 SEED = 0

@@ -26,8 +26,9 @@ import numpy as np
 
 import reinforce2vec as r2v
 from fma import fma_peak
-from machine import describe, peak_bytes
+from machine import describe
 from peering import Peer, versions
+from reinforce2vec.machine import peak_bytes
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
@@ -331,6 +332,10 @@ def tell(found: dict) -> str:
         lines += [f"\n## {name}: {found['graphs'][name]}\n", *tell_speeds(results, name)]
     lines += ["\n## Ratios\n", *tell_ratios(results, graphs)]
     grape = grape_contexts_per_token() + NEGATIVES
+    lines.append(
+        "\nOf the walks that we train on, gensim, which is slow, gets the first part. Whole fits "
+        "of the large graph run in one round only."
+    )
     lines.append(
         f"\nA token is not as much work for all: word2vec, and we, update {NEGATIVES + 1} rows for "
         f"each of {contexts_per_token():.1f} contexts, {(NEGATIVES + 1) * contexts_per_token():.0f}"

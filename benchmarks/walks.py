@@ -22,8 +22,9 @@ from statistics import median
 import numpy as np
 
 import reinforce2vec as r2v
-from machine import describe, peak_bytes
+from machine import describe
 from peering import Peer
+from reinforce2vec.machine import peak_bytes
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

@@ -27,7 +27,7 @@ from reinforce2vec import (
 from reinforce2vec.walks.sampler import WalkSampler
 
 CLUB = karate_club()
-OFTEN = 1e-4  # seconds between checkpoints: after nearly every chunk
+OFTEN = 0  # seconds between checkpoints: after every chunk
 
 
 def quick(**changes):
@@ -75,6 +75,8 @@ def stop(learner, percent, file, **options):
     options = {"checkpoint": file, "checkpoint_every": OFTEN} | options
     with pytest.raises(Stopped):
         learner.fit(CLUB, callbacks=[stop_at(percent)], **options)
+    if percent > 1:  # else it is stopped before the first
+        assert file.exists()
 
 
 def walks_in(file):
@@ -104,7 +106,7 @@ def test_a_checkpoint_changes_nothing(file, uninterrupted):
     assert os.listdir(file.parent) == [file.name]
 
 
-@pytest.mark.parametrize("every", [0, 1e-9, OFTEN, 0.01, 1000])
+@pytest.mark.parametrize("every", [0, 1e-9, 1e-4, 0.01, 1000])
 def test_any_interval_ends_in_the_same(file, uninterrupted, every, monkeypatch):
     saves = []
 
@@ -163,6 +165,7 @@ def test_whatever_the_settings_it_ends_in_the_same(file, settings):
 def test_whatever_the_graph_it_ends_in_the_same(file, graph):
     with pytest.raises(Stopped):
         quick().fit(graph, checkpoint=file, checkpoint_every=OFTEN, callbacks=[stop_at(60)])
+    assert file.exists()
     assert same(quick().fit(graph, checkpoint=file, resume=True), quick().fit(graph))
 
 
@@ -241,7 +244,7 @@ def halfway(tmp_path_factory):
 
 def test_an_existing_checkpoint_is_not_written_over(halfway, no_work):
     before = halfway.read_bytes()
-    with pytest.raises(InputError, match=r"this checkpoint exists: resume from it .*, or remove"):
+    with pytest.raises(InputError, match=r"this checkpoint exists: go on from it .*, or remove"):
         quick().fit(CLUB, checkpoint=halfway)
     assert halfway.read_bytes() == before
 
@@ -428,8 +431,16 @@ def test_a_full_disk_is_an_error_before_the_work(file, no_work, monkeypatch, res
     with pytest.raises(InputError, match=r"but the disk of .* has 1\.0 MB left: make room"):
         quick(dimensions=10**4).fit(CLUB, checkpoint=file, resume=resume)
     with pytest.raises(InputError, match="make room"):
-        quick(dimensions=10**4).fit_walks([[1, 2]], checkpoint=file, resume=resume)
+        quick(dimensions=10**5).fit_walks([[1, 2]], checkpoint=file, resume=resume)
     assert not list(file.parent.iterdir())
+
+
+def test_a_disk_that_had_room_to_begin_has_room_to_resume(file, monkeypatch):
+    stop(quick(), 50, file)
+    size = file.stat().st_size
+    usage = shutil.disk_usage(file.parent)._replace(free=1.5 * size + 10**5)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    quick().fit(CLUB, checkpoint=file, resume=True)
 
 
 def fill_the_disk_at(monkeypatch, number):

@@ -179,7 +179,7 @@ def test_help_names_every_option_and_its_default():
         (["broken.txt", "-o", "w.txt"], 1, "broken.txt"),
         (["edges.txt", "-o", "w.doc"], 2, "error: w.doc: walks are written to files that end in"),
         (["edges.txt", "-o", "nowhere/w.txt"], 2, "does not exist: make it first"),
-        (["edges.txt", "-o", "edges.txt"], 2, "this name is taken"),
+        (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose one"),
         (["edges.txt", "-o", "w.txt", "--p", "2"], 2, "error: --p is for --walk second-order"),
         (["edges.txt", "-o", "w.txt", "--weight", "-1"], 2, "error: weight must be a number"),
         (["edges.txt", "-o", "w.txt", "--length", "0"], 2, "--length"),

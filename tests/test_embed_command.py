@@ -179,8 +179,8 @@ def test_directed_graphs_with_dead_ends_are_learned(folder):
 def test_walks_teach_what_they_teach_the_library(folder, suffix):
     file = f"walks{suffix}"
     check(run("walk", "edges.txt", "-o", file, "--length", "10", "--per-node", "3"))
-    check(run("embed", "--walks", file, "-o", "vectors.npz", *few()))
-    expected = Reinforce2Vec(**FEW).fit_walks(file).embedding_
+    check(run("embed", "--walks", file, "-o", "vectors.npz", "-d", "8", "--workers", "1"))
+    expected = Reinforce2Vec(8, workers=1).fit_walks(file).embedding_
     written = Embedding.load("vectors.npz")
     assert written.ids.tolist() == expected.ids.tolist()
     assert np.array_equal(written.vectors, expected.vectors)
@@ -215,10 +215,19 @@ def test_two_lines_on_stderr_sum_up(folder):
 
 def test_of_walks_it_says_how_many(folder):
     (folder / "walks.txt").write_text("1\t2\t3\n2\t1\n")
-    result = check(run("embed", "--walks", "walks.txt", "-o", "vectors.npz", *few()))
+    result = check(run("embed", "--walks", "walks.txt", "-o", "vectors.npz", "-d", "8"))
     walks, vectors = result.stderr.splitlines()
     assert walks.startswith("walks.txt: StoredWalks(2 walks, 3 nodes)")
     assert vectors.startswith("vectors.npz: 3 nodes, 8 dimensions; 5 tokens in ")
+
+
+@pytest.mark.parametrize(
+    "words", [["--walk-length", "9"], ["--walk", "first-order"], ["--p", "2"], ["--directed"]]
+)
+def test_what_says_nothing_to_walks_is_refused(folder, words):
+    (folder / "walks.txt").write_text("1\t2\t3\n2\t1\n")
+    result = check(run("embed", "--walks", "walks.txt", "-o", "vectors.npz", *words), 2)
+    assert words[0] in result.stderr
 
 
 def test_quiet_says_nothing(folder):
@@ -273,11 +282,11 @@ def test_help_promises_one_result_for_one_seed_with_one_worker_only():
         (["edges.txt", "-o", "v.doc"], 2, "error: v.doc: vectors are written to files that end in"),
         (["edges.txt", "-o", "nowhere/v.npz"], 2, "does not exist: make it first"),
         (["edges.txt", "-o", "folder.npz"], 2, "this is a folder"),
-        (["edges.txt", "-o", "edges.txt"], 2, "this name is taken"),
-        (["edges.txt", "-o", "link.txt"], 2, "this name is taken"),
-        (["--walks", "w.txt", "-o", "w.txt"], 2, "this name is taken"),
-        (["edges.txt", "-o", "v.npz", "--checkpoint", "v.npz"], 2, "this name is taken"),
-        (["edges.txt", "-o", "v.npz", "--checkpoint", "edges.txt"], 2, "this name is taken"),
+        (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose one"),
+        (["edges.txt", "-o", "link.txt"], 2, "has this name: choose one"),
+        (["--walks", "w.txt", "-o", "w.txt"], 2, "has this name: choose one"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint", "v.npz"], 2, "has this name: choose one"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint", "edges.txt"], 2, "has this name: choose one"),
         (["edges.txt", "-o", "v.npz", "--resume"], 2, "error: --resume needs --checkpoint FILE"),
         (["edges.txt", "-o", "v.npz", "--p", "2"], 2, "error: --p is for --walk second-order"),
         (["edges.txt", "-o", "v.npz", "--temperature", "0"], 2, "temperature must be a number"),
@@ -289,9 +298,9 @@ def test_help_promises_one_result_for_one_seed_with_one_worker_only():
         (["--walks", "edges.csv", "-o", "v.npz"], 1, "walks are read from files that end in"),
         (["broken.txt", "-o", "v.npz"], 1, "broken.txt, line 2"),
         (["empty.txt", "-o", "v.npz"], 1, "empty.txt"),
-        (["edges.txt", "-o", "v.npz", "--learning-rate", "0"], 1, "learning_rate must be a number"),
+        (["edges.txt", "-o", "v.npz", "--learning-rate", "0"], 2, "learning_rate must be a number"),
         (["edges.txt", "-o", "v.npz", "--learning-rate", "50"], 1, "A learning_rate of 50 is too"),
-        (["edges.txt", "-o", "v.npz", "--subsample", "-1"], 1, "subsample must be a number"),
+        (["edges.txt", "-o", "v.npz", "--subsample", "-1"], 2, "subsample must be a number"),
         (["edges.txt", "-o", "v.npz", "--checkpoint", "no/c"], 2, "does not exist: make it first"),
         (["edges.txt", "-o", "v.npz", "--checkpoint", "."], 2, "this is a folder"),
         (["names.txt", "-o", "v.txt", "--delimiter", "\\t"], 1, "'new york' holds whitespace"),

@@ -468,7 +468,7 @@ def test_a_partial_fit_for_which_memory_is_too_small_changes_nothing(monkeypatch
 
 def test_what_would_fit_fits(monkeypatch):
     """The number of dimensions that the error names can be learned in the memory there is."""
-    graph = rmat(12)
+    graph, named = rmat(12), 0
     for dimensions in (17, 33, 64, 100, 128):
         needed = Reinforce2Vec(dimensions=dimensions, workers=1).estimate_memory(graph)
         for missing in (1, 10**3, 10**5, 5 * 10**5, 10**6, 2 * 10**6):
@@ -477,8 +477,10 @@ def test_what_would_fit_fits(monkeypatch):
                 Reinforce2Vec(dimensions=dimensions, workers=1)._check_memory(graph)
             said = str(refusal.value).rpartition("dimensions=")[2].removesuffix(" would fit")
             if said.isdecimal():
+                named += 1
                 assert 0 < int(said) < dimensions
                 Reinforce2Vec(dimensions=int(said), workers=1)._check_memory(graph)
+    assert named > 10
 
 
 def test_where_the_system_tells_nothing_nothing_is_refused(monkeypatch):

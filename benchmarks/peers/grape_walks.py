@@ -7,45 +7,16 @@ this version was found to make them faster; the number of threads is rayon's to 
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
 
 from serving import load_graph, parse_options, serve
 
 options = parse_options()
 os.environ["RAYON_NUM_THREADS"] = str(options.threads)  # read when ensmallen is imported
 
-import numpy as np  # noqa: E402
-from ensmallen import Graph  # noqa: E402
+from grape_graph import ensmallen_graph  # noqa: E402
 
 indptr, indices, _ = load_graph(options.graph)
-degrees = np.diff(indptr)
-number = np.cumsum(degrees > 0) - 1  # isolated nodes left out
-sources = np.repeat(number, degrees)
-n_nodes = int(np.count_nonzero(degrees))
-
-with tempfile.TemporaryDirectory() as folder:
-    path = Path(folder) / "edges.tsv"
-    np.savetxt(path, np.column_stack([sources, number[indices]]), fmt="%d", delimiter="\t")
-    graph = Graph.from_csv(
-        name="graph",
-        edge_path=str(path),
-        edge_list_separator="\t",
-        edge_list_header=False,
-        sources_column_number=0,
-        destinations_column_number=1,
-        numeric_node_ids=True,
-        edge_list_numeric_node_ids=True,
-        number_of_nodes=n_nodes,
-        number_of_edges=len(indices),
-        edge_list_is_complete=True,
-        edge_list_is_sorted=True,
-        edge_list_is_correct=True,
-        edge_list_may_contain_duplicates=False,
-        directed=False,
-        verbose=False,
-    )
-assert graph.get_number_of_directed_edges() == len(indices)
+graph = ensmallen_graph(indptr, indices)
 
 
 def make_walks(seed: int):

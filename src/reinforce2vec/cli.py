@@ -188,8 +188,8 @@ def embed(
         typer.Option(
             metavar="N",
             min=1,
-            help="Nodes up to so many steps apart in a walk are drawn together, near ones more "
-            "often. 10 shows communities; less keeps to direct neighbours.",
+            help="Nodes up to so many steps apart in a walk move towards each other, near ones "
+            "more often. 10 shows communities; less keeps to direct neighbours.",
         ),
     ] = 10,
     negatives: Annotated[
@@ -289,12 +289,10 @@ def embed(
             written.append(check_target(checkpoint))
         read = [source] if source.suffix != ".npy" else [source, ids_file_of(source)]
         _check_different(read, written)
-    kept = "" if checkpoint is None else f"{checkpoint} keeps what was done: --resume goes on"
-    with _sentences(FAILURE, kept):
-        from .machine import peak_bytes
+        if walks is not None:
+            _check_unused(context, (*options.GRAPH_OPTIONS, *options.WALK_OPTIONS, "kind"))
+            _check_unused(context, ("walks_per_node", "walk_length"))
         from .model import Reinforce2Vec
-        from .progress import readable, readable_bytes
-        from .walks.stored import read_walks
 
         model = Reinforce2Vec(
             dimensions=dimensions,
@@ -309,6 +307,12 @@ def embed(
             seed=seed,
             workers=workers,
         )
+        model.check()
+    with _sentences(FAILURE, checkpoint):
+        from .machine import peak_bytes
+        from .progress import readable, readable_bytes
+        from .walks.stored import read_walks
+
         with _status(f"reading {source}", quiet):
             found = options.read_graph_from(graph, context.params) if graph else read_walks(source)
         check_output(output, found.ids, dimensions)
@@ -348,13 +352,22 @@ def demo(
         tell(out, typer.echo)
 
 
+def _check_unused(context: typer.Context, names: tuple[str, ...]) -> None:
+    """Refuse options that say nothing about walks that are there already."""
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            flag = "walk" if name == "kind" else name.replace("_", "-")
+            raise InputError(f"--{flag} is for a graph and says nothing to --walks")
+
+
 def _check_different(read: list[Path], written: list[Path]) -> None:
     """Nothing that is read, or has been written, is written over."""
     taken = [path.resolve() for path in read]
     for path in written:
         same = path.resolve() in taken
         if same or any(path.exists() and old.exists() and old.samefile(path) for old in taken):
-            raise InputError(f"{path}: this name is taken: what is there would be lost")
+            raise InputError(f"{path}: another file of this command has this name: choose one")
         taken.append(path.resolve())
 
 
@@ -362,7 +375,7 @@ def _check_different(read: list[Path], written: list[Path]) -> None:
 
 
 @contextmanager
-def _sentences(code: int, kept: str = "") -> Iterator[None]:
+def _sentences(code: int, checkpoint: Path | None = None) -> Iterator[None]:
     """End with a sentence and an exit code, not with a traceback, when something is amiss."""
     try:
         yield
@@ -374,9 +387,12 @@ def _sentences(code: int, kept: str = "") -> Iterator[None]:
         where = "" if error.filename is None else f"{error.filename}: "
         _end(f"error: {where}{error.strerror or error}", FAILURE)
     except MemoryError:
-        _end("error: there is not enough memory for this graph and walks of this length", FAILURE)
+        _end("error: there is not enough memory for this", FAILURE)
     except KeyboardInterrupt:
-        _end(f"interrupted: {kept or 'no unfinished file is left'}", INTERRUPTED)
+        left = "no unfinished file is left"
+        if checkpoint is not None and checkpoint.exists():
+            left = f"{checkpoint} keeps what was done, and --resume goes on from there"
+        _end(f"interrupted: {left}", INTERRUPTED)
 
 
 def _end(message: str, code: int) -> None:

@@ -9,9 +9,8 @@ twice that for a moment when the chunks are joined, a hash table of the ids, and
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -37,6 +36,7 @@ from .fields import (
     parse_weights,
 )
 from .numbering import Ids, TokenIds, Tokens
+from .threads import in_turn
 
 CHUNK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 30  # places in a chunk are 32-bit numbers
@@ -367,13 +367,7 @@ Result = TypeVar("Result")
 def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Do the work in threads, a few items ahead, and hand out the results in order."""
     with ThreadPoolExecutor(WORKERS) as pool:
-        waiting: deque[Future[Result]] = deque()
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > WORKERS:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from in_turn(pool, work, items, WORKERS + 1)
 
 
 def join(parsed: Iterable[Parsed], ids: TokenIds) -> EdgeList:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import gzip
 import os
+import platform
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -47,7 +48,7 @@ def check_target(path: str | os.PathLike[str]) -> Path:
         raise InputError(f"{path}: the folder {folder} does not exist: make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{path}: no permission to write to the folder {folder}")
-    trial = target.with_name(f".{target.name}.{os.getpid()}.try")
+    trial = unfinished_name(target)
     try:
         trial.write_bytes(b"?")
         trial.unlink()
@@ -77,10 +78,12 @@ def check_space(path: Path, needed: float) -> None:
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name only when all of it is there."""
     remove_abandoned(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    unfinished = unfinished_name(path)
     try:
         with unfinished.open("wb") as stream:
             yield stream
+            stream.flush()
+            os.fsync(stream.fileno())  # so that not even a power cut leaves a part of it
         os.replace(unfinished, path)
     except BaseException as error:
         unfinished.unlink(missing_ok=True)
@@ -89,9 +92,16 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
+def unfinished_name(path: Path, process: object = None) -> Path:
+    """What a file is called while this process, on this machine, writes it."""
+    who = os.getpid() if process is None else process
+    return path.with_name(f".{path.name}.{platform.node()}.{who}.part")
+
+
 def remove_abandoned(path: Path) -> None:
     """Remove what processes that were killed have left of a file, where Linux tells who runs."""
-    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+    pattern = unfinished_name(Path(glob.escape(path.name)), "*").name
+    for part in path.parent.glob(pattern):
         process = Path("/proc", part.name.split(".")[-2])
         if process.parent.is_dir() and process.name.isdigit() and not process.exists():
             part.unlink(missing_ok=True)

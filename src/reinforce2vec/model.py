@@ -17,11 +17,11 @@ from . import updating
 from .checks import check_count, check_number
 from .embedding import Embedding
 from .errors import InputError
-from .files import check_space, check_target
+from .files import check_target
 from .graph import Graph
 from .machine import available_bytes, available_cpus
 from .progress import readable, readable_bytes, terminal_progress
-from .skipgram.checkpoint import Origin, checkpoint_bytes, read_checkpoint, write_checkpoint
+from .skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
 from .skipgram.corpus import Corpus, GivenWalks, SampledWalks
 from .skipgram.trainer import POINTS, Moment, Settings, State, Trainer, begin
 from .skipgram.weights import row_size, weights_bytes
@@ -60,7 +60,8 @@ class Reinforce2Vec:
         Nodes up to so many steps before and after a node count as being around it; how many
         steps is drawn anew for each node, from 1 to this, so that near ones count more.
     negatives : int, default 5
-        Nodes drawn at random, against which the true one is told apart.
+        Nodes drawn at random that every pair of near ones is told apart from, by visits ^ 0.75.
+        They are drawn once for each node of a walk and shared by all that are around it.
     epochs : int, default 1
         Rounds of training; each makes new walks.
     learning_rate : float, default 0.025
@@ -81,13 +82,14 @@ class Reinforce2Vec:
         The vectors, with the ids of their nodes.
     loss_curve_ : float array
         Mean loss of a pair of nodes and its negatives, over each hundredth of the training.
-        Vectors that know nothing have (negatives + 1) log 2.
+        Vectors that know nothing have (negatives + 1) log 2, on all but tiny graphs.
     graph_ : Graph or None
         The graph they were learned from; None after :meth:`fit_walks`.
     n_tokens_ : int
         Nodes in all the walks of the latest training.
     seconds_ : float
-        Time that it took, interruptions and compilation aside.
+        Time that it took, without the preparation: compiling, making the matrices, and the pilot
+        round that counts visits.
 
     Examples
     --------
@@ -211,9 +213,10 @@ class Reinforce2Vec:
     def fit_transform(self, graph: Any, y: Any = None, **options: Any) -> NDArray[np.float32]:
         """Learn vectors and return them: float32 (nodes, dimensions), rows in `graph.ids` order.
 
-        Takes what :meth:`fit` takes.
+        Takes what :meth:`fit` takes. The array is the model's own, so it is read-only: copy it to
+        change it.
         """
-        return self.fit(graph, y, **options)._state.weights.vectors
+        return self.fit(graph, y, **options).embedding_.vectors
 
     def partial_fit(
         self,
@@ -225,7 +228,8 @@ class Reinforce2Vec:
     ) -> Reinforce2Vec:
         """Learn from new edges, without starting over.
 
-        The graph grows by them. New nodes begin at the mean of their neighbours; then walks from
+        The graph grows by them; with weights, an edge that is there already adds up, and edges
+        that had none weigh 1. New nodes begin at the mean of their neighbours; then walks from
         every node with a new edge move it and what is around it, from where they are. All other
         vectors stay comparable. Rows of new nodes come after those there were.
 
@@ -258,7 +262,9 @@ class Reinforce2Vec:
                 f"with {settings.dimensions}: set it back, or fit anew"
             )
         self._check_memory(graph)
-        corpus = SampledWalks(self._sampler(graph, starts=graph.ids[touched], seed=settings.seed))
+        sampler = self._sampler(graph, seed=settings.seed)
+        sampler.starts = touched
+        corpus = SampledWalks(sampler)
         state = begin(corpus, settings, self._workers())
         updating.carry_over(self._state, state, graph, before)
         self._train(Trainer(corpus, settings, state, self._workers()), progress, callbacks)
@@ -267,7 +273,9 @@ class Reinforce2Vec:
         return self
 
     def estimate_memory(self, graph: Any) -> int:
-        """Bytes that :meth:`fit` will take beside the graph, or :meth:`fit_walks` beside the walks.
+        """Bytes that :meth:`fit` will take beside the graph.
+
+        For :meth:`fit_walks`, give what :func:`read_walks` returns.
 
         Examples
         --------
@@ -279,13 +287,11 @@ class Reinforce2Vec:
             graph = Graph.from_any(graph)
         n_nodes, settings = len(graph.ids), self._settings()
         matrices = weights_bytes(n_nodes, settings.dimensions)
-        draws = 0
-        if isinstance(graph, Graph) and graph.weighted:
-            draws = BYTES_PER_WEIGHTED_ARC * len(graph.indices)
         if isinstance(graph, Graph):
             longest = check_count("walk_length", self.walk_length, 1)
+            draws = BYTES_PER_WEIGHTED_ARC * len(graph.indices) if graph.weighted else 0
         else:
-            longest = int(np.diff(graph.begins).max(initial=1))
+            longest, draws = int(np.diff(graph.begins).max(initial=1)), 0
         a_worker = BYTES_PER_WORKER + longest * BYTES_PER_STEP
         a_worker += settings.negatives * BYTES_PER_NEGATIVE
         return matrices + draws + n_nodes * BYTES_PER_NODE + self._workers() * a_worker
@@ -327,10 +333,10 @@ class Reinforce2Vec:
             path, origin = check_target(checkpoint), self._origin(corpus, settings)
             if path.exists() and not resume:
                 raise InputError(
-                    f"{checkpoint}: this checkpoint exists: resume from it (resume=True), or "
-                    "remove it to start anew"
+                    f"{checkpoint}: this checkpoint exists: go on from it (resume=True, or "
+                    "--resume), or remove it to start anew"
                 )
-            check_space(path, checkpoint_bytes(weights_bytes(corpus.n_nodes, settings.dimensions)))
+            check_room(path, corpus.n_nodes, settings.dimensions)
             if path.exists():
                 state = read_checkpoint(path, origin)
             else:
@@ -385,6 +391,25 @@ class Reinforce2Vec:
         self.n_tokens_, self.seconds_ = state.tokens, state.seconds
 
     # -- parameters ----------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raise InputError if a parameter makes no sense."""
+        self._settings()
+        self._workers()
+        self._walk()
+        check_count("walk_length", self.walk_length, 1)
+        check_count("walks_per_node", self.walks_per_node, 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        if "embedding_" in state:  # a view of what is kept anyway
+            state["embedding_"] = self.embedding_.ids
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "embedding_" in state:
+            self.embedding_ = Embedding(state["embedding_"], self._state.weights.vectors)
 
     def _settings(self) -> Settings:
         return Settings(

@@ -14,7 +14,7 @@ from .numbering import as_ids
 from .skipgram.trainer import State
 
 
-def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int64]]:
+def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
     """A graph with new edges, old nodes first; and the rows of all nodes that have a new edge.
 
     Where only one side has weights, an edge of the other has weight 1; weights of an edge that
@@ -31,31 +31,32 @@ def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int64]]:
             known[node] = len(names)
             names.append(node)
         rows[number] = known[node]
-    ends = np.concatenate([edges_of(graph), rows[edges_of(new, graph.directed)]])
-    weights = None
-    if graph.weighted or new.weighted:
-        weights = np.concatenate([weights_of(graph), weights_of(new, graph.directed)])
+    (old_ends, old_weights), (new_ends, new_weights) = (
+        edges_of(graph), edges_of(new, both_ways=graph.directed)
+    )  # fmt: skip
+    ends = np.concatenate([old_ends, rows[new_ends]])
+    weighted = graph.weighted or new.weighted
+    weights = np.concatenate([old_weights, new_weights]) if weighted else None
     whole = Graph.from_numbered(
         ends, weights, as_ids(names), directed=graph.directed, self_loops=True
     )
-    return whole, np.unique(rows).astype(np.int64)
+    return whole, np.unique(rows)
 
 
-def edges_of(graph: Graph, both_ways: bool = False) -> NDArray[np.int32]:
-    """Every edge once, as row numbers (m, 2); or undirected ones both ways."""
+def edges_of(
+    graph: Graph, both_ways: bool = False
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Every edge once, as row numbers (m, 2), or undirected ones both ways; and their weights.
+
+    Weights are 1 where there are none.
+    """
     sources = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), graph.degrees)
     ends = np.column_stack([sources, graph.indices])
-    return ends if graph.directed or both_ways else ends[ends[:, 0] <= ends[:, 1]]
-
-
-def weights_of(graph: Graph, both_ways: bool = False) -> NDArray[np.float64]:
-    """The weights of these edges; 1 where there are none."""
-    weights = np.ones(len(graph.indices)) if graph.weights is None else graph.weights
+    weights = np.ones(len(ends)) if graph.weights is None else graph.weights
     if graph.directed or both_ways:
-        return weights
-    sources = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), graph.degrees)
-    once: NDArray[np.float64] = weights[sources <= graph.indices]
-    return once
+        return ends, weights
+    once = ends[:, 0] <= ends[:, 1]
+    return ends[once], weights[once]
 
 
 def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:

@@ -421,13 +421,13 @@ class Format(NamedTuple):
         return n_nodes * (dimensions * self.bytes_per_number + 8)
 
 
-TEXT = Format(write_text, read_text, bare_words, 11)
+TEXT = Format(write_text, read_text, bare_words, 13)
 FORMATS: dict[str, Format] = {
     ".npz": Format(write_npz, read_npz, npz_ids, 4),
     ".txt": TEXT,
     ".vec": TEXT,
     ".txt.gz": Format(write_gzip, read_text, bare_words, 5),
     ".bin": Format(write_binary, read_binary, bare_words, 4),
-    ".tsv": Format(write_tsv, read_tsv, labels, 11),
+    ".tsv": Format(write_tsv, read_tsv, labels, 13),
     ".parquet": Format(write_parquet, read_parquet, arrow_ids, 4),
 }

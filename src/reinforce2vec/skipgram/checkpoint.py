@@ -10,9 +10,9 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import InputError
-from ..files import whole
+from ..files import check_space, remove_abandoned, whole
 from .trainer import State
-from .weights import Weights, zeros
+from .weights import Weights, weights_bytes, zeros
 
 FORMAT = 1
 MATRICES = ("inputs", "outputs")
@@ -23,9 +23,11 @@ Origin = dict[str, Any]
 """What a training depends on: names and values that JSON can hold."""
 
 
-def checkpoint_bytes(weights: int) -> int:
-    """Room that a checkpoint of so many bytes of weights takes, beside the one it replaces."""
-    return 2 * weights + (1 << 20)
+def check_room(path: Path, n_nodes: int, dimensions: int) -> None:
+    """InputError if the disk has no room for a checkpoint and, later, for the one after it."""
+    remove_abandoned(path)
+    size = weights_bytes(n_nodes, dimensions) + 8 * n_nodes + (1 << 16)
+    check_space(path, size if path.exists() else 2 * size)
 
 
 def write_checkpoint(path: Path, state: State, origin: Origin) -> None:

@@ -30,7 +30,7 @@ class Corpus(Protocol):
     n_walks: int
     n_nodes: int
     longest: int
-    typical: int
+    mean_length: int
 
     @property
     def n_pilot(self) -> int:
@@ -55,7 +55,7 @@ class SampledWalks:
         sampler.starts = sampler.starts.copy()
         shuffle(sampler.starts, np.uint64(sampler.seed))
         self.n_walks, self.n_nodes = sampler.n_walks, sampler.graph.n_nodes
-        self.longest = self.typical = sampler.length
+        self.longest = self.mean_length = sampler.length
         self._preparing = Lock()
 
     @property
@@ -84,7 +84,7 @@ class GivenWalks:
         sizes = np.diff(stored.begins)
         self.n_walks, self.n_nodes = len(sizes), len(stored.ids)
         self.longest = int(sizes.max(initial=1))
-        self.typical = max(1, int(sizes.mean()))
+        self.mean_length = max(1, int(sizes.mean()))
 
     @property
     def n_pilot(self) -> int:

@@ -20,6 +20,9 @@ from .labels import GROUP_LABELS, SILENT, set_labels, set_slot
 from .simd import LANES, step
 
 BATCH = 8  # contexts whose scores are taken before vectors move: more train less stably
+# Draws for other purposes than walking come from other seeds: they must not repeat the walks'.
+BEGINNING, ORDER, TRAINING = np.uint64(1 << 61), np.uint64(1 << 62), np.uint64(1 << 63)
+
 AHEAD = 64  # positions whose negatives are drawn at once: cache misses overlap
 LEAST_RATE = 1e-4  # of the first learning rate
 LINE = 16  # numbers in a cache line
@@ -35,10 +38,10 @@ def count_nodes(nodes, visits):
 
 
 @kernel
-def fill_inputs(inputs, dimensions, first, seed):
-    """Numbers of [-1/2d, 1/2d) for the rows from number `first` on: where training begins."""
-    for row in range(first, len(inputs)):
-        key, gamma = stream(seed, row)
+def fill_inputs(inputs, dimensions, seed):
+    """Numbers of [-1/2d, 1/2d): where training begins."""
+    for row in range(len(inputs)):
+        key, gamma = stream(seed ^ BEGINNING, row)
         for column in range(dimensions):
             inputs[row, column] = (unit(draw(key, gamma, column, 0)) - 0.5) / dimensions
 
@@ -46,9 +49,9 @@ def fill_inputs(inputs, dimensions, first, seed):
 @kernel
 def shuffle(array, seed):
     """Bring an array into a random order that depends on the seed alone."""
-    key, gamma = stream(seed, 0)
+    key, gamma = stream(seed ^ ORDER, 0)
     for last in range(array.size - 1, 0, -1):
-        other = below(draw(key, gamma, last, 1), last + 1)
+        other = below(draw(key, gamma, last, 0), last + 1)
         array[last], array[other] = array[other], array[last]
 
 
@@ -183,7 +186,7 @@ def train_walks(
         tally[LANES + lane] = 0.0
     counts = tally.view(np.int32)
     for w in range(begins.size - 1):
-        key, gamma = stream(seed, first + w)
+        key, gamma = stream(seed ^ TRAINING, first + w)
         end, tokens = take_path(
             nodes, begins[w], begins[w + 1], keep, key, gamma, negatives, stride, path
         )

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..files import row_blocks
 from ..interrupts import held_back
+from ..threads import in_turn
 from . import kernels
 from .corpus import Corpus
 from .labels import GROUP_LABELS
@@ -34,9 +35,6 @@ MOST_LOSS = 2.0  # times the loss of vectors that know nothing, beyond which tra
 MOST_WALKS = 2**62
 SAFE_RATE = 0.025  # word2vec's
 ENOUGH_PAIRS = 1000  # from which on a mean loss says something
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 class Settings(NamedTuple):
@@ -99,32 +97,12 @@ class Outcome(NamedTuple):
     loss: float
 
 
-def in_turn(
-    threads: ThreadPoolExecutor,
-    work: Callable[[Item], Result],
-    items: Iterable[Item],
-    ahead: int,
-) -> Iterator[Result]:
-    """Results of some work in the order of its items, of which at most `ahead` are under way."""
-    waiting: deque[Future[Result]] = deque()
-    try:
-        for item in items:
-            waiting.append(threads.submit(work, item))
-            if len(waiting) >= ahead:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        for job in waiting:
-            job.cancel()
-
-
 Chunks = Iterator[Chunk]
 
 
 def chunks(corpus: Corpus, first: int, last: int) -> Chunks:
     """Walks first to last in chunks, none of them over two epochs."""
-    size = max(1, min(CHUNK_TOKENS // corpus.typical, corpus.n_walks // POINTS))
+    size = max(1, min(CHUNK_TOKENS // corpus.mean_length, corpus.n_walks // POINTS))
     while first < last:
         position = first % corpus.n_walks
         count = min(size - position % size, corpus.n_walks - position, last - first)
@@ -204,10 +182,11 @@ class Trainer:
                     self.state.seconds = before + time.monotonic() - began
                     self._settle(outcome)
                     watch(self._moment())
+                self._check_loss(self.state.losses.sum(), self.state.pairs.sum())
+                self._check_vectors()
                 if save is not None:
                     save()
                     saved = time.monotonic()
-        self._check_vectors()
 
     def _train(self, chunk: Chunk) -> Outcome:
         """Make some walks and train on them; what a thread does."""
@@ -232,15 +211,19 @@ class Trainer:
         state.tokens += outcome.tokens
         state.losses[point] += outcome.loss
         state.pairs[point] += outcome.pairs
-        unknowing = (self.settings.negatives + 1) * math.log(2)
         if state.pairs[point] >= ENOUGH_PAIRS:
-            mean = state.losses[point] / state.pairs[point]
-            if not mean < MOST_LOSS * unknowing:
-                raise self._diverged(f"the loss is {mean:.3g}, where guessing has {unknowing:.3g}")
+            self._check_loss(state.losses[point], state.pairs[point])
+
+    def _check_loss(self, loss: float, pairs: int) -> None:
+        guessing = (self.settings.negatives + 1) * math.log(2)
+        if not loss <= MOST_LOSS * guessing * pairs:
+            raise self._diverged(
+                f"the loss is {loss / pairs:.3g}, where guessing has {guessing:.3g}"
+            )
 
     def _check_vectors(self) -> None:
         for matrix in (self.state.weights.inputs, self.state.weights.outputs):
-            if not np.isfinite(matrix).all():
+            if not all(np.isfinite(matrix[rows]).all() for rows in row_blocks(matrix)):
                 raise self._diverged("vectors are not finite")
 
     def _diverged(self, sign: str) -> InputError:

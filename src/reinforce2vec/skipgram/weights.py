@@ -57,5 +57,5 @@ def zeros(n_nodes: int, dimensions: int) -> Matrix:
 def new_weights(n_nodes: int, dimensions: int, seed: int) -> Weights:
     """Small random inputs and zero outputs, as word2vec begins."""
     inputs, outputs = zeros(n_nodes, dimensions), zeros(n_nodes, dimensions)
-    fill_inputs(inputs, dimensions, 0, np.uint64(seed))
+    fill_inputs(inputs, dimensions, np.uint64(seed))
     return Weights(inputs, outputs, dimensions)

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import errors
 from ..edgelist import CHUNK_BYTES, Chunk, in_order, whole_lines
 from ..errors import InputError
 from ..fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
+from ..files import arrow, known_suffix
 from ..graph import Graph
 from ..numbering import Ids, TokenIds, Tokens, number_objects, token_hashes
 from ..progress import counted
@@ -98,12 +98,7 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
     ([0, 1, 0, 2], [0, 3, 4], ['ann', 'bob', 'cid'])
     """
     path = Path(path)
-    suffix = next((known for known in READERS if path.name.lower().endswith(known)), None)
-    if suffix is None:
-        raise InputError(
-            f"{path}: walks are read from files that end in one of {' '.join(READERS)}"
-        )
-    return READERS[suffix](path)
+    return READERS[known_suffix(path, READERS, "walks are read from")](path)
 
 
 def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
@@ -387,10 +382,7 @@ def read_ids(path: Path) -> Ids:
 
 def read_parquet(path: Path) -> StoredWalks:
     """Lists of ids, some walks at a time."""
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise errors.missing("pyarrow", "parquet", "reading a .parquet file") from None
+    _, parquet = arrow("reading a .parquet file")
     name, ids, gathered = str(path), TokenIds(), Gathered()
     with opened(path, False) as stream:
         with expecting("a Parquet file", name):
