@@ -503,6 +503,18 @@ def test_a_container_may_have_less_memory_than_its_machine(tmp_path, monkeypatch
     assert free is None or free > 10**6
 
 
+def test_a_job_may_have_less_memory_than_its_container(tmp_path, monkeypatch):
+    job = tmp_path / "slurm" / "job"
+    job.mkdir(parents=True)
+    (job / "memory.current").write_text("900\n")
+    (job / "memory.max").write_text("1000\n")
+    (tmp_path / "own").write_text("0::/slurm/job/step\n")
+    group = (str(tmp_path), "memory.max", "memory.current", "inactive_file")
+    monkeypatch.setattr(machine, "CGROUPS", (group,))
+    monkeypatch.setattr(machine, "GROUPS_OF_THIS_PROCESS", tmp_path / "own")
+    assert machine.available_bytes() == 100
+
+
 def test_the_machine_tells_its_memory_and_processors():
     assert machine.available_cpus() >= 1
     assert machine.peak_bytes() > 10**7

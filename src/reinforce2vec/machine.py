@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+GROUPS_OF_THIS_PROCESS = Path("/proc/self/cgroup")
 CGROUPS = (
     ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
     (
@@ -24,21 +25,37 @@ def available_cpus() -> int:
 
 def available_bytes() -> int | None:
     """Memory that can still be taken without swapping; None where the system does not tell."""
-    free = _kilobytes("/proc/meminfo", "MemAvailable")
+    free = _kilobytes(Path("/proc/meminfo"), "MemAvailable")
     limits = [] if free is None else [free]
-    for folder, most, used, cache in CGROUPS:  # a container may have less than its machine
-        try:
-            taken = int(Path(folder, used).read_text())
-            taken -= _entry(str(Path(folder, "memory.stat")), cache) or 0  # given back on demand
-            limits.append(max(0, int(Path(folder, most).read_text()) - taken))
-        except (OSError, ValueError):  # no such file, or "max"
-            continue
+    for root, most, used, cache in CGROUPS:  # a container may have less than its machine
+        for folder in _own_groups(Path(root)):
+            try:
+                taken = int((folder / used).read_text())
+                taken -= _entry(folder / "memory.stat", cache) or 0  # given back on demand
+                limits.append(max(0, int((folder / most).read_text()) - taken))
+            except (OSError, ValueError):  # no such file, or "max"
+                continue
     return min(limits, default=None)
+
+
+def _own_groups(root: Path) -> list[Path]:
+    """Folders of all control groups around this process."""
+    try:
+        lines = GROUPS_OF_THIS_PROCESS.read_text().splitlines()
+    except OSError:
+        return [root]
+    paths = {line.split(":", 2)[2] for line in lines if line.split(":")[1] in ("", "memory")}
+    inner = [root / path.lstrip("/") for path in paths]
+    return [
+        root,
+        *(group for own in inner for group in (own, *own.parents) if root in group.parents),
+    ]
 
 
 def peak_bytes() -> int:
     """The most memory this process has had; 0 where the system does not tell."""
-    peak = _kilobytes("/proc/self/status", "VmHWM")  # getrusage also counts who started this one
+    # before getrusage, which also counts the process that started this one
+    peak = _kilobytes(Path("/proc/self/status"), "VmHWM")
     if peak is not None:
         return peak
     try:
@@ -49,16 +66,16 @@ def peak_bytes() -> int:
     return most if sys.platform == "darwin" else 1024 * most
 
 
-def _kilobytes(path: str, name: str) -> int | None:
+def _kilobytes(path: Path, name: str) -> int | None:
     """An entry of one of Linux's tables, in bytes."""
     entry = _entry(path, name)
     return None if entry is None else 1024 * entry
 
 
-def _entry(path: str, name: str) -> int | None:
+def _entry(path: Path, name: str) -> int | None:
     """The number behind a name in one of Linux's tables."""
     try:
-        lines = Path(path).read_text().splitlines()
+        lines = path.read_text().splitlines()
     except OSError:
         return None
     rows = (line.split() for line in lines)
