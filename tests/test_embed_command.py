@@ -106,7 +106,7 @@ def made(monkeypatch):
     def fit(learner, graph, **options):
         calls.update(model=learner, graph=graph, **options)
         learner.embedding_ = Embedding(graph.ids, np.zeros((len(graph.ids), learner.dimensions)))
-        learner.n_tokens_, learner.seconds_ = 1, 1.0
+        learner.n_tokens_, learner.seconds_, learner.loss_curve_ = 1, 1.0, np.ones(1)
         return learner
 
     monkeypatch.setattr(model.Reinforce2Vec, "fit", fit)

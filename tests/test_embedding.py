@@ -383,3 +383,13 @@ def test_to_frame_is_indexed_by_id(ids):
 def test_to_frame_without_pandas_says_how_to_get_it(people, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert "reinforce2vec[frames]" in refused(people.to_frame)
+
+
+def test_going_through_it_gives_the_ids():
+    assert list(Embedding(["ann", "bob"], np.zeros((2, 3)))) == ["ann", "bob"]
+
+
+def test_an_unknown_node_is_a_key_error_too():
+    with pytest.raises(KeyError) as unknown:
+        Embedding([1, 2], np.zeros((2, 3)))[3]
+    assert str(unknown.value) == "node 3 is not in the embedding"

@@ -22,8 +22,10 @@ from reinforce2vec import (
 )
 from reinforce2vec.skipgram import corpus, kernels, trainer
 from reinforce2vec.skipgram.noise import POWER, keep_chances, noise_table
+from reinforce2vec.skipgram.weights import new_weights
 from reinforce2vec.walks.random import stream
 from reinforce2vec.walks.sampler import WalkSampler
+from reinforce2vec.walks.stored import walks_from
 
 ALPHA = 1e-6 / 4  # what each of the chi-square tests below is held against: see there
 
@@ -493,3 +495,13 @@ def test_a_written_graph_teaches_what_it_taught_in_memory(tmp_path):
     model = quick().fit(path)
     assert model.embedding_.ids.tolist() == ["b", "a", "c", "d"]
     assert np.array_equal(vectors_of(model), vectors_of(quick().fit(read_graph(path))))
+
+
+def test_a_chunk_has_less_walks_where_a_token_is_more_work():
+    walks = corpus.GivenWalks(walks_from(np.zeros((10**5, 40), np.int32)))
+    sizes = []
+    for settings in (trainer.Settings(64), trainer.Settings(64, negatives=200)):
+        state = trainer.State(new_weights(1, 64, 0), np.ones(1, np.int64))
+        tokens = trainer.Trainer(walks, settings, state, 1).chunk_tokens
+        sizes.append(next(trainer.chunks(walks, 0, 10**5, tokens)).size)
+    assert sizes[1] < sizes[0] / 10

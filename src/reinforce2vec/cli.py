@@ -310,7 +310,7 @@ def embed(
         model.check()
     with _sentences(FAILURE, checkpoint):
         from .machine import peak_bytes
-        from .progress import readable, readable_bytes
+        from .progress import counted, readable, readable_bytes
         from .walks.stored import read_walks
 
         with _status(f"reading {source}", quiet):
@@ -331,8 +331,11 @@ def embed(
         if checkpoint is not None:
             written[-1].unlink(missing_ok=True)
         tokens, seconds = model.n_tokens_, max(model.seconds_, 1e-9)
+        if not model.loss_curve_.size:
+            _say("no walk has two nodes, so nothing was learned: vectors are random", quiet)
+        nodes = counted(len(model.embedding_), "node")
         _say(
-            f"{output}: {len(model.embedding_):,} nodes, {dimensions} dimensions; {tokens:,} "
+            f"{output}: {nodes}, {counted(dimensions, 'dimension')}; {tokens:,} "
             f"tokens in {seconds:.2f} s ({readable(tokens / seconds)} tokens/s), peak memory "
             f"{readable_bytes(peak_bytes())}",
             quiet,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
@@ -101,6 +101,10 @@ class Embedding:
 
     def __len__(self) -> int:
         return self.n_nodes
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the node ids."""
+        return iter(self.ids.tolist())
 
     def __contains__(self, node: Hashable) -> bool:
         return node in self._lookup

@@ -5,6 +5,12 @@ class InputError(ValueError):
     """Something the user gave cannot be used; the message says what, where and what to do."""
 
 
+class UnknownNode(InputError, KeyError):
+    """A node id that is not there; also a KeyError, as look-ups are expected to raise."""
+
+    __str__ = InputError.__str__
+
+
 def missing(package: str, extra: str, purpose: str) -> InputError:
     """An optional package is not installed: say what it is for and how to get it."""
     return InputError(

@@ -207,6 +207,8 @@ class Reinforce2Vec:
         >>> len(model.embedding_)
         34
         """
+        if isinstance(walks, WalkSampler):
+            raise InputError("a WalkSampler makes walks: give what its sample() returns")
         stored = walks_from(walks, ids)
         return self._learn(GivenWalks(stored), stored, **options)
 

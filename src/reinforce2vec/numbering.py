@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .errors import InputError
+from .errors import InputError, UnknownNode
 from .fields import parse_integers
 
 Ids = NDArray[np.int64] | NDArray[np.object_]
@@ -82,11 +82,11 @@ class Lookup:
         self._home = home
 
     def row(self, node: Hashable) -> int:
-        """Row number of a node id; InputError if it is unknown."""
+        """Row number of a node id; UnknownNode if it has none."""
         try:
             return self._row_of[node]
         except (KeyError, TypeError):
-            raise InputError(f"node {node!r} is not in {self._home}") from None
+            raise UnknownNode(f"node {node!r} is not in {self._home}") from None
 
     def rows(self, nodes: Iterable[Hashable]) -> NDArray[np.int32]:
         """Row numbers of many node ids."""

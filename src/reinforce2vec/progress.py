@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -53,7 +54,8 @@ def terminal_progress(
             left = _clock((total - done) / speed) if speed else "?"
             share = done / max(total, 1)
             line = f"{what} {share:4.0%}  {readable(speed)} {unit}/s  {more()}{left} left"
-            out.write(f"\r\033[K{line}")
+            width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
+            out.write(f"\r\033[K{line[:width]}")
         out.flush()
 
     return report

@@ -27,9 +27,10 @@ from .corpus import Corpus
 from .labels import GROUP_LABELS
 from .noise import Visits, keep_chances, noise_table
 from .simd import LANES, MOST_TARGETS, SLOTS
-from .weights import Matrix, Weights, aligned, new_weights
+from .weights import Matrix, Weights, aligned, new_weights, row_size
 
 CHUNK_TOKENS = 1 << 15  # what a thread takes at a time: some ten milliseconds of work
+USUAL_WORK = 128 * 6  # numbers in a token's targets, beyond which it takes fewer tokens
 POINTS = 100  # of the loss curve, at most
 MOST_LOSS = 2.0  # times the loss of vectors that know nothing, beyond which training has failed
 MOST_WALKS = 2**62
@@ -100,9 +101,9 @@ class Outcome(NamedTuple):
 Chunks = Iterator[Chunk]
 
 
-def chunks(corpus: Corpus, first: int, last: int) -> Chunks:
-    """Walks first to last in chunks, none of them over two epochs."""
-    size = max(1, min(CHUNK_TOKENS // corpus.mean_length, corpus.n_walks // POINTS))
+def chunks(corpus: Corpus, first: int, last: int, tokens: int = CHUNK_TOKENS) -> Chunks:
+    """Walks first to last in chunks of about so many tokens, none of them over two epochs."""
+    size = max(1, min(tokens // corpus.mean_length, corpus.n_walks // POINTS))
     while first < last:
         position = first % corpus.n_walks
         count = min(size - position % size, corpus.n_walks - position, last - first)
@@ -146,6 +147,8 @@ class Trainer:
         targets = settings.negatives + 1
         self.groups = -(-targets // MOST_TARGETS)
         self.group = (0,) * -(-targets // self.groups)
+        work = row_size(settings.dimensions) * targets
+        self.chunk_tokens = CHUNK_TOKENS * USUAL_WORK // max(work, USUAL_WORK)
 
     def run(
         self,
@@ -172,7 +175,7 @@ class Trainer:
             while self.state.walks < self.n_walks and not interrupt.asked:
 
                 def until_due(begin: int = self.state.walks, since: float = saved) -> Chunks:
-                    for chunk in chunks(self.corpus, begin, self.n_walks):
+                    for chunk in chunks(self.corpus, begin, self.n_walks, self.chunk_tokens):
                         late = save is not None and time.monotonic() - since >= every
                         if (late or interrupt.asked) and chunk.first > begin:
                             return
