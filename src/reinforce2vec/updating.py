@@ -68,7 +68,6 @@ def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:
     links = scipy.sparse.csr_array(links[n_old:, :n_old])
     sums = np.asarray(links.sum(axis=1)).ravel()
     placed = np.flatnonzero(sums > 0)
-    shares = scipy.sparse.diags_array(1.0 / sums[placed]) @ links[placed]
     for before, after in zip(old.weights[:2], new.weights[:2], strict=True):
         after[:n_old] = before
-        after[n_old + placed] = shares @ before
+        after[n_old + placed] = (links[placed] @ before) / sums[placed, None]
