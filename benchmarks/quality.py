@@ -10,7 +10,6 @@ several seeds of walks and training; what counts is the difference within a seed
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Callable
@@ -24,6 +23,7 @@ import reinforce2vec as r2v
 from evaluating import classify_nodes, hold_out_edges, predict_links
 from machine import describe
 from peering import Peer, versions
+from reporting import publish
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
@@ -196,11 +196,7 @@ def main() -> None:
         "options": {key: value for key, value in vars(options).items() if key != "out"},
         "results": results,
     }
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(found, indent=1) + "\n")
-    report = tell(found)
-    options.out.with_suffix(".md").write_text(report)
-    print(report)
+    publish(found, tell, options.out)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ import numpy as np
 
 from machine import describe
 from reinforce2vec.machine import peak_bytes
+from reporting import publish
 
 HERE = Path(__file__).parent
 SEED = 0
@@ -187,11 +188,7 @@ def main() -> None:
         "seed": SEED,
         "results": results,
     }
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    arguments.output.write_text(json.dumps(report, indent=1) + "\n")
-    told = tell(report)
-    arguments.output.with_suffix(".md").write_text(told)
-    print(told)
+    publish(report, tell, arguments.output)
 
 
 if __name__ == "__main__":

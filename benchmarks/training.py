@@ -29,6 +29,7 @@ from fma import fma_peak
 from machine import describe
 from peering import Peer, versions
 from reinforce2vec.machine import peak_bytes
+from reporting import publish
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
@@ -93,9 +94,7 @@ def walk_and_train(graph: r2v.Graph, dimensions: int, walks_per_node: int) -> di
     model = model_for(dimensions, THREADS, walks_per_node)
     start = time.perf_counter()
     model.fit_transform(graph, progress=False)
-    seconds = time.perf_counter() - start
-    tokens = LENGTH * (graph.n_nodes - graph.n_isolated) + graph.n_isolated
-    return {"tokens": walks_per_node * tokens, "seconds": seconds}
+    return {"tokens": model.n_tokens_, "seconds": time.perf_counter() - start}
 
 
 def shuffled_walks(graph: r2v.Graph, per_node: int) -> np.ndarray:
@@ -403,11 +402,7 @@ def main() -> None:
         "speed": measure_speed(graphs, options),
         "memory": measure_memory(options) if sys.platform == "linux" else None,
     }
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(found, indent=1) + "\n")
-    report = tell(found)
-    options.out.with_suffix(".md").write_text(report)
-    print(report)
+    publish(found, tell, options.out)
 
 
 if __name__ == "__main__":

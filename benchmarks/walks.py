@@ -25,6 +25,7 @@ import reinforce2vec as r2v
 from machine import describe
 from peering import Peer
 from reinforce2vec.machine import peak_bytes
+from reporting import publish
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -241,11 +242,7 @@ def main() -> None:
         "memory": measure_memory(options) if sys.platform == "linux" else [],
         "start": measure_start(),
     }
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(found, indent=1) + "\n")
-    report = tell(found)
-    options.out.with_suffix(".md").write_text(report)
-    print(report)
+    publish(found, tell, options.out)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .errors import InputError
 from .graph import Graph
-from .numbering import as_ids
+from .numbering import number_objects
 from .skipgram.trainer import State
 
 
@@ -23,23 +23,15 @@ def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
     new = Graph.from_any(edges, directed=graph.directed)
     if new.n_nodes == 0:
         raise InputError("there are no new edges to learn from")
-    known = {node: row for row, node in enumerate(graph.ids.tolist())}
-    names = graph.ids.tolist()
-    rows = np.empty(new.n_nodes, np.int32)
-    for number, node in enumerate(new.ids.tolist()):
-        if node not in known:
-            known[node] = len(names)
-            names.append(node)
-        rows[number] = known[node]
+    codes, ids = number_objects(graph.ids.tolist(), [new.ids.tolist()])
+    rows = codes[graph.n_nodes :]
     (old_ends, old_weights), (new_ends, new_weights) = (
         edges_of(graph), edges_of(new, both_ways=graph.directed)
     )  # fmt: skip
     ends = np.concatenate([old_ends, rows[new_ends]])
     weighted = graph.weighted or new.weighted
     weights = np.concatenate([old_weights, new_weights]) if weighted else None
-    whole = Graph.from_numbered(
-        ends, weights, as_ids(names), directed=graph.directed, self_loops=True
-    )
+    whole = Graph.from_numbered(ends, weights, ids, directed=graph.directed, self_loops=True)
     return whole, np.unique(rows)
 
 
