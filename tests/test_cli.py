@@ -23,7 +23,7 @@ from reinforce2vec import (
     sample_walks,
 )
 from reinforce2vec.cli import app
-from reinforce2vec.options import chosen_walk
+from reinforce2vec.commands.options import chosen_walk
 
 
 @pytest.fixture

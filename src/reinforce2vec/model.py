@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -17,6 +16,7 @@ from . import updating
 from .checks import check_count, check_number
 from .embedding import Embedding
 from .errors import InputError
+from .estimator import Estimator
 from .files import check_target
 from .graph import Graph
 from .machine import available_bytes, available_cpus
@@ -40,7 +40,7 @@ BYTES_PER_NEGATIVE = 1 << 10  # for each worker
 FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 
 
-class Reinforce2Vec:
+class Reinforce2Vec(Estimator):
     """Vectors for the nodes of a graph, learned from random walks that remember.
 
     Walks start at every node; skip-gram with negative sampling learns vectors from which the
@@ -101,7 +101,6 @@ class Reinforce2Vec:
     Embedding(34 nodes, 16 dimensions, 2.2 kB)
     """
 
-    embedding_: Embedding
     loss_curve_: NDArray[np.float64]
     graph_: Graph | None
     n_tokens_: int
@@ -211,14 +210,6 @@ class Reinforce2Vec:
             raise InputError("a WalkSampler makes walks: give what its sample() returns")
         stored = walks_from(walks, ids)
         return self._learn(GivenWalks(stored), stored, **options)
-
-    def fit_transform(self, graph: Any, y: Any = None, **options: Any) -> NDArray[np.float32]:
-        """Learn vectors and return them: float32 (nodes, dimensions), rows in `graph.ids` order.
-
-        Takes what :meth:`fit` takes. The array is the model's own, so it is read-only: copy it to
-        change it.
-        """
-        return self.fit(graph, y, **options).embedding_.vectors
 
     def partial_fit(
         self,
@@ -451,32 +442,3 @@ class Reinforce2Vec:
                 "walks_per_node": int(self.walks_per_node),
             }
         return origin | {"fingerprint": corpus.fingerprint()}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name, as scikit-learn asks for them."""
-        return {name: getattr(self, name) for name in _parameters()}
-
-    def set_params(self, **changes: Any) -> Reinforce2Vec:
-        """Change parameters by name, as scikit-learn does."""
-        for name, value in changes.items():
-            if name not in _parameters():
-                raise InputError(
-                    f"Reinforce2Vec has no parameter {name!r}; it has {', '.join(_parameters())}"
-                )
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        defaults = _parameters()
-        given = [
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if value is not defaults[name] and value != defaults[name]
-        ]
-        return f"Reinforce2Vec({', '.join(given)})"
-
-
-def _parameters() -> dict[str, Any]:
-    """Parameters of the constructor and their defaults."""
-    signature = inspect.signature(Reinforce2Vec)
-    return {name: parameter.default for name, parameter in signature.parameters.items()}

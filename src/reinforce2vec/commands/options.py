@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .errors import InputError
+from ..errors import InputError
 
 if TYPE_CHECKING:
-    from .graph import Graph
-    from .walks.policy import Walk
+    from ..graph import Graph
+    from ..walks.policy import Walk
 
 # Which options each kind of walk understands.
 OPTIONS_OF = {
@@ -171,7 +171,7 @@ def chosen_walk(kind: str, **options: Any) -> Walk:
         if name not in OPTIONS_OF[kind]:
             owner = next(other for other, names in OPTIONS_OF.items() if name in names)
             raise InputError(f"--{name} is for --walk {owner} and says nothing to --walk {kind}")
-    from .walks.policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
+    from ..walks.policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 
     walk: Walk
     if kind == "first-order":
@@ -195,7 +195,7 @@ def walk_from(given: Mapping[str, Any]) -> Walk:
 
 def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
     """The graph in a file, read as a command's options say."""
-    from .readers import read_graph
+    from ..readers import read_graph
 
     chosen = {name: given[name] for name in GRAPH_OPTIONS}
     if chosen["delimiter"] is not None:

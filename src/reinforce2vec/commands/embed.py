@@ -1,0 +1,235 @@
+"""The command `embed`: a graph to vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from . import options
+from .speech import FAILURE, USAGE, check_different, say, sentences, status
+
+EPILOG = (
+    "Example: reinforce2vec embed edges.txt -o vectors.npz --dimensions 128 --walks-per-node 20"
+)
+
+
+def embed(
+    context: typer.Context,
+    output: Annotated[
+        Path,
+        typer.Option(
+            *("--output", "-o"),
+            metavar="FILE",
+            help="Where the vectors go: .npz (ids and vectors; Embedding.load reads it), .txt, "
+            ".txt.gz or .vec (word2vec text), .bin (word2vec binary), .parquet, or .tsv (for the "
+            "TensorBoard projector; ids in NAME.metadata.tsv).",
+        ),
+    ],
+    graph: Annotated[
+        Path | None, typer.Argument(metavar="GRAPH", help=options.GRAPH_HELP, show_default=False)
+    ] = None,
+    walks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Learn from walks that are there already, as `reinforce2vec walk` writes them, "
+            "instead of a graph.",
+        ),
+    ] = None,
+    dimensions: Annotated[
+        int,
+        typer.Option(
+            *("--dimensions", "-d"),
+            metavar="N",
+            min=1,
+            help="Numbers in a vector. 64 is the paper's choice; 128 is common elsewhere and "
+            "seldom worse, at twice the memory and less than twice the time.",
+        ),
+    ] = 64,
+    walks_per_node: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Walks from every node. 80, as in the paper, is much; on large graphs 10 to 20 "
+            "do, with a larger --learning-rate.",
+        ),
+    ] = 80,
+    walk_length: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Nodes in a walk, the start included. The paper's 40 gives a walk that remembers "
+            "time to return.",
+        ),
+    ] = 40,
+    window: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Nodes up to so many steps apart in a walk move towards each other, near ones "
+            "more often. 10 shows communities; less keeps to direct neighbours.",
+        ),
+    ] = 10,
+    negatives: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Random nodes that each pair is told apart from. 5 is enough on all but tiny "
+            "graphs; time grows with it.",
+        ),
+    ] = 5,
+    epochs: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Rounds of training, each on new walks (with --walks: on the same again). One is "
+            "enough at 80 walks a node.",
+        ),
+    ] = 1,
+    learning_rate: Annotated[
+        float,
+        typer.Option(
+            metavar="RATE",
+            help="How far a vector moves at first; falls to almost nothing. 0.025 is word2vec's "
+            "and safe; with few walks a node, 0.05 learns more.",
+        ),
+    ] = 0.025,
+    subsample: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            help="Skip visits of nodes with more than about this share of all visits; 0 skips "
+            "none. 0.001 speeds up graphs with a few huge hubs.",
+        ),
+    ] = 0.0,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the training in this file while it is under way; removed when the vectors "
+            "are written.",
+        ),
+    ] = None,
+    checkpoint_every: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="How often to write it.")
+    ] = 300.0,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on from the checkpoint, if there is one; with --workers 1 to the same "
+            "vectors, bit for bit, as without the interruption.",
+        ),
+    ] = False,
+    kind: options.Kind = "reinforced",
+    reading: options.Reading = None,
+    reward: options.Reward = None,
+    exploration: options.Exploration = None,
+    weight: options.Weight = None,
+    annealing: options.Annealing = None,
+    occupation: options.Occupation = None,
+    candidates: options.Candidates = None,
+    temperature: options.Temperature = None,
+    p: options.P = None,
+    q: options.Q = None,
+    directed: options.Directed = None,
+    weighted: options.Weighted = None,
+    self_loops: options.SelfLoops = False,
+    format: options.Format = None,
+    delimiter: options.Delimiter = None,
+    header: options.Header = None,
+    key: options.Key = "network",
+    quiet: options.Quiet = False,
+) -> None:
+    """Learn a vector for every node of a graph.
+
+    The file appears when it is complete; until then an older one stays as it is.
+    """
+    source = graph or walks
+    with sentences(USAGE):
+        if source is None or (graph is not None and walks is not None):
+            raise InputError("give either GRAPH or --walks FILE")
+        if resume and checkpoint is None:
+            raise InputError("--resume needs --checkpoint FILE: what to go on from")
+        chosen = options.walk_from(context.params)
+        from ..files import check_target
+        from ..vector_files import check_output, metadata_of
+        from ..walks.files import ids_file_of
+
+        written = [check_output(output)]
+        if written[0].suffix == ".tsv":
+            written.append(metadata_of(written[0]))
+        if checkpoint is not None:
+            written.append(check_target(checkpoint))
+        read = [source] if source.suffix != ".npy" else [source, ids_file_of(source)]
+        check_different(read, written)
+        if walks is not None:
+            check_unused(context, (*options.GRAPH_OPTIONS, *options.WALK_OPTIONS, "kind"))
+            check_unused(context, ("walks_per_node", "walk_length"))
+        from ..model import Reinforce2Vec
+
+        model = Reinforce2Vec(
+            dimensions=dimensions,
+            walk=chosen,
+            walk_length=walk_length,
+            walks_per_node=walks_per_node,
+            window=window,
+            negatives=negatives,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            subsample=subsample,
+            seed=seed,
+            workers=workers,
+        )
+        model.check()
+    with sentences(FAILURE, checkpoint):
+        from ..machine import peak_bytes
+        from ..progress import counted, readable, readable_bytes
+        from ..walks.stored import read_walks
+
+        with status(f"reading {source}", quiet):
+            found = options.read_graph_from(graph, context.params) if graph else read_walks(source)
+        check_output(output, found.ids, dimensions)
+        needed = readable_bytes(model.estimate_memory(found))
+        say(f"{source}: {found!r}; learning needs about {needed} more", quiet)
+        learn = model.fit if graph else model.fit_walks
+        with status("preparing (at its first use, training is compiled)", quiet):
+            learn(
+                found,
+                progress=not quiet,
+                checkpoint=checkpoint,
+                checkpoint_every=checkpoint_every,
+                resume=resume,
+            )
+        model.embedding_.save(output)
+        if checkpoint is not None:
+            written[-1].unlink(missing_ok=True)
+        tokens, seconds = model.n_tokens_, max(model.seconds_, 1e-9)
+        if not model.loss_curve_.size:
+            say("no walk has two nodes, so nothing was learned: vectors are random", quiet)
+        nodes = counted(len(model.embedding_), "node")
+        say(
+            f"{output}: {nodes}, {counted(dimensions, 'dimension')}; {tokens:,} "
+            f"tokens in {seconds:.2f} s ({readable(tokens / seconds)} tokens/s), peak memory "
+            f"{readable_bytes(peak_bytes())}",
+            quiet,
+        )
+
+
+def check_unused(context: typer.Context, names: tuple[str, ...]) -> None:
+    """Refuse options that say nothing about walks that are there already."""
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            flag = "walk" if name == "kind" else name.replace("_", "-")
+            raise InputError(f"--{flag} is for a graph and says nothing to --walks")
