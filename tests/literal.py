@@ -45,6 +45,7 @@ def next_probabilities(graph, walk, paths, length):
     if walk.exploration == "ucb":
         scores = ucb_scores(walk, edges, paths, weight) / walk.temperature
         weights = edges * softmax(np.where(edges > 0, scores, OUT_OF_REACH), axis=1)
+        weights *= attraction(walk, edges, paths)
         return normalised(weights * share_of_candidates(walk, edges, paths))
     return weight * normalised(edges) + (1 - weight) * exploit(walk, edges, paths)
 
@@ -124,6 +125,11 @@ def ucb_scores(walk, edges, paths, alpha):
     return Q + alpha * np.sqrt(np.log(of_start) / local_time)
 
 
+def attraction(walk, edges, paths):
+    """What the weight of a visited node is multiplied by."""
+    return np.where(visits(walk, paths, edges.shape[1]) > 0, walk.attraction, 1.0)
+
+
 def share_of_candidates(walk, edges, paths):
     """In what share of draws a neighbour is weighed: a visited one always."""
     shares = np.ones_like(edges)
@@ -141,7 +147,8 @@ def exploit(walk, edges, paths):
     """Where the walk goes when it does not explore."""
     Q = rewards(walk, edges, paths)
     if walk.reward == "vertex" and walk.occupation == "graph":
-        return normalised(edges * Q * share_of_candidates(walk, edges, paths))
+        weights = edges * Q * attraction(walk, edges, paths)
+        return normalised(weights * share_of_candidates(walk, edges, paths))
     Q = np.where(edges > 0, Q, OUT_OF_REACH)
     best = Q.max(axis=1, keepdims=True) - Q <= TIE
     if walk.occupation == "path":  # an unvisited one before a visited one

@@ -98,6 +98,29 @@ def test_unknown_choices_are_named_with_the_known_ones(name):
     assert getattr(ReinforcedWalk(), name) in message
 
 
+@pytest.mark.parametrize("wrong", [0.0, -1.0, 1e7, float("nan"), "strong"])
+def test_attraction_must_be_a_reasonable_factor(wrong):
+    assert refusal(ReinforcedWalk(attraction=wrong)).startswith("attraction must be a number")
+
+
+@pytest.mark.parametrize(
+    ("walk", "draws"),
+    [
+        (ReinforcedWalk("vertex", "none", attraction=2.0), True),
+        (ReinforcedWalk("vertex", "epsilon", attraction=2.0), True),
+        (ReinforcedWalk.released("vertex", "ucb", attraction=2.0), True),
+        (ReinforcedWalk.released("vertex", "none", attraction=2.0), False),
+        (ReinforcedWalk("js", "epsilon", attraction=2.0), False),
+        (ReinforcedWalk("kl", "none", attraction=0.5), False),
+    ],
+)
+def test_attraction_needs_a_walk_that_draws_by_weight(walk, draws):
+    if draws:
+        check_walk(walk)
+    else:
+        assert "takes the best neighbour" in refusal(walk)
+
+
 @pytest.mark.parametrize("wrong", [0, 0.0, -1, np.inf, np.nan, "1", None, [1]])
 def test_temperature_must_be_above_zero(wrong):
     message = refusal(ReinforcedWalk(temperature=wrong))

@@ -17,8 +17,12 @@ GRAPH_SIZES = [2, 3, 10, 500, 20_000]
 CLOSE = 1e-14  # absolute; the sums of whole vectors are themselves this exact
 
 
-def scores_for(reward, *, path=False, n_nodes=100, decisions=DECISIONS, alpha=0.0, temperature=1.0):
-    return scoring.make_scores(reward, path, temperature, np.full(decisions, alpha), n_nodes)
+def scores_for(
+    reward, *, path=False, n_nodes=100, decisions=DECISIONS, alpha=0.0, temperature=1.0,
+    attraction=1.0,
+):  # fmt: skip
+    explore = np.full(decisions, alpha)
+    return scoring.make_scores(reward, path, temperature, attraction, explore, n_nodes)
 
 
 def history(n, c, others, rng):
@@ -181,7 +185,7 @@ def test_tables_hold_the_softmax_weights(reward, path, alpha, temperature):
 
 
 def test_an_annealed_weight_has_no_tables():
-    scores = scoring.make_scores("js", False, 1.0, np.linspace(1, 0, 20), 100)
+    scores = scoring.make_scores("js", False, 1.0, 1.0, np.linspace(1, 0, 20), 100)
     assert scores.explore_table.size == scores.exploit_table.size == 0
 
 
@@ -190,14 +194,18 @@ def test_scores_too_large_for_floats_have_no_tables():
     assert scores.explore_table.size == scores.exploit_table.size == 0
 
 
+@pytest.mark.parametrize("attraction", [0.03, 1.0, 7.0])
 @pytest.mark.parametrize(("reward", "path", "alpha", "temperature"), WALKS)
-def test_bounds_hold_for_every_weight(reward, path, alpha, temperature):
-    scores = scores_for(reward, path=path, decisions=80, alpha=alpha, temperature=temperature)
+def test_bounds_hold_for_every_weight(reward, path, alpha, temperature, attraction):
+    scores = scores_for(
+        reward, path=path, decisions=80, alpha=alpha, temperature=temperature, attraction=attraction
+    )
     tops, floors = scoring.softmax_bounds(scores)
     for n in range(0, 80, 7):
         for c_u in range(0, n + 1, 3):
             for c in range(n + 1):
                 weight = scoring.exp(scoring.exponent(scores, n, c_u, c))
+                weight *= attraction if c else 1.0
                 assert floors[c_u] <= weight <= tops[n]
 
 

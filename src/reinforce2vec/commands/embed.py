@@ -140,6 +140,7 @@ def embed(
     occupation: options.Occupation = None,
     candidates: options.Candidates = None,
     temperature: options.Temperature = None,
+    attraction: options.Attraction = None,
     p: options.P = None,
     q: options.Q = None,
     directed: options.Directed = None,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 OPTIONS_OF = {
     "reinforced": (
         *("reading", "reward", "exploration", "weight"),
-        *("annealing", "occupation", "candidates", "temperature"),
+        *("annealing", "occupation", "candidates", "temperature", "attraction"),
     ),
     "first-order": (),
     "second-order": ("p", "q"),
@@ -116,6 +116,13 @@ Temperature = Annotated[
     float | None,
     typer.Option(
         help="Reinforced: divides the scores; low is greedy, high is uniform. Default: 1."
+    ),
+]
+Attraction = Annotated[
+    float | None,
+    typer.Option(
+        help="Reinforced: how many times as much a visited neighbour weighs; above 1 the path "
+        "attracts the walk, below 1 it repels it. Default: 1."
     ),
 ]
 P = Annotated[

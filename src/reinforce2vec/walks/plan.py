@@ -77,8 +77,7 @@ def plan_reinforced(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
     if walk.exploration == "ucb":
         rule, alphas, epsilons = SOFTMAX, weights, nothing
     else:
-        draws = walk.reward == "vertex" and walk.occupation == "graph"
-        rule, alphas, epsilons = LINEAR if draws else GREEDY, nothing, weights
+        rule, alphas, epsilons = LINEAR if walk.draws else GREEDY, nothing, weights
     settings = (rule, epsilons, cap_of(walk), make_scores(graph, walk, alphas))
     lanes = lanes_for(bytes_per_walk(length, graph.n_nodes))
 
@@ -91,8 +90,8 @@ def plan_reinforced(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan:
 def make_scores(graph: Graph, walk: ReinforcedWalk, alphas: Any) -> scoring.Scores:
     """The score tables of a walk."""
     path = walk.occupation == "path"
-    temperature = within_range(walk.temperature)
-    return scoring.make_scores(walk.reward, path, temperature, alphas, graph.n_nodes)
+    temperature, attraction = within_range(walk.temperature), float(walk.attraction)
+    return scoring.make_scores(walk.reward, path, temperature, attraction, alphas, graph.n_nodes)
 
 
 def cap_of(walk: ReinforcedWalk) -> int:

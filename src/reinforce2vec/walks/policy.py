@@ -18,6 +18,7 @@ CHOICES = {
     "occupation": ("graph", "path"),
 }
 LOG_OF_LAST = -4.605170185988091  # an exponentially annealed weight ends at 1% of its start
+ATTRACTIONS = 1e-6, 1e6  # beyond these it changes nothing but can get lost in rounding
 LARGEST_WEIGHT = 1e12  # a larger one changes nothing but can overflow
 
 
@@ -86,13 +87,16 @@ class ReinforcedWalk:
         more neighbours than this); every visited neighbour is weighed. Default: all.
     temperature : float, default 1
         Divides the scores before the softmax: low is greedy, high is uniform.
+    attraction : float, default 1
+        A visited neighbour weighs so many times as much as its score says: above 1 the path
+        attracts the walk, below 1 it repels it. Ours, not the paper's.
 
     Examples
     --------
     >>> from reinforce2vec import ReinforcedWalk
     >>> ReinforcedWalk.released("kl")
     ReinforcedWalk(reward='kl', exploration='ucb', weight=0.01, annealing='constant', \
-occupation='path', candidates=10, temperature=1.0)
+occupation='path', candidates=10, temperature=1.0, attraction=1.0)
     """
 
     reward: str = "js"
@@ -102,6 +106,7 @@ occupation='path', candidates=10, temperature=1.0)
     occupation: str = "graph"
     candidates: int | None = None
     temperature: float = 1.0
+    attraction: float = 1.0
 
     @classmethod
     def paper(cls, reward: str = "js", exploration: str = "ucb", **changes: Any) -> ReinforcedWalk:
@@ -140,6 +145,19 @@ occupation='path', candidates=10, temperature=1.0)
                 raise InputError(f"candidates must be an integer, not {self.candidates!r}")
             check_number("candidates", self.candidates, least=1)
         check_number("temperature", self.temperature, above=0.0)
+        low, high = ATTRACTIONS
+        check_number("attraction", self.attraction, least=low, most=high)
+        if self.attraction != 1 and not self.draws:
+            raise InputError(
+                "attraction says nothing to a walk that takes the best neighbour; it goes with "
+                'exploration="ucb", or reward="vertex" and occupation="graph"'
+            )
+
+    @property
+    def draws(self) -> bool:
+        """Whether the reward is a weight in a draw, and not just the best one taken."""
+        counts = self.reward == "vertex" and self.occupation == "graph"
+        return self.exploration == "ucb" or counts
 
     def exploration_weights(self, decisions: int) -> NDArray[np.float64]:
         """ε or α at each decision of a walk; zeros without exploration."""

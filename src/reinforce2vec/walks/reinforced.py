@@ -72,7 +72,7 @@ def reinforced_walks(
 def weight_of(rule, scores, n, c_u, c, top):
     """Weight of a node seen c times, over exp(top), relative to an unvisited one's."""
     if rule == LINEAR:
-        return 1.0 + c
+        return (1.0 + c) * scores.attraction if c > 0 else 1.0
     return softmax_weight(scores, n, c_u, c, top)
 
 

@@ -43,6 +43,7 @@ class Scores(NamedTuple):
     reward: int
     path: bool  # occupation over the path, not over the whole graph
     inverse_temperature: float
+    attraction: float  # times the weight of whatever was visited
     explore: NDArray[np.float64]  # by n: the weight of the exploration score, annealed
     total: NDArray[np.float64]  # by n: T
     of_total: NDArray[np.float64]  # by n: the divergence's part that depends on T alone
@@ -59,6 +60,7 @@ def make_scores(
     reward: str,
     path: bool,
     temperature: float,
+    attraction: float,
     explore: NDArray[np.float64],
     n_nodes: int,
 ) -> Scores:
@@ -78,6 +80,7 @@ def make_scores(
         reward=kind,
         path=path,
         inverse_temperature=1 / temperature,
+        attraction=attraction,
         explore=explore,
         total=T,
         of_total=of_total,
@@ -103,8 +106,10 @@ def softmax_bounds(scores: Scores) -> tuple[NDArray[np.float64], NDArray[np.floa
     """
     tops = np.empty_like(scores.explore)
     fill_tops(scores, tops)
+    tops *= max(scores.attraction, 1.0)
     steepest = scores.explore.max(initial=0.0) * scores.inverse_temperature
     floors = np.array([exp(-u * steepest) for u in np.sqrt(scores.log_visits)])
+    floors *= min(scores.attraction, 1.0)
     return tops * (1 + 1e-12), floors * (1 - 1e-12)
 
 
@@ -178,21 +183,25 @@ def exponent(scores, n, c_u, c):
 
 @inlined
 def softmax_weight(scores, n, c_u, c, shift):
-    """exp(exponent - shift) of a node seen c times, from the tables where they reach."""
+    """exp(exponent - shift) of a node seen c times, times its attraction, if there is any.
+
+    From the tables where they reach.
+    """
     tabled = scores.explore_table.shape[0]
     if c < tabled and c_u < tabled and shift == 0.0:
         return (
             scores.exploit_table[n, np.uint32(c)]
             * scores.explore_table[np.uint32(c_u), np.uint32(c)]
         )
-    return exp(exponent(scores, n, c_u, c) - shift)
+    weight = exp(exponent(scores, n, c_u, c) - shift)
+    return weight * scores.attraction if c > 0 else weight
 
 
 @njit(cache=True)
 def softmax_tables(scores, counts):
     """exp of the scores for counts below `counts`, relative to an unvisited node, in two factors.
 
-    The product exploit_table[n, c] * explore_table[c_u, c] is exp(exponent). Both are empty where
+    The product exploit_table[n, c] * explore_table[c_u, c] is the weight in the softmax. Both are empty where
     the exploration weight changes along the walk or a score is too large: kernels then compute.
     """
     decisions = scores.explore.size
@@ -217,6 +226,8 @@ def softmax_tables(scores, counts):
     for n in range(decisions):
         for c in range(counts):
             exploit[n, c] = exp(exploit[n, c])
+            if c > 0:
+                exploit[n, c] *= scores.attraction
     for c_u in range(counts):
         for c in range(counts):
             explore[c_u, c] = exp(explore[c_u, c])

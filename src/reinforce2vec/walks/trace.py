@@ -107,7 +107,7 @@ def divergences(
     n_steps = len(nodes) - 1
     if n_steps == 0:
         return np.empty(0)
-    scores = scoring.make_scores(reward, by_path, 1.0, np.zeros(n_steps), n_nodes)
+    scores = scoring.make_scores(reward, by_path, 1.0, 1.0, np.zeros(n_steps), n_nodes)
     visits = np.zeros(n_nodes, np.int64)
     if by_path:
         visits[nodes[0]] = 1
