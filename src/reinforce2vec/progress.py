@@ -51,7 +51,7 @@ def terminal_progress(
         elif now - last >= _EVERY:
             last = now
             speed = (done - began_at) / max(now - began, 1e-9)
-            left = _clock((total - done) / speed) if speed else "?"
+            left = clock((total - done) / speed) if speed else "?"
             share = done / max(total, 1)
             line = f"{what} {share:4.0%}  {readable(speed)} {unit}/s  {more()}{left} left"
             width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
@@ -85,7 +85,8 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Seconds as minutes and seconds, or hours, minutes and seconds."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

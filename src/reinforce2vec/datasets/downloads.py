@@ -1,0 +1,64 @@
+"""Files from the network: whole or not at all, with a line of progress."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import InputError
+from ..progress import Report, terminal_progress
+
+TIMEOUT = 30  # seconds without a word from the server
+CHUNK = 1 << 16  # bytes between two reports of progress
+
+
+def cache_folder() -> Path:
+    """Where fetched files are kept: the folder that the system has for such things."""
+    import pooch
+
+    return Path(pooch.os_cache("reinforce2vec"))
+
+
+def fetch(url: str, path: Path, progress: bool) -> None:
+    """Download a file; InputError, with the reason in words, if the server does not give it."""
+    import pooch
+    import requests
+
+    meter = Meter(terminal_progress(f"fetching {path.name}", "bytes")) if progress else False
+    downloader = pooch.HTTPDownloader(progressbar=meter, chunk_size=CHUNK, timeout=TIMEOUT)
+    try:
+        downloader(url, str(path), None)
+    except requests.HTTPError as error:
+        if error.response is not None:
+            error.response.close()
+        answer = str(error).split(" for url")[0]
+        raise InputError(f'the server answered "{answer}"') from None
+    except requests.Timeout:
+        raise InputError(f"no answer within {TIMEOUT} seconds") from None
+    except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
+        raise InputError("the connection broke off") from None
+    except requests.ConnectionError:
+        raise InputError("there is no connection to the server") from None
+    except requests.RequestException as error:
+        raise InputError(f"the request failed ({type(error).__name__})") from None
+
+
+class Meter:
+    """What pooch tells its progress to, passed on to a report of ours."""
+
+    def __init__(self, report: Report) -> None:
+        """Begin with nothing."""
+        self.report = report
+        self.total = 0  # pooch sets it
+        self.done = 0
+
+    def update(self, more: int) -> None:
+        """So many bytes more are there."""
+        self.done += more
+        self.report(min(self.done, self.total), self.total)
+
+    def reset(self) -> None:
+        """Count from nothing again."""
+        self.done = 0
+
+    def close(self) -> None:
+        """Nothing more will come."""

@@ -1,0 +1,81 @@
+"""Graphs and labels from the files of data sets, as they are published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from .. import readers
+from ..errors import InputError
+from ..graph import Graph
+from .fingerprint import Labels, edge_rows
+
+# -- graphs ------------------------------------------------------------------------------------
+
+
+def whole_graph(path: Path) -> Graph:
+    """An edge list, nodes in the order of their numbers."""
+    graph = read_edges(path)
+    return part(graph, np.arange(graph.n_nodes))
+
+
+def largest_component(path: Path) -> Graph:
+    """The largest connected component of an edge list."""
+    graph = read_edges(path)
+    component = connected_components(graph.to_scipy(), directed=False)[1]
+    return part(graph, np.flatnonzero(component == np.bincount(component, minlength=1).argmax()))
+
+
+def matrix_network(path: Path) -> Graph:
+    """The matrix `network` (nodes x nodes) of a MATLAB file."""
+    return readers.read_graph(path, format="mat", directed=False, weighted=False)
+
+
+def read_edges(path: Path) -> Graph:
+    """An edge list, self-loops kept so that they can be counted where they count."""
+    format = "txt.gz" if path.suffix == ".gz" else "txt"
+    graph = readers.read_graph(path, format=format, weighted=False, self_loops=True)
+    if graph.n_nodes and graph.ids.dtype != np.int64:
+        raise InputError(f"{path}: expected integers as node ids, found {graph.ids[0]!r}")
+    return graph
+
+
+def part(graph: Graph, rows: NDArray[Any]) -> Graph:
+    """The graph of some nodes, in ascending order of their ids, without self-loops."""
+    rows = rows[np.argsort(graph.ids[rows])]
+    number = np.full(graph.n_nodes, -1, np.int32)
+    number[rows] = np.arange(len(rows))
+    ends = number[edge_rows(graph)]
+    return Graph.from_numbered(ends[(ends >= 0).all(axis=1)], None, graph.ids[rows])
+
+
+# -- labels ------------------------------------------------------------------------------------
+
+
+def matrix_groups(path: Path, graph: Graph) -> Labels:
+    """The matrix `group` (nodes x classes) of a MATLAB file."""
+    with readers.opened(path, False) as stream, readers.expecting("labels", str(path)):
+        held = scipy.io.loadmat(
+            stream, variable_names="group", **readers.as_arrays(scipy.io.loadmat)
+        )["group"]
+        labels: Labels = scipy.sparse.csr_array(held).toarray() > 0
+    return labels
+
+
+def lines_of_classes(path: Path, graph: Graph) -> Labels:
+    """Text with a line for each class, which lists the nodes in it."""
+    with readers.opened(path, path.suffix == ".gz") as stream:
+        lines = stream.read().splitlines()
+    labels = np.zeros((graph.n_nodes, len(lines)), np.bool_)
+    for number, line in enumerate(lines):
+        try:
+            labels[graph.rows([int(word) for word in line.split()]), number] = True
+        except (InputError, ValueError) as error:
+            raise InputError(f"{path}: line {number + 1:,}: {error}") from None
+    return labels
