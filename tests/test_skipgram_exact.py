@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -61,6 +62,15 @@ def literal_step(inputs, outputs, contexts, targets, labels, rate):
     return np.log1p(np.exp(loss)).sum()
 
 
+def literal_batch(path):
+    """The most contexts at once, of 8, 4 and 2, among which no node stands more than twice."""
+    for size in (8, 4):
+        parts = (path[at : at + size] for at in range(len(path)))
+        if all(max(Counter(part).values()) <= 2 for part in parts):
+            return size
+    return 2
+
+
 def literal_training(walks, inputs, outputs, visits, settings, n_walks):
     """Skip-gram as kernels.py describes it, with the same draws."""
     noise = [divmod(int(entry), 2**32) for entry in noise_table(visits)]
@@ -78,6 +88,7 @@ def literal_training(walks, inputs, outputs, visits, settings, n_walks):
             if keep is None or unit(bits_at(at, negatives + 1)) < keep[node]
         ]
         rate = np.float32(settings.learning_rate * max(1 - number / n_walks, 1e-4))
+        batch = literal_batch(path)
         for at, centre in enumerate(path):
             shrunk = 1 + below(bits_at(at, 0), settings.window)
             contexts = path[max(at - shrunk, 0) : at] + path[at + 1 : at + 1 + shrunk]
@@ -91,9 +102,9 @@ def literal_training(walks, inputs, outputs, visits, settings, n_walks):
             pairs += len(contexts)
             for first in range(0, negatives + 1, size):
                 group = slice(first, first + size)
-                for some in range(0, len(contexts), kernels.BATCH):
+                for some in range(0, len(contexts), batch):
                     loss += literal_step(
-                        inputs, outputs, contexts[some : some + kernels.BATCH],
+                        inputs, outputs, contexts[some : some + batch],
                         targets[group], np.array(labels[group]), rate,
                     )  # fmt: skip
     return loss, pairs

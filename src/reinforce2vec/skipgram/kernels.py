@@ -20,6 +20,7 @@ from .labels import GROUP_LABELS, SILENT, set_labels, set_slot
 from .simd import LANES, step
 
 BATCH = 8  # contexts whose scores are taken before vectors move: more train less stably
+SMALLEST_BATCH = 2
 # Draws for other purposes than walking come from other seeds: they must not repeat the walks'.
 BEGINNING, ORDER, TRAINING = np.uint64(1 << 61), np.uint64(1 << 62), np.uint64(1 << 63)
 
@@ -94,6 +95,29 @@ def draw_targets(noise, path, begin, end, key, gamma, negatives, stride, targets
 
 
 @inlined
+def batch_for(path, end):
+    """How many contexts of a walk may be trained at once: the fewer, the smaller its circles.
+
+    A context that stands several times in a batch would move several times by its first score,
+    and too far. So batches are halved until no node stands in one more than twice, or they are
+    as small as can be.
+    """
+    size = BATCH
+    for at in range(2, end):
+        seen = 1
+        for before in range(max(at - size + 1, 0), at):
+            seen += path[np.uint64(before)] == path[np.uint64(at)]
+        while seen > 2 and size > SMALLEST_BATCH:
+            size //= 2
+            seen = 1
+            for before in range(max(at - size + 1, 0), at):
+                seen += path[np.uint64(before)] == path[np.uint64(at)]
+        if size == SMALLEST_BATCH:
+            break
+    return size
+
+
+@inlined
 def take_contexts(path, centre, reach, end, contexts):
     """Rows of the nodes up to `reach` steps around a position; how many."""
     count = 0
@@ -136,10 +160,10 @@ def train_batch(inputs, outputs, contexts, count, targets, group, stride, labels
 
 @inlined
 def train_window(
-    inputs, outputs, contexts, count, targets, group, stride, negatives, rate, labels, gradients,
-    tally,
+    inputs, outputs, contexts, count, batch, targets, group, stride, negatives, rate, labels,
+    gradients, tally,
 ):  # fmt: skip
-    """Train all contexts of a centre against it and its negatives, group after group.
+    """Train all contexts of a centre, `batch` at a time, against it and its negatives.
 
     A negative that is the centre itself does not count.
     """
@@ -154,9 +178,9 @@ def train_window(
             if some[np.uint64(k)] == centre and k <= last:
                 set_slot(meant, k, SILENT, np.float32(0.0))
                 silenced = True
-        for at in range(0, count, BATCH):
+        for at in range(0, count, batch):
             train_batch(
-                inputs, outputs, contexts[np.uint64(at) :], min(count - at, BATCH), some, group,
+                inputs, outputs, contexts[np.uint64(at) :], min(count - at, batch), some, group,
                 stride, meant, gradients, tally,
             )  # fmt: skip
         if silenced:
@@ -193,6 +217,7 @@ def train_walks(
         all_tokens += tokens
         current = np.float32(rate * max(1.0 - (first + w) / total, LEAST_RATE))
         set_labels(labels, group, negatives, current)
+        batch = batch_for(path, end)
         for block in range(0, end, AHEAD):
             stop = min(block + AHEAD, end)
             draw_targets(noise, path, block, stop, key, gamma, negatives, stride, targets, width)
@@ -206,8 +231,8 @@ def train_walks(
                 if centre + window + 1 < end:
                     fetch(inputs, path[np.uint64(centre + window + 1)], stride)
                 train_window(
-                    inputs, outputs, contexts, count, own, group, stride, negatives, current,
-                    labels, gradients, tally,
+                    inputs, outputs, contexts, count, batch, own, group, stride, negatives,
+                    current, labels, gradients, tally,
                 )  # fmt: skip
                 all_pairs += count
             for lane in range(LANES):
