@@ -20,9 +20,10 @@ import numpy as np
 from scipy.io import loadmat
 
 import reinforce2vec as r2v
-from evaluating import classify_nodes, hold_out_edges, predict_links
 from machine import describe
 from peering import Peer, versions
+from reinforce2vec.evaluation.link_prediction import score_links
+from reinforce2vec.evaluation.node_classification import classify_nodes
 from reporting import publish
 
 HERE = Path(__file__).parent
@@ -74,27 +75,31 @@ def train(
 # -- tasks ---------------------------------------------------------------------------------------
 
 
-def on_blogcatalog(options: argparse.Namespace) -> Callable:
+def on_blogcatalog() -> Callable:
     graph = r2v.read_graph(DATA / "blogcatalog.mat")
-    labels = loadmat(DATA / "blogcatalog.mat")["group"].toarray().astype(np.int64)
+    labels = loadmat(DATA / "blogcatalog.mat")["group"]
+
+    def evaluate(vectors: np.ndarray, shuffle: int) -> dict[str, float]:
+        scores = classify_nodes(vectors, labels, seed=shuffle)
+        return {f"{kind}-F1": value for kind, value in scores.items()}
 
     def task(_seed: int) -> tuple[r2v.Graph, Callable]:
-        return graph, lambda vectors: [
-            classify_nodes(vectors, labels, shuffle) for shuffle in range(options.shuffles)
-        ]
+        return graph, evaluate
 
     return task
 
 
-def on_facebook(options: argparse.Namespace) -> Callable:
+def on_facebook() -> Callable:
     graph = r2v.read_graph(DATA / "facebook_combined.txt.gz")
 
     def task(seed: int) -> tuple[r2v.Graph, Callable]:
-        kept, edges, non_edges = hold_out_edges(graph.to_scipy(), seed)
-        residual = r2v.Graph.from_numbered(kept, None, graph.ids, directed=False)
-        return residual, lambda vectors: [
-            predict_links(vectors, edges, non_edges, shuffle) for shuffle in range(options.shuffles)
-        ]
+        split = r2v.hold_out_edges(graph, seed=seed)
+
+        def evaluate(vectors: np.ndarray, shuffle: int) -> dict[str, float]:
+            scores = score_links(vectors, split, seed=shuffle)
+            return {f"AUC {operator}": values["auc"] for operator, values in scores.items()}
+
+        return split.graph, evaluate
 
     return task
 
@@ -120,7 +125,8 @@ def measure(task: Callable, name: str, options: argparse.Namespace) -> list[dict
             for trainer in options.trainers:
                 if trainer == GRAPE and walk != "first-order":
                     continue
-                scores = evaluate(train(trainer, graph, walks, seed, options))
+                vectors = train(trainer, graph, walks, seed, options)
+                scores = [evaluate(vectors, shuffle) for shuffle in range(options.shuffles)]
                 means = {metric: mean(score[metric] for score in scores) for metric in scores[0]}
                 results.append(
                     {"seed": seed, "walk": walk, "trainer": trainer, **means, "shuffles": scores}
@@ -189,9 +195,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "results" / "quality.json")
     options = parser.parse_args()
     chosen = [options.only] if options.only else list(TASKS)
-    results = {name: measure(TASKS[name](options), name, options) for name in chosen}
+    results = {name: measure(TASKS[name](), name, options) for name in chosen}
     found = {
-        "machine": describe("scikit-learn"),
+        "machine": describe(),
         "peers": {name: versions(name, name) for name in options.trainers if name != OURS},
         "options": {key: value for key, value in vars(options).items() if key != "out"},
         "results": results,

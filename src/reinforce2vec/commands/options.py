@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +14,7 @@ from ..errors import InputError
 
 if TYPE_CHECKING:
     from ..graph import Graph
+    from ..model import Reinforce2Vec
     from ..walks.policy import Walk
 
 # Which options each kind of walk understands.
@@ -24,6 +27,10 @@ OPTIONS_OF = {
     "second-order": ("p", "q"),
 }
 WALK_OPTIONS = tuple(name for names in OPTIONS_OF.values() for name in names)
+LEARNING_OPTIONS = (
+    *("dimensions", "walk_length", "walks_per_node", "window", "negatives", "epochs"),
+    *("learning_rate", "subsample", "smooth", "workers"),
+)
 GRAPH_OPTIONS = ("format", "directed", "weighted", "self_loops", "delimiter", "header", "key")
 
 GRAPH_HELP = (
@@ -200,6 +207,17 @@ def walk_from(given: Mapping[str, Any]) -> Walk:
     return chosen_walk(given["kind"], **{name: given[name] for name in WALK_OPTIONS})
 
 
+def model_from(given: Mapping[str, Any]) -> Reinforce2Vec:
+    """The model that a command's options describe, checked."""
+    walk = walk_from(given)
+    from ..model import Reinforce2Vec
+
+    learning = {name: given[name] for name in LEARNING_OPTIONS}
+    model = Reinforce2Vec(walk=walk, seed=given.get("seed", 0), **learning)
+    model.check()
+    return model
+
+
 def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
     """The graph in a file, read as a command's options say."""
     from ..readers import read_graph
@@ -208,3 +226,36 @@ def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
     if chosen["delimiter"] is not None:
         chosen["delimiter"] = chosen["delimiter"].replace("\\t", "\t")
     return read_graph(path, **chosen)
+
+
+def borrowed(
+    other: Callable[..., None], names: Iterable[str]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command some options of another one, which it finds in its context's parameters."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True)
+        theirs = inspect.signature(other, eval_str=True).parameters
+        more = [theirs[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in names]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            command(**{name: given[name] for name in own.parameters})
+
+        run.__signature__ = own.replace(  # type: ignore[attr-defined]
+            parameters=[*own.parameters.values(), *more]
+        )
+        return run
+
+    return decorate
+
+
+def check_unused(
+    context: typer.Context, names: Iterable[str], purpose: str, instead: object
+) -> None:
+    """Refuse options that were given and say nothing where what they are for is there already."""
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            flag = "walk" if name == "kind" else name.replace("_", "-")
+            raise InputError(f"--{flag} is for {purpose} and says nothing to {instead}")

@@ -1,0 +1,235 @@
+"""The commands `evaluate link-prediction` and `evaluate node-classification`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InputError
+from . import options
+from .embed import embed
+from .speech import FAILURE, USAGE, say, sentences, status
+
+if TYPE_CHECKING:
+    from ..datasets import Dataset
+    from ..embedding import Embedding
+    from ..evaluation.results import Evaluation
+
+MODEL_OPTIONS = (*options.LEARNING_OPTIONS, "kind", *options.WALK_OPTIONS)
+PROTOCOLS = ("shared", "transfer")
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Measure how good vectors are.",
+)
+
+Seeds = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Runs; told are their mean and spread.")
+]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Where the files of a data set are. Default: as datasets."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the scores of every seed.")]
+
+
+@app.command(
+    epilog="Example: reinforce2vec evaluate link-prediction facebook --walks-per-node 10 --smooth"
+)
+@options.borrowed(embed, (*MODEL_OPTIONS, *options.GRAPH_OPTIONS, "quiet"))
+def link_prediction(
+    context: typer.Context,
+    graph: Annotated[
+        str,
+        typer.Argument(
+            metavar="GRAPH|DATASET",
+            help="A file as for embed, or the name of a data set, such as facebook.",
+        ),
+    ],
+    protocol: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(PROTOCOLS),
+            help="shared: one embedding, half of its held-out pairs train the classifier and half "
+            "test it. transfer, as in the paper's tables: trained on one embedding, tested on "
+            "another. Numbers of the two cannot be compared.",
+        ),
+    ] = "shared",
+    fraction: Annotated[
+        float,
+        typer.Option(metavar="SHARE", min=0, max=1, help="Share of the edges to hold out."),
+    ] = 0.5,
+    seeds: Seeds = 3,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Hold out edges, embed the rest of the graph, and predict them.
+
+    Prints area under the ROC curve and average precision, in percent, for each way to make
+    features of a pair. The other options say how to embed, as for embed.
+    """
+    given, quiet = context.params, context.params["quiet"]
+    with sentences(USAGE):
+        if protocol not in PROTOCOLS:
+            raise InputError(f"--protocol must be one of {', '.join(PROTOCOLS)}, not {protocol!r}")
+        named = is_dataset(graph)
+        if named:
+            options.check_unused(context, options.GRAPH_OPTIONS, "a file", f"the data set {graph}")
+        else:
+            options.check_unused(context, ["data_dir"], "a data set", graph)
+        model = options.model_from(given)
+    with sentences(FAILURE):
+        from ..evaluation.link_prediction import evaluate_link_prediction
+
+        if named:
+            whole = loaded(graph, data_dir, quiet).graph
+        else:
+            with status(f"reading {graph}", quiet):
+                whole = options.read_graph_from(Path(graph), given)
+        say(f"{graph}: {whole!r}", quiet)
+        result = evaluate_link_prediction(
+            *(whole, model), protocol=protocol, fraction=fraction, seeds=seeds, progress=not quiet
+        )
+        tell(result, as_json, graph=graph, model=repr(model))
+
+
+@app.command(
+    epilog="Example: reinforce2vec evaluate node-classification vectors.npz --labels labels.txt"
+)
+@options.borrowed(embed, (*MODEL_OPTIONS, "seed", "quiet"))
+def node_classification(
+    context: typer.Context,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="VECTORS|DATASET",
+            help="A file of vectors, as embed writes them, or the name of a data set with labels, "
+            "such as blogcatalog, which is then embedded.",
+        ),
+    ],
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|DATASET",
+            help="Text with an id and its labels a line, separated by tabs, commas or blanks; or "
+            "the data set whose nodes the vectors are of.",
+        ),
+    ] = None,
+    train: Annotated[
+        str,
+        typer.Option(metavar="SHARES", help="Shares of the nodes that train, such as 0.1,0.5,0.9."),
+    ] = "0.5",
+    seeds: Seeds = 5,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Tell the labels of nodes from their vectors.
+
+    Prints micro and macro F1, in percent, of logistic regression for each class, the number of
+    labels of a node being known. With vectors from a file, options that say how to embed are
+    refused.
+    """
+    given, quiet = context.params, context.params["quiet"]
+    with sentences(USAGE):
+        shares = as_shares(train)
+        named = is_dataset(source)
+        if named and labels is not None:
+            raise InputError(f"the data set {source} has labels of its own: leave out --labels")
+        if not named and labels is None:
+            raise InputError("vectors need --labels: a file of labels, or the name of a data set")
+        if not named:
+            options.check_unused(context, (*MODEL_OPTIONS, "seed"), "a data set", source)
+        model = options.model_from(given)
+    with sentences(FAILURE):
+        from ..embedding import Embedding
+        from ..evaluation.node_classification import evaluate_node_classification
+
+        vectors: Any
+        if named:
+            dataset = with_labels(source, data_dir, quiet)
+            classes = dataset.labels
+            vectors = model.fit_transform(dataset.graph, progress=not quiet)
+        else:
+            with status(f"reading {source}", quiet):
+                vectors = Embedding.load(source)
+            say(f"{source}: {vectors!r}", quiet)
+            vectors, classes = matched(vectors, str(labels), data_dir, quiet)
+        result = evaluate_node_classification(
+            *(vectors, classes), train=shares, seeds=seeds, progress=not quiet
+        )
+        facts = {"model": repr(model)} if named else {"labels": labels}
+        tell(result, as_json, source=source, **facts)
+
+
+# -- what is given -----------------------------------------------------------------------------
+
+
+def is_dataset(name: str) -> bool:
+    """Whether an argument names a data set; InputError if it is neither that nor a file's name."""
+    path = Path(name)
+    if path.is_file() or path.suffix or len(path.parts) != 1:
+        return False
+    from ..datasets.registry import REGISTRY
+
+    if name not in REGISTRY:
+        raise InputError(
+            f"{name}: there is no such file, and no data set of this name: those are "
+            f"{', '.join(REGISTRY)}"
+        )
+    return True
+
+
+def loaded(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
+    """A data set by its name."""
+    from ..datasets import load_dataset
+
+    with status(f"reading {name}", quiet):
+        return load_dataset(name, data_dir, progress=not quiet)
+
+
+def with_labels(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
+    """A data set whose nodes have labels."""
+    dataset = loaded(name, data_dir, quiet)
+    if dataset.labels is None:
+        raise InputError(f"the data set {name} has no labels")
+    say(f"{name}: {dataset.graph!r}, {dataset.labels.shape[1]} classes", quiet)
+    return dataset
+
+
+def matched(
+    embedding: Embedding, labels: str, data_dir: Path | None, quiet: bool
+) -> tuple[Any, Any]:
+    """Vectors and labels, of the same nodes in the same order."""
+    if is_dataset(labels):
+        dataset = with_labels(labels, data_dir, quiet)
+        return embedding[dataset.graph.ids], dataset.labels
+    from ..evaluation.label_files import read_labels
+    from ..progress import counted
+
+    classes, strangers = read_labels(labels, embedding)
+    nodes = counted(int(classes.any(axis=1).sum()), "node")
+    say(f"{labels}: {nodes} in {classes.shape[1]} classes", quiet)
+    if strangers:
+        without = counted(len(strangers), "line")
+        say(f"{labels}: left out {without} of nodes without a vector ({strangers[0]}, ...)", quiet)
+    return embedding, classes
+
+
+def as_shares(text: str) -> list[float]:
+    """Shares of nodes, separated by commas."""
+    try:
+        shares = [float(word) for word in text.split(",")]
+    except ValueError:
+        shares = []
+    if not shares or not all(0 < share < 1 for share in shares):
+        raise InputError(f"--train must be numbers between 0 and 1, as 0.1,0.5,0.9, not {text!r}")
+    return shares
+
+
+def tell(result: Evaluation, as_json: bool, **facts: Any) -> None:
+    """Print a result: a table, or JSON that also says what it is of."""
+    typer.echo(json.dumps(facts | result.to_dict(), indent=2) if as_json else str(result))

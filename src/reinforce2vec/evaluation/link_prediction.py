@@ -1,0 +1,250 @@
+"""Link prediction: can edges that were taken away be told from pairs that never were edges?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_count
+from ..embedding import OPERATORS
+from ..errors import InputError
+from ..estimator import Estimator
+from ..graph import Graph
+from .logistic import fit_logistic, predict
+from .metrics import auc, average_precision
+from .results import Evaluation, Scores, run_seeds
+from .splits import EdgeSplit, hold_out_edges
+from .vectors import as_matrix, check_part
+
+PROTOCOLS = ("shared", "transfer")
+
+
+@dataclass(frozen=True, repr=False)
+class LinkPrediction(Evaluation):
+    """AUC and average precision of link prediction, for each operator, in percent.
+
+    Attributes
+    ----------
+    seeds : tuple of int
+        What the runs differ by.
+    scores : tuple of dict
+        For each seed and operator, "auc" and "ap"; see also `mean` and `spread`.
+    protocol : {"shared", "transfer"}
+        How training and test pairs were parted.
+    fraction : float
+        Share of the edges that was held out.
+    """
+
+    protocol: str
+    fraction: float
+
+    @property
+    def title(self) -> str:
+        """What was evaluated."""
+        return f"link prediction, {self.protocol} protocol, {self.fraction:.0%} of edges held out"
+
+
+def evaluate_link_prediction(
+    graph: Any,
+    embed: Any,
+    *,
+    protocol: str = "shared",
+    fraction: float = 0.5,
+    seeds: int | Iterable[int] = 3,
+    progress: bool = True,
+) -> LinkPrediction:
+    """How well edges that were taken away can be predicted from vectors of what is left.
+
+    For each seed, edges are held out of the graph, which stays connected, and as many pairs without
+    an edge are drawn. The rest of the graph is embedded, and a logistic regression on features of
+    pairs learns to tell edges from non-edges.
+
+    Parameters
+    ----------
+    graph : Graph
+        Anything else that :meth:`Graph.from_any` takes is converted.
+    embed : model, or callable
+        A model such as :class:`Reinforce2Vec`: copies of it, with the seed of each run, are fitted.
+        Or a function that takes a Graph and returns a matrix, a row for each node.
+    protocol : {"shared", "transfer"}
+        "shared": half of the held-out pairs train the classifier and the others test it.
+        "transfer", as in the paper's tables: two graphs with different edges held out are embedded,
+        each by itself, with the seeds 2s and 2s + 1; one trains the classifier and the other tests
+        it. Numbers of the two cannot be compared.
+    fraction : float, default 0.5
+        Share of the edges to hold out.
+    seeds : int or iterable of int, default 3
+        How many runs, or the seed of each.
+    progress : bool, default True
+        Show a line on the terminal, if there is one.
+
+    Returns
+    -------
+    LinkPrediction
+        Prints as a table; `mean` and `spread` are dicts by operator.
+
+    Examples
+    --------
+    >>> from reinforce2vec import Reinforce2Vec, evaluate_link_prediction, karate_club
+    >>> model = Reinforce2Vec(dimensions=8, walks_per_node=10, workers=1)
+    >>> result = evaluate_link_prediction(karate_club(), model, seeds=2)
+    >>> sorted(result.mean)
+    ['average', 'hadamard', 'l1', 'l2']
+    >>> sorted(result.mean["hadamard"])
+    ['ap', 'auc']
+    """
+    if protocol not in PROTOCOLS:
+        raise InputError(f"protocol must be one of {', '.join(PROTOCOLS)}, not {protocol!r}")
+    whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+    learn = learner(embed, progress)
+
+    def embedded(seed: int) -> tuple[Any, EdgeSplit]:
+        split = hold_out_edges(whole, fraction, seed)
+        return learn(split.graph, seed), split
+
+    def run(seed: int) -> Scores:
+        if protocol == "shared":
+            return score_links(*embedded(seed), seed=seed)
+        return transfer_links(*embedded(2 * seed), *embedded(2 * seed + 1))
+
+    runs = run_seeds("link prediction", seeds, progress, run)
+    return LinkPrediction(*runs, protocol, float(fraction))
+
+
+def learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:
+    """A function from a graph and a seed to vectors."""
+    if isinstance(embed, Estimator):
+        params = embed.get_params()
+
+        def learn(graph: Graph, seed: int) -> Any:
+            own = {"seed": seed} if "seed" in params else {}
+            return type(embed)(**(params | own)).fit_transform(graph, progress=progress)
+
+        return learn
+    if hasattr(embed, "fit_transform"):
+        return lambda graph, seed: embed.fit_transform(graph)
+    if not callable(embed):
+        raise InputError(
+            "embed must be a model with fit_transform, or a function from a graph to a matrix, not "
+            f"{embed!r}"
+        )
+    return lambda graph, seed: embed(graph)
+
+
+def score_links(
+    vectors: Any,
+    split: EdgeSplit,
+    *,
+    seed: int = 0,
+    operators: Iterable[str] = tuple(OPERATORS),
+    part: str = "test",
+) -> Scores:
+    """How well a classifier of pairs tells the edges of a split from its non-edges.
+
+    The protocol `shared`: half of the pairs, drawn at random, train a logistic regression on the
+    features of a pair, scaled to mean 0 and variance 1; the other half test it.
+
+    Parameters
+    ----------
+    vectors : array (n_nodes, dimensions) or Embedding
+        Learned from `split.graph`, rows in its order.
+    split : EdgeSplit
+        As :func:`hold_out_edges` makes it.
+    seed : int, default 0
+        Which half trains.
+    operators : names of :data:`reinforce2vec.embedding.OPERATORS`, default all
+        How the vectors of two nodes become the features of a pair.
+    part : {"test", "validation"}
+        "validation" leaves the test pairs alone: half of the training pairs train, the other half
+        are scored. For choosing settings.
+
+    Returns
+    -------
+    dict
+        For each operator "auc" and "ap" (average precision) in percent.
+    """
+    check_part(part)
+    matrix = as_matrix(vectors, split.graph.n_nodes)
+    pairs, truth = labelled_pairs(split)
+    order = np.random.default_rng(check_count("seed", seed, 0)).permutation(len(pairs))
+    known, asked = halves(order)
+    if part == "validation":
+        known, asked = halves(known)
+    return {
+        name: judge(
+            *(pair_features(matrix, pairs[known], name), truth[known]),
+            *(pair_features(matrix, pairs[asked], name), truth[asked]),
+        )
+        for name in operators
+    }
+
+
+def transfer_links(
+    train_vectors: Any,
+    train_split: EdgeSplit,
+    test_vectors: Any,
+    test_split: EdgeSplit,
+    *,
+    operators: Iterable[str] = tuple(OPERATORS),
+) -> Scores:
+    """How well a classifier trained on all pairs of one split tells those of another apart.
+
+    The protocol `transfer`: as :func:`score_links`, but what is learned about one embedding is
+    asked about another, of another graph or of the same graph with other edges held out.
+    """
+    one = as_matrix(train_vectors, train_split.graph.n_nodes)
+    other = as_matrix(test_vectors, test_split.graph.n_nodes)
+    if one.shape[1] != other.shape[1]:
+        raise InputError(
+            f"vectors of {one.shape[1]} and of {other.shape[1]} dimensions cannot share a "
+            "classifier"
+        )
+    (known, known_truth), (asked, asked_truth) = map(labelled_pairs, (train_split, test_split))
+    return {
+        name: judge(
+            *(pair_features(one, known, name), known_truth),
+            *(pair_features(other, asked, name), asked_truth),
+        )
+        for name in operators
+    }
+
+
+def labelled_pairs(split: EdgeSplit) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """All pairs of a split, and whether they are edges."""
+    pairs = np.concatenate([split.edges, split.non_edges])
+    return pairs, np.repeat([True, False], [len(split.edges), len(split.non_edges)])
+
+
+def halves(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Those that train, and those that are asked about."""
+    middle = len(order) // 2
+    return order[:middle], order[middle:]
+
+
+def pair_features(matrix: NDArray[Any], pairs: NDArray[np.int64], operator: str) -> NDArray[Any]:
+    """The operator on the vectors of each pair."""
+    if operator not in OPERATORS:
+        raise InputError(f"operator must be one of {', '.join(OPERATORS)}, not {operator!r}")
+    features: NDArray[Any] = OPERATORS[operator](matrix[pairs[:, 0]], matrix[pairs[:, 1]])
+    return features
+
+
+def judge(
+    known: NDArray[Any],
+    known_truth: NDArray[np.bool_],
+    asked: NDArray[Any],
+    asked_truth: NDArray[np.bool_],
+) -> dict[str, float]:
+    """Train on what is known, and score what is asked."""
+    if asked_truth.all() or not asked_truth.any():
+        raise InputError(
+            f"the {len(asked_truth):,} pairs to score are all of one kind: hold out more edges, or "
+            "take another seed"
+        )
+    weights, intercepts = fit_logistic(known, known_truth[:, None], standardise=True)
+    scores = predict(asked, weights, intercepts)[:, 0]
+    return {"auc": auc(asked_truth, scores), "ap": average_precision(asked_truth, scores)}

@@ -1,0 +1,169 @@
+"""Node classification: can the labels of a node be told from its vector?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from ..checks import check_count, check_number
+from ..errors import InputError
+from .logistic import fit_logistic, predict
+from .metrics import f1_scores
+from .results import Evaluation, Scores, run_seeds
+from .vectors import as_matrix, check_part
+
+
+@dataclass(frozen=True, repr=False)
+class NodeClassification(Evaluation):
+    """Micro and macro F1 of node classification, for each share of training nodes, in percent.
+
+    Attributes
+    ----------
+    seeds : tuple of int
+        What the runs differ by.
+    scores : tuple of dict
+        For each seed and share, "micro" and "macro"; see also `mean` and `spread`.
+    """
+
+    @property
+    def title(self) -> str:
+        """What was evaluated."""
+        return "node classification by share of training nodes"
+
+    def row_name(self, way: Hashable) -> str:
+        """The share in percent."""
+        return f"{100 * float(str(way)):g}%"
+
+
+def evaluate_node_classification(
+    vectors: Any,
+    labels: Any,
+    *,
+    train: float | Iterable[float] = (0.5,),
+    seeds: int | Iterable[int] = 5,
+    progress: bool = True,
+) -> NodeClassification:
+    """How well the labels of nodes can be told from their vectors.
+
+    As in the published tables: one-vs-rest logistic regression on the vectors as they are, C = 1;
+    of each test node as many labels are predicted as it has, those with the highest scores.
+
+    Parameters
+    ----------
+    vectors : array (n_nodes, dimensions) or Embedding
+        From any method; no number may be missing.
+    labels : array or sparse matrix (n_nodes, classes) of 0 and 1, or array (n_nodes,)
+        Which classes a node is in; or the class of each. Nodes in no class are left out.
+    train : float or iterable of float, default 0.5
+        Shares of the labelled nodes that train; the others test.
+    seeds : int or iterable of int, default 5
+        How many ways to choose them, or the seed of each.
+    progress : bool, default True
+        Show a line on the terminal, if there is one.
+
+    Returns
+    -------
+    NodeClassification
+        Prints as a table; `mean` and `spread` are dicts by share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reinforce2vec import evaluate_node_classification
+    >>> classes = np.repeat(["left", "right"], 50)
+    >>> places = np.where(classes == "left", -3.0, 3.0) + np.random.default_rng(0).normal(size=100)
+    >>> evaluate_node_classification(places[:, None], classes, train=[0.1, 0.5], seeds=2)
+    node classification by share of training nodes: mean ± standard deviation of 2 seeds, in percent
+              micro-F1       macro-F1
+    10%  100.00 ± 0.00  100.00 ± 0.00
+    50%  100.00 ± 0.00  100.00 ± 0.00
+    """
+    shares = list(train) if isinstance(train, Iterable) else [train]
+    if not shares:
+        raise InputError("train must name at least one share of the nodes")
+    matrix = as_matrix(vectors)
+    classes = as_indicators(labels, len(matrix))
+
+    def run(seed: int) -> Scores:
+        return {share: classify_nodes(matrix, classes, train=share, seed=seed) for share in shares}
+
+    return NodeClassification(*run_seeds("node classification", seeds, progress, run))
+
+
+def classify_nodes(
+    vectors: Any, labels: Any, *, train: float = 0.5, seed: int = 0, part: str = "test"
+) -> dict[str, float]:
+    """How well one-vs-rest logistic regression tells the labels of nodes from their vectors.
+
+    As in the published tables: vectors as they are, C = 1, and of each test node as many labels are
+    predicted, those with the highest scores, as it has.
+
+    Parameters
+    ----------
+    vectors : array (n_nodes, dimensions) or Embedding
+    labels : array or sparse matrix (n_nodes, classes) of 0 and 1, or array (n_nodes,)
+        Which classes a node is in; or the class of each. Nodes in no class are left out.
+    train : float, default 0.5
+        Share of the nodes that train.
+    seed : int, default 0
+        Which nodes train.
+    part : {"test", "validation"}
+        "validation" leaves the test nodes alone: half of the training nodes train, the other half
+        are scored. For choosing settings.
+
+    Returns
+    -------
+    dict
+        F1 in percent: "micro" over all answers, "macro" the mean over the classes.
+    """
+    check_part(part)
+    train = check_number("train", train, above=0.0, most=1.0)
+    matrix = as_matrix(vectors)
+    classes = as_indicators(labels, len(matrix))
+    labelled = np.flatnonzero(classes.any(axis=1))
+    order = labelled[np.random.default_rng(check_count("seed", seed, 0)).permutation(len(labelled))]
+    known, asked = np.split(order, [max(1, int(train * len(order)))])
+    if part == "validation":
+        known, asked = np.split(known, [len(known) // 2])
+    if not (known.size and asked.size):
+        raise InputError(
+            f"train={train:g} of {len(order):,} labelled nodes leaves {len(known):,} to train on "
+            f"and {len(asked):,} to score: both need one at least"
+        )
+    weights, intercepts = fit_logistic(matrix[known], classes[known])
+    scores = predict(matrix[asked], weights, intercepts)
+    truth = classes[asked]
+    micro, macro = f1_scores(truth, most_likely(scores, truth.sum(axis=1)))
+    return {"micro": micro, "macro": macro}
+
+
+def most_likely(scores: NDArray[Any], how_many: NDArray[Any]) -> NDArray[np.bool_]:
+    """Of each row as many classes as asked for, those with the highest scores."""
+    rank = (-scores).argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
+    chosen: NDArray[np.bool_] = rank < how_many[:, None]
+    return chosen
+
+
+def as_indicators(labels: Any, n_nodes: int) -> NDArray[np.bool_]:
+    """Labels as a boolean matrix (nodes, classes)."""
+    wanted = "labels must be a class for each node, or a matrix (nodes, classes) of 0 and 1"
+    try:
+        array = labels.toarray() if scipy.sparse.issparse(labels) else np.asarray(labels)
+        if array.ndim == 1:
+            names, numbers = np.unique(array, return_inverse=True)
+            array = numbers[:, None] == np.arange(len(names))
+    except (TypeError, ValueError):
+        raise InputError(wanted) from None
+    yes_or_no = array.dtype == bool or (
+        array.dtype.kind in "uif" and bool(np.isin(array, (0, 1)).all())
+    )
+    if array.ndim != 2 or not yes_or_no:
+        raise InputError(wanted)
+    if len(array) != n_nodes:
+        raise InputError(f"expected labels for each of {n_nodes:,} nodes, got {len(array):,}")
+    return array.astype(bool)

@@ -1,0 +1,107 @@
+"""What evaluations return: scores by seed, their mean and spread, as a table or for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from io import StringIO
+from statistics import mean, stdev
+from typing import Any
+
+from ..checks import check_count
+from ..errors import InputError
+from ..progress import counted, terminal_progress
+
+Scores = dict[Any, dict[str, float]]  # for each way, the value of each metric
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """Scores of several seeds, in percent.
+
+    Attributes
+    ----------
+    seeds : tuple of int
+        What the runs differ by.
+    scores : tuple of dict
+        For each seed and each way of scoring, the value of every metric.
+    """
+
+    seeds: tuple[int, ...]
+    scores: tuple[Scores, ...]
+
+    @property
+    def mean(self) -> Scores:
+        """The mean over the seeds."""
+        return self._over_seeds(mean)
+
+    @property
+    def spread(self) -> Scores:
+        """The sample standard deviation over the seeds; not a number if there is one seed only."""
+        return self._over_seeds(lambda values: stdev(values) if len(values) > 1 else float("nan"))
+
+    def _over_seeds(self, fold: Callable[[Sequence[float]], float]) -> Scores:
+        return {
+            way: {metric: fold([run[way][metric] for run in self.scores]) for metric in metrics}
+            for way, metrics in self.scores[0].items()
+        }
+
+    @property
+    def title(self) -> str:
+        """What was evaluated, in front of the table."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        over = "" if len(self.seeds) == 1 else "mean ± standard deviation of "
+        lines = [f"{self.title}: {over}{counted(len(self.seeds), 'seed')}, in percent"]
+        mean, spread = self.mean, self.spread
+        rows = [["", *(HEADS.get(metric, metric) for metric in next(iter(mean.values())))]]
+        for way, metrics in mean.items():
+            cells = [
+                f"{value:.2f}" + (f" ± {spread[way][metric]:.2f}" if len(self.seeds) > 1 else "")
+                for metric, value in metrics.items()
+            ]
+            rows.append([self.row_name(way), *cells])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for first, *others in rows:
+            cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+            lines.append("  ".join([first.ljust(widths[0]), *cells]))
+        return "\n".join(lines)
+
+    def row_name(self, way: Hashable) -> str:
+        """What stands in front of a row of the table."""
+        return str(way)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as `json.dumps` takes it."""
+        spread = self.spread if len(self.seeds) > 1 else None
+        found = asdict(self) | {"mean": self.mean, "spread": spread}
+        return {name: _with_text_keys(value) for name, value in found.items()}
+
+
+HEADS = {"auc": "AUC", "ap": "AP", "micro": "micro-F1", "macro": "macro-F1"}
+
+
+def _with_text_keys(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _with_text_keys(inner) for key, inner in value.items()}
+    return (
+        [_with_text_keys(inner) for inner in value] if isinstance(value, (tuple, list)) else value
+    )
+
+
+def run_seeds(
+    what: str, seeds: int | Iterable[int], progress: bool, run: Callable[[int], Scores]
+) -> tuple[tuple[int, ...], tuple[Scores, ...]]:
+    """One run for each seed: 0, 1, ... if a number of them is given."""
+    listed = range(check_count("seeds", seeds, 1)) if not isinstance(seeds, Iterable) else seeds
+    chosen = tuple(check_count("seeds", seed, 0) for seed in listed)
+    if not chosen:
+        raise InputError("seeds must name at least one seed")
+    report = terminal_progress(what, "seeds", None if progress else StringIO())
+    scores = []
+    for done, seed in enumerate(chosen):
+        report(done, len(chosen))
+        scores.append(run(seed))
+    report(len(chosen), len(chosen))
+    return chosen, tuple(scores)

@@ -1,0 +1,147 @@
+"""Edges to predict: some are taken out of a graph, and as many pairs without an edge drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from ..checks import check_count, check_number
+from ..errors import InputError
+from ..graph import Graph
+from ..progress import counted
+
+Pairs = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeSplit:
+    """A graph without some of its edges, those edges, and pairs that were none.
+
+    Attributes
+    ----------
+    graph : Graph
+        What is left: the same nodes in the same rows, and as many components.
+    edges : int64 array (m, 2)
+        The edges taken out, as row numbers.
+    non_edges : int64 array (m, 2)
+        Different pairs of different nodes without an edge in the whole graph, as row numbers.
+    """
+
+    graph: Graph
+    edges: Pairs
+    non_edges: Pairs
+
+
+def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSplit:
+    """Take edges out of a graph, to be predicted from the rest, and draw as many non-edges.
+
+    What is left is as connected as the graph was: it keeps a random spanning tree of every
+    component; the edges to take out are drawn from all others. Edges of a node to itself stay. On a
+    directed graph, edges and non-edges are ordered pairs, and components are those of the graph
+    without directions.
+
+    Parameters
+    ----------
+    graph : Graph
+        Anything else that :meth:`Graph.from_any` takes is converted.
+    fraction : float, default 0.5
+        Share of the edges to take out.
+    seed : int, default 0
+        One seed, one split.
+
+    Returns
+    -------
+    EdgeSplit
+
+    Raises
+    ------
+    InputError
+        If so many edges cannot go without taking the graph apart, or there are fewer non-edges.
+
+    Examples
+    --------
+    >>> from reinforce2vec import hold_out_edges, karate_club
+    >>> split = hold_out_edges(karate_club(), fraction=0.5)
+    >>> split.graph.n_edges, split.graph.n_components
+    (39, 1)
+    >>> split.edges.shape, split.non_edges.shape
+    ((39, 2), (39, 2))
+    """
+    graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+    fraction = check_number("fraction", fraction, above=0.0, most=1.0)
+    rng = np.random.default_rng(check_count("seed", seed, 0))
+    n_nodes = graph.n_nodes
+    ends = np.column_stack([np.repeat(np.arange(n_nodes), graph.degrees), graph.indices])
+    weights = graph.weights
+    if not graph.directed:
+        once = ends[:, 0] <= ends[:, 1]
+        ends, weights = ends[once], None if weights is None else weights[once]
+    proper = np.flatnonzero(ends[:, 0] != ends[:, 1])
+    edges = ends[proper]
+    how_many = int(fraction * len(edges))
+    removable = outside_forest(edges, n_nodes, rng)
+    if how_many < 1 or how_many > len(removable):
+        raise InputError(
+            f"fraction={fraction:g} of {counted(len(edges), 'edge')} is {how_many:,}, and of this "
+            f"graph {'none' if not removable.size else f'1 to {len(removable):,}'} can be held out "
+            "without taking it apart"
+        )
+    chosen = np.sort(rng.choice(removable, how_many, replace=False))
+    kept = np.delete(np.arange(len(ends)), proper[chosen])
+    residual = Graph.from_numbered(
+        ends[kept],
+        None if weights is None else weights[kept],
+        graph.ids,
+        directed=graph.directed,
+        self_loops=True,
+    )
+    non_edges = draw_non_edges(edges, n_nodes, how_many, graph.directed, rng)
+    return EdgeSplit(residual, edges[chosen], non_edges)
+
+
+def outside_forest(edges: Pairs, n_nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Which edges a random spanning forest does without: Kruskal's, over shuffled edges."""
+    order = rng.permutation(len(edges))
+    places = np.empty(len(edges))
+    places[order] = np.arange(1, len(edges) + 1)  # 0 would be no edge
+    ends = edges.astype(np.int32).T  # the oldest SciPy we allow takes no others
+    matrix = csr_array((places, tuple(ends)), shape=(n_nodes, n_nodes))
+    in_forest = minimum_spanning_tree(matrix).data.astype(np.int64) - 1
+    return np.sort(np.delete(order, in_forest))
+
+
+def draw_non_edges(
+    edges: Pairs, n_nodes: int, how_many: int, directed: bool, rng: np.random.Generator
+) -> Pairs:
+    """Different pairs of different nodes that are no edges, all sets of them equally likely.
+
+    By drawing pairs until enough are new and no edges; where edges are so many that this would take
+    long, by listing the pairs, which then are not much more than the edges.
+    """
+    taken = np.sort(edges[:, 0] * n_nodes + edges[:, 1])
+    n_pairs = n_nodes * (n_nodes - 1) // (1 if directed else 2)
+    if how_many > n_pairs - len(edges):
+        raise InputError(
+            f"the graph has {counted(n_pairs - len(edges), 'pair')} of nodes without an edge, and "
+            f"{how_many:,} are needed, one for each edge held out: choose a smaller fraction"
+        )
+    if n_pairs <= 4 * len(edges):
+        first, second = np.divmod(np.arange(n_nodes * n_nodes), n_nodes)
+        pairs = first != second if directed else first < second
+        pairs[taken] = False
+        found = np.flatnonzero(pairs)
+    else:
+        found = np.empty(0, np.int64)
+        while len(found) < how_many:
+            ends = rng.integers(0, n_nodes, (2 * (how_many - len(found)) + 16, 2))
+            if not directed:
+                ends.sort(axis=1)
+            drawn = (ends[:, 0] * n_nodes + ends[:, 1])[ends[:, 0] != ends[:, 1]]
+            at = np.minimum(np.searchsorted(taken, drawn), len(taken) - 1)
+            found = np.union1d(found, drawn[taken[at] != drawn])
+    chosen = rng.choice(found, how_many, replace=False)
+    return np.column_stack(np.divmod(chosen, n_nodes))

@@ -1,0 +1,40 @@
+"""Vectors to be judged, in whichever way they are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..embedding import Embedding
+from ..errors import InputError
+
+PARTS = ("test", "validation")
+
+
+def as_matrix(vectors: Any, n_rows: int | None = None) -> NDArray[Any]:
+    """A matrix of float32 or float64; InputError if a number is not finite or rows do not fit."""
+    matrix = vectors.vectors if isinstance(vectors, Embedding) else vectors
+    try:
+        matrix = np.asarray(matrix)
+        if matrix.dtype not in (np.float32, np.float64):
+            matrix = matrix.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError("vectors must be numbers, equally many for each node") from None
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InputError(
+            f"vectors must be a matrix with a row for each node, not of shape {matrix.shape}"
+        )
+    if n_rows is not None and len(matrix) != n_rows:
+        raise InputError(f"expected a vector for each of {n_rows:,} nodes, got {len(matrix):,}")
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if bad.size:
+        raise InputError(f"vectors must be finite; that of row {bad[0]:,} (from 0) is not")
+    return matrix
+
+
+def check_part(part: str) -> None:
+    """Which pairs or nodes to score."""
+    if part not in PARTS:
+        raise InputError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
