@@ -137,8 +137,10 @@ def test_every_option_reaches_the_model(folder, made):
     }
     options = as_options({name.replace("_", "-"): value for name, value in settings.items()})
     words = ["--checkpoint", "c", "--checkpoint-every", "1.5", "--resume", "--walk", "first-order"]
+    words.append("--smooth")
     check(run("embed", "edges.txt", "-o", "vectors.npz", *options, *words, "--quiet"))
-    assert made["model"].get_params() == settings | {"walk": FirstOrderWalk()}
+    walk = FirstOrderWalk()
+    assert made["model"].get_params() == settings | {"walk": walk, "smooth": True}
     assert str(made["checkpoint"]) == "c"
     assert (made["checkpoint_every"], made["resume"], made["progress"]) == (1.5, True, False)
 
@@ -254,13 +256,21 @@ def test_help_names_every_option_its_default_and_why():
         "--window": "10",
         "--negatives": "5",
         "--epochs": "1",
-        "--learning-rate": "0.025",
         "--subsample": "0.0",
         "--seed": "0",
         "--checkpoint-every": "300",
     }.items():
         assert f"[default: {default}" in help_on(option)
-    for option in ("--output", "--walks", "--workers", "--checkpoint", "--resume", "--quiet"):
+    for option in (
+        "--output",
+        "--walks",
+        "--learning-rate",
+        "--smooth",
+        "--workers",
+        "--checkpoint",
+        "--resume",
+        "--quiet",
+    ):
         assert len(help_on(option)) > len(option) + 20
     assert "the paper's choice" in help_on("--dimensions")
     assert any("Example: reinforce2vec embed" in line for line in help_lines())

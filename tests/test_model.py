@@ -27,6 +27,7 @@ from reinforce2vec import (
     machine,
     model,
     rmat,
+    smooth,
 )
 from reinforce2vec.walks.stored import walks_from
 
@@ -69,6 +70,7 @@ PARAMETERS = {
     "epochs": 2,
     "learning_rate": 0.01,
     "subsample": 0.001,
+    "smooth": True,
     "seed": 9,
     "workers": 1,
 }
@@ -103,12 +105,13 @@ def test_nothing_is_checked_before_fit():
         *[(name, 0) for name in ("negatives", "epochs", "workers", "learning_rate")],
         *[(name, 2.5) for name in ("dimensions", "walk_length", "walks_per_node", "window")],
         *[(name, "2") for name in ("negatives", "epochs", "workers", "learning_rate")],
-        *[(name, None) for name in PARAMETERS if name not in ("walk", "workers")],
+        *[(name, None) for name in PARAMETERS if name not in ("walk", "workers", "learning_rate")],
         *[(name, float("nan")) for name in ("learning_rate", "subsample", "seed")],
         ("dimensions", True),
         ("learning_rate", -0.1),
         ("learning_rate", float("inf")),
         ("subsample", -1e-3),
+        ("smooth", 1),
         ("seed", -1),
         ("walk", "first-order"),
         ("walk", FirstOrderWalk),
@@ -146,6 +149,54 @@ def test_every_parameter_matters():
         if name not in ("workers", "dimensions"):
             other = quick(walk=FirstOrderWalk()).set_params(**{name: value})
             assert not np.array_equal(vectors_of(other.fit(CLUB)), expected), name
+
+
+@pytest.mark.parametrize(
+    ("walks_per_node", "walk_length", "epochs", "rate"),
+    [
+        (80, 40, 1, 0.025),
+        (40, 40, 1, 0.025 * 2**0.5),
+        (20, 40, 2, 0.025 * 2**0.5),
+        (40, 20, 1, 0.05),
+        (1, 1, 1, 0.05),
+        (1000, 40, 1, 0.025),
+    ],
+)
+def test_the_fewer_tokens_a_node_the_larger_the_rate(walks_per_node, walk_length, epochs, rate):
+    budget = {"walks_per_node": walks_per_node, "walk_length": walk_length, "epochs": epochs}
+    learned = quick(dimensions=2, **budget).fit(CLUB)
+    assert learned.learning_rate_ == pytest.approx(rate, rel=1e-12)
+    assert learned.learning_rate is None
+    same = quick(dimensions=2, learning_rate=learned.learning_rate_, **budget).fit(CLUB)
+    assert np.array_equal(vectors_of(same), vectors_of(learned))
+
+
+def test_the_rate_of_given_walks_depends_on_how_many_there_are():
+    few, many = np.zeros((2, 3), np.int8), np.zeros((2, 5000), np.int8)
+    assert quick().fit_walks(few).learning_rate_ == 0.05
+    assert quick().fit_walks(many).learning_rate_ == 0.025
+    assert quick(epochs=2000).fit_walks(few).learning_rate_ == 0.025
+
+
+# -- smoothing ---------------------------------------------------------------------------------
+
+
+def test_smoothed_vectors_are_the_learned_ones_smoothed_along_the_graph():
+    plain, smoothed = quick().fit(CLUB), quick(smooth=True).fit(CLUB)
+    assert np.array_equal(vectors_of(smoothed), smooth(vectors_of(plain), CLUB))
+
+
+def test_a_smoothed_model_grows_from_what_it_had_learned():
+    edges = [("new", 34), ("new", 33)]
+    plain, smoothed = quick().fit(CLUB), quick(smooth=True).fit(CLUB)
+    plain.partial_fit(edges)
+    again = pickle.loads(pickle.dumps(smoothed)).partial_fit(edges)
+    assert np.array_equal(vectors_of(again), smooth(vectors_of(plain), plain.graph_))
+
+
+def test_walks_alone_cannot_be_smoothed():
+    with pytest.raises(InputError, match="smooth=True needs a graph"):
+        quick(smooth=True).fit_walks([["a", "b"]])
 
 
 def test_the_representation_shows_what_is_not_the_default():
@@ -302,8 +353,8 @@ def test_callbacks_are_told_about_a_hundred_times_how_it_goes(graph, workers):
     assert rates == sorted(rates, reverse=True)
     for moment in moments[:-1]:
         left = 1 - moment.walks / moment.n_walks
-        assert moment.learning_rate == pytest.approx(0.025 * left)
-    assert rates[-1] == pytest.approx(0.025e-4)
+        assert moment.learning_rate == pytest.approx(0.05 * left)
+    assert rates[-1] == pytest.approx(0.05e-4)
     assert all(moment.loss > 0 and moment.seconds >= 0 for moment in moments)
     last = moments[-1]
     assert last.walks == last.n_walks

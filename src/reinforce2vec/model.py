@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import updating
+from . import smoothing, updating
 from .checks import check_count, check_number
 from .embedding import Embedding
 from .errors import InputError
@@ -23,7 +23,7 @@ from .machine import available_bytes, available_cpus
 from .progress import readable, readable_bytes, terminal_progress
 from .skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
 from .skipgram.corpus import Corpus, GivenWalks, SampledWalks
-from .skipgram.trainer import POINTS, Moment, Settings, State, Trainer, begin
+from .skipgram.trainer import POINTS, Moment, Settings, State, Trainer, begin, usual_rate
 from .skipgram.weights import row_size, weights_bytes
 from .walks.policy import ReinforcedWalk, Walk, check_walk
 from .walks.sampler import WalkSampler
@@ -64,12 +64,16 @@ class Reinforce2Vec(Estimator):
         They are drawn once for each node of a walk and shared by all that are around it.
     epochs : int, default 1
         Rounds of training; each makes new walks.
-    learning_rate : float, default 0.025
-        How far a vector moves at first; falls in a straight line to almost nothing. With few
-        walks a node a larger one may do better.
+    learning_rate : float, optional
+        How far a vector moves at first; falls in a straight line to almost nothing. By default
+        0.05 with up to 800 tokens a node (`walks_per_node` 20 and `walk_length` 40), and the less
+        the more there are, down to 0.025 from 3,200 on.
     subsample : float, default 0
         Skip visits of nodes that make up more than about this share of all visits, the more the
         more frequent (word2vec's `sample`; 1e-3 is mild, 1e-5 strong). 0 skips none.
+    smooth : bool, default False
+        Smooth the vectors along the graph when they are learned, as :func:`smooth` does: a few
+        seconds that mostly pay, above all with few walks. Vectors then have the length 1.
     seed : int, default 0
         One seed, one result, to the last bit with `workers=1`. With more threads the walks are
         the same, but the order in which vectors move is not, and results differ a little.
@@ -80,6 +84,8 @@ class Reinforce2Vec(Estimator):
     ----------
     embedding_ : Embedding
         The vectors, with the ids of their nodes.
+    learning_rate_ : float
+        The learning rate that training began with.
     loss_curve_ : float array
         Mean loss of a pair of nodes and its negatives, over each hundredth of the training.
         Vectors that know nothing have (negatives + 1) log 2, on all but tiny graphs.
@@ -94,13 +100,14 @@ class Reinforce2Vec(Estimator):
     Examples
     --------
     >>> from reinforce2vec import Reinforce2Vec, karate_club
-    >>> model = Reinforce2Vec(dimensions=16, walks_per_node=20, learning_rate=0.1, workers=1)
+    >>> model = Reinforce2Vec(dimensions=16, walks_per_node=20, workers=1)
     >>> model.fit_transform(karate_club()).shape
     (34, 16)
     >>> model.embedding_
     Embedding(34 nodes, 16 dimensions, 2.2 kB)
     """
 
+    learning_rate_: float
     loss_curve_: NDArray[np.float64]
     graph_: Graph | None
     n_tokens_: int
@@ -116,8 +123,9 @@ class Reinforce2Vec(Estimator):
         window: int = 10,
         negatives: int = 5,
         epochs: int = 1,
-        learning_rate: float = 0.025,
+        learning_rate: float | None = None,
         subsample: float = 0.0,
+        smooth: bool = False,
         seed: int = 0,
         workers: int | None = None,
     ) -> None:
@@ -130,6 +138,7 @@ class Reinforce2Vec(Estimator):
         self.epochs = epochs
         self.learning_rate = learning_rate
         self.subsample = subsample
+        self.smooth = smooth
         self.seed = seed
         self.workers = workers
 
@@ -208,6 +217,8 @@ class Reinforce2Vec(Estimator):
         """
         if isinstance(walks, WalkSampler):
             raise InputError("a WalkSampler makes walks: give what its sample() returns")
+        if self.smooth:
+            raise InputError("smooth=True needs a graph: smooth(embedding, graph) does it later")
         stored = walks_from(walks, ids)
         return self._learn(GivenWalks(stored), stored, **options)
 
@@ -224,7 +235,8 @@ class Reinforce2Vec(Estimator):
         The graph grows by them; with weights, an edge that is there already adds up, and edges
         that had none weigh 1. New nodes begin at the mean of their neighbours; then walks from
         every node with a new edge move it and what is around it, from where they are. All other
-        vectors stay comparable. Rows of new nodes come after those there were.
+        vectors stay comparable, unless `smooth` turns them. Rows of new nodes come after those
+        there were.
 
         Parameters
         ----------
@@ -313,7 +325,7 @@ class Reinforce2Vec(Estimator):
         checkpoint_every: float = 300.0,
         resume: bool = False,
     ) -> Reinforce2Vec:
-        settings, workers = self._settings(), self._workers()
+        settings, workers = self._settings(corpus), self._workers()
         if corpus.n_nodes == 0:
             raise InputError("the graph has no nodes, so there is nothing to learn")
         self._check_memory(source)
@@ -338,6 +350,7 @@ class Reinforce2Vec(Estimator):
         trainer = Trainer(corpus, settings, state, workers)
         self._train(trainer, progress, callbacks, save, every)
         self._keep(state, source)
+        self.learning_rate_ = settings.learning_rate
         self._updates = 0
         return self
 
@@ -379,7 +392,10 @@ class Reinforce2Vec(Estimator):
     def _keep(self, state: State, source: Graph | StoredWalks) -> None:
         self._state = state
         self.graph_ = source if isinstance(source, Graph) else None
-        self.embedding_ = Embedding(source.ids, state.weights.vectors)
+        vectors = state.weights.vectors
+        if self.smooth:
+            vectors = smoothing.smooth(vectors, source)
+        self.embedding_ = Embedding(source.ids, vectors)
         self.loss_curve_ = state.loss_curve
         self.n_tokens_, self.seconds_ = state.tokens, state.seconds
 
@@ -395,25 +411,41 @@ class Reinforce2Vec(Estimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        if "embedding_" in state:  # a view of what is kept anyway
-            state["embedding_"] = self.embedding_.ids
+        if "embedding_" in state and self._shows_weights():
+            state["embedding_"] = self.embedding_.ids  # the vectors are kept anyway
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if "embedding_" in state:
+        if isinstance(state.get("embedding_"), np.ndarray):
             self.embedding_ = Embedding(state["embedding_"], self._state.weights.vectors)
 
-    def _settings(self) -> Settings:
+    def _shows_weights(self) -> bool:
+        """Whether the embedding is a view of the trained matrix."""
+        return np.may_share_memory(self.embedding_.vectors, self._state.weights.inputs)
+
+    def _settings(self, corpus: Corpus | None = None) -> Settings:
+        """Checked settings; those that are left open depend on what is trained on."""
+        if not isinstance(self.smooth, (bool, np.bool_)):
+            raise InputError(f"smooth must be True or False, not {self.smooth!r}")
         return Settings(
             check_count("dimensions", self.dimensions, 1),
             min(check_count("window", self.window, 1), FARTHEST),
             check_count("negatives", self.negatives, 1),
             check_count("epochs", self.epochs, 1),
-            check_number("learning_rate", self.learning_rate, above=0.0),
+            self._rate(corpus),
             check_number("subsample", self.subsample, least=0.0),
             check_count("seed", self.seed, 0) % 2**64,
         )
+
+    def _rate(self, corpus: Corpus | None) -> float:
+        if self.learning_rate is not None:
+            return check_number("learning_rate", self.learning_rate, above=0.0)
+        tokens = check_count("epochs", self.epochs, 1)
+        if isinstance(corpus, GivenWalks):
+            return usual_rate(tokens * corpus.n_tokens / max(corpus.n_nodes, 1))
+        length = check_count("walk_length", self.walk_length, 1)
+        return usual_rate(tokens * length * check_count("walks_per_node", self.walks_per_node, 1))
 
     def _workers(self) -> int:
         return available_cpus() if self.workers is None else check_count("workers", self.workers, 1)

@@ -84,7 +84,8 @@ class GivenWalks:
         sizes = np.diff(stored.begins)
         self.n_walks, self.n_nodes = len(sizes), len(stored.ids)
         self.longest = int(sizes.max(initial=1))
-        self.mean_length = max(1, int(sizes.mean()))
+        self.n_tokens = int(sizes.sum())
+        self.mean_length = max(1, self.n_tokens // max(self.n_walks, 1))
 
     @property
     def n_pilot(self) -> int:

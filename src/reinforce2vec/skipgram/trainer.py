@@ -35,6 +35,8 @@ POINTS = 100  # of the loss curve, at most
 MOST_LOSS = 2.0  # times the loss of vectors that know nothing, beyond which training has failed
 MOST_WALKS = 2**62
 SAFE_RATE = 0.025  # word2vec's
+BOLD_RATE = 0.05  # larger ones can diverge where walks turn in small circles
+MANY_TOKENS = 3200  # for each node, from which on the safe rate is the best one
 ENOUGH_PAIRS = 1000  # from which on a mean loss says something
 
 
@@ -48,6 +50,18 @@ class Settings(NamedTuple):
     learning_rate: float = 0.025
     subsample: float = 0.0
     seed: int = 0
+
+
+def usual_rate(tokens: float) -> float:
+    """The learning rate to begin with, if there are so many tokens for each node.
+
+    The fewer, the larger, since a vector has to get as far in fewer steps; docs/results.md has the
+    measurements.
+
+    >>> [usual_rate(40 * walks) for walks in (1, 20, 80, 1000)]
+    [0.05, 0.05, 0.025, 0.025]
+    """
+    return min(max(SAFE_RATE * math.sqrt(MANY_TOKENS / max(tokens, 1)), SAFE_RATE), BOLD_RATE)
 
 
 @dataclass

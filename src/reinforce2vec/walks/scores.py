@@ -201,8 +201,9 @@ def softmax_weight(scores, n, c_u, c, shift):
 def softmax_tables(scores, counts):
     """exp of the scores for counts below `counts`, relative to an unvisited node, in two factors.
 
-    The product exploit_table[n, c] * explore_table[c_u, c] is the weight in the softmax. Both are empty where
-    the exploration weight changes along the walk or a score is too large: kernels then compute.
+    The product exploit_table[n, c] * explore_table[c_u, c] is the weight in the softmax. Both
+    are empty where the exploration weight changes along the walk or a score is too large: kernels
+    then compute.
     """
     decisions = scores.explore.size
     exploit = np.empty((decisions, counts))
