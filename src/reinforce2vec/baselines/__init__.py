@@ -1,0 +1,1 @@
+"""Other ways to turn graphs into vectors, to compare with."""

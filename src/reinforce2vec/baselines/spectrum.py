@@ -1,0 +1,124 @@
+"""Leading eigenpairs of matrices that are known by their products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[Any]
+Product = Callable[[Matrix], Matrix]
+
+PASSES = 300  # products with a block of vectors, after which what has been found is good enough
+
+
+def leading_eigenpairs(
+    product: Product,
+    n: int,
+    rank: int,
+    rng: np.random.Generator,
+    *,
+    importance: Callable[[Matrix], Matrix] = np.abs,
+    block: int = 32,
+    tolerance: float = 1e-9,
+    dtype: Any = np.float64,
+) -> tuple[NDArray[np.float64], Matrix]:
+    """The most important eigenvalues of a symmetric matrix, and orthonormal eigenvectors.
+
+    A block Lanczos method with thick restarts: the space that holds the result grows by `block`
+    vectors at each pass, those in which the eigenvectors found so far are wrong, and is cut back
+    to the best ones when it is large. Blocks find eigenvalues that occur several times, as those
+    of a graph with equal components do.
+
+    Parameters
+    ----------
+    product : callable
+        Multiplies the matrix with an array (n, any number).
+    n, rank : int
+        Rows of the matrix, and how many pairs are wanted; if there are fewer rows, all are given.
+    rng : numpy.random.Generator
+        For the first vectors.
+    importance : callable
+        Of eigenvalues; by default their size.
+    block : int
+        Vectors in a pass.
+    tolerance : float
+        Largest error ‖Av − λv‖, as a share of the largest eigenvalue's size.
+    dtype : float32 or float64
+        In what to compute; small matrices within the method are float64 always.
+
+    Returns
+    -------
+    values : float64 array, most important first
+    vectors : array (n, len(values))
+
+    Memory: n (2 rank + 7 block) numbers.
+    """
+    most = 2 * rank + 5 * block
+    if n <= most:
+        values, vectors = np.linalg.eigh(_symmetric(product(np.eye(n, dtype=dtype))))
+        order = np.argsort(-importance(values), kind="stable")[:rank]
+        return values[order], vectors[:, order]
+    basis = np.empty((n, most), dtype, order="F")
+    small = np.zeros((most, most))  # the matrix, as seen within the basis
+    filled, new = 0, rng.standard_normal((n, block)).astype(dtype)
+    new, _ = orthonormal(new, basis[:, :0], rng)
+    for _ in range(PASSES):
+        fresh = slice(filled, filled + block)
+        basis[:, fresh] = new
+        filled += block
+        image = product(new)
+        small[:filled, fresh] = basis[:, :filled].T @ image
+        small[fresh, :filled] = small[:filled, fresh].T
+        new, leaving = orthonormal(image, basis[:, :filled], rng)
+        values, turns = np.linalg.eigh(_symmetric(small[:filled, :filled]))
+        order = np.argsort(-importance(values), kind="stable")[: rank + block]
+        values, turns = values[order], turns[:, order]
+        # only products with the latest block leave the space: they tell how wrong a pair is
+        errors = np.linalg.norm(leaving @ turns[fresh], axis=0)
+        wrong = errors > tolerance * np.abs(values).max()
+        if filled >= rank and not wrong[:rank].any():
+            break
+        if filled + block > most:
+            kept = len(values)
+            basis[:, :kept] = basis[:, :filled] @ turns.astype(dtype)
+            small[:kept, :kept] = np.diag(values)
+            turns = np.eye(kept)
+            filled = kept
+    return values[:rank], basis[:, :filled] @ turns[:, :rank].astype(dtype)
+
+
+def orthonormal(
+    new: Matrix, basis: Matrix, rng: np.random.Generator
+) -> tuple[Matrix, NDArray[np.float64]]:
+    """What `new` adds to an orthonormal basis: new = basis · something + added · coupling.
+
+    Returns `added`, orthonormal and orthogonal to the basis, and the coupling. Where `new` adds
+    nothing but rounding, `added` has random vectors, and the coupling zeros.
+    """
+    added, coupling = _turned(new - basis @ (basis.T @ new))
+    lost = ~coupling.any(axis=1)
+    added[:, lost] = rng.standard_normal((len(new), np.count_nonzero(lost))) / len(new) ** 0.5
+    for _ in range(1 + lost.any()):  # again, for the digits that were lost where little was left
+        added, turn = _turned(added - basis @ (basis.T @ added))
+        coupling = turn @ coupling
+    return added, coupling
+
+
+def _turned(matrix: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
+    """A matrix as orthonormal columns times a square matrix, by the eigenvectors of MᵗM.
+
+    Where the columns are too much alike, both factors have zeros.
+    """
+    values, turns = np.linalg.eigh(_symmetric(matrix.T @ matrix))
+    rounding = 100 * np.finfo(matrix.dtype).eps * values.max(initial=0.0)
+    sizes = np.sqrt(np.where(values > rounding, values, 0))
+    inverse = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    return matrix @ (turns * inverse).astype(matrix.dtype), (turns * sizes).T
+
+
+def _symmetric(matrix: Matrix) -> NDArray[np.float64]:
+    matrix = matrix.astype(np.float64)
+    return (matrix + matrix.T) / 2
