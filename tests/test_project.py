@@ -19,7 +19,10 @@ from reinforce2vec import karate_club
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-OPTIONAL = ("igraph", "networkx", "pandas", "polars", "pyarrow", "torch", "torch_geometric")
+OPTIONAL = (
+    *("igraph", "matplotlib", "networkx", "pandas", "polars", "pooch", "pyarrow", "requests"),
+    *("sklearn", "torch", "torch_geometric"),
+)
 
 
 def blocks(language):

@@ -20,12 +20,24 @@ _HOMES = {
     "write_walks": "walks.files",
     "read_walks": "walks.stored",
     "Reinforce2Vec": "model",
+    "LINE": "baselines.line",
     "Embedding": "embedding",
+    "evaluate_link_prediction": "evaluation.link_prediction",
+    "evaluate_node_classification": "evaluation.node_classification",
+    "hold_out_edges": "evaluation.splits",
     "occupation": "walks.trace",
     "divergences": "walks.trace",
     "stuck_set": "walks.trace",
+    "Dataset": "datasets",
+    "load_dataset": "datasets",
     "karate_club": "generators",
+    "planted_groups": "generators",
     "rmat": "generators",
+    "smooth": "smoothing",
+    "HOPE": "baselines.hope",
+    "GraRep": "baselines.grarep",
+    "NetMF": "baselines.netmf",
+    "ProNE": "baselines.prone",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])
@@ -42,13 +54,27 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from .baselines.grarep import GraRep as GraRep
+    from .baselines.hope import HOPE as HOPE
+    from .baselines.line import LINE as LINE
+    from .baselines.netmf import NetMF as NetMF
+    from .baselines.prone import ProNE as ProNE
+    from .datasets import Dataset as Dataset
+    from .datasets import load_dataset as load_dataset
     from .embedding import Embedding as Embedding
     from .errors import InputError as InputError
+    from .evaluation.link_prediction import evaluate_link_prediction as evaluate_link_prediction
+    from .evaluation.node_classification import (
+        evaluate_node_classification as evaluate_node_classification,
+    )
+    from .evaluation.splits import hold_out_edges as hold_out_edges
     from .generators import karate_club as karate_club
+    from .generators import planted_groups as planted_groups
     from .generators import rmat as rmat
     from .graph import Graph as Graph
     from .model import Reinforce2Vec as Reinforce2Vec
     from .readers import read_graph as read_graph
+    from .smoothing import smooth as smooth
     from .walks.files import write_walks as write_walks
     from .walks.policy import FirstOrderWalk as FirstOrderWalk
     from .walks.policy import ReinforcedWalk as ReinforcedWalk

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from . import __version__
-from .commands import demo, embed, walk
+from .commands import datasets, demo, embed, evaluate, reproduce, walk
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -45,4 +45,7 @@ def _every_command(
 
 app.command(epilog=walk.EPILOG)(walk.walk)
 app.command(epilog=embed.EPILOG)(embed.embed)
+app.add_typer(evaluate.app, name="evaluate")
+app.command(epilog=datasets.EPILOG)(datasets.datasets)
 app.command(epilog=demo.EPILOG)(demo.demo)
+app.command(epilog=reproduce.EPILOG)(reproduce.reproduce)

@@ -1,0 +1,205 @@
+"""Tables 5 and 8, which take the walk apart, and figure 4: ε from 0 to 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from . import paper
+from .cells import FULL, GROUPS, HEADLINE, LINKS, TITLES, Cell
+from .choosing import KINDS
+from .comparisons import KIND_NOTES, LEGEND, OPERATOR_LABELS, PROTOCOLS
+from .figures import BLUE, ORANGE, Curve, Dots, Panel, curve_plot, dot_plot
+from .methods import EXPLORATION_LABELS, READINGS, REWARD_LABELS, Method, ablation, greedy
+from .scale import Scale
+from .tables import Entry, Table
+from .views import Picture, Results, View, group_entry, link_entry
+
+FACEBOOK, PPI = "facebook", "ppi"
+MEASURES = ("micro", "macro")
+READING_NOTES = {
+    "paper": "reading `paper`: the equations as printed",
+    "released": "reading `released`: the authors' code",
+}
+TINTS = {"paper": BLUE, "released": ORANGE}
+
+
+def ablation_cells(
+    task: str, graph: str, methods: Sequence[Method], seeds: Sequence[int], scale: Scale
+) -> list[Cell]:
+    """The cells of some walks; those that Tables 4, 5 and 7 also have are the same ones."""
+    shared = {method.name for reading in READINGS for method in ablation(reading, scale).values()}
+    return [
+        Cell(task, graph, method, seed, scale, FULL if full else HEADLINE)
+        for method in methods
+        for full in [bool(method.like) or (task == LINKS and method.name in shared)]
+        for seed in seeds
+    ]
+
+
+def variant_label(reward: str, exploration: str) -> str:
+    """A row of the ablation tables."""
+    return f"{REWARD_LABELS[reward]}, {EXPLORATION_LABELS[exploration]}"
+
+
+# -- table 5 -------------------------------------------------------------------------------------
+
+
+def table_5_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
+    """All walks of both readings on Facebook."""
+    methods = [one for reading in READINGS for one in ablation(reading, scale).values()]
+    return ablation_cells(LINKS, FACEBOOK, methods, seeds, scale)
+
+
+def table_5(results: Results, seeds: Sequence[int], scale: Scale) -> View:
+    """AUC by reward and exploration, in both readings and protocols."""
+    view, dots = View(notes=[LEGEND]), []
+    for protocol in PROTOCOLS:
+        for reading in READINGS:
+            rows: dict[str, list[list[Entry | None]]] = {}
+            for kind in KINDS:
+                table = Table(
+                    f"{TITLES[FACEBOOK]}: AUC, `{protocol}`, {READING_NOTES[reading]}"
+                    f"{KIND_NOTES[kind]}",
+                    ["walk", *OPERATOR_LABELS.values()],
+                )
+                for (reward, exploration), method in ablation(reading, scale).items():
+                    found = results.all(ablation_cells(LINKS, FACEBOOK, [method], seeds, scale))
+                    numbers = paper.TABLE_5[reward, exploration] if kind == "raw" else {}
+                    entries = [
+                        link_entry(found, kind, protocol, operator, numbers.get(operator))
+                        for operator in paper.OPERATORS
+                    ]
+                    table.add(variant_label(reward, exploration), entries)
+                    rows.setdefault(kind, []).append(entries)
+                view.tables.append(table)
+            for place, operator in ((0, "Hadamard"), (3, "Weighted-L2")):
+                dots.append(
+                    Dots(
+                        f"{protocol}, {reading}, {operator}",
+                        [label for label, _ in view.tables[0].rows],
+                        [entries[place] for entries in rows["raw"]],
+                        [entries[place] for entries in rows["smoothed"]],
+                    )
+                )
+    view.notes += [f"`{name}`: {meaning}." for name, meaning in PROTOCOLS.items()]
+    caption = "AUC of link prediction on Facebook by reward and exploration."
+    view.pictures.append(Picture("table-5", caption, partial(dot_plot, dots, "AUC, %", 4)))
+    return view
+
+
+# -- table 8 -------------------------------------------------------------------------------------
+
+
+def table_8_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
+    """All walks of both readings on PPI."""
+    methods = [one for reading in READINGS for one in ablation(reading, scale).values()]
+    return ablation_cells(GROUPS, PPI, methods, seeds, scale)
+
+
+def table_8(results: Results, seeds: Sequence[int], scale: Scale) -> View:
+    """F1 by reward and exploration, in both readings."""
+    view, dots = View(notes=[LEGEND]), []
+    for reading in READINGS:
+        rows: dict[str, list[list[Entry | None]]] = {}
+        for kind in KINDS:
+            table = Table(
+                f"{TITLES[PPI]}: F1, {READING_NOTES[reading]}{KIND_NOTES[kind]}",
+                ["walk", "micro F1", "macro F1"],
+            )
+            for (reward, exploration), method in ablation(reading, scale).items():
+                found = results.all(ablation_cells(GROUPS, PPI, [method], seeds, scale))
+                numbers = paper.TABLE_8[reward, exploration] if kind == "raw" else {}
+                entries = [
+                    group_entry(found, kind, measure, numbers.get(measure)) for measure in MEASURES
+                ]
+                table.add(variant_label(reward, exploration), entries)
+                rows.setdefault(kind, []).append(entries)
+            view.tables.append(table)
+        for place, measure in enumerate(MEASURES):
+            dots.append(
+                Dots(
+                    f"{reading}, {measure} F1",
+                    [label for label, _ in view.tables[0].rows],
+                    [entries[place] for entries in rows["raw"]],
+                    [entries[place] for entries in rows["smoothed"]],
+                )
+            )
+    caption = "F1 of node classification on PPI by reward and exploration."
+    view.pictures.append(Picture("table-8", caption, partial(dot_plot, dots, "F1, %", 4)))
+    return view
+
+
+# -- figure 4 ------------------------------------------------------------------------------------
+
+
+def figure_4_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
+    """Every ε in both readings on both graphs."""
+    methods = [greedy(reading, one, scale) for reading in READINGS for one in paper.EPSILONS]
+    return [
+        *ablation_cells(GROUPS, PPI, methods, seeds, scale),
+        *ablation_cells(LINKS, FACEBOOK, methods, seeds, scale),
+    ]
+
+
+def figure_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
+    """Scores over ε; for ε = 1 every walk is first-order."""
+    view, panels = View(notes=[LEGEND]), []
+    columns = ["", *(f"ε = {one:g}" for one in paper.EPSILONS)]
+    groups = Table(f"{TITLES[PPI]}: F1 by ε", columns)
+    links = Table(f"{TITLES[FACEBOOK]}: AUC by ε, `shared`", columns)
+    for measure in MEASURES:
+        curves = []
+        for reading in READINGS:
+            for kind in KINDS:
+                entries = []
+                for epsilon in paper.EPSILONS:
+                    method = greedy(reading, epsilon, scale)
+                    found = results.all(ablation_cells(GROUPS, PPI, [method], seeds, scale))
+                    number = paper.TABLE_8.get(("js", PUBLISHED.get(epsilon, "")), {})
+                    told = number.get(measure) if kind == "raw" else None
+                    entries.append(group_entry(found, kind, measure, told))
+                groups.add(f"{measure}, {reading}{KIND_NOTES[kind]}", entries)
+                curves.append(_curve(reading, kind, entries))
+        points = [(one, paper.TABLE_8["js", name][measure]) for one, name in PUBLISHED.items()]
+        panels.append(Panel(TITLES[PPI], "ε", f"{measure} F1, %", curves, points))
+    for operator in ("hadamard", "l2"):
+        curves = []
+        for reading in READINGS:
+            for kind in KINDS:
+                entries = []
+                for epsilon in paper.EPSILONS:
+                    method = greedy(reading, epsilon, scale)
+                    cells = ablation_cells(LINKS, FACEBOOK, [method], seeds, scale)
+                    number = paper.TABLE_5.get(("js", PUBLISHED.get(epsilon, "")), {})
+                    told = number.get(operator) if kind == "raw" else None
+                    entries.append(link_entry(results.all(cells), kind, "shared", operator, told))
+                name = OPERATOR_LABELS[operator]
+                links.add(f"{name}, {reading}{KIND_NOTES[kind]}", entries)
+                curves.append(_curve(reading, kind, entries))
+        points = [(one, paper.TABLE_5["js", name][operator]) for one, name in PUBLISHED.items()]
+        title = f"{TITLES[FACEBOOK]}, {OPERATOR_LABELS[operator]}"
+        panels.append(Panel(title, "ε", "AUC, %", curves, points))
+    view.tables = [groups, links]
+    view.notes.append(
+        "JS divergence with ε-greedy exploration. The paper has curves without numbers; those of "
+        "Tables 5 (protocol `transfer`) and 8 for ε = 0 and 0.5 are drawn as stars. It finds the "
+        "best ε at "
+        f"{paper.BEST_EPSILON[PPI]:g} on PPI and {paper.BEST_EPSILON[FACEBOOK]:g} on Facebook."
+    )
+    caption = "Scores over ε on PPI and Facebook."
+    view.pictures.append(Picture("figure-4", caption, partial(curve_plot, panels)))
+    return view
+
+
+PUBLISHED = {0.0: "none", 0.5: "epsilon"}  # the ε of rows in Tables 5 and 8
+
+
+def _curve(reading: str, kind: str, entries: list[Entry | None]) -> Curve:
+    return Curve(
+        f"{reading} reading{KIND_NOTES[kind]}",
+        paper.EPSILONS,
+        entries,
+        TINTS[reading],
+        kind == "smoothed",
+    )

@@ -1,0 +1,94 @@
+"""Which experiments there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..errors import InputError
+from . import ablations, comparisons, walk_figures
+from .cells import Cell
+from .scale import Scale
+from .studies import STUDIES
+from .views import Results, View
+
+ALL = "all"
+
+
+class Experiment(NamedTuple):
+    """A table, a figure or a study: the cells it needs and how it looks at them."""
+
+    name: str
+    title: str
+    cells: Callable[[Sequence[int], Scale], list[Cell]]
+    view: Callable[[Results, Sequence[int], Scale], View]
+
+
+EXPERIMENTS = {
+    one.name: one
+    for one in (
+        Experiment(
+            "table-4",
+            "Table 4. Link prediction: methods and operators",
+            comparisons.table_4_cells,
+            comparisons.table_4,
+        ),
+        Experiment(
+            "table-5",
+            "Table 5. Link prediction on Facebook: rewards and explorations",
+            ablations.table_5_cells,
+            ablations.table_5,
+        ),
+        Experiment(
+            "table-7",
+            "Table 7. Node classification: methods",
+            comparisons.table_7_cells,
+            comparisons.table_7,
+        ),
+        Experiment(
+            "table-8",
+            "Table 8. Node classification on PPI: rewards and explorations",
+            ablations.table_8_cells,
+            ablations.table_8,
+        ),
+        Experiment(
+            "figure-1",
+            "Figure 1. The toy example step by step, and how occupation vectors settle",
+            walk_figures.figure_1_cells,
+            walk_figures.figure_1,
+        ),
+        Experiment(
+            "figure-2",
+            "Figure 2. Where walks get stuck on PPI",
+            walk_figures.figure_2_cells,
+            walk_figures.figure_2,
+        ),
+        Experiment(
+            "figure-3",
+            "Figure 3. Node classification over the share of nodes that train",
+            comparisons.table_7_cells,
+            comparisons.figure_3,
+        ),
+        Experiment(
+            "figure-4",
+            "Figure 4. ε-greedy exploration from ε = 0 to 1",
+            ablations.figure_4_cells,
+            ablations.figure_4,
+        ),
+    )
+} | {study.name: Experiment(study.name, study.title, study.cells, study.view) for study in STUDIES}
+
+
+def chosen(names: Sequence[str]) -> list[Experiment]:
+    """The experiments of these names, each once; `all` is every table and figure of the paper."""
+    wanted: dict[str, Experiment] = {}
+    for name in names or (ALL,):
+        if name == ALL:
+            studies = {study.name for study in STUDIES}
+            wanted |= {one: EXPERIMENTS[one] for one in EXPERIMENTS if one not in studies}
+        elif name in EXPERIMENTS:
+            wanted[name] = EXPERIMENTS[name]
+        else:
+            known = ", ".join([*EXPERIMENTS, ALL])
+            raise InputError(f"there is no experiment {name!r}: choose from {known}")
+    return list(wanted.values())

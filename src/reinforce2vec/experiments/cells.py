@@ -1,0 +1,163 @@
+"""Cells: what is computed once, kept in a file of its own, and looked at by tables and figures."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..files import whole
+from .methods import Method
+from .scale import Scale
+
+LINKS, GROUPS, PATHS = "link-prediction", "node-classification", "paths"
+FULL, HEADLINE, VALIDATION = "full", "headline", "validation"
+
+# Shares of the labelled nodes that train; the first is the one of the paper's tables.
+FRACTIONS: dict[str, tuple[float, ...]] = {
+    "blogcatalog": (0.5, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9),
+    "ppi": (0.5, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9),
+    "dblp": (0.05, 0.01, 0.02, 0.03, 0.04, 0.06, 0.07, 0.08, 0.09),
+}
+LINK_GRAPHS = ("facebook", "ca-astroph")
+GROUP_GRAPHS = tuple(FRACTIONS)
+NODES = {"facebook": 4039, "ca-astroph": 17903, "blogcatalog": 10312, "ppi": 3890, "dblp": 51264}
+TITLES = {
+    "facebook": "Facebook",
+    "ca-astroph": "ca-AstroPh",
+    "blogcatalog": "BlogCatalog",
+    "ppi": "PPI",
+    "dblp": "DBLP",
+}
+
+Scores = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on one graph with one seed.
+
+    Parameters
+    ----------
+    task : {"link-prediction", "node-classification", "paths"}
+        What the vectors, or walks, are looked at for.
+    graph : str
+        Name of a data set, or "toy".
+    method : Method
+        What makes the vectors.
+    seed : int
+        Decides splits, shuffles, walks and training: one description, one result.
+    scale : Scale
+        Amounts.
+    scope : {"full", "headline", "validation"}
+        How much is scored: all there is; the `shared` protocol, or the one training fraction of
+        the tables, alone; or validation scores alone, which are there to choose settings by.
+    """
+
+    task: str
+    graph: str
+    method: Method
+    seed: int
+    scale: Scale
+    scope: str = FULL
+
+    @property
+    def name(self) -> str:
+        """What its file is called."""
+        size = f"d{self.scale.dimensions}"
+        words = [self.task, self.graph, self.method.name, size, f"seed{self.seed}"]
+        if self.scope != FULL:
+            words.append(self.scope)
+        return "-".join(words)
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """Training fractions, for node classification."""
+        if self.task != GROUPS:
+            return ()
+        return FRACTIONS[self.graph] if self.scope == FULL else FRACTIONS[self.graph][:1]
+
+    def description(self) -> dict[str, Any]:
+        """All that its scores depend on."""
+        told: dict[str, Any] = {
+            "task": self.task,
+            "graph": self.graph,
+            "method": self.method.settings(),
+            "seed": self.seed,
+            "scope": self.scope,
+            "version": __version__,
+        }
+        if self.task == PATHS:
+            told["steps"] = self.scale.steps
+        else:
+            told["dimensions"] = self.scale.dimensions
+        if self.task == GROUPS:
+            told["fractions"] = list(self.fractions)
+            told["shuffles"] = [self.scale.shuffles, self.scale.more_shuffles]
+        if self.scale.planted:
+            told["planted"] = self.scale.planted
+        return told
+
+    def needs(self) -> list[Cell]:
+        """The cells that choose its method's parameters: once a graph, with the first seed."""
+        return [
+            replace(self, method=pilot, scope=VALIDATION, seed=0) for pilot in self.method.pilots()
+        ]
+
+    def cost(self) -> float:
+        """About how many seconds it takes on one processor."""
+        if self.task == PATHS:
+            return 2.0
+        nodes = self.scale.planted or NODES[self.graph]
+        walks = self.method.parameters.get("walks_per_node", self.scale.walks_per_node)
+        embedding = nodes * walks * self.scale.walk_length / 1.7e6 * self.scale.dimensions / 64
+        if self.task == LINKS:
+            scoring = nodes / 250.0
+            parts = {FULL: (2.0, 1.0), HEADLINE: (1.0, 0.5), VALIDATION: (1.0, 0.1)}
+        else:
+            scoring = 5.0 + nodes / 1000.0
+            parts = {FULL: (1.0, 5.0), HEADLINE: (1.0, 1.0), VALIDATION: (1.0, 0.3)}
+        times, share = parts[self.scope]
+        return float(0.5 + times * embedding + share * scoring)
+
+
+def all_needed(cells: list[Cell]) -> list[Cell]:
+    """The cells and what they need, each once."""
+    found: dict[str, Cell] = {}
+    for cell in cells:
+        for one in (*cell.needs(), cell):
+            found.setdefault(one.name, one)
+    return list(found.values())
+
+
+# -- files ---------------------------------------------------------------------------------------
+
+
+def cell_path(folder: Path, cell: Cell) -> Path:
+    """Where a cell is kept."""
+    return folder / (re.sub(r"[^\w.,-]+", "_", cell.name) + ".json")
+
+
+def write_cell(folder: Path, cell: Cell, result: dict[str, Any]) -> None:
+    """Keep a finished cell: whole or not at all."""
+    told = {"description": cell.description(), "label": cell.method.label} | result
+    with whole(cell_path(folder, cell)) as stream:
+        stream.write((json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def read_cell(folder: Path, cell: Cell) -> dict[str, Any] | None:
+    """A cell that was kept; None if it is not there, or is one of other settings.
+
+    Raises ValueError if the file is damaged.
+    """
+    try:
+        text = cell_path(folder, cell).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    kept = json.loads(text)
+    if not isinstance(kept, dict) or not {"description", "scores"} <= kept.keys():
+        raise ValueError("no description, or no scores")
+    return kept if kept["description"] == json.loads(json.dumps(cell.description())) else None

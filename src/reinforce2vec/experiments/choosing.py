@@ -1,0 +1,65 @@
+"""Settings chosen by validation scores, never by test pairs or labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from .cells import LINKS, Scores
+
+KINDS = ("raw", "smoothed")
+
+
+class Candidate(NamedTuple):
+    """A setting as it did: what it is, and its scores on the validation and on the test part."""
+
+    setting: str
+    validation: float
+    test: dict[str, float]
+
+
+def pilot_score(task: str, scores: Scores) -> float:
+    """By what one of several small trainings is chosen."""
+    if task == LINKS:
+        return float(max(one["validation"] for one in scores["raw"]["shared"].values()))
+    (shuffles,) = scores["raw"].values()
+    return float(np.mean([one["validation_micro"] for one in shuffles]))
+
+
+def best(candidates: Iterable[Candidate]) -> Candidate | None:
+    """The one with the best validation score; the first of equals; None if there are none."""
+    listed = list(candidates)
+    return max(listed, key=lambda one: one.validation) if listed else None
+
+
+def link_candidates(
+    label: str, scores: Scores, protocol: str, kinds: Iterable[str] = KINDS
+) -> list[Candidate]:
+    """Each operator on raw and smoothed vectors, as a setting of its own.
+
+    Validation pairs are training pairs of the residual graph that trains the classifier, in both
+    protocols.
+    """
+    return [
+        Candidate(
+            f"{label}, {kind}, {operator}",
+            scores[kind]["shared"][operator]["validation"],
+            {name: found[name] for name in ("auc", "ap")},
+        )
+        for kind in kinds
+        for operator, found in scores[kind][protocol].items()
+    ]
+
+
+def group_candidates(
+    label: str, scores: Scores, shuffle: int, kinds: Iterable[str] = KINDS
+) -> list[Candidate]:
+    """Raw and smoothed vectors at the tables' training fraction, for one shuffle."""
+    found = []
+    for kind in kinds:
+        one = next(iter(scores[kind].values()))[shuffle]
+        test = {name: one[name] for name in ("micro", "macro")}
+        found.append(Candidate(f"{label}, {kind}", one["validation_micro"], test))
+    return found

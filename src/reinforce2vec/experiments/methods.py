@@ -1,0 +1,224 @@
+"""The methods that are compared: a table of data.
+
+To add one of ours, add a line to :data:`OURS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import product
+from typing import Any
+
+from ..walks.policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, Walk
+from . import paper
+from .scale import Scale
+
+REWARD_LABELS = {
+    "vertex": "reinforce2vec-v",
+    "kl": "reinforce2vec-d:KL",
+    "js": "reinforce2vec-d:JS",
+}
+EXPLORATION_LABELS = {"none": "w/o exploration", "epsilon": "ε-greedy", "ucb": "UCB"}
+READINGS = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
+
+# Our own settings: name, label, and how they differ from the paper's training.
+OURS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    (
+        "repelled",
+        "ours: 10 walks a node, repelled",
+        {
+            "walk": ReinforcedWalk(weight=0.0, attraction=0.03, candidates=3),
+            "walks_per_node": 10,
+            "learning_rate": 0.05,
+        },
+    ),
+    (
+        "few-walks",
+        "ours: 10 walks a node",
+        {"walk": ReinforcedWalk(), "walks_per_node": 10, "learning_rate": 0.05},
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to turn a graph into vectors: plain data, so that it can go to another process.
+
+    Parameters
+    ----------
+    name : str
+        In file names: lower case and hyphens.
+    label : str
+        In tables and pictures.
+    estimator : str
+        A public class of this library.
+    parameters : dict
+        Its parameters, without dimensions, seed and workers.
+    choices : tuple of (str, dict)
+        Where several parameters are tried by small trainings on the same graph: a name, and what
+        it changes. The one with the best validation score is taken.
+    pilot : dict
+        What the small trainings change of the parameters.
+    group : {"baseline", "paper", "ours"}
+        Whose method it is.
+    like : str
+        The name under which the paper has it, if it has.
+    """
+
+    name: str
+    label: str
+    estimator: str = "Reinforce2Vec"
+    parameters: dict[str, Any] = field(default_factory=dict)
+    choices: tuple[tuple[str, dict[str, Any]], ...] = ()
+    pilot: dict[str, Any] = field(default_factory=dict)
+    group: str = "baseline"
+    like: str = ""
+
+    def make(self, dimensions: int, seed: int) -> Any:
+        """The estimator; it works with one thread, so that one seed gives one result."""
+        import reinforce2vec
+
+        kind = getattr(reinforce2vec, self.estimator)
+        workers = {"workers": 1} if "workers" in kind._parameters() else {}
+        return kind(dimensions=dimensions, seed=seed, **workers, **self.parameters)
+
+    @property
+    def seeded(self) -> bool:
+        """Whether vectors of one graph depend on the seed."""
+        import reinforce2vec
+
+        return bool(getattr(getattr(reinforce2vec, self.estimator), "seeded", True))
+
+    def chosen(self, number: int) -> Method:
+        """This method with one of its choices."""
+        changes = self.parameters | self.choices[number][1]
+        return replace(self, parameters=changes, choices=(), pilot={})
+
+    def pilots(self) -> list[Method]:
+        """The small trainings that tell which choice to take."""
+        return [
+            Method(
+                f"{self.name}-{name}",
+                self.label,
+                self.estimator,
+                self.parameters | changes | self.pilot,
+            )
+            for name, changes in self.choices
+        ]
+
+    def settings(self) -> dict[str, Any]:
+        """What describes the method, for a JSON file."""
+        told: dict[str, Any] = {"estimator": self.estimator} | _spelled_all(self.parameters)
+        if self.choices:
+            told["choices"] = {name: _spelled_all(changes) for name, changes in self.choices}
+            told["pilot"] = _spelled_all(self.pilot)
+        return told
+
+
+def _spelled_all(parameters: dict[str, Any]) -> dict[str, str]:
+    return {name: spelled(value) for name, value in parameters.items()}
+
+
+def spelled(value: Any) -> str:
+    """A parameter as text; of a walk only what differs from its defaults."""
+    if not is_dataclass(value) or isinstance(value, type):
+        return str(value)
+    given = [
+        f"{part.name}={spelled(getattr(value, part.name))}"
+        for part in fields(value)
+        if getattr(value, part.name) != part.default
+    ]
+    return f"{type(value).__name__}({', '.join(given)})"
+
+
+# -- the table -----------------------------------------------------------------------------------
+
+
+def walking(name: str, label: str, walk: Walk, scale: Scale, **more: Any) -> Method:
+    """Skip-gram on walks, at the paper's amount of training."""
+    return Method(name, label, "Reinforce2Vec", {"walk": walk} | scale.training(), **more)
+
+
+def baselines(scale: Scale) -> list[Method]:
+    """The paper's baselines, and two that are stronger."""
+    pairs = product(scale.choices, repeat=2)
+    return [
+        walking("deepwalk", "DeepWalk", FirstOrderWalk(), scale, like="deepwalk"),
+        walking(
+            "node2vec",
+            "node2vec",
+            SecondOrderWalk(),
+            scale,
+            choices=tuple((f"p{p:g}-q{q:g}", {"walk": SecondOrderWalk(p, q)}) for p, q in pairs),
+            pilot={"walks_per_node": scale.pilot_walks},
+            like="node2vec",
+        ),
+        Method("line", "LINE", "LINE", like="line"),
+        Method("hope", "HOPE", "HOPE", {"beta": 0.01}, like="hope"),
+        Method("grarep", "GraRep", "GraRep", like="grarep"),
+        Method("prone", "ProNE", "ProNE"),
+        Method("netmf", "NetMF", "NetMF"),
+    ]
+
+
+def variant(reading: str, reward: str, exploration: str, scale: Scale) -> Method:
+    """One of the paper's walks in one of its two readings.
+
+    Walks that take the best neighbour take the most visited one, whatever the reward: they are the
+    same walks, and one method.
+    """
+    if not READINGS[reading](reward, exploration).draws:
+        reward = "js"
+    label = f"{REWARD_LABELS[reward]} {EXPLORATION_LABELS[exploration]}, {reading}"
+    if (reward, exploration) == ("js", "ucb"):
+        label = f"reinforce2vec, {reading} reading"
+    return walking(
+        f"{reading}-{reward}-{exploration}",
+        label,
+        READINGS[reading](reward, exploration),
+        scale,
+        group="paper",
+        like="reinforce2vec" if (reward, exploration) == ("js", "ucb") else "",
+    )
+
+
+def readings(scale: Scale) -> list[Method]:
+    """What the paper calls reinforce2vec, in both readings."""
+    return [variant(reading, "js", "ucb", scale) for reading in READINGS]
+
+
+def ours(scale: Scale) -> list[Method]:
+    """Our own settings."""
+    return [
+        Method(name, label, "Reinforce2Vec", scale.training() | changes, group="ours")
+        for name, label, changes in OURS
+    ]
+
+
+def compared(scale: Scale) -> list[Method]:
+    """The rows of the tables that compare methods."""
+    return [*baselines(scale), *readings(scale), *ours(scale)]
+
+
+def ablation(reading: str, scale: Scale) -> dict[tuple[str, str], Method]:
+    """All rewards and explorations of one reading."""
+    return {
+        (reward, exploration): variant(reading, reward, exploration, scale)
+        for reward in paper.REWARDS
+        for exploration in paper.EXPLORATIONS
+    }
+
+
+def greedy(reading: str, epsilon: float, scale: Scale) -> Method:
+    """DRRW by JS divergence with probability ε of a random step."""
+    if epsilon == 0.0:
+        return variant(reading, "js", "none", scale)
+    if epsilon == 0.5:
+        return variant(reading, "js", "epsilon", scale)
+    return walking(
+        f"{reading}-js-epsilon{epsilon:g}",
+        f"ε = {epsilon:g}, {reading}",
+        READINGS[reading]("js", "epsilon", weight=epsilon),
+        scale,
+        group="paper",
+    )

@@ -1,0 +1,55 @@
+"""Long walks looked at: how their occupation vectors settle, and among how many nodes they end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..graph import Graph
+from ..walks.policy import Walk
+from ..walks.sampler import sample_walks
+from ..walks.trace import divergences, occupation, stuck_set
+from .cells import Scores
+
+WALKS = 20  # from different nodes; figures are medians over them
+LAST = 100  # steps in which nodes are counted
+POINTS = 60  # places along the walk at which it is looked at
+FEW = 10  # nodes of a graph whose whole occupation vectors are kept
+DEGREE = 20  # walks start in the thick of the graph, not in a corner that nothing leads out of
+
+
+def look_at_paths(graph: Graph, walk: Walk, steps: int, seed: int) -> Scores:
+    """Walks of so many steps from random nodes, and what became of them.
+
+    Returns
+    -------
+    dict
+        "looked": steps at which nodes were counted; "frequencies": for each of them, how often
+        each node stood in the last hundred steps of the first walk, the most frequent first;
+        "nodes": how many different ones, for each walk; "steps": places along the walk; "moved":
+        there, the median JS distance between w(n) and w(n+1), over the path; "occupation": there,
+        w(n) of the first walk, on graphs of up to ten nodes, where it starts at the first node.
+    """
+    rng = np.random.default_rng(seed)
+    central = np.flatnonzero(graph.degrees >= min(DEGREE, np.median(graph.degrees)))
+    rows = rng.choice(central, WALKS, replace=central.size < WALKS)
+    if graph.n_nodes <= FEW:
+        rows[0] = 0
+    starts = graph.ids[rows].tolist()
+    walks = sample_walks(
+        graph, walk, length=steps + 1, per_node=1, seed=seed, starts=starts, workers=1
+    )
+    looked = sorted({max(1, steps // 100), max(1, steps // 10), steps})
+    ends = {step: [stuck_set(path, step, LAST)[1] for path in walks] for step in looked}
+    places = np.unique(np.geomspace(1, steps - 1, POINTS).astype(np.int64))
+    places = np.union1d(places, [10**power for power in range(1, len(str(steps - 1)))])
+    moved = np.stack([divergences(path, graph.n_nodes, "js", "path")[places] for path in walks])
+    found: Scores = {
+        "looked": looked,
+        "frequencies": [ends[step][0].tolist() for step in looked],
+        "nodes": [[len(counts) for counts in ends[step]] for step in looked],
+        "steps": places.tolist(),
+        "moved": np.median(moved, axis=0).tolist(),
+    }
+    if graph.n_nodes <= FEW:
+        found["occupation"] = occupation(walks[0], graph.n_nodes, places.tolist()).tolist()
+    return found

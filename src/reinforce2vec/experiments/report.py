@@ -1,0 +1,118 @@
+"""From cells to files: Markdown, JSON and pictures, and one page that holds them all."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..errors import InputError
+from ..files import whole
+from .catalogue import EXPERIMENTS, Experiment
+from .scale import Scale
+from .views import Picture, Results, View
+
+RESULTS_JSON, RESULTS_PAGE = "results.json", "results.md"
+FORMATS = ("png", "svg")
+
+
+def write_report(
+    out: Path,
+    experiments: Sequence[Experiment],
+    results: Results,
+    seeds: Sequence[int],
+    scale: Scale,
+    say: Callable[[str], None],
+) -> None:
+    """Write what each experiment shows, and the page and the data of all that are in the folder."""
+    told = read_data(out / RESULTS_JSON)
+    drawing = True
+    for experiment in experiments:
+        view = experiment.view(results, seeds, scale)
+        if drawing:
+            try:
+                for picture in view.pictures:
+                    draw(out, picture)
+            except InputError as error:
+                say(f"{error}; the tables are written without them")
+                drawing = False
+        text = page(experiment, view, seeds, out)
+        write_text(out / f"{experiment.name}.md", text)
+        told["experiments"][experiment.name] = data(experiment, view, seeds)
+    told |= {"version": __version__, "python": platform.python_version()}
+    write_text(out / RESULTS_JSON, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+    write_text(out / RESULTS_PAGE, index(out))
+
+
+def page(experiment: Experiment, view: View, seeds: Sequence[int], out: Path) -> str:
+    """An experiment as Markdown."""
+    parts = [f"## {experiment.title}\n"]
+    number = len(seeds)
+    parts.append(f"*{number} seed{'s' if number > 1 else ''}, reinforce2vec {__version__}.*\n")
+    parts += [f"{note}\n" for note in view.notes]
+    for picture in view.pictures:
+        if (out / f"{picture.name}.png").exists():
+            parts.append(f"![{picture.caption}]({picture.name}.png)\n\n*{picture.caption}*\n")
+    parts += [table.markdown() for table in view.tables]
+    return "\n".join(parts)
+
+
+def data(experiment: Experiment, view: View, seeds: Sequence[int]) -> dict[str, Any]:
+    """An experiment for the JSON file."""
+    return {
+        "title": experiment.title,
+        "seeds": list(seeds),
+        "tables": [table.data() for table in view.tables],
+        "notes": view.notes,
+    } | view.more
+
+
+def index(out: Path) -> str:
+    """One page of all experiments whose files are in the folder."""
+    parts = [
+        "# Results\n",
+        "Every number comes from `reinforce2vec reproduce`; `results.json` holds the same, and "
+        "`cells/` what each method gave with each seed.\n",
+    ]
+    parts += [
+        path.read_text(encoding="utf-8")
+        for name in EXPERIMENTS
+        if (path := out / f"{name}.md").exists()
+    ]
+    return "\n".join(parts)
+
+
+def draw(out: Path, picture: Picture) -> None:
+    """Draw a picture into its files."""
+    from .figures import pyplot
+
+    plt = pyplot()
+    figure = picture.draw()
+    for suffix in FORMATS:
+        stream = BytesIO()
+        about = {"Date": None} if suffix == "svg" else {"Software": None}
+        figure.savefig(stream, format=suffix, dpi=160, metadata=about)
+        with whole(out / f"{picture.name}.{suffix}") as file:
+            file.write(stream.getvalue())
+    plt.close(figure)
+
+
+def read_data(path: Path) -> dict[str, Any]:
+    """What earlier runs have left in the JSON file; nothing if it cannot be read."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        told = None
+    if not isinstance(told, dict) or not isinstance(told.get("experiments"), dict):
+        return {"experiments": {}}
+    return told
+
+
+def write_text(path: Path, text: str) -> None:
+    """A text file, whole or not at all."""
+    with whole(path) as stream:
+        stream.write(text.encode())

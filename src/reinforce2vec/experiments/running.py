@@ -1,0 +1,237 @@
+"""Cells computed by several processes, kept when finished, and found again by a later run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from ..progress import clock, counted
+from .cells import GROUPS, Cell, Scores, all_needed, cell_path, read_cell, write_cell
+from .workers import Workers
+
+Say = Callable[[str], None]
+EVERY = 1.0  # seconds between two updates of the line on a terminal
+EVERY_LINE = 60.0  # and between two lines in a file
+
+
+class Job(NamedTuple):
+    """What a process computes at a time: cells that share their vectors, each with its pilots."""
+
+    cells: list[Cell]
+    pilots: list[list[Scores]]
+    data_dir: str | None
+
+
+class Outcome(NamedTuple):
+    """What became of the cells."""
+
+    results: dict[str, dict[str, Any]]  # by the cell's name: what its file holds
+    failures: dict[str, str]  # by the cell's name: why it is not there
+    computed: int  # cells that were not there before
+
+
+def run_cells(
+    cells: list[Cell],
+    folder: Path,
+    *,
+    jobs: int,
+    data_dir: str | None = None,
+    say: Say = lambda message: None,
+    stream: TextIO | None = None,
+) -> Outcome:
+    """Compute the cells that are not there yet, the long ones first.
+
+    Parameters
+    ----------
+    cells : list of Cell
+        What is wanted; what they need is added.
+    folder : path
+        Where finished cells are kept.
+    jobs : int
+        Processes.
+    data_dir : str, optional
+        A folder with the data sets.
+    say : callable
+        Takes a sentence about something out of the ordinary.
+    stream : file, optional
+        Where the progress goes.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = all_needed(cells)
+    results, failures = kept_cells(wanted, folder, say), dict[str, str]()
+    missing = [cell for cell in wanted if cell.name not in results]
+    # those that others wait for come first, then the long ones
+    needed = {pilot.name for cell in missing for pilot in cell.needs()}
+    waiting = sorted(grouped(missing), key=lambda group: _order(group, needed))
+    progress = Progress(missing, len(results), jobs, sys.stderr if stream is None else stream)
+    commit = library_commit()
+    workers = Workers(min(jobs, max(len(waiting), 1)), compute_job)
+    under_way: dict[int, list[Cell]] = {}
+    number = 0
+    try:
+        while waiting or workers.working:
+            while workers.free and (group := next_ready(waiting, results, failures)) is not None:
+                waiting.remove(group)
+                lost = [name for cell in group for name in _lost(cell, failures)]
+                if lost:
+                    for cell in group:
+                        failures[cell.name] = f"{lost[0]}, which it needs, failed"
+                        progress.over(cell, done=False)
+                    continue
+                pilots = [[results[one.name]["scores"] for one in c.needs()] for c in group]
+                number += 1
+                under_way[number] = list(group)
+                workers.begin(number, Job(group, pilots, data_dir))
+                progress.began(group[0])
+            for job, kind, value in workers.wait(EVERY):
+                left = under_way[job]
+                if kind == "over":
+                    del under_way[job]
+                elif kind == "failure":
+                    for cell in left:
+                        failures[cell.name] = value
+                        progress.over(cell, done=False)
+                else:
+                    cell = left.pop(0)
+                    results[cell.name] = value | ({"commit": commit} if commit else {})
+                    write_cell(folder, cell, results[cell.name])
+                    progress.over(cell, done=True)
+                    if left:
+                        progress.began(left[0])
+            progress.show()
+    finally:
+        workers.end()
+        progress.end()
+    return Outcome(results, failures, len(missing) - len(failures))
+
+
+def compute_job(job: Job) -> Iterator[dict[str, Any]]:
+    """In another process: the results of a job's cells, one by one."""
+    from .scoring import compute
+
+    for cell, pilots in zip(job.cells, job.pilots, strict=True):
+        yield compute(cell, job.data_dir, pilots)
+
+
+def kept_cells(cells: list[Cell], folder: Path, say: Say) -> dict[str, dict[str, Any]]:
+    """The cells that an earlier run has finished."""
+    found = {}
+    for cell in cells:
+        try:
+            kept = read_cell(folder, cell)
+        except ValueError as error:
+            say(f"{cell_path(folder, cell)}: damaged ({error}), computed anew")
+            continue
+        if kept is not None:
+            found[cell.name] = kept
+    return found
+
+
+def grouped(cells: list[Cell]) -> list[list[Cell]]:
+    """Cells of several seeds together where all seeds have the same vectors."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        shared = cell.task == GROUPS and not cell.method.seeded
+        key = f"{cell.graph} {cell.method.name} {cell.scope}" if shared else cell.name
+        groups.setdefault(key, []).append(cell)
+    return list(groups.values())
+
+
+def next_ready(
+    waiting: list[list[Cell]], results: dict[str, Any], failures: dict[str, str]
+) -> list[Cell] | None:
+    """The first cells that need wait for nothing."""
+    for group in waiting:
+        needed = (pilot.name for cell in group for pilot in cell.needs())
+        if all(name in results or name in failures for name in needed):
+            return group
+    return None
+
+
+def _lost(cell: Cell, failures: dict[str, str]) -> list[str]:
+    return [pilot.name for pilot in cell.needs() if pilot.name in failures]
+
+
+def _order(group: list[Cell], needed: set[str]) -> tuple[bool, float]:
+    return group[0].name not in needed, -sum(cell.cost() for cell in group)
+
+
+def library_commit() -> str:
+    """The commit that this library's source stands at; empty if there is none, or no git."""
+    try:
+        done = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+class Progress:
+    """Cells done, time since the beginning and time left; a line on a terminal, or now and then."""
+
+    def __init__(self, missing: list[Cell], kept: int, jobs: int, stream: TextIO) -> None:
+        self.left = {cell.name: cell.cost() for cell in missing}
+        self.all = kept + len(missing)
+        self.jobs, self.stream = jobs, stream
+        self.began_at = self.last = time.monotonic()
+        self.costs = self.seconds = 0.0  # of cells done: expected, and taken
+        self.current: dict[str, float] = {}  # cells under way, and since when
+        if kept and missing:
+            stream.write(f"{counted(kept, 'cell')} of {self.all:,} from an earlier run\n")
+
+    def began(self, cell: Cell) -> None:
+        """A cell is under way."""
+        self.current[cell.name] = time.monotonic()
+
+    def over(self, cell: Cell, done: bool) -> None:
+        """A cell is finished, or never will be."""
+        now, cost = time.monotonic(), self.left.pop(cell.name)
+        began = self.current.pop(cell.name, None)
+        if done and began is not None:
+            self.costs += cost
+            self.seconds += now - began
+
+    def remaining(self) -> float | None:
+        """Seconds left, from how long the cells so far took beside what was expected."""
+        if not self.costs:
+            return None
+        now, pace = time.monotonic(), self.seconds / self.costs
+        under_way = [
+            max(pace * self.left[name] - (now - at), 0.0) for name, at in self.current.items()
+        ]
+        waiting = sum(cost for name, cost in self.left.items() if name not in self.current)
+        everything = sum(under_way) + pace * waiting
+        return max(everything / self.jobs, *under_way, 0.0)
+
+    def show(self) -> None:
+        """Tell how far it is, if it is time to."""
+        now, terminal = time.monotonic(), self.stream.isatty()
+        if not self.left or now - self.last < (EVERY if terminal else EVERY_LINE):
+            return
+        self.last = now
+        done, left = self.all - len(self.left), self.remaining()
+        line = f"{done:,} of {counted(self.all, 'cell')}  {clock(now - self.began_at)} elapsed  "
+        line += "" if left is None else f"about {clock(left)} left  "
+        line += "now: " + ", ".join(self.current)
+        if terminal:
+            width = shutil.get_terminal_size().columns - 1
+            self.stream.write(f"\r\033[K{line[:width]}")
+        else:
+            self.stream.write(line + "\n")
+        self.stream.flush()
+
+    def end(self) -> None:
+        """Clear the line."""
+        if self.stream.isatty():
+            self.stream.write("\r\033[K")
+            self.stream.flush()

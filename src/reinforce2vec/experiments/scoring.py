@@ -1,0 +1,162 @@
+"""What a cell computes: a pure function of its description."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluation.link_prediction import score_links, transfer_links
+from ..evaluation.node_classification import classify_nodes
+from ..evaluation.splits import hold_out_edges
+from ..graph import Graph
+from ..smoothing import smooth
+from .cells import FULL, GROUPS, LINKS, PATHS, VALIDATION, Cell, Scores
+from .choosing import pilot_score
+from .methods import Method
+from .paths import look_at_paths
+from .toy import toy_graph
+
+Vectors = NDArray[np.float32]
+
+
+def compute(cell: Cell, data_dir: str | None, pilots: list[Scores]) -> dict[str, Any]:
+    """Scores of a cell, and how long they took.
+
+    Parameters
+    ----------
+    cell : Cell
+        What to compute.
+    data_dir : str, optional
+        A folder with the data sets.
+    pilots : list
+        Scores of the cells that this one needs, in their order.
+    """
+    began = time.perf_counter()
+    method, told = cell.method, {}
+    if pilots:
+        best = int(np.argmax([pilot_score(cell.task, scores) for scores in pilots]))
+        told["chosen"] = method.choices[best][0]
+        method = method.chosen(best)
+    scores = TASKS[cell.task](cell, method, data_dir)
+    return {"scores": scores, "seconds": round(time.perf_counter() - began, 2)} | told
+
+
+# -- graphs and vectors --------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=2)
+def data_of(graph: str, planted: int, data_dir: str | None) -> Any:
+    """A data set, or the generated graph that stands in for it."""
+    if planted:
+        from ..generators import planted_groups
+
+        return planted_groups(planted, 4, degree=8.0, mixing=0.1, seed=len(graph))
+    from ..datasets import load_dataset
+
+    return load_dataset(graph, data_dir, progress=False)
+
+
+def graph_of(cell: Cell, data_dir: str | None) -> Graph:
+    """The graph of a cell."""
+    if cell.graph == "toy":
+        return toy_graph()
+    graph: Graph = data_of(cell.graph, cell.scale.planted, data_dir).graph
+    return graph
+
+
+def embed(method: Method, graph: Graph, dimensions: int, seed: int) -> Vectors:
+    """Vectors of a graph, with one thread."""
+    vectors: Vectors = method.make(dimensions, seed).fit_transform(graph, progress=False)
+    return vectors
+
+
+_latest: tuple[Any, Vectors, Vectors] | None = None
+
+
+def embed_whole(cell: Cell, method: Method, graph: Graph) -> tuple[Vectors, Vectors]:
+    """Vectors of a whole graph, raw and smoothed; kept where all seeds have the same."""
+    global _latest
+    size = cell.scale.dimensions
+    seed = cell.seed if method.seeded else None
+    key = (cell.graph, cell.scale, str(method.settings()), seed)
+    if _latest is None or _latest[0] != key:
+        raw = embed(method, graph, size, cell.seed)
+        _latest = (key, raw, smooth(raw, graph))
+    return _latest[1:]
+
+
+# -- tasks ---------------------------------------------------------------------------------------
+
+
+def score_of_links(cell: Cell, method: Method, data_dir: str | None) -> Scores:
+    """Link prediction: the `shared` protocol on one residual graph, `transfer` to a second one.
+
+    The second graph is only tested on, so validation scores, which come from the training pairs of
+    the first, know nothing of either protocol's test pairs.
+    """
+    graph = graph_of(cell, data_dir)
+    seeds = (2 * cell.seed, 2 * cell.seed + 1)
+    first = hold_out_edges(graph, 0.5, seeds[0])
+    vectors = embed(method, first.graph, cell.scale.dimensions, seeds[0])
+    if cell.scope == VALIDATION:
+        return {"raw": {"shared": _validation(vectors, first, cell.seed)}}
+    kinds = {"raw": vectors, "smoothed": smooth(vectors, first.graph)}
+    scores: Scores = {}
+    for kind, made in kinds.items():
+        shared = score_links(made, first, seed=cell.seed)
+        validation = _validation(made, first, cell.seed)
+        scores[kind] = {"shared": {name: shared[name] | validation[name] for name in shared}}
+    if cell.scope == FULL:
+        second = hold_out_edges(graph, 0.5, seeds[1])
+        other = embed(method, second.graph, cell.scale.dimensions, seeds[1])
+        others = {"raw": other, "smoothed": smooth(other, second.graph)}
+        for kind in kinds:
+            scores[kind]["transfer"] = transfer_links(kinds[kind], first, others[kind], second)
+    return scores
+
+
+def _validation(vectors: Vectors, split: Any, seed: int) -> dict[str, dict[str, float]]:
+    found = score_links(vectors, split, seed=seed, part="validation")
+    return {name: {"validation": scores["auc"]} for name, scores in found.items()}
+
+
+def score_of_groups(cell: Cell, method: Method, data_dir: str | None) -> Scores:
+    """Node classification: F1 of each shuffle, at each training fraction."""
+    data = data_of(cell.graph, cell.scale.planted, data_dir)
+    raw, smoothed = embed_whole(cell, method, data.graph)
+    kinds = {"raw": raw} if cell.scope == VALIDATION else {"raw": raw, "smoothed": smoothed}
+    return {
+        kind: {
+            f"{fraction:g}": _shuffles(cell, made, data.labels, fraction)
+            for fraction in cell.fractions
+        }
+        for kind, made in kinds.items()
+    }
+
+
+def _shuffles(cell: Cell, vectors: Vectors, labels: Any, fraction: float) -> list[dict[str, float]]:
+    headline = fraction == cell.fractions[0]
+    found = []
+    for number in range(cell.scale.shuffles if headline else cell.scale.more_shuffles):
+        settings: dict[str, Any] = {"train": fraction, "seed": 100 * cell.seed + number}
+        scores: dict[str, float] = {}
+        if cell.scope != VALIDATION:
+            scores |= classify_nodes(vectors, labels, **settings)
+        if headline:
+            validation = classify_nodes(vectors, labels, part="validation", **settings)
+            scores |= {f"validation_{name}": value for name, value in validation.items()}
+        found.append(scores)
+    return found
+
+
+def score_of_paths(cell: Cell, method: Method, data_dir: str | None) -> Scores:
+    """Long walks: how their occupation vectors settle, and where they get stuck."""
+    graph = graph_of(cell, data_dir)
+    return look_at_paths(graph, method.parameters["walk"], cell.scale.steps, cell.seed)
+
+
+TASKS = {LINKS: score_of_links, GROUPS: score_of_groups, PATHS: score_of_paths}

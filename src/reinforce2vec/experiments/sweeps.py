@@ -1,0 +1,172 @@
+"""Sweeps: many settings of Reinforce2Vec on several graphs, as a table and as curves.
+
+A sweep is a list of settings. Each belongs to a row (or curve), may have a place along it, and may
+be one of several choices there, such as learning rates: validation takes the best for each seed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from .cells import GROUP_GRAPHS, GROUPS, HEADLINE, LINK_GRAPHS, LINKS, TITLES, Cell
+from .choosing import KINDS
+from .comparisons import KIND_NOTES, LEGEND
+from .figures import Curve, Panel, colours, curve_plot
+from .methods import Method
+from .scale import Scale
+from .tables import Entry, Table
+from .views import Choice, Picture, Results, View, best_groups, best_links
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One training.
+
+    Parameters
+    ----------
+    row : str
+        Which row of the table, or curve, it belongs to.
+    parameters : dict
+        How it differs from the paper's training.
+    place : float, optional
+        Where on the curve it stands: the column of the table.
+    choice : str
+        What tells it from others of the same row and place.
+    """
+
+    row: str
+    parameters: dict[str, Any]
+    place: float | None = None
+    choice: str = ""
+
+    def method(self, scale: Scale) -> Method:
+        """The method, named by all that tells it from others."""
+        words = [self.row, "" if self.place is None else f"{self.place:g}", self.choice]
+        name = re.sub(r"[^a-z0-9.]+", "-", " ".join(words).lower()).strip("-")
+        label = self.choice or self.row
+        return Method(
+            name, label, "Reinforce2Vec", scale.training() | self.parameters, group="ours"
+        )
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Settings, and the graphs they are tried on."""
+
+    name: str
+    title: str
+    settings: tuple[Setting, ...]
+    graphs: tuple[str, ...] = (*LINK_GRAPHS, *GROUP_GRAPHS)
+    place_label: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    def cells(self, seeds: Sequence[int], scale: Scale) -> list[Cell]:
+        """Every setting on every graph."""
+        return [
+            cell
+            for graph in self.graphs
+            for setting in self.settings
+            for cell in setting_cells(setting, graph, seeds, scale)
+        ]
+
+    def view(self, results: Results, seeds: Sequence[int], scale: Scale) -> View:
+        """A table and curves for each graph, the best choice taken by validation."""
+        rows = list(dict.fromkeys(setting.row for setting in self.settings))
+        places = sorted({one.place for one in self.settings if one.place is not None})
+        view = View(notes=[LEGEND, *self.notes])
+        if not places:
+            view.tables = self._flat_tables(rows, results, seeds, scale)
+            return view
+        panels, tint = [], colours(rows)
+        chosen: dict[str, Any] = {}
+        for graph in self.graphs:
+            curves = []
+            for kind in KINDS:
+                for measure in measures(graph):
+                    title = f"{TITLES[graph]}: {measure_label(graph, measure)}{KIND_NOTES[kind]}"
+                    table = Table(title, ["", *(f"{place:g}" for place in places)])
+                    for row in rows:
+                        picks = [
+                            self._choice(graph, row, place, kind, results, seeds, scale)
+                            for place in places
+                        ]
+                        entries: list[Entry | None] = [pick.values[measure] for pick in picks]
+                        table.add(row, entries)
+                        if measure == measures(graph)[0]:
+                            label = f"{row}{KIND_NOTES[kind]}"
+                            curves.append(Curve(label, places, entries, tint[row], kind != "raw"))
+                            chosen[f"{graph}, {label}"] = dict(
+                                zip(map(str, places), (pick.told() for pick in picks), strict=True)
+                            )
+                    view.tables.append(table)
+            y_label = f"{measure_label(graph, measures(graph)[0])}, %"
+            panels.append(Panel(TITLES[graph], self.place_label, y_label, curves, logarithmic=True))
+        view.more = {"chosen": chosen}
+        view.pictures.append(Picture(self.name, self.title, partial(curve_plot, panels)))
+        return view
+
+    def _flat_tables(
+        self, rows: list[str], results: Results, seeds: Sequence[int], scale: Scale
+    ) -> list[Table]:
+        """Without places: a row for each setting, a column for each graph."""
+        columns = [
+            f"{TITLES[graph]} {measure_label(graph, measure)}"
+            for graph in self.graphs
+            for measure in measures(graph)
+        ]
+        tables = []
+        for kind in KINDS:
+            table = Table(f"{self.title}{KIND_NOTES[kind]}", ["", *columns])
+            for row in rows:
+                entries: list[Entry | None] = []
+                for graph in self.graphs:
+                    pick = self._choice(graph, row, None, kind, results, seeds, scale)
+                    entries += [pick.values[measure] for measure in measures(graph)]
+                table.add(row, entries)
+            tables.append(table)
+        return tables
+
+    def _choice(
+        self,
+        graph: str,
+        row: str,
+        place: float | None,
+        kind: str,
+        results: Results,
+        seeds: Sequence[int],
+        scale: Scale,
+    ) -> Choice:
+        """The best choice at one place of a row, by validation."""
+        there = {
+            setting.choice or setting.row: setting
+            for setting in self.settings
+            if (setting.row, setting.place) == (row, place)
+        }
+        found = {
+            choice: results.by_seed(setting_cells(setting, graph, seeds, scale))
+            for choice, setting in there.items()
+        }
+        if graph in LINK_GRAPHS:
+            return best_links(found, "shared", (kind,))
+        return best_groups(found, (kind,))
+
+
+def setting_cells(setting: Setting, graph: str, seeds: Sequence[int], scale: Scale) -> list[Cell]:
+    """A cell for each seed."""
+    task = LINKS if graph in LINK_GRAPHS else GROUPS
+    method = setting.method(scale)
+    return [Cell(task, graph, method, seed, scale, HEADLINE) for seed in seeds]
+
+
+def measures(graph: str) -> tuple[str, ...]:
+    """What is told of a graph; the first is drawn."""
+    return ("auc",) if graph in LINK_GRAPHS else ("micro", "macro")
+
+
+def measure_label(graph: str, measure: str) -> str:
+    """In words."""
+    return "AUC, `shared`, best operator" if graph in LINK_GRAPHS else f"{measure} F1"

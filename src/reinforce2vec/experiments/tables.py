@@ -1,0 +1,105 @@
+"""Tables: plain data made of scores, with the paper's numbers and the difference beside ours."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A number of a table: ours, one for each seed, and the paper's, if it has one."""
+
+    values: tuple[float, ...]
+    paper: float | None = None
+
+    @property
+    def mean(self) -> float:
+        """Over the seeds."""
+        return statistics.fmean(self.values)
+
+    @property
+    def spread(self) -> float | None:
+        """Sample standard deviation over the seeds; None for a single one."""
+        return statistics.stdev(self.values) if len(self.values) > 1 else None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the paper's; None where it has no number."""
+        return None if self.paper is None else self.mean - self.paper
+
+    def __str__(self) -> str:
+        told = f"{self.mean:.1f}" + ("" if self.spread is None else f" ± {self.spread:.1f}")
+        if self.difference is not None:
+            told += f" ({self.paper:.1f}, {self.difference:+.1f})"
+        return told
+
+    def data(self) -> dict[str, Any]:
+        """For a JSON file."""
+        return {
+            "mean": self.mean,
+            "spread": self.spread,
+            "values": list(self.values),
+            "paper": self.paper,
+            "difference": self.difference,
+        }
+
+
+def entry(values: Sequence[float], paper: float | None = None) -> Entry | None:
+    """An entry of some values; None if there are none."""
+    return Entry(tuple(map(float, values)), paper) if values else None
+
+
+@dataclass
+class Table:
+    """Rows of entries, or of text, under named columns; the first column names the row."""
+
+    title: str
+    columns: list[str]
+    rows: list[tuple[str, list[Any]]] = field(default_factory=list)
+    note: str = ""
+
+    def add(self, label: str, entries: Sequence[Any]) -> None:
+        """One more row."""
+        self.rows.append((label, list(entries)))
+
+    def markdown(self) -> str:
+        """The table as Markdown; the best mean of a column of percentages is bold."""
+        best = [self._best(number) for number in range(len(self.columns) - 1)]
+        lines = [f"**{self.title}**", "", _line(self.columns)]
+        lines.append(_line(["---"] * len(self.columns)))
+        for label, entries in self.rows:
+            texts = [
+                f"**{one}**" if one is not None and one is best[place] else _text(one)
+                for place, one in enumerate(entries)
+            ]
+            lines.append(_line([label, *texts]))
+        if self.note:
+            lines += ["", self.note]
+        return "\n".join(lines) + "\n"
+
+    def data(self) -> dict[str, Any]:
+        """For a JSON file."""
+        rows = [
+            {"label": label} | dict(zip(self.columns[1:], map(_data, entries), strict=True))
+            for label, entries in self.rows
+        ]
+        return {"title": self.title, "note": self.note, "rows": rows}
+
+    def _best(self, place: int) -> Entry | None:
+        found = [entries[place] for _, entries in self.rows if isinstance(entries[place], Entry)]
+        return max(found, key=lambda one: one.mean) if len(found) > 1 else None
+
+
+def _line(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(texts) + " |"
+
+
+def _text(one: Any) -> str:
+    return "–" if one is None else str(one)
+
+
+def _data(one: Any) -> Any:
+    return one.data() if isinstance(one, Entry) else one

@@ -1,0 +1,83 @@
+"""The paper's toy example, worked out step by step with the equations as they stand.
+
+The picture is not in the paper's source. Its caption says: from "1" there are "3" and "5", from "4"
+there are "2", "3" and "5", and the path goes 1, 3, 4, 3. So five edges are certain, and the nodes
+are five at least; whether "2" and "3", "2" and "5" or "3" and "5" are joined is not said, and here
+they are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..graph import Graph
+
+EDGES = ((1, 3), (1, 5), (2, 4), (3, 4), (4, 5))
+TOLD = (1, 3, 4, 3)  # the path as far as the caption tells it
+STEPS = 8
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decision: where the walk stands, what it weighs, and where it goes."""
+
+    path: tuple[int, ...]
+    occupation: Vector  # w(n), by node
+    divergences: dict[str, dict[int, float]]  # "kl" and "js", by neighbour
+    following: int
+    tied: bool
+
+
+def toy_graph() -> Graph:
+    """Five nodes, five edges."""
+    return Graph.from_edges(EDGES, nodes=range(1, 6))
+
+
+def toy_walk(steps: int = STEPS, seed: int = 0) -> list[Step]:
+    """DRRW by KL divergence without exploration: as the caption tells it, then on by itself.
+
+    Ties that the caption decides are decided so; later ones at random.
+    """
+    rng = np.random.default_rng(seed)
+    neighbours = {
+        node: sorted({a + b - node for a, b in EDGES if node in (a, b)}) for node in range(1, 6)
+    }
+    path = [TOLD[0]]
+    told: list[Step] = []
+    while len(told) < steps:
+        before = occupation_vector(path)
+        found: dict[str, dict[int, float]] = {"kl": {}, "js": {}}
+        for node in neighbours[path[-1]]:
+            after = occupation_vector([*path, node])
+            found["kl"][node] = kullback_leibler(before, after)
+            found["js"][node] = jensen_shannon(before, after)
+        least = min(found["kl"].values())
+        best = [node for node, moved in found["kl"].items() if moved <= least + 1e-12]
+        following = TOLD[len(path)] if len(path) < len(TOLD) else int(rng.choice(best))
+        told.append(Step(tuple(path), before, found, following, len(best) > 1))
+        path.append(following)
+    return told
+
+
+def occupation_vector(path: list[int]) -> Vector:
+    """w(n): every node counts once, and once more for each visit at steps 1 to n."""
+    visits = np.ones(5)
+    for node in path[1:]:
+        visits[node - 1] += 1
+    shares: Vector = visits / visits.sum()
+    return shares
+
+
+def kullback_leibler(p: Vector, q: Vector) -> float:
+    """D_KL(p || q) in nats, term by term."""
+    return float(np.sum(p * np.log(p / q)))
+
+
+def jensen_shannon(p: Vector, q: Vector) -> float:
+    """The mean divergence of both from their middle, in nats."""
+    middle = (p + q) / 2
+    return (kullback_leibler(p, middle) + kullback_leibler(q, middle)) / 2

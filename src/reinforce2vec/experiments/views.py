@@ -1,0 +1,175 @@
+"""What tables and figures read out of cells: plain functions from scores to numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from .cells import Cell, Scores
+from .choosing import KINDS, Candidate, best, group_candidates, link_candidates
+from .methods import Method
+from .tables import Entry, Table, entry
+
+Draw = Callable[[], Any]  # a matplotlib figure
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture to be drawn, if there is something to draw with."""
+
+    name: str
+    caption: str
+    draw: Draw
+
+
+@dataclass
+class View:
+    """All that an experiment has to show."""
+
+    tables: list[Table] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    more: dict[str, Any] = field(default_factory=dict)  # further data, for the JSON file alone
+
+
+class Results:
+    """Cells that are there, looked up by what they are."""
+
+    def __init__(self, results: Mapping[str, Mapping[str, Any]]) -> None:
+        self._results = results
+
+    def scores(self, cell: Cell) -> Scores | None:
+        """The scores of a cell; None if it failed."""
+        found = self._results.get(cell.name)
+        return None if found is None else found["scores"]
+
+    def chosen(self, cell: Cell) -> str | None:
+        """What the pilots of a cell chose."""
+        return self._results.get(cell.name, {}).get("chosen")
+
+    def all(self, cells: Iterable[Cell]) -> list[Scores]:
+        """The scores of those cells that are there."""
+        return [found for cell in cells if (found := self.scores(cell)) is not None]
+
+    def by_seed(self, cells: Iterable[Cell]) -> dict[int, Scores]:
+        """The same by their seeds."""
+        return {cell.seed: found for cell in cells if (found := self.scores(cell)) is not None}
+
+
+# -- link prediction -----------------------------------------------------------------------------
+
+
+def link_entry(
+    found: Sequence[Scores],
+    kind: str,
+    protocol: str,
+    operator: str,
+    paper: float | None = None,
+    measure: str = "auc",
+) -> Entry | None:
+    """One operator's score over the seeds."""
+    return entry([scores[kind][protocol][operator][measure] for scores in found], paper)
+
+
+# -- node classification -------------------------------------------------------------------------
+
+
+def group_entry(
+    found: Sequence[Scores],
+    kind: str,
+    measure: str,
+    paper: float | None = None,
+    fraction: str | None = None,
+) -> Entry | None:
+    """F1 over the seeds, each the mean of its shuffles; by default at the tables' fraction."""
+    values = []
+    for scores in found:
+        shuffles = scores[kind][fraction or next(iter(scores[kind]))]
+        values.append(fmean(one[measure] for one in shuffles))
+    return entry(values, paper)
+
+
+# -- the best by validation ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Choice:
+    """For each seed the scores of the setting that validation preferred, and which that was."""
+
+    values: dict[str, Entry | None]
+    settings: Counter[str]
+
+    def told(self) -> str:
+        """The settings, the most frequent first."""
+        times = self.settings.total()
+        return "; ".join(
+            f"{setting} ({count} of {times})" if len(self.settings) > 1 else setting
+            for setting, count in self.settings.most_common()
+        )
+
+
+def best_links(
+    found: Mapping[str, Mapping[int, Scores]],
+    protocol: str,
+    kinds: Iterable[str] = KINDS,
+    paper: float | None = None,
+) -> Choice:
+    """For each seed the best of all methods, raw or smoothed, and operators.
+
+    `found` has the scores by method and seed.
+    """
+    kinds = tuple(kinds)
+    picks: list[Candidate] = []
+    for seed in sorted({seed for scores in found.values() for seed in scores}):
+        candidates = [
+            candidate
+            for label, scores in found.items()
+            if seed in scores
+            for candidate in link_candidates(label, scores[seed], protocol, kinds)
+        ]
+        if (pick := best(candidates)) is not None:
+            picks.append(pick)
+    values = {
+        "auc": entry([pick.test["auc"] for pick in picks], paper),
+        "ap": entry([pick.test["ap"] for pick in picks]),
+    }
+    return Choice(values, Counter(pick.setting for pick in picks))
+
+
+def best_groups(
+    found: Mapping[str, Mapping[int, Scores]],
+    kinds: Iterable[str] = KINDS,
+    paper: Mapping[str, float] | None = None,
+) -> Choice:
+    """For each seed and shuffle the best of all methods, raw or smoothed."""
+    kinds, paper = tuple(kinds), paper or {}
+    settings: Counter[str] = Counter()
+    values: dict[str, list[float]] = {"micro": [], "macro": []}
+    for seed in sorted({seed for scores in found.values() for seed in scores}):
+        there = {label: scores[seed] for label, scores in found.items() if seed in scores}
+        shuffles = min(len(next(iter(scores["raw"].values()))) for scores in there.values())
+        picks = []
+        for shuffle in range(shuffles):
+            candidates = [
+                candidate
+                for label, scores in there.items()
+                for candidate in group_candidates(label, scores, shuffle, kinds)
+            ]
+            if (pick := best(candidates)) is not None:
+                picks.append(pick)
+        settings.update(pick.setting for pick in picks)
+        for name in values:
+            values[name].append(fmean(pick.test[name] for pick in picks))
+    return Choice(
+        {name: entry(listed, paper.get(name)) for name, listed in values.items()}, settings
+    )
+
+
+def by_method(
+    results: Results, methods: Iterable[Method], cells: Callable[[Method], Iterable[Cell]]
+) -> dict[str, dict[int, Scores]]:
+    """Scores by label and seed, of those that are there."""
+    return {method.label: results.by_seed(cells(method)) for method in methods}

@@ -1,0 +1,173 @@
+"""Figure 1, the toy example and how occupation vectors settle, and figure 2, the stuck sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from statistics import median
+from typing import Any
+
+from . import paper
+from .cells import PATHS, TITLES, Cell
+from .figures import Curve, Panel, colours, curve_plot, stuck_plot, toy_plot
+from .methods import EXPLORATION_LABELS, Method, variant
+from .scale import Scale
+from .tables import Table, entry
+from .toy import TOLD, toy_walk
+from .views import Picture, Results, View
+
+TOY, PPI = "toy", "ppi"
+SEED = 0  # one set of walks is enough to see what they do
+SHOWN = len(TOLD)  # steps of the toy example in the picture
+
+# What is looked at: reading, reward, exploration.
+ON_TOY = (("paper", "kl", "none"), ("paper", "kl", "epsilon"), ("paper", "kl", "ucb"))
+ON_PPI = (
+    ("paper", "vertex", "none"),
+    ("released", "vertex", "none"),
+    ("paper", "js", "none"),
+    ("paper", "vertex", "epsilon"),
+    ("paper", "js", "ucb"),
+    ("released", "js", "ucb"),
+)
+
+
+def path_cell(graph: str, walk: tuple[str, str, str], scale: Scale) -> Cell:
+    """The cell of one walk."""
+    method = Method("-".join(walk), walk_label(walk), "", {"walk": _walk_of(walk, scale)})
+    return Cell(PATHS, graph, method, SEED, scale)
+
+
+def _walk_of(walk: tuple[str, str, str], scale: Scale) -> Any:
+    return variant(*walk, scale).parameters["walk"]
+
+
+def walk_label(walk: tuple[str, str, str]) -> str:
+    """A walk's name in pictures."""
+    reading, reward, exploration = walk
+    kind = {"vertex": "VRRW", "kl": "DRRW-KL", "js": "DRRW-JS"}[reward]
+    return f"{kind} {EXPLORATION_LABELS[exploration]}, {reading} reading"
+
+
+# -- figure 1 ------------------------------------------------------------------------------------
+
+
+def figure_1_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
+    """Long walks on the toy graph and on PPI."""
+    return [
+        *(path_cell(TOY, walk, scale) for walk in ON_TOY),
+        *(path_cell(PPI, walk, scale) for walk in ON_PPI),
+    ]
+
+
+def figure_1(results: Results, seeds: Sequence[int], scale: Scale) -> View:
+    """The toy example step by step, and the convergence of the occupation vector."""
+    view, steps = View(), toy_walk()
+    table = Table(
+        "DRRW by KL divergence on the toy graph, without exploration",
+        ["n", "path", "w(n) of nodes 1 to 5", "neighbours: D_KL → Q = 1 − D (D_JS)", "next"],
+    )
+    for number, step in enumerate(steps):
+        shares = [Fraction(float(share)).limit_denominator(1000) for share in step.occupation]
+        weighed = "; ".join(
+            f"{node}: {moved:.5f} → {1 - moved:.5f} ({step.divergences['js'][node]:.5f})"
+            for node, moved in step.divergences["kl"].items()
+        )
+        following = f"{step.following}, a tie" if step.tied else str(step.following)
+        path = "→".join(map(str, step.path))
+        table.add(str(number), [path, ", ".join(map(str, shares)), weighed, following])
+    view.tables.append(table)
+    view.notes += [
+        "The paper's picture is not in its source. From the caption five edges are certain (1–3, "
+        "1–5, 2–4, 3–4, 4–5) and are taken as the whole graph; whether 2–3, 2–5 or 3–5 are joined "
+        "is not said. The moves 1→3→4→3 are the caption's; later ones are the best score's.",
+        "At node 3 the caption has a tie between going on to 4 and back to the start 1: so it is "
+        "by the printed equations, which do not count the start; by the released code, which does, "
+        "the walk would turn back.",
+    ]
+    settled, moving = {}, {}
+    for walk in ON_TOY:
+        if (found := results.scores(path_cell(TOY, walk, scale))) is not None:
+            settled[walk_label(walk)] = (found["steps"], found["occupation"])
+    for walk in ON_PPI:
+        if (found := results.scores(path_cell(PPI, walk, scale))) is not None:
+            moving[walk_label(walk)] = (found["steps"], found["moved"])
+    view.tables.append(convergence_table(moving))
+    view.more = {"toy": settled, "moved": moving}
+    caption = (
+        "The toy example. Above: w(n) before each of the first moves, with the score Q above each "
+        "neighbour, the chosen one bold. Below: w(n) of each node along a long walk."
+    )
+    view.pictures.append(Picture("figure-1", caption, partial(toy_plot, steps[:SHOWN], settled)))
+    tint = colours(list(moving))
+    curves = [
+        Curve(label, x, [entry([value]) for value in y], tint[label])
+        for label, (x, y) in moving.items()
+    ]
+    title = f"{TITLES[PPI]}: how far a step moves w(n)"
+    panel = Panel(title, "step n", "JS distance of w(n) and w(n+1)", curves, logarithmic=True)
+    caption = "Convergence of the occupation vector (over the path) on PPI, medians of 20 walks."
+    view.pictures.append(Picture("figure-1-convergence", caption, partial(convergence_plot, panel)))
+    return view
+
+
+def convergence_table(moving: dict[str, tuple[list[int], list[float]]]) -> Table:
+    """The distance after 1, 10, 100 steps and so on."""
+    steps = next(iter(moving.values()))[0] if moving else []
+    shown = [step for step in steps if step == 10 ** (len(str(step)) - 1)]
+    table = Table(
+        f"{TITLES[PPI]}: median JS distance between w(n) and w(n+1), over the path",
+        ["walk", *(f"n = {step:,}" for step in shown)],
+    )
+    for label, (_, moved) in moving.items():
+        table.add(label, [f"{moved[steps.index(step)]:.5f}" for step in shown])
+    return table
+
+
+def convergence_plot(panel: Panel) -> Any:
+    """Curves on logarithmic scales."""
+    figure = curve_plot([panel], 1, (6.5, 3.8))
+    figure.axes[0].set_yscale("log")
+    return figure
+
+
+# -- figure 2 ------------------------------------------------------------------------------------
+
+
+def figure_2_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
+    """Long walks on PPI."""
+    return [path_cell(PPI, walk, scale) for walk in ON_PPI]
+
+
+def figure_2(results: Results, seeds: Sequence[int], scale: Scale) -> View:
+    """Node frequencies in the last 100 steps."""
+    view, frequencies = View(), {}
+    table: Table | None = None
+    for walk in ON_PPI:
+        found = results.scores(path_cell(PPI, walk, scale))
+        if found is None:
+            continue
+        looked = [f"after {step:,} steps" for step in found["looked"]]
+        if table is None:
+            title = f"{TITLES[PPI]}: different nodes in the last 100 steps, medians of 20 walks"
+            table = Table(title, ["walk", *looked, "share of the three most frequent at the end"])
+        last = found["frequencies"][-1]
+        share = f"{sum(last[:3]) / sum(last):.0%}"
+        table.add(walk_label(walk), [f"{median(nodes):g}" for nodes in found["nodes"]] + [share])
+        frequencies[walk_label(walk)] = dict(
+            zip(found["looked"], found["frequencies"], strict=True)
+        )
+    if table is not None:
+        view.tables.append(table)
+    view.more = {"frequencies": frequencies}
+    view.notes.append(
+        f"The paper's walk (VRRW without exploration) meets {paper.STUCK_NODES} nodes in the last "
+        "100 of 10,000 steps. The printed equation, which draws in proportion to visits, "
+        "concentrates far more slowly; the released code, which takes the most visited neighbour, "
+        "is stuck between two nodes at once."
+    )
+    caption = "How often each node stood in the last 100 steps, and how many there were."
+    if frequencies:
+        view.pictures.append(Picture("figure-2", caption, partial(stuck_plot, frequencies)))
+    return view

@@ -1,0 +1,405 @@
+"""Experiments: cells are kept, settings chosen by validation, and tables tell the truth."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reinforce2vec import InputError, ReinforcedWalk, divergences, occupation
+from reinforce2vec.experiments import paper
+from reinforce2vec.experiments.catalogue import EXPERIMENTS, chosen
+from reinforce2vec.experiments.cells import (
+    GROUPS,
+    HEADLINE,
+    LINKS,
+    PATHS,
+    VALIDATION,
+    Cell,
+    all_needed,
+    cell_path,
+    read_cell,
+    write_cell,
+)
+from reinforce2vec.experiments.choosing import Candidate, best, link_candidates
+from reinforce2vec.experiments.methods import Method, compared, spelled, variant
+from reinforce2vec.experiments.running import grouped, run_cells
+from reinforce2vec.experiments.scale import PAPER_SCALE, SMALL_SCALE
+from reinforce2vec.experiments.scoring import compute
+from reinforce2vec.experiments.sweeps import Setting, Sweep
+from reinforce2vec.experiments.tables import Entry, Table, entry
+from reinforce2vec.experiments.toy import toy_graph, toy_walk
+from reinforce2vec.experiments.views import Results, best_groups, best_links
+
+WALK = variant("released", "js", "ucb", SMALL_SCALE)
+
+
+def link_cell(seed=0, **changes):
+    return replace(Cell(LINKS, "facebook", WALK, seed, SMALL_SCALE), **changes)
+
+
+def group_cell(seed=0, **changes):
+    return replace(Cell(GROUPS, "ppi", WALK, seed, SMALL_SCALE), **changes)
+
+
+# -- what a cell computes ------------------------------------------------------------------------
+
+
+def test_a_link_cell_has_both_protocols_for_raw_and_smoothed_vectors():
+    scores = compute(link_cell(), None, [])["scores"]
+    for kind in ("raw", "smoothed"):
+        for operator in paper.OPERATORS:
+            assert scores[kind]["shared"][operator].keys() == {"auc", "ap", "validation"}
+            assert scores[kind]["transfer"][operator].keys() == {"auc", "ap"}
+    assert scores["raw"] != scores["smoothed"]
+
+
+def test_a_classification_cell_has_every_fraction_and_shuffle():
+    scores = compute(group_cell(), None, [])["scores"]
+    for kind in ("raw", "smoothed"):
+        assert sorted(map(float, scores[kind])) == [part / 10 for part in range(1, 10)]
+        assert len(scores[kind]["0.5"]) == SMALL_SCALE.shuffles
+        assert len(scores[kind]["0.1"]) == SMALL_SCALE.more_shuffles
+        assert "validation_micro" in scores[kind]["0.5"][0]
+        assert "validation_micro" not in scores[kind]["0.1"][0]
+
+
+def test_smaller_scopes_have_the_same_scores_of_less():
+    full = compute(link_cell(), None, [])["scores"]
+    headline = compute(link_cell(scope=HEADLINE), None, [])["scores"]
+    assert headline == {kind: {"shared": full[kind]["shared"]} for kind in full}
+    validation = compute(link_cell(scope=VALIDATION), None, [])["scores"]
+    assert validation["raw"]["shared"]["l2"] == {
+        "validation": full["raw"]["shared"]["l2"]["validation"]
+    }
+    assert compute(group_cell(scope=HEADLINE), None, [])["scores"].keys() == {"raw", "smoothed"}
+
+
+@pytest.mark.parametrize("cell", [link_cell(), group_cell()])
+def test_one_description_one_result(cell):
+    first = compute(cell, None, [])["scores"]
+    assert compute(cell, None, [])["scores"] == first
+    assert compute(replace(cell, seed=1), None, [])["scores"] != first
+
+
+def test_pilots_choose_by_validation_alone():
+    node2vec = compared(SMALL_SCALE)[1]
+    cell = Cell(LINKS, "facebook", node2vec, 0, SMALL_SCALE)
+    pilots = cell.needs()
+    assert [pilot.scope for pilot in pilots] == [VALIDATION] * 4
+    assert [pilot.method.parameters["walks_per_node"] for pilot in pilots] == [1] * 4
+    assert len({pilot.name for pilot in pilots}) == 4
+    low, high = ({"raw": {"shared": {"l2": {"validation": one}}}} for one in (60.0, 70.0))
+    found = compute(cell, None, [low, low, high, low])
+    assert found["chosen"] == "p2-q0.5"
+    alone = replace(cell, method=node2vec.chosen(2))
+    assert compute(alone, None, [])["scores"] == found["scores"]
+
+
+# -- names and files -----------------------------------------------------------------------------
+
+
+def test_a_cell_is_found_again_by_its_description(tmp_path):
+    write_cell(tmp_path, link_cell(), {"scores": {"a": 1.5}})
+    assert read_cell(tmp_path, link_cell())["scores"] == {"a": 1.5}
+    assert read_cell(tmp_path, link_cell(seed=1)) is None
+    other = replace(WALK, parameters=WALK.parameters | {"learning_rate": 0.1})
+    assert cell_path(tmp_path, link_cell(method=other)) == cell_path(tmp_path, link_cell())
+    assert read_cell(tmp_path, link_cell(method=other)) is None
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '{"description": {}}'])
+def test_a_damaged_file_is_told_from_another_cell(tmp_path, damage):
+    cell_path(tmp_path, link_cell()).write_text(damage)
+    with pytest.raises(ValueError):  # noqa: PT011
+        read_cell(tmp_path, link_cell())
+
+
+@pytest.mark.parametrize("scale", [PAPER_SCALE, SMALL_SCALE])
+def test_different_cells_have_different_files(tmp_path, scale):
+    described = {}
+    for experiment in EXPERIMENTS.values():
+        for cell in all_needed(experiment.cells(range(2), scale)):
+            told = described.setdefault(cell_path(tmp_path, cell), cell.description())
+            assert told == cell.description()
+            assert cell.cost() > 0
+
+
+def test_a_walk_is_spelled_by_what_is_not_its_default():
+    assert spelled(ReinforcedWalk.paper("js", "ucb")) == "ReinforcedWalk()"
+    assert spelled(ReinforcedWalk("kl", weight=0.5)) == "ReinforcedWalk(reward=kl, weight=0.5)"
+
+
+def test_the_methods_say_the_papers_amount_of_training():
+    model = variant("paper", "js", "ucb", PAPER_SCALE).make(64, seed=3)
+    wanted = {
+        "walks_per_node": 80, "walk_length": 40, "window": 10, "negatives": 5, "epochs": 1,
+        "learning_rate": 0.025, "dimensions": 64, "seed": 3, "workers": 1,
+    }  # fmt: skip
+    assert wanted.items() <= model.get_params().items()
+    assert len({method.name for method in compared(PAPER_SCALE)}) == len(compared(PAPER_SCALE))
+
+
+# -- running -------------------------------------------------------------------------------------
+
+# Cells of three kinds: with pilots, with a method that does not exist, and plain.
+PLAIN = [group_cell(seed, scope=HEADLINE) for seed in range(3)]
+TUNED = Cell(LINKS, "facebook", compared(SMALL_SCALE)[1], 0, SMALL_SCALE, HEADLINE)
+
+
+def test_cells_of_all_seeds_share_vectors_that_need_no_seed():
+    hope = next(method for method in compared(SMALL_SCALE) if method.name == "hope")
+    assert not hope.seeded
+    cells = [group_cell(seed, method=hope) for seed in range(3)]
+    assert grouped(cells) == [cells]
+    assert grouped(PLAIN) == [[cell] for cell in PLAIN]
+    links = [link_cell(seed, method=hope) for seed in range(2)]  # the graph has a seed
+    assert grouped(links) == [[cell] for cell in links]
+
+
+def test_what_is_finished_is_kept_and_what_fails_is_told(tmp_path, capsys):
+    broken = link_cell(method=Method("broken", "broken", parameters={"walk_length": 0}))
+    said = []
+    outcome = run_cells([*PLAIN, TUNED, broken], tmp_path, jobs=2, say=said.append)
+    assert list(outcome.failures) == [broken.name]
+    assert "walk_length must be an integer of at least 1" in outcome.failures[broken.name]
+    assert set(outcome.results) == {cell.name for cell in [*PLAIN, TUNED, *TUNED.needs()]}
+    assert outcome.results[TUNED.name]["chosen"] in dict(TUNED.method.choices)
+    # the same as without processes
+    assert outcome.results[PLAIN[1].name]["scores"] == compute(PLAIN[1], None, [])["scores"]
+
+    times = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    damaged = cell_path(tmp_path, PLAIN[0])
+    damaged.write_text(damaged.read_text()[:100])
+    again = run_cells([*PLAIN, TUNED], tmp_path, jobs=1, say=said.append)
+    assert again.computed == 1
+    assert len(said) == 1
+    assert f"{damaged}: damaged" in said[0]
+    assert {name: one["scores"] for name, one in again.results.items()} == {
+        name: one["scores"] for name, one in outcome.results.items()
+    }
+    changed = {p.name for p in tmp_path.iterdir() if p.stat().st_mtime_ns != times[p.name]}
+    assert changed == {damaged.name}
+
+
+SCRIPT = """
+from pathlib import Path
+from reinforce2vec.experiments.reproduction import reproduce
+from reinforce2vec.experiments.scale import SMALL_SCALE
+reproduce(["figure-2", "table-8"], Path({out!r}), jobs=1, scale=SMALL_SCALE)
+"""
+
+
+GROUP_CELLS = EXPERIMENTS["table-8"].cells(range(1), SMALL_SCALE)
+
+
+def start(out):
+    script = SCRIPT.format(out=str(out))
+    return subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
+
+
+def wait_for_end(group):
+    """Until no process of a group is left; they end by themselves, or this fails."""
+    for _ in range(1200):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    raise AssertionError("processes outlive the one that started them")
+
+
+def scores_in(folder):
+    return {
+        path.name: json.loads(path.read_text())["scores"]
+        for path in (folder / "cells").glob("[!.]*.json")
+    }
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    out = tmp_path / "out"
+    run = start(out)
+    while run.poll() is None and len(scores_in(out)) < 3:
+        time.sleep(0.05)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    wait_for_end(run.pid)
+    kept = {path: path.stat().st_mtime_ns for path in (out / "cells").glob("[!.]*.json")}
+    finished = scores_in(out)
+    assert 3 <= len(finished) < 24
+    assert not (out / "results.md").exists()
+    assert start(out).wait() == 0
+    found = scores_in(out)
+    assert len(found) == 24
+    assert finished.items() <= found.items()
+    assert all(path.stat().st_mtime_ns == at for path, at in kept.items())
+    assert (out / "results.md").exists()
+    # the scores are those of a run that nobody killed
+    cells = {cell_path(out, cell).name: cell for cell in GROUP_CELLS}
+    name = max(cells.keys() - finished.keys())
+    assert compute(cells[name], None, [])["scores"] == found[name]
+
+
+# -- choosing ------------------------------------------------------------------------------------
+
+
+def test_the_best_is_the_best_in_validation_not_in_the_test():
+    good, lucky = Candidate("good", 90.0, {"auc": 80.0}), Candidate("lucky", 80.0, {"auc": 99.0})
+    assert best([lucky, good]) is good
+    assert best([]) is None
+
+
+def links(validation, test, transfer):
+    return {
+        "raw": {
+            "shared": {"l2": {"auc": test, "ap": test, "validation": validation}},
+            "transfer": {"l2": {"auc": transfer, "ap": transfer}},
+        }
+    }
+
+
+def test_the_best_links_are_chosen_for_each_seed():
+    found = {
+        "a": {0: links(90, 70, 60), 1: links(80, 99, 98)},
+        "b": {0: links(80, 99, 98), 1: links(90, 72, 62)},
+    }
+    choice = best_links(found, "shared", ["raw"])
+    assert choice.values["auc"].values == (70, 72)
+    assert choice.told() == "a, raw, l2 (1 of 2); b, raw, l2 (1 of 2)"
+    assert best_links(found, "transfer", ["raw"]).values["auc"].values == (60, 62)
+    assert len(link_candidates("a", found["a"][0], "shared", ["raw"])) == 1
+
+
+def test_the_best_groups_are_chosen_for_each_shuffle():
+    def shuffles(*pairs):
+        return {
+            "raw": {
+                "0.5": [
+                    {"micro": test, "macro": test / 2, "validation_micro": validation}
+                    for validation, test in pairs
+                ]
+            }
+        }
+
+    found = {"a": {0: shuffles((9, 20), (5, 99))}, "b": {0: shuffles((5, 99), (9, 30))}}
+    choice = best_groups(found, ["raw"], {"micro": 24.0})
+    assert choice.values["micro"].values == (25,)
+    assert choice.values["micro"].difference == 1
+    assert choice.values["macro"].values == (12.5,)
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def test_an_entry_tells_ours_the_papers_and_the_difference():
+    assert str(Entry((96.0, 98.0), 96.5)) == "97.0 ± 1.4 (96.5, +0.5)"
+    assert str(Entry((97.04,))) == "97.0"
+    assert Entry((1.0,)).spread is None
+    assert math.isclose(Entry((96.0, 98.0)).spread, math.sqrt(2))
+    assert entry([]) is None
+
+
+def test_a_table_shows_a_dash_for_what_is_missing_and_the_best_bold():
+    table = Table("AUC", ["method", "l1"])
+    table.add("a", [Entry((90.0,))])
+    table.add("b", [Entry((95.0,), 94.0)])
+    table.add("c", [None])
+    text = table.markdown()
+    assert "| a | 90.0 |" in text
+    assert "| b | **95.0 (94.0, +1.0)** |" in text
+    assert "| c | – |" in text
+    assert table.data()["rows"][1]["l1"]["paper"] == 94.0
+
+
+def test_the_papers_tables_agree_with_one_another():
+    """DRRW with JS and UCB is reinforce2vec, and has the same numbers wherever it stands."""
+    assert paper.TABLE_5["js", "ucb"] == paper.TABLE_4["facebook"]["reinforce2vec"]
+    assert paper.TABLE_8["js", "ucb"] == paper.TABLE_7["ppi"]["reinforce2vec"]
+    assert len(paper.TABLE_5) == len(paper.TABLE_8) == 9
+
+
+def test_the_papers_gains_follow_from_its_numbers():
+    for graph, gain in (("facebook", 2.2), ("ca-astroph", 4.1)):
+        rows = dict(paper.TABLE_4[graph])
+        ours = max(rows.pop("reinforce2vec").values())
+        others = max(score for row in rows.values() for score in row.values())
+        assert 100 * (ours / others - 1) == pytest.approx(gain, abs=0.06)
+    for graph, gain in (("blogcatalog", 3.1), ("ppi", 4.7), ("dblp", 1.0)):
+        rows = {name: row["micro"] for name, row in paper.TABLE_7[graph].items()}
+        ours = rows.pop("reinforce2vec")
+        assert 100 * (ours / max(rows.values()) - 1) == pytest.approx(gain, abs=0.16)
+
+
+# -- sweeps --------------------------------------------------------------------------------------
+
+
+def test_a_sweep_takes_the_best_choice_by_validation():
+    settings = tuple(
+        Setting("first-order", {"learning_rate": rate}, walks, f"rate {rate}")
+        for walks in (1, 5)
+        for rate in (0.1, 0.2)
+    )
+    sweep = Sweep("budget", "Budget", settings, ("facebook",), "walks")
+    cells = sweep.cells([0], SMALL_SCALE)
+    assert len({cell.name for cell in cells}) == 4
+
+    def scores(validation, test):
+        one = links(validation, test, test)
+        return {"raw": one["raw"], "smoothed": one["raw"]}
+
+    told = [scores(80, 70), scores(70, 99), scores(60, 98), scores(90, 75)]
+    results = {cell.name: {"scores": one} for cell, one in zip(cells, told, strict=True)}
+    view = sweep.view(Results(results), [0], SMALL_SCALE)
+    row = view.tables[0].data()["rows"][0]
+    assert row["label"] == "first-order"
+    assert (row["1"]["mean"], row["5"]["mean"]) == (70, 75)
+    assert view.more["chosen"]["facebook, first-order"]["5"] == "rate 0.2, raw, l2"
+
+
+# -- the toy example -----------------------------------------------------------------------------
+
+
+def test_the_toy_walk_is_the_captions_and_follows_the_equations():
+    steps = toy_walk()
+    path = [*steps[-1].path, steps[-1].following]
+    assert path[:4] == [1, 3, 4, 3]
+    assert [step.tied for step in steps[:3]] == [True, True, False]
+    rows = np.array(path) - 1
+    for reward in ("kl", "js"):  # the closed form of the library agrees with the literal sums
+        told = [step.divergences[reward][step.following] for step in steps]
+        assert np.allclose(divergences(rows, 5, reward), told, rtol=1e-12, atol=1e-15)
+    shares = occupation(rows, 5, list(range(len(steps))))
+    assert np.allclose(shares, [step.occupation for step in steps])
+    assert toy_graph().n_edges == 5
+
+
+def test_paths_without_exploration_end_between_two_nodes():
+    method = Method("stuck", "stuck", "", {"walk": ReinforcedWalk.released("vertex", "none")})
+    scores = compute(Cell(PATHS, "ppi", method, 0, SMALL_SCALE), None, [])["scores"]
+    assert scores["looked"] == [2, 20, 200]
+    assert scores["nodes"][-1] == [2] * 20
+    assert scores["frequencies"][-1] == [50, 50]
+    assert scores["moved"][-1] < scores["moved"][0]
+
+
+# -- names ---------------------------------------------------------------------------------------
+
+
+def test_experiments_are_chosen_by_name_each_once():
+    assert [one.name for one in chosen(["table-8", "figure-2", "table-8"])] == [
+        "table-8",
+        "figure-2",
+    ]
+    papers = ["table-4", "table-5", "table-7", "table-8", *(f"figure-{i}" for i in range(1, 5))]
+    assert [one.name for one in chosen([])] == papers
+    assert chosen(["all"]) == chosen([])
+    with pytest.raises(InputError, match="no experiment 'table-9': choose from table-4"):
+        chosen(["table-9"])
