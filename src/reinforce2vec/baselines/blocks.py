@@ -29,6 +29,8 @@ class Block(NamedTuple):
 class BlockMatrix:
     """A matrix of float32 that is made block by block; kept as far as memory allows.
 
+    Products are of the type of the vectors.
+
     A block is kept sparse if few of its numbers are not zero. What is not kept is made anew for
     each product, at the price of time.
     """
@@ -57,16 +59,16 @@ class BlockMatrix:
 
     def product(self, vectors: Matrix) -> Matrix:
         """The matrix times vectors."""
-        result = np.zeros((self.n, vectors.shape[1]), np.float32)
-        vectors = np.ascontiguousarray(vectors, np.float32)
+        result = np.zeros((self.n, vectors.shape[1]), vectors.dtype)
+        vectors = np.ascontiguousarray(vectors)
         for rows, columns, matrix in self:
             result[rows] += matrix @ vectors[columns]
         return result
 
     def symmetric_product(self, vectors: Matrix) -> Matrix:
         """The matrix and its mirror image times vectors: blocks begin at the diagonal."""
-        result = np.zeros((self.n, vectors.shape[1]), np.float32)
-        vectors = np.ascontiguousarray(vectors, np.float32)
+        result = np.zeros((self.n, vectors.shape[1]), vectors.dtype)
+        vectors = np.ascontiguousarray(vectors)
         for rows, columns, matrix in self:
             result[rows] += matrix @ vectors[columns]
             beyond = matrix[:, rows.stop - rows.start :]
@@ -75,8 +77,8 @@ class BlockMatrix:
 
     def gram_product(self, vectors: Matrix) -> Matrix:
         """XᵗX times vectors, X being the matrix, in one pass over it."""
-        result = np.zeros((self.n, vectors.shape[1]), np.float32)
-        vectors = np.ascontiguousarray(vectors, np.float32)
+        result = np.zeros((self.n, vectors.shape[1]), vectors.dtype)
+        vectors = np.ascontiguousarray(vectors)
         for _, columns, matrix in self:
             result[columns] += matrix.T @ (matrix @ vectors[columns])
         return result

@@ -69,7 +69,8 @@ class GraRep(Factorization):
         for k in range(1, self.steps + 1):
             sums = walk.backward @ sums
             rank = dimensions // self.steps + (k <= dimensions % self.steps)
-            parts.append(_part(walk, k, sums, rank, rng))
+            if rank:
+                parts.append(_part(walk, k, sums, rank, rng))
         return np.concatenate(parts, axis=1)
 
 
@@ -84,9 +85,11 @@ def _part(
         for rows in row_blocks(n)
     ]
     matrix = BlockMatrix(n, blocks)
-    _, right = leading_eigenpairs(
-        matrix.gram_product, n, rank, rng, block=BLOCK, tolerance=TOLERANCE, dtype=np.float32
-    )
+    # one step is cheap, and its singular vectors live in few nodes: the others need every digit
+    precision: dict[str, Any] = {"tolerance": TOLERANCE, "dtype": np.float32}
+    if k == 1:
+        precision = {"tolerance": 1e-11, "dtype": np.float64}
+    _, right = leading_eigenpairs(matrix.gram_product, n, rank, rng, block=BLOCK, **precision)
     left, _ = singular_factors(matrix.product(right))
     found = np.zeros((n, rank), np.float32)
     found[:, : left.shape[1]] = fix_signs(left)

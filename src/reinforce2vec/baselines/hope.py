@@ -31,6 +31,10 @@ class HOPE(Factorization):
     S itself exists beyond, and is what is factorised here. On an undirected graph S has the
     eigenvectors of A, with eigenvalues βλ / (1 − βλ).
 
+    How long vectors are depends on β alone, and with a small one they are so short that a
+    classifier with a penalty sees nothing. So all are multiplied by one number, that which makes
+    their mean squared length 1.
+
     Parameters
     ----------
     dimensions : int, default 64
@@ -72,7 +76,8 @@ class HOPE(Factorization):
         middle = -(-dimensions // 2)
         vectors[:, :rank] = sources
         vectors[:, middle : middle + rank] = targets[:, : dimensions - middle]
-        return vectors
+        square = float(np.einsum("ij,ij->", vectors, vectors, dtype=np.float64))
+        return vectors * np.float32(np.sqrt(graph.n_nodes / square)) if square > 0 else vectors
 
 
 def _undirected(worth: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:

@@ -110,6 +110,7 @@ class NetMF(Factorization):
             rng,
             block=BLOCK,
             tolerance=TOLERANCE,
+            confirm=0,  # a pass takes long, and no graph but one of equal parts needs it
             dtype=np.float32,
         )
         vectors = np.empty(found.shape, np.float32)
@@ -135,7 +136,7 @@ def _pieces(adjacency: Any) -> tuple[NDArray[np.int64], list[tuple[slice, bool]]
 
 
 def _exact_rows(links: Any, window: int, scale: float) -> Callable[[slice], Any]:
-    """A function that gives rows of log max(M, 1), from the diagonal on, by powers of the transition matrix."""
+    """A function that gives rows of log max(M, 1), from the diagonal on, by powers of P."""
     walk = Steps(links)
     degrees = np.asarray(links.sum(axis=1)).ravel()
     factors = np.divide(scale / window, degrees, out=np.zeros_like(degrees), where=degrees > 0)
@@ -189,6 +190,7 @@ def _leading(
             importance=lambda values: values,
             block=16,
             tolerance=tolerance,
+            confirm=0,  # a component is connected
             dtype=np.float32,
         )
         return 2 * np.maximum(values, 0) ** (1 / power) - 1, vectors

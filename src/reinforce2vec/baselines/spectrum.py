@@ -23,6 +23,7 @@ def leading_eigenpairs(
     importance: Callable[[Matrix], Matrix] = np.abs,
     block: int = 32,
     tolerance: float = 1e-9,
+    confirm: int = 5,
     dtype: Any = np.float64,
 ) -> tuple[NDArray[np.float64], Matrix]:
     """The most important eigenvalues of a symmetric matrix, and orthonormal eigenvectors.
@@ -30,7 +31,7 @@ def leading_eigenpairs(
     A block Lanczos method with thick restarts: the space that holds the result grows by `block`
     vectors at each pass, those in which the eigenvectors found so far are wrong, and is cut back
     to the best ones when it is large. Blocks find eigenvalues that occur several times, as those
-    of a graph with equal components do.
+    of a graph with equal components do; a second search finds those that occur more often.
 
     Parameters
     ----------
@@ -46,6 +47,9 @@ def leading_eigenpairs(
         Vectors in a pass.
     tolerance : float
         Largest error ‖Av − λv‖, as a share of the largest eigenvalue's size.
+    confirm : int
+        Passes from new random vectors that look for pairs that were missed: a block finds an
+        eigenvalue only as many times as it has vectors. Not needed where it has `rank` of them.
     dtype : float32 or float64
         In what to compute; small matrices within the method are float64 always.
 
@@ -63,7 +67,7 @@ def leading_eigenpairs(
         return values[order], vectors[:, order]
     basis = np.empty((n, most), dtype, order="F")
     small = np.zeros((most, most))  # the matrix, as seen within the basis
-    filled, new = 0, rng.standard_normal((n, block)).astype(dtype)
+    filled, searched, new = 0, 0, rng.standard_normal((n, block)).astype(dtype)
     new, _ = orthonormal(new, basis[:, :0], rng)
     for _ in range(PASSES):
         fresh = slice(filled, filled + block)
@@ -78,15 +82,18 @@ def leading_eigenpairs(
         values, turns = values[order], turns[:, order]
         # only products with the latest block leave the space: they tell how wrong a pair is
         errors = np.linalg.norm(leaving @ turns[fresh], axis=0)
-        wrong = errors > tolerance * np.abs(values).max()
-        if filled >= rank and not wrong[:rank].any():
+        found = filled >= rank and not (errors > tolerance * np.abs(values).max())[:rank].any()
+        searched = searched + 1 if found else 0
+        if searched > confirm or (found and block >= rank):
             break
-        if filled + block > most:
-            kept = len(values)
-            basis[:, :kept] = basis[:, :filled] @ turns.astype(dtype)
-            small[:kept, :kept] = np.diag(values)
-            turns = np.eye(kept)
-            filled = kept
+        if filled + block > most or searched == 1:
+            filled = rank if searched == 1 else len(values)
+            basis[:, :filled] = basis[:, : turns.shape[0]] @ turns[:, :filled].astype(dtype)
+            small[:filled, :filled] = np.diag(values[:filled])
+            turns = np.eye(filled)
+        if searched == 1:
+            new = rng.standard_normal((n, block)).astype(dtype)
+            new, _ = orthonormal(new, basis[:, :filled], rng)
     return values[:rank], basis[:, :filled] @ turns[:, :rank].astype(dtype)
 
 

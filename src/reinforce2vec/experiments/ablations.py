@@ -188,7 +188,7 @@ def figure_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         f"{paper.BEST_EPSILON[PPI]:g} on PPI and {paper.BEST_EPSILON[FACEBOOK]:g} on Facebook."
     )
     caption = "Scores over ε on PPI and Facebook."
-    view.pictures.append(Picture("figure-4", caption, partial(curve_plot, panels)))
+    view.pictures.append(Picture("figure-4", caption, partial(curve_plot, panels, 4)))
     return view
 
 

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from . import paper
-from .cells import FRACTIONS, GROUP_GRAPHS, GROUPS, LINK_GRAPHS, LINKS, TITLES, Cell, Scores
+from .cells import (
+    FRACTIONS,
+    FULL,
+    GROUP_GRAPHS,
+    GROUPS,
+    HEADLINE,
+    LINK_GRAPHS,
+    LINKS,
+    TITLES,
+    Cell,
+    Scores,
+)
 from .choosing import KINDS
 from .figures import Curve, Dots, Panel, curve_plot, dot_plot, method_styles
 from .methods import Method, compared
@@ -43,21 +55,21 @@ CHOSEN = (
 
 
 def cells_of(
-    task: str, graph: str, seeds: Iterable[int], scale: Scale, method: Method
+    task: str, graph: str, seeds: Iterable[int], scale: Scale, method: Method, scope: str = FULL
 ) -> list[Cell]:
     """A cell for each seed."""
-    return [Cell(task, graph, method, seed, scale) for seed in seeds]
+    return [Cell(task, graph, method, seed, scale, scope) for seed in seeds]
 
 
 def comparison_cells(
-    task: str, graphs: Iterable[str], seeds: Sequence[int], scale: Scale
+    task: str, graphs: Iterable[str], seeds: Sequence[int], scale: Scale, scope: str = FULL
 ) -> list[Cell]:
     """Every method on every graph."""
     return [
         cell
         for graph in graphs
         for method in compared(scale)
-        for cell in cells_of(task, graph, seeds, scale, method)
+        for cell in cells_of(task, graph, seeds, scale, method, scope)
     ]
 
 
@@ -170,21 +182,51 @@ def table_7_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
 
 def table_7(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Micro and macro F1 by method and graph, raw and smoothed."""
+    return compare_groups(results, seeds, scale, "table-7", GROUP_GRAPHS, FULL)
+
+
+WIDE_GRAPHS = ("blogcatalog", "ppi")
+
+
+def wide_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
+    """Every method with vectors as long as in most other publications."""
+    return comparison_cells(GROUPS, WIDE_GRAPHS, seeds, widened(scale), HEADLINE)
+
+
+def wide(results: Results, seeds: Sequence[int], scale: Scale) -> View:
+    """Table 7 with 128 dimensions."""
+    return compare_groups(results, seeds, widened(scale), "wide", WIDE_GRAPHS, HEADLINE)
+
+
+def widened(scale: Scale) -> Scale:
+    """The same amounts of training for vectors twice as long: 128 numbers, not the paper's 64."""
+    return replace(scale, dimensions=2 * scale.dimensions)
+
+
+def compare_groups(
+    results: Results,
+    seeds: Sequence[int],
+    scale: Scale,
+    name: str,
+    graphs: Sequence[str],
+    scope: str,
+) -> View:
+    """A table of raw vectors, one of smoothed ones, one of the best, and a picture."""
     view, methods = View(notes=[LEGEND]), compared(scale)
     found = {
-        graph: by_method(results, methods, partial(cells_of, GROUPS, graph, seeds, scale))
-        for graph in GROUP_GRAPHS
+        graph: by_method(
+            results, methods, partial(cells_of, GROUPS, graph, seeds, scale, scope=scope)
+        )
+        for graph in graphs
     }
-    columns = [
-        f"{TITLES[graph]} {measure}" for graph in GROUP_GRAPHS for measure in ("micro", "macro")
-    ]
-    shares = ", ".join(f"{TITLES[graph]} {FRACTIONS[graph][0]:.0%}" for graph in GROUP_GRAPHS)
+    columns = [f"{TITLES[graph]} {measure}" for graph in graphs for measure in ("micro", "macro")]
+    shares = ", ".join(f"{TITLES[graph]} {FRACTIONS[graph][0]:.0%}" for graph in graphs)
     rows: dict[str, list[list[Entry | None]]] = {}
     for kind in KINDS:
         table = Table(f"F1 of node classification{KIND_NOTES[kind]}", ["method", *columns])
         for method in methods:
             entries: list[Entry | None] = []
-            for graph in GROUP_GRAPHS:
+            for graph in graphs:
                 scores = list(found[graph][method.label].values())
                 numbers = paper.TABLE_7[graph].get(method.like, {}) if kind == "raw" else {}
                 entries += [
@@ -205,10 +247,10 @@ def table_7(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         )
         for place, column in sorted(enumerate(columns), key=lambda one: one[0] % 2)
     ]
-    cells = [cell for cell in table_7_cells(seeds, scale) if cell.method.choices]
-    view.notes += [CHOSEN, *chosen_notes(results, cells)]
+    cells = comparison_cells(GROUPS, graphs, seeds, scale, scope)
+    view.notes += [CHOSEN, *chosen_notes(results, [cell for cell in cells if cell.method.choices])]
     view.pictures.append(
-        Picture("table-7", "F1 of node classification.", partial(dot_plot, dots, "F1, %", 3))
+        Picture(name, "F1 of node classification.", partial(dot_plot, dots, "F1, %", len(graphs)))
     )
     return view
 
@@ -224,7 +266,7 @@ def best_group_table(
     for name, members in groups_of_methods(methods).items():
         for kinds, what in ((("raw",), f"{name}, raw"), (KINDS, f"{name}, raw or smoothed")):
             entries: list[Entry | None] = []
-            for graph in GROUP_GRAPHS:
+            for graph in found:
                 own = {method.label: found[graph][method.label] for method in members}
                 numbers = paper.TABLE_7[graph]
                 top = {
