@@ -36,7 +36,7 @@ bench: $(VENV)/installed-bench  ## measure speed and memory
 	$(BIN)/python benchmarks/quality.py
 
 clean:  ## remove all that was made here
-	rm -rf $(VENV) demo-output reproduction .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -488,6 +488,14 @@ def test_the_estimate_counts_long_walks_and_many_negatives():
     assert quick().estimate_memory(stored) > quick().estimate_memory(walks_from([[0]])) + 10**7
 
 
+def test_the_estimate_counts_what_smoothing_takes():
+    graph = rmat(12)
+    plain, smoothed = (
+        quick(smooth=yes, dimensions=64).estimate_memory(graph) for yes in (False, True)
+    )
+    assert smoothed > plain + 16 * 64 * graph.n_nodes
+
+
 def test_an_estimate_needs_sound_parameters():
     with pytest.raises(InputError, match="dimensions"):
         quick(dimensions=0).estimate_memory(CLUB)

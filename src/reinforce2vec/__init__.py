@@ -21,10 +21,18 @@ _HOMES = {
     "read_walks": "walks.stored",
     "Reinforce2Vec": "model",
     "LINE": "baselines.line",
+    "HOPE": "baselines.hope",
+    "GraRep": "baselines.grarep",
+    "NetMF": "baselines.netmf",
+    "ProNE": "baselines.prone",
+    "smooth": "smoothing",
     "Embedding": "embedding",
     "evaluate_link_prediction": "evaluation.link_prediction",
     "evaluate_node_classification": "evaluation.node_classification",
     "hold_out_edges": "evaluation.splits",
+    "score_links": "evaluation.link_prediction",
+    "transfer_links": "evaluation.link_prediction",
+    "classify_nodes": "evaluation.node_classification",
     "occupation": "walks.trace",
     "divergences": "walks.trace",
     "stuck_set": "walks.trace",
@@ -33,11 +41,6 @@ _HOMES = {
     "karate_club": "generators",
     "planted_groups": "generators",
     "rmat": "generators",
-    "smooth": "smoothing",
-    "HOPE": "baselines.hope",
-    "GraRep": "baselines.grarep",
-    "NetMF": "baselines.netmf",
-    "ProNE": "baselines.prone",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])
@@ -64,6 +67,9 @@ if TYPE_CHECKING:
     from .embedding import Embedding as Embedding
     from .errors import InputError as InputError
     from .evaluation.link_prediction import evaluate_link_prediction as evaluate_link_prediction
+    from .evaluation.link_prediction import score_links as score_links
+    from .evaluation.link_prediction import transfer_links as transfer_links
+    from .evaluation.node_classification import classify_nodes as classify_nodes
     from .evaluation.node_classification import (
         evaluate_node_classification as evaluate_node_classification,
     )

@@ -299,7 +299,10 @@ class Reinforce2Vec(Estimator):
             longest, draws = int(np.diff(graph.begins).max(initial=1)), 0
         a_worker = BYTES_PER_WORKER + longest * BYTES_PER_STEP
         a_worker += settings.negatives * BYTES_PER_NEGATIVE
-        return matrices + draws + n_nodes * BYTES_PER_NODE + self._workers() * a_worker
+        learning = matrices + draws + n_nodes * BYTES_PER_NODE + self._workers() * a_worker
+        if not self.smooth or not isinstance(graph, Graph):
+            return learning
+        return max(learning, matrices + smoothing.bytes_for(graph, settings.dimensions))
 
     def _check_memory(self, source: Graph | StoredWalks) -> None:
         needed, free, n_nodes = self.estimate_memory(source), available_bytes(), len(source.ids)
@@ -390,11 +393,11 @@ class Reinforce2Vec(Estimator):
         trainer.run(watch, save, every)
 
     def _keep(self, state: State, source: Graph | StoredWalks) -> None:
-        self._state = state
-        self.graph_ = source if isinstance(source, Graph) else None
         vectors = state.weights.vectors
         if self.smooth:
             vectors = smoothing.smooth(vectors, source)
+        self._state = state
+        self.graph_ = source if isinstance(source, Graph) else None
         self.embedding_ = Embedding(source.ids, vectors)
         self.loss_curve_ = state.loss_curve
         self.n_tokens_, self.seconds_ = state.tokens, state.seconds

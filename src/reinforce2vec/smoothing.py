@@ -110,10 +110,8 @@ def _smooth(
     nodes, dimensions = vectors.shape
     if not np.isfinite(vectors).all():
         raise InputError("some vectors hold numbers that are not finite: they cannot be smoothed")
-    arcs = len(graph.indices) + nodes
     check_memory(
-        24 * vectors.size + 5 * 8 * nodes * min(COLUMNS, dimensions) + 60 * arcs,
-        f"smoothing {nodes:,} vectors of {dimensions:,} dimensions",
+        bytes_for(graph, dimensions), f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
     )
     links = undirected_adjacency(graph)
     mean_weight = links.data.mean() if links.nnz else 1.0
@@ -125,6 +123,13 @@ def _smooth(
         signal = vectors[:, columns].astype(np.float64)
         filtered[:, columns] = links @ _band_rejected(laplacian, signal, order, theta)
     return unit_rows(singular_factors(filtered)[0].astype(np.float32))
+
+
+def bytes_for(graph: Graph, dimensions: int) -> int:
+    """Memory that smoothing takes beside the graph and the vectors."""
+    nodes = graph.n_nodes
+    columns = 24 * dimensions + 5 * 8 * min(COLUMNS, dimensions)
+    return nodes * columns + 60 * (len(graph.indices) + nodes)
 
 
 def _centred_laplacian(links: Any, mu: float) -> Any:

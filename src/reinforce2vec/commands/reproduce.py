@@ -19,7 +19,8 @@ def reproduce(
         typer.Argument(
             metavar="[NAME]...",
             help="What to compute, numbered as in the paper: table-4, table-5, table-7, table-8, "
-            "figure-1 to figure-4, or all.",
+            "figure-1 to figure-4, or all of these. Beyond the paper: wide (128 dimensions), "
+            "budget (walks per node and learning rates), family (many walks).",
             show_default=False,
         ),
     ] = None,

@@ -34,7 +34,7 @@ def read_labels(
     file = Path(path)
     with opened(file, file.suffix == ".gz") as stream:
         try:
-            lines = stream.read().decode("utf-8").splitlines()
+            lines = stream.read().decode("utf-8-sig").splitlines()
         except UnicodeDecodeError:
             raise InputError(
                 f"{path}: expected text in UTF-8, a node and its labels a line"
@@ -52,7 +52,7 @@ def read_labels(
         labels = [label for label in labels if label]
         if not labels:
             raise InputError(f"{path}: line {number:,}: expected a node id and a label: {line!r}")
-        node = int(name) if integers and name.lstrip("-").isdecimal() else name
+        node = int(name) if integers and name.removeprefix("-").isdecimal() else name
         if node in embedding:
             found.setdefault(embedding.row(node), set()).update(labels)
         else:

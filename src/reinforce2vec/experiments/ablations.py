@@ -8,7 +8,7 @@ from functools import partial
 from . import paper
 from .cells import FULL, GROUPS, HEADLINE, LINKS, TITLES, Cell
 from .choosing import KINDS
-from .comparisons import KIND_NOTES, LEGEND, OPERATOR_LABELS, PROTOCOLS
+from .comparisons import KIND_NOTES, LEGEND, OPERATOR_LABELS, PAPERS_PROTOCOL, PROTOCOLS
 from .figures import BLUE, ORANGE, Curve, Dots, Panel, curve_plot, dot_plot
 from .methods import EXPLORATION_LABELS, READINGS, REWARD_LABELS, Method, ablation, greedy
 from .scale import Scale
@@ -65,7 +65,8 @@ def table_5(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                 )
                 for (reward, exploration), method in ablation(reading, scale).items():
                     found = results.all(ablation_cells(LINKS, FACEBOOK, [method], seeds, scale))
-                    numbers = paper.TABLE_5[reward, exploration] if kind == "raw" else {}
+                    comparable = kind == "raw" and protocol == PAPERS_PROTOCOL
+                    numbers = paper.TABLE_5[reward, exploration] if comparable else {}
                     entries = [
                         link_entry(found, kind, protocol, operator, numbers.get(operator))
                         for operator in paper.OPERATORS
@@ -171,9 +172,7 @@ def figure_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                 for epsilon in paper.EPSILONS:
                     method = greedy(reading, epsilon, scale)
                     cells = ablation_cells(LINKS, FACEBOOK, [method], seeds, scale)
-                    number = paper.TABLE_5.get(("js", PUBLISHED.get(epsilon, "")), {})
-                    told = number.get(operator) if kind == "raw" else None
-                    entries.append(link_entry(results.all(cells), kind, "shared", operator, told))
+                    entries.append(link_entry(results.all(cells), kind, "shared", operator))
                 name = OPERATOR_LABELS[operator]
                 links.add(f"{name}, {reading}{KIND_NOTES[kind]}", entries)
                 curves.append(_curve(reading, kind, entries))

@@ -22,21 +22,19 @@ EXPLORATION_LABELS = {"none": "w/o exploration", "epsilon": "ε-greedy", "ucb": 
 READINGS = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
 
 # Our own settings: name, label, and how they differ from the paper's training.
+FEW_WALKS = {"walks_per_node": 10, "learning_rate": 0.05}
 OURS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    (
+        "repelled-80",
+        "ours: repelled by its path",
+        {"walk": ReinforcedWalk(weight=0.0, attraction=0.03)},
+    ),
     (
         "repelled",
         "ours: 10 walks a node, repelled",
-        {
-            "walk": ReinforcedWalk(weight=0.0, attraction=0.03, candidates=3),
-            "walks_per_node": 10,
-            "learning_rate": 0.05,
-        },
+        {"walk": ReinforcedWalk(weight=0.0, attraction=0.03, candidates=3)} | FEW_WALKS,
     ),
-    (
-        "few-walks",
-        "ours: 10 walks a node",
-        {"walk": ReinforcedWalk(), "walks_per_node": 10, "learning_rate": 0.05},
-    ),
+    ("few-walks", "ours: 10 walks a node", {"walk": ReinforcedWalk()} | FEW_WALKS),
 )
 
 
@@ -140,10 +138,15 @@ def walking(name: str, label: str, walk: Walk, scale: Scale, **more: Any) -> Met
 
 
 def baselines(scale: Scale) -> list[Method]:
-    """The paper's baselines, and two that are stronger."""
+    """The paper's baselines, two that are stronger, and DeepWalk as briefly as our own."""
     pairs = product(scale.choices, repeat=2)
     return [
         walking("deepwalk", "DeepWalk", FirstOrderWalk(), scale, like="deepwalk"),
+        Method(
+            "deepwalk-10",
+            "DeepWalk, 10 walks a node",
+            parameters=scale.training() | {"walk": FirstOrderWalk()} | FEW_WALKS,
+        ),
         walking(
             "node2vec",
             "node2vec",

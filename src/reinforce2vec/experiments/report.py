@@ -12,6 +12,7 @@ from typing import Any
 from .. import __version__
 from ..errors import InputError
 from ..files import whole
+from ..machine import available_cpus
 from .catalogue import EXPERIMENTS, Experiment
 from .scale import Scale
 from .views import Picture, Results, View
@@ -43,7 +44,11 @@ def write_report(
         text = page(experiment, view, seeds, out)
         write_text(out / f"{experiment.name}.md", text)
         told["experiments"][experiment.name] = data(experiment, view, seeds)
-    told |= {"version": __version__, "python": platform.python_version()}
+    told |= {
+        "version": __version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.machine()}, {available_cpus()} processors",
+    }
     write_text(out / RESULTS_JSON, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
     write_text(out / RESULTS_PAGE, index(out))
 

@@ -82,10 +82,11 @@ def embed_whole(cell: Cell, method: Method, graph: Graph) -> tuple[Vectors, Vect
     global _latest
     size = cell.scale.dimensions
     seed = cell.seed if method.seeded else None
-    key = (cell.graph, cell.scale, str(method.settings()), seed)
+    key = (cell.graph, cell.scale, cell.scope, str(method.settings()), seed)
     if _latest is None or _latest[0] != key:
         raw = embed(method, graph, size, cell.seed)
-        _latest = (key, raw, smooth(raw, graph))
+        smoothed = raw if cell.scope == VALIDATION else smooth(raw, graph)
+        _latest = (key, raw, smoothed)
     return _latest[1:]
 
 
@@ -95,8 +96,9 @@ def embed_whole(cell: Cell, method: Method, graph: Graph) -> tuple[Vectors, Vect
 def score_of_links(cell: Cell, method: Method, data_dir: str | None) -> Scores:
     """Link prediction: the `shared` protocol on one residual graph, `transfer` to a second one.
 
-    The second graph is only tested on, so validation scores, which come from the training pairs of
-    the first, know nothing of either protocol's test pairs.
+    Validation scores come from the training pairs of the first graph and know nothing of the test
+    pairs of `shared`. The second graph is only tested on; but two halves of one graph have edges in
+    common, so in `transfer` no choice is quite blind.
     """
     graph = graph_of(cell, data_dir)
     seeds = (2 * cell.seed, 2 * cell.seed + 1)

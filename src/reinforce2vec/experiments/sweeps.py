@@ -127,6 +127,11 @@ class Sweep:
                     pick = self._choice(graph, row, None, kind, results, seeds, scale)
                     entries += [pick.values[measure] for measure in measures(graph)]
                 table.add(row, entries)
+            entries = []
+            for graph in self.graphs:
+                pick = self._best(graph, self.settings, kind, results, seeds, scale)
+                entries += [pick.values[measure] for measure in measures(graph)]
+            table.add("the best by validation", entries)
             tables.append(table)
         return tables
 
@@ -141,14 +146,24 @@ class Sweep:
         scale: Scale,
     ) -> Choice:
         """The best choice at one place of a row, by validation."""
-        there = {
-            setting.choice or setting.row: setting
-            for setting in self.settings
-            if (setting.row, setting.place) == (row, place)
-        }
+        there = [one for one in self.settings if (one.row, one.place) == (row, place)]
+        return self._best(graph, there, kind, results, seeds, scale)
+
+    def _best(
+        self,
+        graph: str,
+        settings: Sequence[Setting],
+        kind: str,
+        results: Results,
+        seeds: Sequence[int],
+        scale: Scale,
+    ) -> Choice:
+        """The best of some settings, by validation."""
         found = {
-            choice: results.by_seed(setting_cells(setting, graph, seeds, scale))
-            for choice, setting in there.items()
+            f"{setting.row}, {setting.choice}": results.by_seed(
+                setting_cells(setting, graph, seeds, scale)
+            )
+            for setting in settings
         }
         if graph in LINK_GRAPHS:
             return best_links(found, "shared", (kind,))

@@ -68,10 +68,9 @@ def link_entry(
     protocol: str,
     operator: str,
     paper: float | None = None,
-    measure: str = "auc",
 ) -> Entry | None:
-    """One operator's score over the seeds."""
-    return entry([scores[kind][protocol][operator][measure] for scores in found], paper)
+    """One operator's AUC over the seeds."""
+    return entry([scores[kind][protocol][operator]["auc"] for scores in found], paper)
 
 
 # -- node classification -------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def figure_2(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         looked = [f"after {step:,} steps" for step in found["looked"]]
         if table is None:
             title = f"{TITLES[PPI]}: different nodes in the last 100 steps, medians of 20 walks"
-            table = Table(title, ["walk", *looked, "share of the three most frequent at the end"])
+            table = Table(title, ["walk", *looked, "share of three nodes at the end, first walk"])
         last = found["frequencies"][-1]
         share = f"{sum(last[:3]) / sum(last):.0%}"
         table.add(walk_label(walk), [f"{median(nodes):g}" for nodes in found["nodes"]] + [share])
