@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from reinforce2vec import Graph, InputError
+from reinforce2vec import Graph, InputError, ProNE, planted_groups
 
 from_any = Graph.from_any
 
@@ -35,6 +35,12 @@ def assert_same(one, other):
 def test_a_graph_is_returned_as_it_is():
     graph = Graph.from_edges([(1, 2)])
     assert from_any(graph) is graph
+
+
+def test_a_data_set_is_its_graph():
+    blocks = planted_groups(50, 2, degree=6)
+    assert from_any(blocks) is blocks.graph
+    assert ProNE(4).fit_transform(blocks).shape == (50, 4)
 
 
 def test_a_path_is_read(tmp_path):

@@ -220,6 +220,28 @@ def test_what_cannot_be_read_or_done_is_told(folder, ppi):
         assert result.stdout == ""
 
 
+def test_a_graph_is_not_taken_for_vectors(folder):
+    result = check(nodes("edges.txt", "--labels", "labels.txt"), code=1)
+    assert "expected vectors, which `reinforce2vec embed` makes" in result.stderr
+    result = check(nodes("missing.txt", "--labels", "labels.txt"), code=1)
+    assert "embed" not in result.stderr
+
+
+@pytest.mark.parametrize("ids", [range(60), range(1, 61), range(1, 34)])
+def test_vectors_of_another_data_set_are_told_with_both_sizes(folder, ppi, ids):
+    Embedding(ids, np.ones((len(ids), 2))).save("others.npz")
+    result = check(nodes("others.npz", "--labels", "ppi"), code=1)
+    wrong = f"vectors for the data set ppi: the embedding has {len(ids)} nodes and the graph 34"
+    assert wrong in result.stderr
+
+
+def test_one_class_is_told_and_nothing_to_predict(folder):
+    (folder / "labels.txt").write_text("".join(f"{node} all\n" for node in range(60)))
+    result = check(nodes("vectors.npz", "--labels", "labels.txt"), code=1)
+    assert "labels.txt: 60 nodes in 1 class\n" in result.stderr
+    assert "there is nothing to predict" in result.stderr
+
+
 def test_a_graph_of_a_file_is_read_as_told(folder):
     (folder / "arcs.txt").write_text((folder / "edges.txt").read_text())
     result = check(links("arcs.txt", "--directed", "--seeds", 1, "--fraction", 0.2))

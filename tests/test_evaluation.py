@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse
 from scipy.io import loadmat
@@ -19,6 +20,7 @@ from reinforce2vec import (
     Embedding,
     FirstOrderWalk,
     InputError,
+    ProNE,
     Reinforce2Vec,
     evaluate_link_prediction,
     evaluate_node_classification,
@@ -26,6 +28,7 @@ from reinforce2vec import (
     karate_club,
     read_graph,
     rmat,
+    smooth,
 )
 from reinforce2vec.embedding import OPERATORS
 from reinforce2vec.evaluation.link_prediction import score_links, transfer_links
@@ -161,6 +164,27 @@ def test_what_has_fit_transform_is_a_model_whosever_it_is():
     assert model.fraction == 0.3
 
 
+def test_an_embedding_of_a_function_is_matched_by_ids():
+    def embed(graph):
+        return np.random.default_rng(0).normal(size=(graph.n_nodes, 4)).astype(np.float32)
+
+    def shuffled(graph):
+        order = np.random.default_rng(1).permutation(graph.n_nodes)
+        return Embedding(graph.ids[order], embed(graph)[order])
+
+    def others(graph):
+        return Embedding(graph.ids + 1, embed(graph))
+
+    for protocol in ("shared", "transfer"):
+        one, other = (
+            evaluate_link_prediction(karate_club(), function, protocol=protocol, seeds=1)
+            for function in (embed, shuffled)
+        )
+        assert one.scores == other.scores
+        with pytest.raises(InputError, match="34 nodes and the graph 34, node 1 only in the graph"):
+            evaluate_link_prediction(karate_club(), others, protocol=protocol)
+
+
 # -- node classification -------------------------------------------------------------------------
 
 
@@ -216,6 +240,64 @@ def test_labels_in_every_form(groups):
         assert classify_nodes(points, form) == expected
     assert classify_nodes(points, scipy.sparse.csr_matrix(np.eye(5)[single])) == expected
     assert classify_nodes(forms[-1], single) == expected
+
+
+def test_several_classes_of_a_node_in_every_form(groups):
+    points, labels = groups
+    expected = classify_nodes(points, labels)
+    lists = [np.flatnonzero(row).tolist() for row in labels]
+    words = [[f"class {number}" for number in row] for row in lists]
+    for form in (lists, words, [*map(set, lists)], [*map(tuple, lists)], [*map(np.array, lists)]):
+        assert classify_nodes(points, form) == expected
+    pairs = np.tile([[3, 5], [5, 9], [9, 3]], (100, 1)).tolist()
+    alike = np.tile([[1, 1, 0], [0, 1, 1], [1, 0, 1]], (100, 1))
+    assert classify_nodes(points, pairs) == classify_nodes(points, alike)
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, pandas.NA])
+def test_none_and_nan_are_no_class(groups, nothing):
+    points, labels = groups
+    single = labels.argmax(axis=1)
+    expected = classify_nodes(points, np.arange(1, 5) == single[:, None])
+    words = [f"class {number}" if number else nothing for number in single]
+    forms = [words, np.array(words, object), pandas.Series(words), [[word] for word in words]]
+    forms.append(np.where(single > 0, single, np.nan))
+    for form in forms:
+        assert classify_nodes(points, form) == expected
+
+
+def test_labels_by_id_are_matched_with_those_of_the_embedding(groups):
+    points, labels = groups
+    single = labels.argmax(axis=1)
+    expected = evaluate_node_classification(points, single, seeds=1).scores
+    ids = [f"n{number}" for number in range(300)]
+    embedding = Embedding(ids, points)
+    back = slice(None, None, -1)
+    forms = [
+        dict(zip(ids[back], single[back], strict=True)) | {"stranger": 7},
+        {node: [number] for node, number in zip(ids, single, strict=True)},
+        pandas.Series(single[back], ids[back]),
+        pandas.Series(single),
+        pandas.DataFrame(np.eye(5)[single][back], ids[back]),
+    ]
+    for form in forms:
+        assert evaluate_node_classification(embedding, form, seeds=1).scores == expected
+    half = {node: number for node, number in zip(ids, single, strict=True) if number > 1}
+    known = np.where(single > 1, single, np.nan)
+    assert classify_nodes(embedding, half) == classify_nodes(points, known)
+
+
+def test_labels_by_other_ids_are_refused(groups):
+    points, labels = groups
+    single = labels.argmax(axis=1)
+    embedding = Embedding(range(1, 301), points)
+    for index in (range(1, 600, 2), [1] * 300, [f"n{number}" for number in range(300)]):
+        with pytest.raises(InputError, match="the index of labels is neither"):
+            evaluate_node_classification(embedding, pandas.Series(single, index))
+    with pytest.raises(InputError, match="such as '1'; those with one are named like 1"):
+        evaluate_node_classification(embedding, {"1": "a", "2": "b"})
+    with pytest.raises(InputError, match="give an Embedding"):
+        evaluate_node_classification(points, {1: "a", 2: "b"})
 
 
 def test_a_class_that_training_has_not_seen_is_not_predicted(groups):
@@ -307,7 +389,13 @@ def test_vectors_that_cannot_be_scored(change, sentence):
         (np.full((6, 2), 3), "matrix (nodes, classes) of 0 and 1"),
         (np.zeros((6, 2, 2)), "matrix (nodes, classes) of 0 and 1"),
         (np.zeros((6, 2)), "leaves 0 to train on and 0 to score"),
-        ([1, [2], 3, 4, 5, 6], "labels must be a class for each node"),
+        ([1, {"a": 2}, 3, 4, 5, 6], "labels must be a class, or a list of classes, for each node"),
+        ("abcdef", "labels must be a class, or a list of classes, for each node"),
+        (np.arange(6)[:, None], "a column of classes: give a flat array, as labels.ravel()"),
+        (["a"] * 6, "nothing to predict: every node with a label is in the same class"),
+        (["a", "a", None, "a", "a", None], "every node with a label is in the same class"),
+        (np.ones((6, 2)), "every node with a label is in all 2 classes"),
+        (np.eye(2)[[0] * 6], "every node with a label is in the same class"),
     ],
 )
 def test_labels_that_cannot_be(labels, sentence):
@@ -330,6 +418,37 @@ def test_evaluations_that_cannot_be(options, sentence):
     with pytest.raises(InputError) as error:
         evaluate_link_prediction(karate_club(), lambda graph: np.ones((34, 2)), **options)
     assert sentence in str(error.value)
+
+
+def test_a_model_where_vectors_are_expected():
+    club = karate_club()
+    for model in (ProNE(4).fit(club), ProNE(4)):
+        for take in (evaluate_node_classification, smooth):
+            with pytest.raises(
+                InputError, match=r"not a model: give the \.embedding_ it has after"
+            ):
+                take(model, club)
+
+
+def test_vectors_and_classes_where_a_model_is_expected():
+    with pytest.raises(InputError, match=r"not the class ProNE: give an instance: ProNE\(\)"):
+        evaluate_link_prediction(karate_club(), ProNE)
+    for vectors in (np.ones((34, 2)), Embedding(range(34), np.ones((34, 2)))):
+        with pytest.raises(InputError) as error:
+            evaluate_link_prediction(karate_club(), vectors)
+        assert f" {type(vectors).__name__}: what is left without" in str(error.value)
+
+
+def test_prone_checks_how_to_smooth_before_it_begins(monkeypatch):
+    monkeypatch.setattr(ProNE, "_vectors", lambda *given: pytest.fail("it has begun"))
+    for change, sentence in [
+        ({"order": 1}, "order must be an integer of at least 2"),
+        ({"mu": 3}, "mu must be a number at least 0 and at most 2"),
+        ({"theta": 0}, "theta must be a number above 0"),
+        ({"smooth": "yes"}, "smooth must be True or False, not 'yes'"),
+    ]:
+        with pytest.raises(InputError, match=sentence):
+            ProNE(4, **change).fit(karate_club())
 
 
 def test_more_that_cannot_be(split, vectors, groups):

@@ -289,9 +289,18 @@ def test_a_split_of_a_larger_graph():
     ("graph", "fraction", "sentence"),
     [
         ([(0, 1), (1, 2), (2, 3)], 0.5, "fraction=0.5 of 3 edges is 1, and of this graph none can"),
-        ([(0, 1), (1, 2), (2, 0), (2, 3)], 0.5, "4 edges is 2, and of this graph 1 to 1 can be"),
-        ([(0, 1), (1, 2), (2, 0)], 0.1, "3 edges is 0, and of this graph 1 to 1 can be held out"),
-        ([(0, 1), (1, 2), (2, 0)], 0.5, "0 pairs of nodes without an edge, and 1 are needed"),
+        (
+            [(0, 1), (1, 2), (2, 0), (2, 3)],
+            0.5,
+            "4 edges is 2, and of this graph 1 can be held out",
+        ),
+        ([(0, 1), (1, 2), (2, 0)], 0.1, "3 edges is 0, and of this graph 1 can be held out"),
+        ([(0, 1), (1, 2), (2, 0)], 0.5, "the graph has no pair of nodes without an edge, and"),
+        (
+            [(a, b) for a in range(4) for b in range(a)][1:],
+            0.4,
+            "the graph has 1 pair of nodes without an edge, and 2 are needed",
+        ),
         ([(0, 1), (1, 2), (2, 0)], 1.5, "fraction must be a number above 0 and at most 1, not 1.5"),
     ],
 )

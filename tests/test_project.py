@@ -45,6 +45,8 @@ def folder(tmp_path):
     rows = np.repeat(np.arange(34), club.degrees)
     pairs = np.column_stack([club.ids[rows], club.ids[club.indices]])
     np.savetxt(tmp_path / "edges.txt", pairs[pairs[:, 0] < pairs[:, 1]], "%d")
+    sides = ["instructor" if node < 18 else "administrator" for node in club.ids]
+    np.savetxt(tmp_path / "labels.txt", np.column_stack([club.ids, sides]), "%s")
     return tmp_path
 
 

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from reinforce2vec.cli import app
 from reinforce2vec.experiments import reproduction
 from reinforce2vec.experiments.catalogue import EXPERIMENTS
+from reinforce2vec.experiments.cells import write_cell
 from reinforce2vec.experiments.scale import SMALL_SCALE
 from test_experiments import wait_for_end
 
@@ -49,7 +50,7 @@ def everything(tmp_path_factory):
         reproduction.reproduce.__kwdefaults__["scale"] = usual
     assert result.exit_code == 0, result.output
     assert again.exit_code == 0, again.output
-    assert "18 cells of 36 from an earlier run" in again.stderr
+    assert "12 cells of 24 from an earlier run" in again.stderr
     return out, result
 
 
@@ -92,16 +93,30 @@ def test_no_number_is_missing(everything):
 def test_the_numbers_are_means_of_the_kept_cells(everything):
     out, _ = everything
     told = json.loads((out / "results.json").read_text())["experiments"]["table-5"]
-    table = next(one for one in told["tables"] if "`shared`, reading `released`" in one["title"])
+    table = next(one for one in told["tables"] if "`transfer`, reading `released`" in one["title"])
     row = next(row for row in table["rows"] if row["label"] == "reinforce2vec-d:KL, UCB")
     found = [
-        json.loads(path.read_text())["scores"]["raw"]["shared"]["l1"]["auc"]
+        json.loads(path.read_text())["scores"]["raw"]["transfer"]["l1"]["auc"]
         for path in sorted((out / "cells").glob("*facebook-released-kl-ucb-*.json"))
     ]
     assert row["Weighted-L1"]["values"] == found
     assert row["Weighted-L1"]["mean"] == pytest.approx(sum(found) / 2)
     assert row["Weighted-L1"]["paper"] == 98.3
     assert row["Weighted-L1"]["difference"] == pytest.approx(sum(found) / 2 - 98.3)
+
+
+def test_a_page_names_the_seeds_that_its_cells_have(tmp_path):
+    assert run("figure-2", "table-5", "--seeds", 2, "--out", tmp_path).exit_code == 0
+    told = json.loads((tmp_path / "results.json").read_text())["experiments"]
+    for name, seeds, words in [("figure-2", [0], "*1 seed, "), ("table-5", [0, 1], "*2 seeds, ")]:
+        assert words in (tmp_path / f"{name}.md").read_text()
+        assert told[name]["seeds"] == seeds
+
+
+def test_the_help_says_what_is_done_without_a_name():
+    told = " ".join(run("--help").stdout.split())
+    assert "all of these, which takes about an hour for one seed on two processors" in told
+    assert "Default: all." in told
 
 
 def test_a_later_run_keeps_what_earlier_ones_have_told(tmp_path):
@@ -123,10 +138,44 @@ def test_without_matplotlib_the_tables_come_and_a_sentence_says_what_to_install(
     assert not list(tmp_path.glob("*.png"))
 
 
-def test_data_that_is_not_there_fails_with_a_sentence_and_dashes(tmp_path, monkeypatch):
-    scale = SMALL_SCALE.__class__(steps=10)  # the data sets themselves
+@pytest.fixture
+def real(monkeypatch):
+    """The data sets themselves, not graphs that stand in for them."""
+    scale = SMALL_SCALE.__class__(steps=10)
     monkeypatch.setitem(reproduction.reproduce.__kwdefaults__, "scale", scale)
+
+
+@pytest.mark.usefixtures("real")
+def test_data_that_is_not_there_is_told_before_anything_is_computed(tmp_path):
+    words = ["figure-1", "figure-2", "--out", tmp_path / "out", "--data-dir"]
+    result = run(*words, tmp_path / "data")
+    assert result.exit_code == 2
+    assert (
+        result.stderr
+        == f"error: {tmp_path / 'data'}: there is no such folder (data_dir names it)\n"
+    )
+    (tmp_path / "data").mkdir()
+    result = run(*words, tmp_path / "data")
+    assert result.exit_code == 2
+    assert "there is no Homo_sapiens.mat in this folder, for ppi" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("real")
+def test_what_is_finished_needs_no_data(tmp_path):
+    (tmp_path / "cells").mkdir()
+    for cell in EXPERIMENTS["figure-2"].cells(range(1), SMALL_SCALE.__class__(steps=10)):
+        found = {"looked": [10], "nodes": [[2]], "frequencies": [[5, 5]]}
+        write_cell(tmp_path / "cells", cell, {"scores": found})
+    result = run("figure-2", "--out", tmp_path, "--data-dir", tmp_path / "nowhere")
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.usefixtures("real")
+def test_cells_that_fail_are_told_and_shown_as_dashes(tmp_path, monkeypatch):
     (tmp_path / "data").write_text("not a folder")
+    monkeypatch.setattr(reproduction, "load_needed", lambda *given: None)
     result = run("figure-2", "--out", tmp_path / "out", "--data-dir", tmp_path / "data")
     assert result.exit_code == 1
     assert "paths-ppi-" in result.stderr
@@ -140,7 +189,7 @@ def test_an_unknown_name_and_a_file_for_a_folder_end_in_a_sentence(tmp_path):
     assert result.stderr.startswith("error: there is no experiment 'table-6'")
     (tmp_path / "out").write_text("")
     result = run("figure-2", "--out", tmp_path / "out")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "expected a folder" in result.stderr
 
 

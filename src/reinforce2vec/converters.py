@@ -20,9 +20,9 @@ from .graph import Graph, checked_weights
 from .numbering import Ids, as_ids, number_integers, number_objects
 
 ACCEPTED = (
-    "a Graph, a path, a networkx or igraph graph, a scipy sparse matrix, a square array, an (m, 2) "
-    "array, a list of pairs or triples, a pandas, polars or pyarrow table, or a PyTorch Geometric "
-    "Data"
+    "a Graph or Dataset, a path, a networkx or igraph graph, a scipy sparse matrix, a square "
+    "array, an (m, 2) array, a list of pairs or triples, a pandas, polars or pyarrow table, or a "
+    "PyTorch Geometric Data"
 )
 
 
@@ -118,7 +118,18 @@ def filled(weights: list[Any]) -> list[Any] | None:
     return [1.0 if weight is None else weight for weight in weights]
 
 
-# -- networkx and igraph -----------------------------------------------------------------------
+# -- data sets, networkx and igraph ------------------------------------------------------------
+
+
+def is_dataset(source: Any) -> bool:
+    """Whether an object is a graph of ours and what is known about its nodes."""
+    return has("graph", "labels")(source) and isinstance(source.graph, Graph)
+
+
+def from_dataset(source: Any, wishes: Wishes) -> Graph:
+    """Its graph, as it is."""
+    graph: Graph = source.graph
+    return graph
 
 
 def from_networkx(source: Any, wishes: Wishes) -> Graph:
@@ -420,6 +431,7 @@ def is_list_of_edges(source: Any) -> bool:
 
 
 CONVERTERS: list[tuple[Callable[[Any], bool], Callable[[Any, Wishes], Graph]]] = [
+    (is_dataset, from_dataset),
     (has("nodes", "edges", "is_directed", "is_multigraph"), from_networkx),
     (has("vcount", "ecount", "get_edgelist", "vs", "es"), from_igraph),
     (scipy.sparse.issparse, from_matrix),

@@ -343,12 +343,19 @@ def checked_vectors(vectors: Any) -> Vectors:
     try:
         matrix: Vectors = np.asarray(vectors, np.float32).view()
     except (TypeError, ValueError):
-        raise InputError("vectors must be numbers, equally many for each node") from None
+        raise not_vectors(vectors) from None
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise InputError(
             f"vectors must be a matrix with a row for each node, not of shape {matrix.shape}"
         )
     return matrix
+
+
+def not_vectors(given: Any) -> InputError:
+    """What to say of something that is no matrix of numbers."""
+    if hasattr(given, "fit_transform"):
+        return InputError("expected vectors, not a model: give the .embedding_ it has after fit")
+    return InputError("vectors must be numbers, equally many for each node")
 
 
 def listed_pairs(pairs: Any) -> Any:

@@ -168,7 +168,8 @@ class Graph:
         Takes networkx and igraph graphs, scipy sparse matrices, square arrays, pandas, polars and
         pyarrow tables (columns source, target and perhaps weight), PyTorch Geometric `Data`,
         edge lists as for :meth:`from_edges`, paths as for :func:`reinforce2vec.read_graph`, and
-        a Graph, which is returned as it is. None of those packages is needed otherwise.
+        a Graph, or a Dataset's, which is returned as it is. None of those packages is needed
+        otherwise.
 
         Parameters
         ----------

@@ -34,15 +34,15 @@ def number_objects(
         ]
     except TypeError as error:
         raise InputError(f"node ids must be hashable, like numbers and strings: {error}") from None
-    if any(node is None or _is_missing(node) for node in numbers):
+    if any(is_missing(node) for node in numbers):
         raise InputError("a node id is missing (None or NaN): every node needs one")
     return np.array(codes, np.int32), as_ids(list(numbers))
 
 
-def _is_missing(node: Hashable) -> bool:
-    """Whether an id is NaN, or pandas' NA, which will not even say whether it differs."""
+def is_missing(name: Any) -> bool:
+    """Whether a name is None, NaN, or pandas' NA, which will not even say whether it differs."""
     try:
-        return bool(node != node)
+        return name is None or bool(name != name)
     except TypeError:
         return True
 

@@ -81,8 +81,8 @@ def readable_bytes(size: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: 1 node, 2,000 nodes."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    """A number of things: 1 node, 2,000 nodes, 3 classes."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "es" if noun.endswith("s") else "s")
 
 
 def clock(seconds: float) -> str:

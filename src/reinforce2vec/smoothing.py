@@ -71,12 +71,10 @@ def smooth(
     >>> smooth(random, club).shape
     (34, 8)
     """
-    order = check_count("order", order, 2)
-    mu = check_number("mu", mu, least=0.0, most=2.0)
-    theta = check_number("theta", theta, above=0.0, most=100.0)
+    order, mu, theta = checked_filter(order, mu, theta)
     graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     if isinstance(embedding, Embedding):
-        rows = _rows_in(embedding, graph)
+        rows = rows_in(embedding, graph)
         smoothed = np.empty_like(embedding.vectors)
         smoothed[rows] = _smooth(embedding.vectors[rows], graph, order, mu, theta)
         return Embedding(embedding.ids, smoothed)
@@ -89,7 +87,16 @@ def smooth(
     return _smooth(vectors, graph, order, mu, theta)
 
 
-def _rows_in(embedding: Embedding, graph: Graph) -> Any:
+def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
+    """The parameters of the filter; InputError if one makes no sense."""
+    return (
+        check_count("order", order, 2),
+        check_number("mu", mu, least=0.0, most=2.0),
+        check_number("theta", theta, above=0.0, most=100.0),
+    )
+
+
+def rows_in(embedding: Embedding, graph: Graph) -> Any:
     """Rows of the embedding in the order of the graph's nodes."""
     if np.array_equal(embedding.ids, graph.ids):
         return slice(None)
@@ -98,7 +105,7 @@ def _rows_in(embedding: Embedding, graph: Graph) -> Any:
         raise InputError(
             f"the embedding has {len(embedding):,} nodes and the graph {graph.n_nodes:,}, "
             + (f"node {missing[0]!r} only in the graph" if missing else "all of them among those")
-            + ": smoothing needs the same nodes in both"
+            + ": both need the same nodes"
         )
     return embedding.rows(graph.ids.tolist())
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from ..errors import InputError
 from ..graph import Graph
 from ..matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
-from ..smoothing import smooth
+from ..smoothing import checked_filter, smooth
 from .factorize import Factorization, Matrix, fix_signs, space_bytes
 from .spectrum import leading_eigenpairs
 
@@ -70,6 +71,11 @@ class ProNE(Factorization):
         self.mu = mu
         self.theta = theta
         self.seed = seed
+
+    def _check(self) -> None:
+        if not isinstance(self.smooth, (bool, np.bool_)):
+            raise InputError(f"smooth must be True or False, not {self.smooth!r}")
+        checked_filter(self.order, self.mu, self.theta)
 
     def _bytes(self, graph: Graph, dimensions: int) -> int:
         return space_bytes(graph.n_nodes, dimensions, BLOCK, 8) + 48 * len(graph.indices)

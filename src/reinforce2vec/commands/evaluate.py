@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
+from ..progress import counted
 from . import options
 from .embed import embed
 from .speech import FAILURE, USAGE, say, sentences, status
@@ -145,7 +146,6 @@ def node_classification(
             options.check_unused(context, (*MODEL_OPTIONS, "seed"), "a data set", source)
         model = options.model_from(given)
     with sentences(FAILURE):
-        from ..embedding import Embedding
         from ..evaluation.node_classification import evaluate_node_classification
 
         vectors: Any
@@ -155,7 +155,7 @@ def node_classification(
             vectors = model.fit_transform(dataset.graph, progress=not quiet)
         else:
             with status(f"reading {source}", quiet):
-                vectors = Embedding.load(source)
+                vectors = read_vectors(source)
             say(f"{source}: {vectors!r}", quiet)
             vectors, classes = matched(vectors, str(labels), data_dir, quiet)
         result = evaluate_node_classification(
@@ -196,8 +196,20 @@ def with_labels(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
     dataset = loaded(name, data_dir, quiet)
     if dataset.labels is None:
         raise InputError(f"the data set {name} has no labels")
-    say(f"{name}: {dataset.graph!r}, {dataset.labels.shape[1]} classes", quiet)
+    say(f"{name}: {dataset.graph!r}, {counted(dataset.labels.shape[1], 'class')}", quiet)
     return dataset
+
+
+def read_vectors(source: str) -> Embedding:
+    """Vectors of a file; InputError says what makes them, if it holds something else."""
+    from ..embedding import Embedding
+
+    try:
+        return Embedding.load(source)
+    except InputError as error:
+        if not Path(source).is_file():
+            raise
+        raise InputError(f"{error}; expected vectors, which `reinforce2vec embed` makes") from None
 
 
 def matched(
@@ -205,14 +217,18 @@ def matched(
 ) -> tuple[Any, Any]:
     """Vectors and labels, of the same nodes in the same order."""
     if is_dataset(labels):
+        from ..readers import naming
+        from ..smoothing import rows_in
+
         dataset = with_labels(labels, data_dir, quiet)
-        return embedding[dataset.graph.ids], dataset.labels
+        with naming(f"vectors for the data set {labels}"):
+            rows = rows_in(embedding, dataset.graph)
+        return embedding.vectors[rows], dataset.labels
     from ..evaluation.label_files import read_labels
-    from ..progress import counted
 
     classes, strangers = read_labels(labels, embedding)
     nodes = counted(int(classes.any(axis=1).sum()), "node")
-    say(f"{labels}: {nodes} in {classes.shape[1]} classes", quiet)
+    say(f"{labels}: {nodes} in {counted(classes.shape[1], 'class')}", quiet)
     if strangers:
         without = counted(len(strangers), "line")
         say(f"{labels}: left out {without} of nodes without a vector ({strangers[0]}, ...)", quiet)

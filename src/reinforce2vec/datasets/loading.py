@@ -48,7 +48,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         facts = [counted(self.graph.n_nodes, "node"), counted(self.graph.n_edges, "edge")]
-        facts.append("no labels" if self.labels is None else f"{self.labels.shape[1]:,} classes")
+        labels = self.labels
+        facts.append("no labels" if labels is None else counted(labels.shape[1], "class"))
         return f"Dataset({self.name!r}, {', '.join(facts)})"
 
 

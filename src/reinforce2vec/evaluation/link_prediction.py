@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_count
+from ..converters import kind
 from ..embedding import OPERATORS
 from ..errors import InputError
 from ..estimator import Estimator
@@ -69,7 +70,8 @@ def evaluate_link_prediction(
         Anything else that :meth:`Graph.from_any` takes is converted.
     embed : model, or callable
         A model such as :class:`Reinforce2Vec`: copies of it, with the seed of each run, are fitted.
-        Or a function that takes a Graph and returns a matrix, a row for each node.
+        Or a function that takes a Graph and returns a matrix, a row for each node, or an Embedding,
+        which is matched by ids.
     protocol : {"shared", "transfer"}
         "shared": half of the held-out pairs train the classifier and the others test it.
         "transfer", as in the paper's tables: two graphs with different edges held out are embedded,
@@ -117,6 +119,9 @@ def evaluate_link_prediction(
 
 def learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:
     """A function from a graph and a seed to vectors."""
+    if isinstance(embed, type) and hasattr(embed, "fit_transform"):
+        name = embed.__name__
+        raise InputError(f"embed must be a model, not the class {name}: give an instance: {name}()")
     if isinstance(embed, Estimator):
         params = embed.get_params()
 
@@ -130,7 +135,7 @@ def learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:
     if not callable(embed):
         raise InputError(
             "embed must be a model with fit_transform, or a function from a graph to a matrix, not "
-            f"{embed!r}"
+            f"a {kind(embed)}: what is left without the held-out edges is to be embedded"
         )
     return lambda graph, seed: embed(graph)
 
@@ -151,7 +156,7 @@ def score_links(
     Parameters
     ----------
     vectors : array (n_nodes, dimensions) or Embedding
-        Learned from `split.graph`, rows in its order.
+        Learned from `split.graph`, rows in its order; an Embedding is matched by ids.
     split : EdgeSplit
         As :func:`hold_out_edges` makes it.
     seed : int, default 0
@@ -168,7 +173,7 @@ def score_links(
         For each operator "auc" and "ap" (average precision) in percent.
     """
     check_part(part)
-    matrix = as_matrix(vectors, split.graph.n_nodes)
+    matrix = as_matrix(vectors, split.graph)
     pairs, truth = labelled_pairs(split)
     order = np.random.default_rng(check_count("seed", seed, 0)).permutation(len(pairs))
     known, asked = halves(order)
@@ -196,8 +201,8 @@ def transfer_links(
     The protocol `transfer`: as :func:`score_links`, but what is learned about one embedding is
     asked about another, of another graph or of the same graph with other edges held out.
     """
-    one = as_matrix(train_vectors, train_split.graph.n_nodes)
-    other = as_matrix(test_vectors, test_split.graph.n_nodes)
+    one = as_matrix(train_vectors, train_split.graph)
+    other = as_matrix(test_vectors, test_split.graph)
     if one.shape[1] != other.shape[1]:
         raise InputError(
             f"vectors of {one.shape[1]} and of {other.shape[1]} dimensions cannot share a "

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from ..checks import check_count, check_number
+from ..embedding import Embedding
 from ..errors import InputError
+from ..numbering import Ids
+from ..progress import counted
+from .labels import as_indicators
 from .logistic import fit_logistic, predict
 from .metrics import f1_scores
 from .results import Evaluation, Scores, run_seeds
@@ -57,8 +60,10 @@ def evaluate_node_classification(
     ----------
     vectors : array (n_nodes, dimensions) or Embedding
         From any method; no number may be missing.
-    labels : array or sparse matrix (n_nodes, classes) of 0 and 1, or array (n_nodes,)
-        Which classes a node is in; or the class of each. Nodes in no class are left out.
+    labels : array or sparse matrix (n_nodes, classes) of 0 and 1, list, dict, or pandas Series
+        Which classes a node is in; or the class of each, or a list of its classes. Nodes in no
+        class, which None and NaN are, are left out. Beside an Embedding, a dict {id: class} is
+        matched by ids, and so is a Series whose index holds them; all else is in row order.
     train : float or iterable of float, default 0.5
         Shares of the labelled nodes that train; the others test.
     seeds : int or iterable of int, default 5
@@ -87,7 +92,7 @@ def evaluate_node_classification(
     if not shares:
         raise InputError("train must name at least one share of the nodes")
     matrix = as_matrix(vectors)
-    classes = as_indicators(labels, len(matrix))
+    classes = as_indicators(labels, len(matrix), ids_of(vectors))
 
     def run(seed: int) -> Scores:
         return {share: classify_nodes(matrix, classes, train=share, seed=seed) for share in shares}
@@ -106,8 +111,8 @@ def classify_nodes(
     Parameters
     ----------
     vectors : array (n_nodes, dimensions) or Embedding
-    labels : array or sparse matrix (n_nodes, classes) of 0 and 1, or array (n_nodes,)
-        Which classes a node is in; or the class of each. Nodes in no class are left out.
+    labels : as for :func:`evaluate_node_classification`
+        Which classes a node is in. Nodes in no class are left out.
     train : float, default 0.5
         Share of the nodes that train.
     seed : int, default 0
@@ -124,8 +129,9 @@ def classify_nodes(
     check_part(part)
     train = check_number("train", train, above=0.0, most=1.0)
     matrix = as_matrix(vectors)
-    classes = as_indicators(labels, len(matrix))
+    classes = as_indicators(labels, len(matrix), ids_of(vectors))
     labelled = np.flatnonzero(classes.any(axis=1))
+    refuse_certain(classes[labelled])
     order = labelled[np.random.default_rng(check_count("seed", seed, 0)).permutation(len(labelled))]
     known, asked = np.split(order, [max(1, int(train * len(order)))])
     if part == "validation":
@@ -149,21 +155,16 @@ def most_likely(scores: NDArray[Any], how_many: NDArray[Any]) -> NDArray[np.bool
     return chosen
 
 
-def as_indicators(labels: Any, n_nodes: int) -> NDArray[np.bool_]:
-    """Labels as a boolean matrix (nodes, classes)."""
-    wanted = "labels must be a class for each node, or a matrix (nodes, classes) of 0 and 1"
-    try:
-        array = labels.toarray() if scipy.sparse.issparse(labels) else np.asarray(labels)
-        if array.ndim == 1:
-            names, numbers = np.unique(array, return_inverse=True)
-            array = numbers[:, None] == np.arange(len(names))
-    except (TypeError, ValueError):
-        raise InputError(wanted) from None
-    yes_or_no = array.dtype == bool or (
-        array.dtype.kind in "uif" and bool(np.isin(array, (0, 1)).all())
-    )
-    if array.ndim != 2 or not yes_or_no:
-        raise InputError(wanted)
-    if len(array) != n_nodes:
-        raise InputError(f"expected labels for each of {n_nodes:,} nodes, got {len(array):,}")
-    return array.astype(bool)
+def ids_of(vectors: Any) -> Ids | None:
+    """The ids that vectors come with, if they do."""
+    return vectors.ids if isinstance(vectors, Embedding) else None
+
+
+def refuse_certain(classes: NDArray[np.bool_]) -> None:
+    """InputError if the labels of all nodes are the same, so that any answer is right."""
+    used = classes.any(axis=0)
+    if len(classes) and classes[:, used].all():
+        raise InputError(
+            "there is nothing to predict: every node with a label is in "
+            + ("the same class" if used.sum() == 1 else f"all {counted(int(used.sum()), 'class')}")
+        )

@@ -85,10 +85,10 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     how_many = int(fraction * len(edges))
     removable = outside_forest(edges, n_nodes, rng)
     if how_many < 1 or how_many > len(removable):
+        possible = {0: "none", 1: "1"}.get(len(removable), f"1 to {len(removable):,}")
         raise InputError(
             f"fraction={fraction:g} of {counted(len(edges), 'edge')} is {how_many:,}, and of this "
-            f"graph {'none' if not removable.size else f'1 to {len(removable):,}'} can be held out "
-            "without taking it apart"
+            f"graph {possible} can be held out without taking it apart"
         )
     chosen = np.sort(rng.choice(removable, how_many, replace=False))
     kept = np.delete(np.arange(len(ends)), proper[chosen])
@@ -124,9 +124,14 @@ def draw_non_edges(
     """
     taken = np.sort(edges[:, 0] * n_nodes + edges[:, 1])
     n_pairs = n_nodes * (n_nodes - 1) // (1 if directed else 2)
-    if how_many > n_pairs - len(edges):
+    n_free = n_pairs - len(edges)
+    if n_free == 0:
         raise InputError(
-            f"the graph has {counted(n_pairs - len(edges), 'pair')} of nodes without an edge, and "
+            "the graph has no pair of nodes without an edge, and edges are to be told from such"
+        )
+    if how_many > n_free:
+        raise InputError(
+            f"the graph has {counted(n_free, 'pair')} of nodes without an edge, and "
             f"{how_many:,} are needed, one for each edge held out: choose a smaller fraction"
         )
     if n_pairs <= 4 * len(edges):

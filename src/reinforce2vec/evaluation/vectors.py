@@ -7,27 +7,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embedding import Embedding
+from ..embedding import Embedding, not_vectors
 from ..errors import InputError
+from ..graph import Graph
+from ..smoothing import rows_in
 
 PARTS = ("test", "validation")
 
 
-def as_matrix(vectors: Any, n_rows: int | None = None) -> NDArray[Any]:
-    """A matrix of float32 or float64; InputError if a number is not finite or rows do not fit."""
-    matrix = vectors.vectors if isinstance(vectors, Embedding) else vectors
+def as_matrix(vectors: Any, graph: Graph | None = None) -> NDArray[Any]:
+    """A matrix of float32 or float64, of an Embedding in the order of the graph's nodes.
+
+    InputError if a number is not finite or rows do not fit the graph.
+    """
+    matrix = vectors
+    if isinstance(vectors, Embedding):
+        matrix = vectors.vectors if graph is None else vectors.vectors[rows_in(vectors, graph)]
     try:
         matrix = np.asarray(matrix)
         if matrix.dtype not in (np.float32, np.float64):
             matrix = matrix.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError("vectors must be numbers, equally many for each node") from None
+        raise not_vectors(vectors) from None
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(
             f"vectors must be a matrix with a row for each node, not of shape {matrix.shape}"
         )
-    if n_rows is not None and len(matrix) != n_rows:
-        raise InputError(f"expected a vector for each of {n_rows:,} nodes, got {len(matrix):,}")
+    if graph is not None and len(matrix) != graph.n_nodes:
+        raise InputError(
+            f"expected a vector for each of {graph.n_nodes:,} nodes, got {len(matrix):,}"
+        )
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if bad.size:
         raise InputError(f"vectors must be finite; that of row {bad[0]:,} (from 0) is not")

@@ -13,6 +13,7 @@ from .. import __version__
 from ..errors import InputError
 from ..files import whole
 from ..machine import available_cpus
+from ..progress import counted
 from .catalogue import EXPERIMENTS, Experiment
 from .scale import Scale
 from .views import Picture, Results, View
@@ -41,9 +42,10 @@ def write_report(
             except InputError as error:
                 say(f"{error}; the tables are written without them")
                 drawing = False
-        text = page(experiment, view, seeds, out)
+        used = sorted({cell.seed for cell in experiment.cells(seeds, scale)})
+        text = page(experiment, view, used, out)
         write_text(out / f"{experiment.name}.md", text)
-        told["experiments"][experiment.name] = data(experiment, view, seeds)
+        told["experiments"][experiment.name] = data(experiment, view, used)
     told |= {
         "version": __version__,
         "python": platform.python_version(),
@@ -56,8 +58,7 @@ def write_report(
 def page(experiment: Experiment, view: View, seeds: Sequence[int], out: Path) -> str:
     """An experiment as Markdown."""
     parts = [f"## {experiment.title}\n"]
-    number = len(seeds)
-    parts.append(f"*{number} seed{'s' if number > 1 else ''}, reinforce2vec {__version__}.*\n")
+    parts.append(f"*{counted(len(seeds), 'seed')}, reinforce2vec {__version__}.*\n")
     parts += [f"{note}\n" for note in view.notes]
     for picture in view.pictures:
         if (out / f"{picture.name}.png").exists():

@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..checks import check_count
+from ..datasets import load_dataset
 from ..errors import InputError
 from ..machine import available_cpus
 from .catalogue import chosen
+from .cells import Cell, all_needed
 from .report import write_report
-from .running import Outcome, run_cells
+from .running import Outcome, kept_cells, run_cells
 from .scale import PAPER_SCALE, Scale
 from .views import Results
+from .walk_figures import TOY
 
 
 def reproduce(
@@ -48,6 +51,11 @@ def reproduce(
     -------
     Outcome
         Results and failures by cell.
+
+    Raises
+    ------
+    InputError
+        Before anything is computed, if a data set is not there.
     """
     experiments = chosen(names)
     listed = range(check_count("seeds", seeds, 1))
@@ -55,6 +63,15 @@ def reproduce(
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: this is a file, expected a folder for the results")
     cells = [cell for one in experiments for cell in one.cells(listed, scale)]
+    load_needed(cells, out / "cells", data_dir)
     outcome = run_cells(cells, out / "cells", jobs=workers, data_dir=data_dir, say=say)
     write_report(out, experiments, Results(outcome.results), listed, scale, say)
     return outcome
+
+
+def load_needed(cells: list[Cell], folder: Path, data_dir: str | None) -> None:
+    """Load each data set of the cells that are not there yet: now it is fetched, or missed."""
+    wanted = [cell for cell in all_needed(cells) if not cell.scale.planted and cell.graph != TOY]
+    kept = kept_cells(wanted, folder, lambda message: None)
+    for name in sorted({cell.graph for cell in wanted if cell.name not in kept}):
+        load_dataset(name, data_dir)
