@@ -469,11 +469,12 @@ class Reinforce2Vec(Estimator):
 
     def _origin(self, corpus: Corpus, settings: Settings) -> Origin:
         """What the result depends on, as a checkpoint keeps it."""
-        origin: Origin = settings._asdict()
+        origin: Origin = {}
         if isinstance(corpus, SampledWalks):
-            origin |= {
+            origin = {
                 "walk": repr(self._walk()),
                 "walk_length": int(self.walk_length),
                 "walks_per_node": int(self.walks_per_node),
             }
+        origin |= settings._asdict()  # last, since the rate may depend on how many walks there are
         return origin | {"fingerprint": corpus.fingerprint()}
