@@ -195,9 +195,16 @@ def test_an_unknown_name_and_a_file_for_a_folder_end_in_a_sentence(tmp_path):
 
 def test_an_interrupt_ends_everything_with_a_sentence(tmp_path):
     words = [sys.executable, "-c", SMALL, "reproduce", "table-8", "--seeds", "50", "--jobs", "2"]
-    child = subprocess.Popen(
-        [*words, "--out", str(tmp_path)], stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    usual = signal.signal(signal.SIGINT, signal.SIG_DFL)  # nohup may have silenced it
+    try:
+        child = subprocess.Popen(
+            [*words, "--out", str(tmp_path)],
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, usual)
     while child.poll() is None and not list(tmp_path.glob("cells/[!.]*.json")):
         time.sleep(0.05)
     os.killpg(child.pid, signal.SIGINT)  # as Ctrl-C does: everyone gets it
