@@ -356,3 +356,19 @@ def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
 def _size(edge: Any) -> int:
     """How many parts an edge has; 0 if it is nothing that has parts."""
     return len(edge) if isinstance(edge, Sequence) and not isinstance(edge, (str, bytes)) else 0
+
+
+def edges_of(
+    graph: Graph, both_ways: bool = False
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Every edge once, as row numbers (m, 2), or undirected ones both ways; and their weights.
+
+    Weights are 1 where there are none.
+    """
+    sources = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), graph.degrees)
+    ends = np.column_stack([sources, graph.indices])
+    weights = np.ones(len(ends)) if graph.weights is None else graph.weights
+    if graph.directed or both_ways:
+        return ends, weights
+    once = ends[:, 0] <= ends[:, 1]
+    return ends[once], weights[once]

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .errors import InputError
-from .graph import Graph
+from .graph import Graph, edges_of
 from .machine import available_bytes
 from .progress import readable_bytes
-from .updating import edges_of
 
 
 def undirected_adjacency(graph: Graph) -> Any:

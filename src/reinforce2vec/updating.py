@@ -9,7 +9,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .graph import Graph
+from .graph import Graph, edges_of
 from .numbering import number_objects
 from .skipgram.trainer import State
 
@@ -33,22 +33,6 @@ def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
     weights = np.concatenate([old_weights, new_weights]) if weighted else None
     whole = Graph.from_numbered(ends, weights, ids, directed=graph.directed, self_loops=True)
     return whole, np.unique(rows)
-
-
-def edges_of(
-    graph: Graph, both_ways: bool = False
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Every edge once, as row numbers (m, 2), or undirected ones both ways; and their weights.
-
-    Weights are 1 where there are none.
-    """
-    sources = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), graph.degrees)
-    ends = np.column_stack([sources, graph.indices])
-    weights = np.ones(len(ends)) if graph.weights is None else graph.weights
-    if graph.directed or both_ways:
-        return ends, weights
-    once = ends[:, 0] <= ends[:, 1]
-    return ends[once], weights[once]
 
 
 def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:

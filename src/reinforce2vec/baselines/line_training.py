@@ -55,7 +55,7 @@ class Edges(NamedTuple):
     noise: Noise
 
 
-def edges_of(graph: Graph) -> tuple[Edges, float]:
+def draws_of(graph: Graph) -> tuple[Edges, float]:
     """Tables to draw edges and negatives from, and how many edges a draw has on the average.
 
     Negatives are drawn by degree ^ 0.75; as in the authors' program, the degree is the weight of
@@ -95,7 +95,7 @@ class Training:
 
     def __init__(self, graph: Graph, settings: Settings) -> None:
         self.settings = settings
-        self.edges, edges_per_draw = edges_of(graph)
+        self.edges, edges_per_draw = draws_of(graph)
         self.seed = np.uint64(settings.seed ^ settings.order << ORDER_BIT)
         weights = new_weights(graph.n_nodes, settings.dimensions, int(self.seed))
         if settings.order == 1:  # both ends of an edge are rows of one matrix

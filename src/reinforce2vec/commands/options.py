@@ -31,7 +31,7 @@ LEARNING_OPTIONS = (
     *("dimensions", "walk_length", "walks_per_node", "window", "negatives", "epochs"),
     *("learning_rate", "subsample", "smooth", "workers"),
 )
-GRAPH_OPTIONS = ("format", "directed", "weighted", "self_loops", "delimiter", "header", "key")
+GRAPH_OPTIONS = ("directed", "weighted", "self_loops", "format", "delimiter", "header", "key")
 
 GRAPH_HELP = (
     "The graph: an edge list (.txt .tsv .csv .edgelist .edges), .mtx or .graphml, all of them "

@@ -9,11 +9,13 @@ from typing import Annotated
 import typer
 
 from . import options
+from .embed import embed
 from .speech import FAILURE, USAGE, check_different, say, sentences, status
 
 EPILOG = "Example: reinforce2vec walk edges.txt -o walks.txt --reading released"
 
 
+@options.borrowed(embed, ("kind", *options.WALK_OPTIONS, *options.GRAPH_OPTIONS, "quiet"))
 def walk(
     context: typer.Context,
     graph: Annotated[Path, typer.Argument(metavar="GRAPH", help=options.GRAPH_HELP)],
@@ -32,31 +34,12 @@ def walk(
     per_node: Annotated[int, typer.Option(metavar="N", min=1, help="Walks from every node.")] = 80,
     seed: options.Seed = 0,
     workers: options.Workers = None,
-    kind: options.Kind = "reinforced",
-    reading: options.Reading = None,
-    reward: options.Reward = None,
-    exploration: options.Exploration = None,
-    weight: options.Weight = None,
-    annealing: options.Annealing = None,
-    occupation: options.Occupation = None,
-    candidates: options.Candidates = None,
-    temperature: options.Temperature = None,
-    attraction: options.Attraction = None,
-    p: options.P = None,
-    q: options.Q = None,
-    directed: options.Directed = None,
-    weighted: options.Weighted = None,
-    self_loops: options.SelfLoops = False,
-    format: options.Format = None,
-    delimiter: options.Delimiter = None,
-    header: options.Header = None,
-    key: options.Key = "network",
-    quiet: options.Quiet = False,
 ) -> None:
     """Write random walks from every node of a graph to a file.
 
     The file appears when it is complete; until then an older one stays as it is.
     """
+    quiet = context.params["quiet"]
     with sentences(USAGE):
         chosen = options.walk_from(context.params)
         from ..walks.files import check_output

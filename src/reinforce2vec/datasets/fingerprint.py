@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph import Graph
+from ..graph import Graph, edges_of
 
 Labels = NDArray[np.bool_]
 
@@ -24,7 +24,7 @@ class GraphFingerprint:
     @classmethod
     def of(cls, graph: Graph) -> GraphFingerprint:
         """The fingerprint of a graph whose ids ascend."""
-        pairs = np.ascontiguousarray(graph.ids[edge_rows(graph)], "<i8")
+        pairs = np.ascontiguousarray(graph.ids[edges_of(graph)[0]], "<i8")
         return cls(graph.n_nodes, graph.n_edges, digest(pairs))
 
     def __str__(self) -> str:
@@ -50,10 +50,3 @@ class LabelFingerprint:
 def digest(array: NDArray[np.generic]) -> str:
     """SHA-256 of an array's bytes."""
     return hashlib.sha256(array.tobytes()).hexdigest()
-
-
-def edge_rows(graph: Graph) -> NDArray[np.int32]:
-    """The edges of an undirected graph, once each, as rows (smaller, larger)."""
-    rows = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), graph.degrees)
-    once = rows <= graph.indices
-    return np.column_stack([rows[once], graph.indices[once]])

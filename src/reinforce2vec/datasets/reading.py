@@ -13,8 +13,8 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import readers
 from ..errors import InputError
-from ..graph import Graph
-from .fingerprint import Labels, edge_rows
+from ..graph import Graph, edges_of
+from .fingerprint import Labels
 
 # -- graphs ------------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ def part(graph: Graph, rows: NDArray[Any]) -> Graph:
     rows = rows[np.argsort(graph.ids[rows])]
     number = np.full(graph.n_nodes, -1, np.int32)
     number[rows] = np.arange(len(rows))
-    ends = number[edge_rows(graph)]
+    ends = number[edges_of(graph)[0]]
     return Graph.from_numbered(ends[(ends >= 0).all(axis=1)], None, graph.ids[rows])
 
 

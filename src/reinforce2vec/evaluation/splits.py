@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from ..checks import check_count, check_number
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Graph, edges_of
 from ..progress import counted
 
 Pairs = NDArray[np.int64]
@@ -75,11 +75,8 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     fraction = check_number("fraction", fraction, above=0.0, most=1.0)
     rng = np.random.default_rng(check_count("seed", seed, 0))
     n_nodes = graph.n_nodes
-    ends = np.column_stack([np.repeat(np.arange(n_nodes), graph.degrees), graph.indices])
-    weights = graph.weights
-    if not graph.directed:
-        once = ends[:, 0] <= ends[:, 1]
-        ends, weights = ends[once], None if weights is None else weights[once]
+    rows, weights = edges_of(graph)
+    ends = rows.astype(np.int64)  # products of them number pairs
     proper = np.flatnonzero(ends[:, 0] != ends[:, 1])
     edges = ends[proper]
     how_many = int(fraction * len(edges))
@@ -93,8 +90,8 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     chosen = np.sort(rng.choice(removable, how_many, replace=False))
     kept = np.delete(np.arange(len(ends)), proper[chosen])
     residual = Graph.from_numbered(
-        ends[kept],
-        None if weights is None else weights[kept],
+        rows[kept],
+        weights[kept] if graph.weighted else None,
         graph.ids,
         directed=graph.directed,
         self_loops=True,
