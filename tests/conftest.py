@@ -1,13 +1,16 @@
-"""What all tests share: small graphs, and a compiler cache that is not stale."""
+"""What all tests share: small graphs, a card, and a compiler cache that is not stale."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+import emulator
 import reinforce2vec
 import toy_graphs
+from reinforce2vec.cuda import device
 
 SOURCE = Path(reinforce2vec.__file__).parent
 
@@ -33,3 +36,19 @@ def forget_stale_machine_code(source):
 def toy_graph(request):
     """Every toy graph in turn."""
     return toy_graphs.TOY_GRAPHS[request.param]()
+
+
+@pytest.fixture
+def cuda(monkeypatch):
+    """A card that backend="cuda" works on: "device", a real one, or "emulated"."""
+    device.why_not.cache_clear()
+    if device.why_not() is None:
+        yield "device"
+        return
+    if emulator.COMPILER is None:
+        pytest.skip(f"there is neither a device nor g++ to emulate one: {device.why_not()}")
+    monkeypatch.setitem(sys.modules, "cupy", emulator)
+    device.why_not.cache_clear()
+    yield "emulated"
+    monkeypatch.undo()
+    device.why_not.cache_clear()

@@ -107,6 +107,7 @@ def made(monkeypatch):
         calls.update(model=learner, graph=graph, **options)
         learner.embedding_ = Embedding(graph.ids, np.zeros((len(graph.ids), learner.dimensions)))
         learner.n_tokens_, learner.seconds_, learner.loss_curve_ = 1, 1.0, np.ones(1)
+        learner.backend_ = "cpu"
         return learner
 
     monkeypatch.setattr(model.Reinforce2Vec, "fit", fit)
@@ -134,6 +135,7 @@ def test_every_option_reaches_the_model(folder, made):
         "subsample": 0.125,
         "seed": 9,
         "workers": 3,
+        "backend": "cpu",
     }
     options = as_options({name.replace("_", "-"): value for name, value in settings.items()})
     words = ["--checkpoint", "c", "--checkpoint-every", "1.5", "--resume", "--walk", "first-order"]

@@ -73,6 +73,7 @@ PARAMETERS = {
     "smooth": True,
     "seed": 9,
     "workers": 1,
+    "backend": "cpu",
 }
 
 
@@ -146,7 +147,7 @@ def test_numbers_of_numpy_are_numbers():
 def test_every_parameter_matters():
     expected = vectors_of(quick(walk=FirstOrderWalk()).fit(CLUB))
     for name, value in (PARAMETERS | {"walk": None, "walks_per_node": 6}).items():
-        if name not in ("workers", "dimensions"):
+        if name not in ("workers", "dimensions", "backend"):
             other = quick(walk=FirstOrderWalk()).set_params(**{name: value})
             assert not np.array_equal(vectors_of(other.fit(CLUB)), expected), name
 

@@ -15,7 +15,8 @@ from reinforce2vec.skipgram import kernels, trainer
 from reinforce2vec.skipgram.corpus import GivenWalks
 from reinforce2vec.skipgram.noise import keep_chances, noise_table
 from reinforce2vec.skipgram.simd import MOST_TARGETS
-from reinforce2vec.skipgram.trainer import Settings, Trainer, begin
+from reinforce2vec.skipgram.state import Settings
+from reinforce2vec.skipgram.trainer import Trainer, begin
 from reinforce2vec.walks.random import below, draw, stream, unit
 from reinforce2vec.walks.stored import walks_from
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType, SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.linalg
 
-from reinforce2vec import Embedding, Graph, InputError, matrices, rmat, smooth
+import emulator
+from reinforce2vec import Embedding, Graph, InputError, matrices, rmat, smooth, smoothing
+from reinforce2vec.cuda import device
 from toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 
 
@@ -161,3 +166,130 @@ def test_too_little_memory_is_said_with_figures(monkeypatch):
     monkeypatch.setattr(matrices, "available_bytes", lambda: 1000)
     with pytest.raises(InputError, match=r"kB of memory, and 1\.0 kB are free"):
         smooth(some_vectors(50), random_graph())
+
+
+# -- on a graphics card --------------------------------------------------------------------------
+
+
+class OnCard(np.ndarray):
+    """An array of the emulated card that can also calculate."""
+
+    def get(self):
+        return np.array(self)
+
+
+class Module(emulator.RawModule):
+    """Kernels of the emulator, called with such arrays."""
+
+    def get_function(self, name):
+        kernel = super().get_function(name)
+
+        def call(grid, block, arguments):
+            flat = [
+                emulator.ndarray(np.asarray(part)) if isinstance(part, OnCard) else part
+                for part in arguments
+            ]
+            assert all(part.flags.c_contiguous for part in flat if isinstance(part, np.ndarray))
+            kernel(grid, block, flat)
+
+        return call
+
+
+def on_card(make):
+    return lambda *args, **options: make(*args, **options).view(OnCard)
+
+
+@pytest.fixture
+def emulated_card(monkeypatch):
+    """The CUDA backend with g++ for its kernels, and numpy for all else that CuPy does."""
+    if emulator.COMPILER is None:
+        pytest.skip("the emulator needs g++")
+    stand_in = ModuleType("cupy")
+    stand_in.RawModule = Module
+    for name in ("cuda", "get_default_memory_pool"):
+        setattr(stand_in, name, getattr(emulator, name))
+    for name in ("asarray", "ascontiguousarray", "empty", "zeros", "sqrt", "where"):
+        setattr(stand_in, name, on_card(getattr(np, name)))
+    monkeypatch.setattr(device, "why_not", lambda: None)
+    monkeypatch.setitem(sys.modules, "cupy", stand_in)
+
+
+@pytest.fixture
+def card():
+    """A card that is there."""
+    reason = device.why_not()
+    if reason is not None:
+        pytest.skip(str(reason))
+
+
+GRAPHS = {
+    "random": random_graph,
+    "weighted": weighted,
+    "arcs": dead_ends,
+    "weighted arcs": weighted_arcs,
+    "without edges": lambda: Graph.from_edges([], nodes=range(5)),
+    "with hubs": lambda: Graph.from_edges(
+        [(hub, node) for hub in (0, 1) for node in range(2 + hub, 1200)]
+    ),
+}
+
+
+def check_card(graph, dimensions):
+    vectors = some_vectors(graph.n_nodes, dimensions)
+    found = smooth(vectors, graph, backend="cuda")
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, smooth(vectors, graph, backend="cpu"), atol=2e-6)
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=list(GRAPHS))
+def test_an_emulated_card_gives_the_vectors_of_the_cpu(emulated_card, graph):
+    check_card(graph(), 5)
+
+
+def test_an_emulated_card_takes_columns_and_rows_in_turns(emulated_card, monkeypatch):
+    monkeypatch.setattr("reinforce2vec.smoothing.ROWS", 100)
+    check_card(rmat(8, 4, seed=1), 40)
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=list(GRAPHS))
+def test_a_card_gives_the_vectors_of_the_cpu(card, graph):
+    check_card(graph(), 5)
+
+
+def test_a_card_smooths_a_larger_graph(card):
+    check_card(rmat(14, 16, seed=1), 100)
+
+
+def test_too_little_memory_on_the_card_is_said_with_figures(emulated_card, monkeypatch):
+    monkeypatch.setattr(device, "free_bytes", lambda: 1000)
+    with pytest.raises(InputError, match=r"smoothing 50 .* on the graphics card, and 1\.0 kB"):
+        smooth(some_vectors(50), random_graph(), backend="cuda")
+
+
+def test_a_large_graph_fits_on_a_small_card():
+    large = SimpleNamespace(
+        indices=range(128_000_000), n_nodes=4_200_000, directed=False, weighted=False
+    )
+    assert smoothing.bytes_on_card(large, 128) < 16e9
+
+
+@pytest.mark.parametrize(
+    ("least", "free", "taken"),
+    [(0, 1 << 40, True), (1 << 60, 1 << 40, False), (0, 1000, False)],
+    ids=["pays and fits", "does not pay", "does not fit"],
+)
+def test_a_card_is_taken_by_itself_where_it_pays_and_fits(
+    emulated_card, monkeypatch, least, free, taken
+):
+    made = []
+    monkeypatch.setattr(smoothing, "PAYS", least)
+    monkeypatch.setattr(device, "free_bytes", lambda: free)
+    links = smoothing.DeviceLinks
+    monkeypatch.setattr(smoothing, "DeviceLinks", lambda graph: made.append(1) or links(graph))
+    smooth(some_vectors(50), random_graph())
+    assert bool(made) == taken
+
+
+def test_an_unknown_backend():
+    with pytest.raises(InputError, match="backend must be one of auto, cpu, cuda, not 'gpu'"):
+        smooth(some_vectors(50), random_graph(), backend="gpu")

@@ -20,7 +20,7 @@ from reinforce2vec import (
     rmat,
     write_walks,
 )
-from reinforce2vec.skipgram import corpus, kernels, trainer
+from reinforce2vec.skipgram import corpus, engine, kernels, trainer
 from reinforce2vec.skipgram.noise import POWER, keep_chances, noise_table
 from reinforce2vec.skipgram.weights import new_weights
 from reinforce2vec.walks.random import stream
@@ -375,7 +375,7 @@ def test_seeds_count_modulo_two_to_the_64():
 @pytest.mark.parametrize("tokens", [1, 100, 1000, 1 << 22])
 def test_with_one_thread_the_size_of_a_chunk_changes_nothing(tokens, monkeypatch):
     expected = vectors_of(quick(epochs=2).fit(karate_club()))
-    monkeypatch.setattr(trainer, "CHUNK_TOKENS", tokens)
+    monkeypatch.setattr(engine, "CHUNK_TOKENS", tokens)
     assert np.array_equal(vectors_of(quick(epochs=2).fit(karate_club())), expected)
 
 
@@ -502,6 +502,5 @@ def test_a_chunk_has_less_walks_where_a_token_is_more_work():
     sizes = []
     for settings in (trainer.Settings(64), trainer.Settings(64, negatives=200)):
         state = trainer.State(new_weights(1, 64, 0), np.ones(1, np.int64))
-        tokens = trainer.Trainer(walks, settings, state, 1).chunk_tokens
-        sizes.append(next(trainer.chunks(walks, 0, 10**5, tokens)).size)
+        sizes.append(trainer.Trainer(walks, settings, state, 1).engine.chunk_walks)
     assert sizes[1] < sizes[0] / 10

@@ -323,7 +323,7 @@ def checked_ids(ids: Any) -> Ids:
         raise InputError(f"ids must be a list of node ids, not {ids!r}")
     if isinstance(ids, np.ndarray) and ids.dtype == np.int64 and ids.ndim == 1:
         array: Ids = ids.view()
-        unique = len(np.unique(array)) == len(array)
+        unique = ascending(ids) or ascending(np.sort(ids))
     else:
         array = as_ids(ids.tolist() if isinstance(ids, np.ndarray) else list(ids))
         try:
@@ -336,6 +336,11 @@ def checked_ids(ids: Any) -> Ids:
             raise InputError(f"node {node!r} stands twice among the ids: a node has one vector")
         seen.add(node)
     return array
+
+
+def ascending(numbers: NDArray[np.int64]) -> bool:
+    """Whether every number is larger than the one before."""
+    return bool((numbers[1:] > numbers[:-1]).all())
 
 
 def checked_vectors(vectors: Any) -> Vectors:

@@ -19,12 +19,17 @@ def undirected_adjacency(graph: Graph) -> Any:
 
     An edge that leads both ways counts once, and has the weights of both directions together.
     """
-    if graph.directed:
-        ends, weights = edges_of(graph)
-        graph = Graph.from_numbered(
-            ends, weights if graph.weighted else None, graph.ids, self_loops=True
-        )
-    return graph.to_scipy()
+    return undirected(graph).to_scipy()
+
+
+def undirected(graph: Graph) -> Graph:
+    """The graph without directions: where edges lead both ways, their weights add up."""
+    if not graph.directed:
+        return graph
+    ends, weights = edges_of(graph)
+    return Graph.from_numbered(
+        ends, weights if graph.weighted else None, graph.ids, self_loops=True
+    )
 
 
 def unit_rows(matrix: NDArray[Any]) -> NDArray[Any]:
@@ -57,14 +62,29 @@ def singular_factors(
     By way of MᵗM, thirty times faster than of M itself; sizes are measured after the turn, so that
     small ones are right too.
     """
-    _, turn = np.linalg.eigh((matrix.T @ matrix).astype(np.float64))
-    turn = turn[:, ::-1].astype(matrix.dtype)
+    turn = principal_axes(matrix.T @ matrix).astype(matrix.dtype)
     left = matrix @ turn
     sizes = np.sqrt(np.einsum("ij,ij->j", left, left, dtype=np.float64))
-    rounding = 100 * np.finfo(matrix.dtype).eps * sizes.max(initial=0.0)
-    roots = np.sqrt(np.where(sizes > rounding, sizes, 0)).astype(matrix.dtype)
-    left *= np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)
+    roots, inverse = roots_of(sizes, matrix.dtype)
+    left *= inverse
     return left, None if right is None else right @ turn * roots
+
+
+def principal_axes(products: NDArray[Any]) -> NDArray[np.float64]:
+    """Eigenvectors of MᵗM as columns, the largest eigenvalue first.
+
+    The largest number of each is positive: eigenvectors have no sign, and libraries differ.
+    """
+    axes = np.linalg.eigh(products.astype(np.float64))[1][:, ::-1]
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
+    return np.asarray(np.where(largest < 0, -axes, axes))
+
+
+def roots_of(sizes: NDArray[np.float64], dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Roots of singular values and their inverses; zeros where there is nothing but rounding."""
+    rounding = 100 * np.finfo(dtype).eps * sizes.max(initial=0.0)
+    roots = np.sqrt(np.where(sizes > rounding, sizes, 0)).astype(dtype)
+    return roots, np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)
 
 
 def without_strays(vectors: NDArray[Any], adjacency: Any) -> NDArray[Any]:

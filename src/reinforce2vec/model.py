@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import smoothing, updating
 from .checks import check_count, check_number
+from .cuda import device
 from .embedding import Embedding
 from .errors import InputError
 from .estimator import Estimator
@@ -23,7 +24,8 @@ from .machine import available_bytes, available_cpus
 from .progress import readable, readable_bytes, terminal_progress
 from .skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
 from .skipgram.corpus import Corpus, GivenWalks, SampledWalks
-from .skipgram.trainer import POINTS, Moment, Settings, State, Trainer, begin, usual_rate
+from .skipgram.state import POINTS, Settings, State
+from .skipgram.trainer import Moment, Trainer, begin, usual_rate
 from .skipgram.weights import row_size, weights_bytes
 from .walks.policy import ReinforcedWalk, Walk, check_walk
 from .walks.sampler import WalkSampler
@@ -37,6 +39,7 @@ BYTES_PER_WEIGHTED_ARC = 20
 BYTES_PER_WORKER = 4 << 20  # walks at hand, and what they remember
 BYTES_PER_STEP = 128  # of a walk that is longer than this
 BYTES_PER_NEGATIVE = 1 << 10  # for each worker
+WORK_THAT_PAYS = 1 << 31  # tokens times dimensions, from which on a graphics card saves time
 FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 
 
@@ -79,9 +82,16 @@ class Reinforce2Vec(Estimator):
         the same, but the order in which vectors move is not, and results differ a little.
     workers : int, optional
         Threads; by default one for each processor this process may use.
+    backend : {"auto", "cpu", "cuda"}, default "auto"
+        Where to work. "cuda" makes the same walks on a graphics card and trains on them there, with
+        vectors that are as good, but not the same from run to run; it needs CuPy. "auto" takes the
+        card if there is one, unless the work is too small to pay, the card is too small for it, or
+        `workers` is given.
 
     Attributes
     ----------
+    backend_ : str
+        Where the vectors were learned: "cpu" or "cuda".
     embedding_ : Embedding
         The vectors, with the ids of their nodes.
     learning_rate_ : float
@@ -107,6 +117,7 @@ class Reinforce2Vec(Estimator):
     Embedding(34 nodes, 16 dimensions, 2.2 kB)
     """
 
+    backend_: str
     learning_rate_: float
     loss_curve_: NDArray[np.float64]
     graph_: Graph | None
@@ -128,6 +139,7 @@ class Reinforce2Vec(Estimator):
         smooth: bool = False,
         seed: int = 0,
         workers: int | None = None,
+        backend: str = "auto",
     ) -> None:
         self.dimensions = dimensions
         self.walk = walk
@@ -141,6 +153,7 @@ class Reinforce2Vec(Estimator):
         self.smooth = smooth
         self.seed = seed
         self.workers = workers
+        self.backend = backend
 
     # -- learning ------------------------------------------------------------------------------
 
@@ -270,10 +283,12 @@ class Reinforce2Vec(Estimator):
         sampler = self._sampler(graph, seed=settings.seed)
         sampler.starts = touched
         corpus = SampledWalks(sampler)
+        backend = self._backend(corpus, settings)
         state = begin(corpus, settings, self._workers())
         updating.carry_over(self._state, state, graph, before)
-        self._train(Trainer(corpus, settings, state, self._workers()), progress, callbacks)
-        self._keep(state, graph)
+        trainer = Trainer(corpus, settings, state, self._workers(), backend)
+        self._train(trainer, progress, callbacks)
+        self._keep(state, graph, backend)
         self._updates = count
         return self
 
@@ -332,11 +347,12 @@ class Reinforce2Vec(Estimator):
         if corpus.n_nodes == 0:
             raise InputError("the graph has no nodes, so there is nothing to learn")
         self._check_memory(source)
+        backend = self._backend(corpus, settings)
         every = check_number("checkpoint_every", checkpoint_every, least=0.0)
         if checkpoint is None:
             if resume:
                 raise InputError("resume=True needs checkpoint=PATH: what to go on from")
-            state, save = begin(corpus, settings, workers), None
+            state, save = begin(corpus, settings, workers, backend), None
         else:
             path, origin = check_target(checkpoint), self._origin(corpus, settings)
             if path.exists() and not resume:
@@ -348,11 +364,11 @@ class Reinforce2Vec(Estimator):
             if path.exists():
                 state = read_checkpoint(path, origin)
             else:
-                state = begin(corpus, settings, workers)
+                state = begin(corpus, settings, workers, backend)
             save = partial(write_checkpoint, path, state, origin)
-        trainer = Trainer(corpus, settings, state, workers)
+        trainer = Trainer(corpus, settings, state, workers, backend)
         self._train(trainer, progress, callbacks, save, every)
-        self._keep(state, source)
+        self._keep(state, source, backend)
         self.learning_rate_ = settings.learning_rate
         self._updates = 0
         return self
@@ -392,10 +408,12 @@ class Reinforce2Vec(Estimator):
 
         trainer.run(watch, save, every)
 
-    def _keep(self, state: State, source: Graph | StoredWalks) -> None:
+    def _keep(self, state: State, source: Graph | StoredWalks, backend: str) -> None:
         vectors = state.weights.vectors
         if self.smooth:
-            vectors = smoothing.smooth(vectors, source)
+            where = self.backend if backend == "cuda" else "cpu"  # auto may still be too large
+            vectors = smoothing.smooth(vectors, source, backend=where)
+        self.backend_ = backend
         self._state = state
         self.graph_ = source if isinstance(source, Graph) else None
         self.embedding_ = Embedding(source.ids, vectors)
@@ -409,6 +427,7 @@ class Reinforce2Vec(Estimator):
         self._settings()
         self._workers()
         self._walk()
+        device.check_backend(self.backend)
         check_count("walk_length", self.walk_length, 1)
         check_count("walks_per_node", self.walks_per_node, 1)
 
@@ -453,6 +472,18 @@ class Reinforce2Vec(Estimator):
     def _workers(self) -> int:
         return available_cpus() if self.workers is None else check_count("workers", self.workers, 1)
 
+    def _backend(self, corpus: Corpus, settings: Settings) -> str:
+        """Where to work."""
+        tokens = settings.epochs * corpus.n_walks * corpus.mean_length
+        pays = tokens * settings.dimensions >= WORK_THAT_PAYS
+        backend = device.choose(self.backend, workers=self.workers, pays=pays)
+        if backend == "cuda":
+            from .cuda.training import bytes_for
+
+            if self.backend == "auto" and bytes_for(corpus, settings) > device.free_bytes():
+                return "cpu"
+        return backend
+
     def _walk(self) -> Walk:
         walk = ReinforcedWalk() if self.walk is None else self.walk
         check_walk(walk)
@@ -464,6 +495,7 @@ class Reinforce2Vec(Estimator):
             "per_node": check_count("walks_per_node", self.walks_per_node, 1),
             "seed": self.seed,
             "workers": self.workers,
+            "backend": "cpu",  # on a card, training makes the walks itself
         }
         return WalkSampler(graph, self._walk(), **(options | changes))
 

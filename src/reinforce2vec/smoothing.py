@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, overload
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import iv
 
 from .checks import check_count, check_number
+from .cuda import device
+from .cuda.smoothing import DeviceLinks
 from .embedding import Embedding, checked_vectors
 from .errors import InputError
 from .graph import Graph
-from .matrices import check_memory, singular_factors, undirected_adjacency, unit_rows
+from .matrices import check_memory, principal_axes, roots_of, undirected
 
-COLUMNS = 32  # filtered at a time, so that what is in use stays near the processor
+COLUMNS = 32  # filtered at a time: what is in use stays near the processor; a warp has 32 lanes
+BLOCKS = 8  # of so many columns, in memory at once
+ROWS = 1 << 14  # turned at a time
+PAYS = 10**8  # multiply-adds, about half of them, from which on a card is faster
+
+Array = Any  # of numpy, or on the card
 
 
 @overload
 def smooth(
-    embedding: Embedding, graph: Any, *, order: int = 10, mu: float = 0.2, theta: float = 0.5
+    embedding: Embedding,
+    graph: Any,
+    *,
+    order: int = 10,
+    mu: float = 0.2,
+    theta: float = 0.5,
+    backend: str = "auto",
 ) -> Embedding: ...
 
 
 @overload
 def smooth(
-    embedding: NDArray[Any], graph: Any, *, order: int = 10, mu: float = 0.2, theta: float = 0.5
+    embedding: NDArray[Any],
+    graph: Any,
+    *,
+    order: int = 10,
+    mu: float = 0.2,
+    theta: float = 0.5,
+    backend: str = "auto",
 ) -> NDArray[np.float32]: ...
 
 
 def smooth(
-    embedding: Any, graph: Any, *, order: int = 10, mu: float = 0.2, theta: float = 0.5
+    embedding: Any,
+    graph: Any,
+    *,
+    order: int = 10,
+    mu: float = 0.2,
+    theta: float = 0.5,
+    backend: str = "auto",
 ) -> Embedding | NDArray[np.float32]:
     """Make vectors follow the graph: neighbours and whole groups of nodes come closer.
 
@@ -56,6 +81,9 @@ def smooth(
         Where the filter is centred, from 0 (what hardly varies between neighbours) to 2.
     theta : float, default 0.5
         How narrow the filter is.
+    backend : {"auto", "cpu", "cuda"}
+        Where to work. "auto", the default, takes a graphics card if there is one, it has the room
+        and the work is large enough to pay. Results are the same up to the last bits.
 
     Returns
     -------
@@ -72,11 +100,12 @@ def smooth(
     (34, 8)
     """
     order, mu, theta = checked_filter(order, mu, theta)
+    backend = device.check_backend(backend)
     graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     if isinstance(embedding, Embedding):
         rows = rows_in(embedding, graph)
         smoothed = np.empty_like(embedding.vectors)
-        smoothed[rows] = _smooth(embedding.vectors[rows], graph, order, mu, theta)
+        smoothed[rows] = _smooth(embedding.vectors[rows], graph, order, mu, theta, backend)
         return Embedding(embedding.ids, smoothed)
     vectors = checked_vectors(embedding)
     if len(vectors) != graph.n_nodes:
@@ -84,7 +113,7 @@ def smooth(
             f"the graph has {graph.n_nodes:,} nodes and the matrix {len(vectors):,} rows: each "
             "node needs its row, in the order of graph.ids"
         )
-    return _smooth(vectors, graph, order, mu, theta)
+    return _smooth(vectors, graph, order, mu, theta, backend)
 
 
 def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
@@ -110,62 +139,166 @@ def rows_in(embedding: Embedding, graph: Graph) -> Any:
     return embedding.rows(graph.ids.tolist())
 
 
-def _smooth(
-    vectors: NDArray[np.float32], graph: Graph, order: int, mu: float, theta: float
-) -> NDArray[np.float32]:
-    """Filter a few columns at a time, then make them orthogonal: 24 bytes a number."""
-    nodes, dimensions = vectors.shape
-    if not np.isfinite(vectors).all():
-        raise InputError("some vectors hold numbers that are not finite: they cannot be smoothed")
-    check_memory(
-        bytes_for(graph, dimensions), f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
-    )
-    links = undirected_adjacency(graph)
-    mean_weight = links.data.mean() if links.nnz else 1.0
-    links = scipy.sparse.csr_array(links / mean_weight + scipy.sparse.eye(nodes, format="csr"))
-    laplacian = _centred_laplacian(links, mu)
-    filtered = np.empty((nodes, dimensions))
-    for first in range(0, dimensions, COLUMNS):
-        columns = slice(first, first + COLUMNS)
-        signal = vectors[:, columns].astype(np.float64)
-        filtered[:, columns] = links @ _band_rejected(laplacian, signal, order, theta)
-    return unit_rows(singular_factors(filtered)[0].astype(np.float32))
+# -- where the vectors are ---------------------------------------------------------------------
+
+
+class Links(Protocol):
+    """An undirected graph, along which vectors go."""
+
+    def mixed(self, values: Array, near: Array, own: Array) -> Array:
+        """own * values + near * (the sum over the neighbours, by weight), for every node."""
+
+
+class HostLinks:
+    """An undirected graph in the CPU's memory."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._adjacency = graph.to_scipy()
+
+    def mixed(self, values: Array, near: Array, own: Array) -> Array:
+        """own * values + near * (the sum over the neighbours, by weight), for every node."""
+        sums = self._adjacency @ values
+        sums *= near[:, None]
+        sums += own[:, None] * values
+        return sums
 
 
 def bytes_for(graph: Graph, dimensions: int) -> int:
-    """Memory that smoothing takes beside the graph and the vectors."""
-    nodes = graph.n_nodes
-    columns = 24 * dimensions + 5 * 8 * min(COLUMNS, dimensions)
-    return nodes * columns + 60 * (len(graph.indices) + nodes)
+    """Memory that smoothing takes on the CPU, beside the graph and the vectors."""
+    an_arc = 60 if graph.directed else 16
+    result = 4 * dimensions * graph.n_nodes
+    return an_arc * len(graph.indices) + result + _bytes_for_signals(graph, dimensions)
 
 
-def _centred_laplacian(links: Any, mu: float) -> Any:
-    """The random-walk Laplacian less mu: (1 − mu) I − D⁻¹ A, A with its self-loops."""
-    steps = links.copy()
-    steps.data /= np.repeat(np.asarray(links.sum(axis=1)).ravel(), np.diff(links.indptr))
-    return scipy.sparse.csr_array((1 - mu) * scipy.sparse.eye(len(steps.indptr) - 1) - steps)
+def bytes_on_card(graph: Graph, dimensions: int) -> int:
+    """Memory that smoothing takes on a card, the graph included."""
+    arcs = len(graph.indices) * (2 if graph.directed else 1)
+    an_arc = 12 if graph.weighted else 4
+    return an_arc * arcs + 8 * graph.n_nodes + _bytes_for_signals(graph, dimensions)
+
+
+def _bytes_for_signals(graph: Graph, dimensions: int) -> int:
+    """Of all columns, of the blocks of columns and of rows under way, and of degrees."""
+    columns = dimensions + BLOCKS * min(COLUMNS, dimensions) + 6
+    return 8 * (columns * graph.n_nodes + 5 * dimensions * min(ROWS, graph.n_nodes))
+
+
+# -- smoothing ---------------------------------------------------------------------------------
+
+
+def _smooth(
+    vectors: NDArray[np.float32], graph: Graph, order: int, mu: float, theta: float, backend: str
+) -> NDArray[np.float32]:
+    """Check what is needed, and smooth where the backend says."""
+    nodes, dimensions = vectors.shape
+    if not np.isfinite(vectors).all():
+        raise InputError("some vectors hold numbers that are not finite: they cannot be smoothed")
+    work = f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
+    pays = order * dimensions * (nodes + len(graph.indices)) >= PAYS
+    on_card = device.choose(backend, workers=None, pays=pays) == "cuda"
+    needed = bytes_on_card(graph, dimensions)
+    if backend == "auto" and on_card:
+        on_card = needed <= device.free_bytes()
+    xp: Any
+    links: Links
+    if on_card:
+        device.check_room(needed, work)
+        graph = undirected(graph)
+        xp, links = device.cupy(), DeviceLinks(graph)
+    else:
+        check_memory(bytes_for(graph, dimensions), work)
+        graph = undirected(graph)
+        xp, links = np, HostLinks(graph)
+    unit, degrees = _with_self_loops(graph)
+    signals = xp.empty((nodes, dimensions), np.float64)
+    for rows in _blocks(nodes, ROWS):
+        signals[rows] = xp.asarray(vectors[rows])
+    _propagate(xp, links, signals, unit, degrees, order, mu, theta)
+    return _orthogonal_units(xp, signals)
+
+
+def _blocks(size: int, step: int) -> Iterator[slice]:
+    return (slice(first, first + step) for first in range(0, size, step))
+
+
+def _with_self_loops(graph: Graph) -> tuple[float, NDArray[np.float64]]:
+    """What makes the mean weight 1, and the degrees by weight, with a self-loop of 1 each."""
+    if graph.weights is None or graph.weights.size == 0:
+        return 1.0, 1 + graph.degrees.astype(np.float64)
+    unit = float(1 / graph.weights.mean())
+    return unit, 1 + unit * np.asarray(graph.to_scipy().sum(axis=1)).ravel()
+
+
+def _propagate(
+    xp: Any,
+    links: Links,
+    signals: Array,
+    unit: float,
+    degrees: NDArray[np.float64],
+    order: int,
+    mu: float,
+    theta: float,
+) -> None:
+    """Filter signals and sum them over neighbours, in place; with numpy or CuPy as xp.
+
+    The random-walk Laplacian less mu is (1 − mu) I − D⁻¹ A, A with its self-loops.
+    """
+    near, own = xp.asarray(-unit / degrees), xp.asarray(1 - mu - 1 / degrees)
+    units, ones = (xp.asarray(np.full(len(degrees), value)) for value in (unit, 1.0))
+    for columns in _blocks(signals.shape[1], COLUMNS):
+        signal = xp.ascontiguousarray(signals[:, columns])
+        rest = _band_rejected(lambda values: links.mixed(values, near, own), signal, order, theta)
+        signals[:, columns] = links.mixed(rest, units, ones)
 
 
 def _band_rejected(
-    laplacian: Any, signal: NDArray[np.float64], order: int, theta: float
-) -> NDArray[np.float64]:
+    centred: Callable[[Array], Array], signal: Array, order: int, theta: float
+) -> Array:
     """Signal − exp(−θ y(M)) signal, where y(M) = M²/2 − 1 and M is the centred Laplacian.
 
     exp(−θ y) = I₀(θ) + 2 Σ (−1)ⁱ Iᵢ(θ) Tᵢ(y), with modified Bessel functions I and Chebyshev
     polynomials T; for mu from 0 to 2 every eigenvalue of y is in [−1, 1], where that converges.
     """
 
-    def twice_y(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        product: NDArray[np.float64] = laplacian @ (laplacian @ values)
+    def twice_y(values: Array) -> Array:
+        product = centred(centred(values))
         product -= 2 * values
         return product
 
-    before, term = signal, twice_y(signal) / 2
-    rest: NDArray[np.float64] = (1 - iv(0, theta)) * signal
-    rest += 2 * iv(1, theta) * term
+    bessel = [float(iv(i, theta)) for i in range(order)]
+    before, term = signal, twice_y(signal)
+    term /= 2
+    rest = (1 - bessel[0]) * signal
+    rest += 2 * bessel[1] * term
     for i in range(2, order):
         following = twice_y(term)
         following -= before
         before, term = term, following
-        rest -= 2 * (-1) ** i * iv(i, theta) * term
+        rest -= 2 * (-1) ** i * bessel[i] * term
     return rest
+
+
+def _orthogonal_units(xp: Any, signals: Array) -> NDArray[np.float32]:
+    """U √S of the thin singular value decomposition, rows of length 1; the signals are lost.
+
+    As :func:`singular_factors`, a few rows at a time.
+    """
+    nodes, dimensions = signals.shape
+    turn = xp.asarray(principal_axes(_to_host(signals.T @ signals)))
+    squares = xp.zeros(dimensions)
+    for rows in _blocks(nodes, ROWS):
+        turned = signals[rows] @ turn
+        squares += (turned * turned).sum(axis=0)
+        signals[rows] = turned
+    scale = xp.asarray(roots_of(np.sqrt(_to_host(squares)), np.float64)[1])
+    result = np.empty((nodes, dimensions), np.float32)
+    for rows in _blocks(nodes, ROWS):
+        part = signals[rows] * scale
+        lengths = xp.sqrt((part * part).sum(axis=1, keepdims=True))
+        part /= xp.where(lengths > 0, lengths, 1)
+        result[rows] = _to_host(part.astype(np.float32))
+    return result
+
+
+def _to_host(array: Array) -> NDArray[Any]:
+    return np.asarray(array if isinstance(array, np.ndarray) else array.get())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .graph import Graph, edges_of
 from .numbering import number_objects
-from .skipgram.trainer import State
+from .skipgram.state import State
 
 
 def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:

@@ -20,11 +20,12 @@ from ..files import row_blocks
 from ..graph import Graph
 from ..interrupts import held_back
 from ..progress import Report
+from ..skipgram.engine import USUAL_WORK
 from ..skipgram.kernels import AHEAD
 from ..skipgram.labels import GROUP_LABELS
 from ..skipgram.noise import Noise, noise_table
 from ..skipgram.simd import LANES, MOST_TARGETS, SLOTS
-from ..skipgram.trainer import ENOUGH_PAIRS, MOST_LOSS, SAFE_RATE, USUAL_WORK
+from ..skipgram.trainer import ENOUGH_PAIRS, MOST_LOSS, SAFE_RATE
 from ..skipgram.weights import Weights, aligned, new_weights, row_size
 from ..threads import in_turn
 from . import line_kernels as kernels

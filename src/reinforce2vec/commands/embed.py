@@ -121,6 +121,7 @@ def embed(
     ] = False,
     seed: options.Seed = 0,
     workers: options.Workers = None,
+    backend: options.Backend = "auto",
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -212,9 +213,10 @@ def embed(
         if not model.loss_curve_.size:
             say("no walk has two nodes, so nothing was learned: vectors are random", quiet)
         nodes = counted(len(model.embedding_), "node")
+        place = " on the graphics card" if model.backend_ == "cuda" else ""
         say(
-            f"{output}: {nodes}, {counted(dimensions, 'dimension')}; {tokens:,} "
-            f"tokens in {seconds:.2f} s ({readable(tokens / seconds)} tokens/s), peak memory "
+            f"{output}: {nodes}, {counted(dimensions, 'dimension')}; {tokens:,} tokens in "
+            f"{seconds:.2f} s{place} ({readable(tokens / seconds)} tokens/s), peak memory "
             f"{readable_bytes(peak_bytes())}",
             quiet,
         )

@@ -29,7 +29,7 @@ OPTIONS_OF = {
 WALK_OPTIONS = tuple(name for names in OPTIONS_OF.values() for name in names)
 LEARNING_OPTIONS = (
     *("dimensions", "walk_length", "walks_per_node", "window", "negatives", "epochs"),
-    *("learning_rate", "subsample", "smooth", "workers"),
+    *("learning_rate", "subsample", "smooth", "workers", "backend"),
 )
 GRAPH_OPTIONS = ("directed", "weighted", "self_loops", "format", "delimiter", "header", "key")
 
@@ -55,6 +55,15 @@ Seed = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Threads. Default: one for each processor."),
+]
+Backend = Annotated[
+    str,
+    _choice(
+        "Where to work: on the processor, or on a graphics card (needs CuPy: pip install "
+        "'reinforce2vec[cuda]'). auto takes the card if there is one and the work is large enough, "
+        "unless --workers is given.",
+        *("auto", "cpu", "cuda"),
+    ),
 ]
 Kind = Annotated[
     str,

@@ -34,6 +34,7 @@ def walk(
     per_node: Annotated[int, typer.Option(metavar="N", min=1, help="Walks from every node.")] = 80,
     seed: options.Seed = 0,
     workers: options.Workers = None,
+    backend: options.Backend = "auto",
 ) -> None:
     """Write random walks from every node of a graph to a file.
 
@@ -42,8 +43,10 @@ def walk(
     quiet = context.params["quiet"]
     with sentences(USAGE):
         chosen = options.walk_from(context.params)
+        from ..cuda.device import check_backend
         from ..walks.files import check_output
 
+        check_backend(backend)
         target, _ = check_output(output)
         check_different([graph], [target])
     with sentences(FAILURE):
@@ -64,6 +67,7 @@ def walk(
             per_node=per_node,
             seed=seed,
             workers=workers,
+            backend=backend,
             progress=not quiet,
         )
         steps = write_walks(output, sampler)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..files import check_space, remove_abandoned, whole
-from .trainer import State
+from .state import State
 from .weights import Weights, weights_bytes, zeros
 
 FORMAT = 1

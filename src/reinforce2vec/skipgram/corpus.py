@@ -8,8 +8,9 @@ or at its first -1.
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from ..graph import Graph
 from ..walks.sampler import WalkSampler
 from ..walks.stored import StoredWalks
 from .kernels import shuffle
+
+if TYPE_CHECKING:
+    from ..cuda.walks import DeviceWalks
 
 PILOT_STEPS = 1 << 20  # of which the visits are counted before training, at least
 
@@ -70,6 +74,13 @@ class SampledWalks:
         walks = np.empty((count, self.longest), np.int32)
         self.sampler.fill(first, walks)
         return walks.ravel(), np.arange(0, walks.size + 1, self.longest)
+
+    @cached_property
+    def on_card(self) -> DeviceWalks:
+        """What makes the walks on a graphics card."""
+        from ..cuda.walks import DeviceWalks
+
+        return DeviceWalks(self.sampler)
 
     def fingerprint(self) -> str:
         """A digest of graph and starts."""

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from ..walks.compiled import inlined, kernel
-from ..walks.neighbors import prefetch
+from ..walks.neighbors import prefetch_to_write
 from ..walks.random import below, draw, multiply_high, stream, unit
 from .labels import GROUP_LABELS, SILENT, set_labels, set_slot
 from .simd import LANES, step
@@ -129,9 +129,9 @@ def take_contexts(path, centre, reach, end, contexts):
 
 @inlined
 def fetch(matrix, offset, stride):
-    """Ask for a row to be brought into the cache."""
+    """Ask for a row to be brought into the cache: this one's alone, since it is to be changed."""
     for at in range(0, stride, LINE):
-        prefetch(matrix, offset + at)
+        prefetch_to_write(matrix, offset + at)
 
 
 @inlined

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files import row_blocks
 from .kernels import fill_inputs
 from .simd import ROW
 
@@ -29,6 +30,13 @@ class Weights(NamedTuple):
     def vectors(self) -> Matrix:
         """The embedding: a view, (nodes, dimensions)."""
         return self.inputs[:, : self.dimensions]
+
+    def finite(self) -> bool:
+        """Whether every number is."""
+        both = (self.inputs, self.outputs)
+        return all(
+            np.isfinite(matrix[rows]).all() for matrix in both for rows in row_blocks(matrix)
+        )
 
 
 def row_size(dimensions: int) -> int:
@@ -54,8 +62,13 @@ def zeros(n_nodes: int, dimensions: int) -> Matrix:
     return aligned(n_nodes * width).reshape(n_nodes, width)
 
 
+def blank_weights(n_nodes: int, dimensions: int) -> Weights:
+    """Two matrices of zeros, which take no memory before they are written to."""
+    return Weights(zeros(n_nodes, dimensions), zeros(n_nodes, dimensions), dimensions)
+
+
 def new_weights(n_nodes: int, dimensions: int, seed: int) -> Weights:
     """Small random inputs and zero outputs, as word2vec begins."""
-    inputs, outputs = zeros(n_nodes, dimensions), zeros(n_nodes, dimensions)
-    fill_inputs(inputs, dimensions, np.uint64(seed))
-    return Weights(inputs, outputs, dimensions)
+    weights = blank_weights(n_nodes, dimensions)
+    fill_inputs(weights.inputs, dimensions, np.uint64(seed))
+    return weights

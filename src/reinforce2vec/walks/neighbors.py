@@ -7,6 +7,7 @@ the edge weights.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,20 +39,27 @@ def matches(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     return types.int64(array, types.int64, types.int32), codegen
 
 
+def emit_prefetch(context: Any, builder: Any, signature: Any, args: Any, write: bool) -> Any:
+    """The instruction behind `prefetch`."""
+    data = context.make_array(signature.args[0])(context, builder, args[0]).data
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+    kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+    function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+    builder.call(function, [place, number(int(write)), number(3), number(1)])  # to keep, data
+    return context.get_dummy_value()
+
+
 @intrinsic
 def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     """Ask for an entry of an array to be brought into the cache."""
+    return types.void(array, types.int64), partial(emit_prefetch, write=False)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        builder.call(function, [place, number(0), number(3), number(1)])  # a read, to keep, data
-        return context.get_dummy_value()
 
-    return types.void(array, types.int64), codegen
+@intrinsic
+def prefetch_to_write(typingctx: Any, array: Any, index: Any) -> Any:
+    """Ask for an entry of an array to be brought into the cache, and into no other."""
+    return types.void(array, types.int64), partial(emit_prefetch, write=True)
 
 
 @intrinsic

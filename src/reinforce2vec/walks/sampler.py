@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_count
+from ..cuda.device import choose
 from ..errors import InputError
 from ..graph import Graph
 from ..machine import available_cpus
@@ -18,18 +19,22 @@ from ..progress import Report, terminal_progress
 from .plan import Plan, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
 
+if TYPE_CHECKING:
+    from ..cuda.walks import Fetcher
+
 Walks = NDArray[np.int32]
 
 BLOCK_BYTES = 16 << 20  # a block of walks
 CHUNK_STEPS = 1 << 16  # what a thread takes at a time: some milliseconds of work
+CARD_STEPS = 1 << 29  # so many steps are worth waking a graphics card
 
 
 class WalkSampler:
     """An iterator over blocks of walks, made as they are asked for.
 
     Walk k starts at node k modulo the number of nodes (or at starts[k % len(starts)]) and is a
-    pure function of graph, walk, length, seed and k: neither `workers` nor `block_size` changes
-    it. Memory is one block and, for each thread, what a few walks remember.
+    pure function of graph, walk, length, seed and k: neither `workers` nor `block_size` nor
+    `backend` changes it. Memory is one block and, for each thread, what a few walks remember.
 
     Parameters
     ----------
@@ -51,6 +56,9 @@ class WalkSampler:
         Walks in a block; by default what fits in 16 MB.
     progress : bool or callable, default False
         True shows a line on a terminal; a callable gets walks done and walks in all.
+    backend : {"auto", "cpu", "cuda"}, default "auto"
+        Where the walks are made. "auto" takes a graphics card if there is one with room for the
+        graph, the walks are many, and `workers` is not given.
 
     Examples
     --------
@@ -72,6 +80,7 @@ class WalkSampler:
         starts: Iterable[Any] | None = None,
         block_size: int | None = None,
         progress: bool | Report = False,
+        backend: str = "auto",
     ) -> None:
         self.graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
         self.walk = ReinforcedWalk() if walk is None else walk
@@ -91,6 +100,9 @@ class WalkSampler:
             fitting if block_size is None else check_count("block_size", block_size, 1)
         )
         self.progress = progress
+        pays = self.n_walks * self.length >= CARD_STEPS
+        self.backend = choose(backend, workers=workers, pays=pays)
+        self._may_use_cpu = backend == "auto"
 
     @property
     def n_walks(self) -> int:
@@ -121,7 +133,13 @@ class WalkSampler:
     def _fill_all(
         self, walks: Walks, first: int, threads: ThreadPoolExecutor, report: Report
     ) -> None:
-        chunk = max(self._plan.lanes, CHUNK_STEPS // self.length)
+        if self._card is not None:
+            chunk = self._card.rows
+            for at in range(0, len(walks), chunk):
+                self._card.fill(first + at, walks[at : at + chunk])
+                report(min(first + at + chunk, first + len(walks)), self.n_walks)
+            return
+        chunk = max(self.plan.lanes, CHUNK_STEPS // self.length)
         if len(walks) < self.workers * chunk:  # few walks: a share for each thread
             chunk = max(1, -(-len(walks) // self.workers))
         begins = range(0, len(walks), chunk)
@@ -140,7 +158,10 @@ class WalkSampler:
 
         Works in the calling thread; several threads may fill arrays at once.
         """
-        kernel, lanes, settings, scratch = self._plan
+        if self._card is not None:
+            self._card.fill(first, walks)
+            return
+        kernel, lanes, settings, scratch = self.plan
         graph = self.graph
         streams = (np.empty(lanes, np.uint64), np.empty(lanes, np.uint64))
         kernel(
@@ -149,8 +170,21 @@ class WalkSampler:
         )  # fmt: skip
 
     @cached_property
-    def _plan(self) -> Plan:
+    def plan(self) -> Plan:
+        """Which kernel makes the walks, and its tables."""
         return plan_for(self.graph, self.walk, self.length)
+
+    @cached_property
+    def _card(self) -> Fetcher | None:
+        """Fetches walks from the graphics card, with the starts as they are at the first use."""
+        if self.backend == "cpu":
+            return None
+        from ..cuda.walks import Fetcher, has_room
+
+        if self._may_use_cpu and not has_room(self):
+            self.backend = "cpu"
+            return None
+        return Fetcher(self)
 
     def _report(self) -> Report:
         if callable(self.progress):
@@ -171,7 +205,7 @@ def sample_walks(graph: Any, walk: Walk | None = None, **options: Any) -> Walks:
         How to walk; by default the paper's DRRW with JS divergence and UCB.
     **options
         As in :class:`WalkSampler`: `length` (40), `per_node` (80), `seed` (0), `workers`,
-        `starts`, `progress`.
+        `starts`, `progress`, `backend`.
 
     Returns
     -------

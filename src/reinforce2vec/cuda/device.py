@@ -1,0 +1,114 @@
+"""The graphics card: whether there is one, what it has, and whether to use it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from ..errors import InputError, missing
+from ..progress import readable_bytes
+
+BACKENDS = ("auto", "cpu", "cuda")
+LEAST_CAPABILITY = (7, 0)
+RESERVE = 256 << 20  # bytes left to CuPy, its libraries and the driver
+
+
+class Device(NamedTuple):
+    """What a card can do."""
+
+    name: str
+    multiprocessors: int
+    threads: int  # that a multiprocessor can hold
+    registers: int  # of 32 bits, of a multiprocessor
+    shared_bytes: int  # of a multiprocessor
+    shared_bytes_of_block: int  # at most
+
+
+def check_backend(backend: Any) -> str:
+    """One of the names in BACKENDS."""
+    if backend not in BACKENDS:
+        raise InputError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
+    return str(backend)
+
+
+def choose(backend: Any, *, workers: int | None, pays: bool) -> str:
+    """Where to work: "cpu" or "cuda".
+
+    With "auto" on a card if there is one and the work is large enough to pay, unless somebody has
+    said how many threads to use: that is a word about the CPU, and with one thread a promise that
+    results repeat to the last bit.
+    """
+    asked = check_backend(backend)
+    if asked == "auto":
+        return "cuda" if pays and workers is None and why_not() is None else "cpu"
+    if asked == "cuda":
+        cupy()
+    return asked
+
+
+def cupy() -> Any:
+    """The module CuPy; InputError if it is not there, or has no device to work on."""
+    reason = why_not()
+    if reason is not None:
+        raise reason
+    import cupy
+
+    return cupy
+
+
+@lru_cache(maxsize=1)
+def why_not() -> InputError | None:
+    """What is missing for work on a card; None if nothing is."""
+    if find_spec("cupy") is None:
+        return missing("CuPy", "cuda", 'backend="cuda"')
+    try:
+        import cupy
+
+        if cupy.cuda.runtime.getDeviceCount() == 0:
+            return InputError('backend="cuda" needs a graphics card, and CuPy finds none')
+        major, minor = (
+            int(part) for part in divmod(int(cupy.cuda.Device().compute_capability), 10)
+        )
+    except Exception as error:  # a missing library, driver or device: each has its own class
+        told = str(error).strip().splitlines() or [type(error).__name__]
+        return InputError(f'backend="cuda" needs a graphics card that CuPy can use: {told[0]}')
+    if (major, minor) < LEAST_CAPABILITY:
+        least = ".".join(map(str, LEAST_CAPABILITY))
+        return InputError(
+            f'backend="cuda" needs a graphics card of compute capability {least} or later, and '
+            f"this one has {major}.{minor}"
+        )
+    return None
+
+
+def properties() -> Device:
+    """What the current card can do."""
+    runtime = cupy().cuda.runtime
+    found = runtime.getDeviceProperties(runtime.getDevice())
+    return Device(
+        found["name"].decode(),
+        int(found["multiProcessorCount"]),
+        int(found["maxThreadsPerMultiProcessor"]),
+        int(found["regsPerMultiprocessor"]),
+        int(found["sharedMemPerMultiprocessor"]),
+        int(found["sharedMemPerBlockOptin"]),
+    )
+
+
+def free_bytes() -> int:
+    """Memory on the card that can still be taken, with what CuPy keeps for itself."""
+    cp = cupy()
+    free, _ = cp.cuda.runtime.memGetInfo()
+    kept = cp.get_default_memory_pool().free_bytes()
+    return int(free) + int(kept) - RESERVE
+
+
+def check_room(needed: int, what: str) -> None:
+    """InputError, with figures, if more memory is needed on the card than is free."""
+    free = free_bytes()
+    if needed > free:
+        raise InputError(
+            f"{what} needs about {readable_bytes(needed)} on the graphics card, and "
+            f'{readable_bytes(max(free, 0))} are free there: use backend="cpu", or a larger card'
+        )

@@ -1,0 +1,47 @@
+"""How to train, and how far a training is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .noise import Visits
+from .weights import Weights
+
+POINTS = 100  # of the loss curve, at most
+
+
+class Settings(NamedTuple):
+    """How to train."""
+
+    dimensions: int = 64
+    window: int = 10
+    negatives: int = 5
+    epochs: int = 1
+    learning_rate: float = 0.025
+    subsample: float = 0.0
+    seed: int = 0
+
+
+@dataclass
+class State:
+    """How far training is: all that is needed to go on."""
+
+    weights: Weights
+    visits: Visits
+    walks: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    losses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(POINTS))
+    pairs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(POINTS, np.int64))
+    blank: bool = False  #: whether the weights are still to be made, where training happens
+
+    @property
+    def loss_curve(self) -> NDArray[np.float64]:
+        """Mean loss of a pair and its negatives, over each hundredth of the training so far."""
+        some = self.pairs > 0
+        curve: NDArray[np.float64] = self.losses[some] / self.pairs[some]
+        return curve
