@@ -27,12 +27,14 @@ from reinforce2vec.walks.sampler import WalkSampler
 from reinforce2vec.walks.stored import walks_from
 
 N_NODES = 20_000  # so many that hardly a row is used twice at a time
-H200 = device.Device("a large card", 132, 2048, 65536, 233_472, 232_448)
+H200 = device.Device("a large card", (9, 0), 132, 2048, 233_472, 232_448)
 
 
-@pytest.fixture
-def card(cuda, monkeypatch):
+@pytest.fixture(params=["tensor cores", "none"])
+def card(cuda, request, monkeypatch):
     """A card that trains on one walk at a time and moves every row all of its way."""
+    if request.param == "none":
+        monkeypatch.setattr(training, "TENSOR_CAPABILITY", (99, 0))
     monkeypatch.setattr(training, "CROWD", 0.0)
     monkeypatch.setattr(training, "TOGETHER", 1e9)
     return cuda
@@ -122,12 +124,15 @@ def test_every_shape_fits_a_card(dimensions, negatives, window):
     settings = Settings(dimensions, window=window, negatives=negatives)
     shape = training.shape_for(settings, H200)
     assert shape.width >= dimensions
-    assert shape.contexts * shape.targets <= 32
+    assert shape.tensor or shape.contexts * shape.targets <= 32
+    assert shape.contexts <= 8
+    assert shape.targets * shape.groups >= negatives + 1 > shape.targets * (shape.groups - 1)
+    assert not shape.tensor or shape.slots
     assert shape.targets <= 8
     assert shape.slots in (0, 2 * window + 1)
     assert shape.slots <= 32
     assert 1 <= shape.ahead <= 32
-    assert 1 <= shape.blocks <= 16
+    assert 1 <= shape.blocks <= 12
     assert shape.blocks * (shape.shared_bytes + 1024) <= H200.shared_bytes
 
 

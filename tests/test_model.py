@@ -534,12 +534,12 @@ def test_what_would_fit_fits(monkeypatch):
         for missing in (1, 10**3, 10**5, 5 * 10**5, 10**6, 2 * 10**6):
             monkeypatch.setattr(model, "available_bytes", lambda free=needed - missing: free)
             with pytest.raises(InputError) as refusal:
-                Reinforce2Vec(dimensions=dimensions, workers=1)._check_memory(graph)
+                Reinforce2Vec(dimensions=dimensions, workers=1)._check_memory(graph, "cpu")
             said = str(refusal.value).rpartition("dimensions=")[2].removesuffix(" would fit")
             if said.isdecimal():
                 named += 1
                 assert 0 < int(said) < dimensions
-                Reinforce2Vec(dimensions=int(said), workers=1)._check_memory(graph)
+                Reinforce2Vec(dimensions=int(said), workers=1)._check_memory(graph, "cpu")
     assert named > 10
 
 

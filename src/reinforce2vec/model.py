@@ -78,8 +78,9 @@ class Reinforce2Vec(Estimator):
         Smooth the vectors along the graph when they are learned, as :func:`smooth` does: a few
         seconds that mostly pay, above all with few walks. Vectors then have the length 1.
     seed : int, default 0
-        One seed, one result, to the last bit with `workers=1`. With more threads the walks are
-        the same, but the order in which vectors move is not, and results differ a little.
+        One seed, one result, to the last bit with `workers=1`. With more threads, or on a graphics
+        card, the walks are the same, but the order in which vectors move is not, and results
+        differ a little.
     workers : int, optional
         Threads; by default one for each processor this process may use.
     backend : {"auto", "cpu", "cuda"}, default "auto"
@@ -192,7 +193,6 @@ class Reinforce2Vec(Estimator):
         """
         graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
         return self._learn(
-            SampledWalks(self._sampler(graph)),
             graph,
             progress=progress,
             callbacks=callbacks,
@@ -233,7 +233,7 @@ class Reinforce2Vec(Estimator):
         if self.smooth:
             raise InputError("smooth=True needs a graph: smooth(embedding, graph) does it later")
         stored = walks_from(walks, ids)
-        return self._learn(GivenWalks(stored), stored, **options)
+        return self._learn(stored, **options)
 
     def partial_fit(
         self,
@@ -279,11 +279,11 @@ class Reinforce2Vec(Estimator):
                 f"the vectors have {self._state.weights.dimensions} dimensions and cannot go on "
                 f"with {settings.dimensions}: set it back, or fit anew"
             )
-        self._check_memory(graph)
         sampler = self._sampler(graph, seed=settings.seed)
         sampler.starts = touched
         corpus = SampledWalks(sampler)
         backend = self._backend(corpus, settings)
+        self._check_memory(graph, backend)
         state = begin(corpus, settings, self._workers())
         updating.carry_over(self._state, state, graph, before)
         trainer = Trainer(corpus, settings, state, self._workers(), backend)
@@ -292,8 +292,8 @@ class Reinforce2Vec(Estimator):
         self._updates = count
         return self
 
-    def estimate_memory(self, graph: Any) -> int:
-        """Bytes that :meth:`fit` will take beside the graph.
+    def estimate_memory(self, graph: Any, *, backend: str = "cpu") -> int:
+        """Bytes that :meth:`fit` will take beside the graph; with "cuda", those on the card.
 
         For :meth:`fit_walks`, give what :func:`read_walks` returns.
 
@@ -305,22 +305,36 @@ class Reinforce2Vec(Estimator):
         """
         if not isinstance(graph, (Graph, StoredWalks)):
             graph = Graph.from_any(graph)
-        n_nodes, settings = len(graph.ids), self._settings()
+        if device.choose(backend, workers=None, pays=False) == "cuda":
+            corpus = self._corpus(graph)
+            return self._bytes_on_card(corpus, self._settings(corpus))
+        return self._bytes_here(graph, bool(self.smooth))
+
+    def _bytes_here(self, source: Graph | StoredWalks, smoothed: bool) -> int:
+        """Memory that learning takes on the host, and perhaps smoothing."""
+        n_nodes, settings = len(source.ids), self._settings()
         matrices = weights_bytes(n_nodes, settings.dimensions)
-        if isinstance(graph, Graph):
+        if isinstance(source, Graph):
             longest = check_count("walk_length", self.walk_length, 1)
-            draws = BYTES_PER_WEIGHTED_ARC * len(graph.indices) if graph.weighted else 0
+            draws = BYTES_PER_WEIGHTED_ARC * len(source.indices) if source.weighted else 0
         else:
-            longest, draws = int(np.diff(graph.begins).max(initial=1)), 0
+            longest, draws = int(np.diff(source.begins).max(initial=1)), 0
         a_worker = BYTES_PER_WORKER + longest * BYTES_PER_STEP
         a_worker += settings.negatives * BYTES_PER_NEGATIVE
         learning = matrices + draws + n_nodes * BYTES_PER_NODE + self._workers() * a_worker
-        if not self.smooth or not isinstance(graph, Graph):
+        if not smoothed or not isinstance(source, Graph):
             return learning
-        return max(learning, matrices + smoothing.bytes_for(graph, settings.dimensions))
+        return max(learning, matrices + smoothing.bytes_for(source, settings.dimensions))
 
-    def _check_memory(self, source: Graph | StoredWalks) -> None:
-        needed, free, n_nodes = self.estimate_memory(source), available_bytes(), len(source.ids)
+    def _corpus(self, source: Graph | StoredWalks) -> Corpus:
+        """What to train on."""
+        if isinstance(source, Graph):
+            return SampledWalks(self._sampler(source))
+        return GivenWalks(source)
+
+    def _check_memory(self, source: Graph | StoredWalks, backend: str) -> None:
+        needed = self._bytes_here(source, bool(self.smooth) and backend == "cpu")
+        free, n_nodes = available_bytes(), len(source.ids)
         if free is None or needed <= free:
             return
         step = row_size(1)  # dimensions take room in steps of so many
@@ -334,7 +348,6 @@ class Reinforce2Vec(Estimator):
 
     def _learn(
         self,
-        corpus: Corpus,
         source: Graph | StoredWalks,
         *,
         progress: bool = True,
@@ -343,11 +356,12 @@ class Reinforce2Vec(Estimator):
         checkpoint_every: float = 300.0,
         resume: bool = False,
     ) -> Reinforce2Vec:
+        corpus = self._corpus(source)
         settings, workers = self._settings(corpus), self._workers()
         if corpus.n_nodes == 0:
             raise InputError("the graph has no nodes, so there is nothing to learn")
-        self._check_memory(source)
         backend = self._backend(corpus, settings)
+        self._check_memory(source, backend)
         every = check_number("checkpoint_every", checkpoint_every, least=0.0)
         if checkpoint is None:
             if resume:
@@ -406,13 +420,12 @@ class Reinforce2Vec(Estimator):
                 for callback in callbacks:
                     callback(moment)
 
-        trainer.run(watch, save, every)
+        trainer.run(watch, save, every, often=bool(callbacks))
 
     def _keep(self, state: State, source: Graph | StoredWalks, backend: str) -> None:
         vectors = state.weights.vectors
         if self.smooth:
-            where = self.backend if backend == "cuda" else "cpu"  # auto may still be too large
-            vectors = smoothing.smooth(vectors, source, backend=where)
+            vectors = smoothing.smooth(vectors, source, backend=backend)
         self.backend_ = backend
         self._state = state
         self.graph_ = source if isinstance(source, Graph) else None
@@ -427,7 +440,7 @@ class Reinforce2Vec(Estimator):
         self._settings()
         self._workers()
         self._walk()
-        device.check_backend(self.backend)
+        device.choose(self.backend, workers=self.workers, pays=False)
         check_count("walk_length", self.walk_length, 1)
         check_count("walks_per_node", self.walks_per_node, 1)
 
@@ -478,11 +491,22 @@ class Reinforce2Vec(Estimator):
         pays = tokens * settings.dimensions >= WORK_THAT_PAYS
         backend = device.choose(self.backend, workers=self.workers, pays=pays)
         if backend == "cuda":
-            from .cuda.training import bytes_for
-
-            if self.backend == "auto" and bytes_for(corpus, settings) > device.free_bytes():
+            needed = self._bytes_on_card(corpus, settings)
+            if self.backend == "cuda":
+                what = f"{corpus.n_nodes:,} nodes with dimensions={settings.dimensions}"
+                device.check_room(needed, f"learning from {what}")
+            elif needed > device.free_bytes():
                 return "cpu"
         return backend
+
+    def _bytes_on_card(self, corpus: Corpus, settings: Settings) -> int:
+        """Memory that learning takes on a graphics card."""
+        from .cuda.training import bytes_for
+
+        needed = bytes_for(corpus, settings)
+        if self.smooth and isinstance(corpus, SampledWalks):
+            needed = max(needed, smoothing.bytes_on_card(corpus.sampler.graph, settings.dimensions))
+        return needed
 
     def _walk(self) -> Walk:
         walk = ReinforcedWalk() if self.walk is None else self.walk

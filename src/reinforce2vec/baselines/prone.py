@@ -94,7 +94,7 @@ class ProNE(Factorization):
         vectors = unit_rows(without_strays(fix_signs(left), adjacency).astype(np.float32))
         if not self.smooth:
             return vectors
-        return smooth(vectors, graph, order=self.order, mu=self.mu, theta=self.theta)
+        return smooth(vectors, graph, order=self.order, mu=self.mu, theta=self.theta, backend="cpu")
 
 
 def edge_information(adjacency: Any) -> Any:

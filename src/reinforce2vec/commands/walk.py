@@ -43,10 +43,10 @@ def walk(
     quiet = context.params["quiet"]
     with sentences(USAGE):
         chosen = options.walk_from(context.params)
-        from ..cuda.device import check_backend
+        from ..cuda.device import choose
         from ..walks.files import check_output
 
-        check_backend(backend)
+        choose(backend, workers=workers, pays=False)
         target, _ = check_output(output)
         check_different([graph], [target])
     with sentences(FAILURE):
@@ -58,7 +58,10 @@ def walk(
             whole = options.read_graph_from(graph, context.params)
         say(f"{graph}: {whole!r}", quiet)
         with status("preparing (at its first use, a kind of walk is compiled)", quiet):
-            WalkSampler(whole, chosen, length=1, per_node=1, starts=whole.ids[:1]).sample()
+            one = WalkSampler(
+                whole, chosen, length=1, per_node=1, starts=whole.ids[:1], backend=backend
+            )
+            one.sample()
         began = time.perf_counter()
         sampler = WalkSampler(
             whole,

@@ -12,15 +12,17 @@ from ..progress import readable_bytes
 BACKENDS = ("auto", "cpu", "cuda")
 LEAST_CAPABILITY = (7, 0)
 RESERVE = 256 << 20  # bytes left to CuPy, its libraries and the driver
+SHARED_RESERVE = 1024  # bytes of shared memory that a block takes for itself
+THREADS = 256  # in a block, for kernels in which each thread works alone
 
 
 class Device(NamedTuple):
     """What a card can do."""
 
     name: str
+    capability: tuple[int, int]  # NVIDIA's number for what the hardware understands
     multiprocessors: int
     threads: int  # that a multiprocessor can hold
-    registers: int  # of 32 bits, of a multiprocessor
     shared_bytes: int  # of a multiprocessor
     shared_bytes_of_block: int  # at most
 
@@ -51,31 +53,32 @@ def cupy() -> Any:
     """The module CuPy; InputError if it is not there, or has no device to work on."""
     reason = why_not()
     if reason is not None:
-        raise reason
+        raise InputError(reason)
     import cupy
 
     return cupy
 
 
 @lru_cache(maxsize=1)
-def why_not() -> InputError | None:
+def why_not() -> str | None:
     """What is missing for work on a card; None if nothing is."""
     if find_spec("cupy") is None:
-        return missing("CuPy", "cuda", 'backend="cuda"')
+        return str(missing("CuPy", "cuda", 'backend="cuda"'))
     try:
         import cupy
 
         if cupy.cuda.runtime.getDeviceCount() == 0:
-            return InputError('backend="cuda" needs a graphics card, and CuPy finds none')
+            return 'backend="cuda" needs a graphics card, and CuPy finds none'
+        cupy.cuda.nvrtc.getVersion()  # what compiles the kernels
         major, minor = (
             int(part) for part in divmod(int(cupy.cuda.Device().compute_capability), 10)
         )
     except Exception as error:  # a missing library, driver or device: each has its own class
         told = str(error).strip().splitlines() or [type(error).__name__]
-        return InputError(f'backend="cuda" needs a graphics card that CuPy can use: {told[0]}')
+        return f'backend="cuda" needs a graphics card that CuPy can use: {told[0]}'
     if (major, minor) < LEAST_CAPABILITY:
         least = ".".join(map(str, LEAST_CAPABILITY))
-        return InputError(
+        return (
             f'backend="cuda" needs a graphics card of compute capability {least} or later, and '
             f"this one has {major}.{minor}"
         )
@@ -88,9 +91,9 @@ def properties() -> Device:
     found = runtime.getDeviceProperties(runtime.getDevice())
     return Device(
         found["name"].decode(),
+        (int(found["major"]), int(found["minor"])),
         int(found["multiProcessorCount"]),
         int(found["maxThreadsPerMultiProcessor"]),
-        int(found["regsPerMultiprocessor"]),
         int(found["sharedMemPerMultiprocessor"]),
         int(found["sharedMemPerBlockOptin"]),
     )

@@ -1,7 +1,7 @@
 // DRRW with UCB, every neighbour a candidate: little more than one draw a step.
 
 // Propose until a neighbour is kept; the first proposal is the one the caller looked at. What the
-// walk remembers is its own row, from number `since` on.
+// walk remembers is its own row, without the start where that does not count.
 __device__ __forceinline__ int open_step(const Graph& graph, Row row, int n, Stream stream,
                                          const Scores& scores, int c_u, double top,
                                          const Trail& trail, int start) {

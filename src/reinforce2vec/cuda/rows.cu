@@ -28,11 +28,11 @@ __device__ __forceinline__ Vector read(const float* at) {
     float* to = (float*)&v;
 #if NUMBERS % 4 == 0
     asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]) : "l"(at));
+                 : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]) : "l"(at) : "memory");
 #elif NUMBERS % 2 == 0
-    asm volatile("ld.global.cg.v2.f32 {%0, %1}, [%2];" : "=f"(to[0]), "=f"(to[1]) : "l"(at));
+    asm volatile("ld.global.cg.v2.f32 {%0, %1}, [%2];" : "=f"(to[0]), "=f"(to[1]) : "l"(at) : "memory");
 #else
-    asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(to[0]) : "l"(at));
+    asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(to[0]) : "l"(at) : "memory");
 #endif
     return v;
 #endif

@@ -1,220 +1,12 @@
 // Skip-gram with negative sampling, as skipgram/kernels.py has it: a warp trains on one walk.
 //
 // The rows around the centre stay in shared memory while the window passes over them, so that each
-// is read and written once for all the centres it is around; with SLOTS = 0, for wide windows, they
-// are read and written for every batch of contexts. Many warps change the same matrices: what a
+// is read and written once for all the centres it is around; with SLOTS = 0, where they do not fit,
+// they are read and written for every batch of contexts. Many warps change the same matrices: what a
 // warp has moved a row by is added to what the row is by then, so that nothing is lost, but a share
 // of it only where so many warps are likely to hold the same row that together they would move it
 // too far. `input_alone` and `output_alone` are one over the number of warps that do, and `together`
 // the learning rate that they may have together.
-//
-// Macros: NUMBERS (of a row, for each lane), TARGETS (handled at once, up to 8), CONTEXTS (scored
-// at once, CONTEXTS * TARGETS <= 32), SLOTS (rows in shared memory, up to 32), AHEAD (positions
-// whose negatives are drawn at once, up to 32), BLOCKS (warps for a multiprocessor to hold),
-// SUBSAMPLED (whether `keep` counts).
-
-#ifndef EMULATED
-#define SHARED_MEMORY(type, name) extern __shared__ __align__(16) type name[]
-#endif
-
-#define ALL 0xffffffffu
-#define PLACES 8  // room for the gradients of one context
-#define FARTHEST 87.0f  // a score beyond which it is cut off
-#define LEAST_RATE 1e-4
-#define LONG_AGO -1000000  // a position that no window reaches back to
-
-const unsigned long long BEGINNING = 1ull << 61, TRAINING = 1ull << 63;
-
-// Numbers of [-1/2d, 1/2d): where training begins.
-extern "C" __global__ void fill_inputs(
-    float* inputs, long long rows, int width, int dimensions, unsigned long long seed
-) {
-    const long long all = rows * width, stride = (long long)gridDim.x * blockDim.x;
-    for (long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x; at < all; at += stride) {
-        const int column = (int)(at % width);
-        float number = 0.0f;
-        if (column < dimensions) {
-            const Stream stream = make_stream(seed ^ BEGINNING, at / width);
-            number = (float)((unit(draw(stream, column, 0)) - 0.5) / dimensions);
-        }
-        inputs[at] = number;
-    }
-}
-
-// Adds to `visits` how often each node stands in some walks.
-extern "C" __global__ void count_nodes(const int* nodes, long long size, unsigned long long* visits) {
-    const long long stride = (long long)gridDim.x * blockDim.x;
-    for (long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x; at < size; at += stride)
-        if (nodes[at] >= 0) atomicAdd(visits + nodes[at], 1ull);
-}
-
-// Sets `found` if a number of a matrix is not finite.
-extern "C" __global__ void find_infinite(const float* matrix, long long size, unsigned* found) {
-    const long long stride = (long long)gridDim.x * blockDim.x;
-    bool here = false;
-    for (long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x; at < size; at += stride)
-        here |= !(fabsf(matrix[at]) <= 3.4e38f);
-    if (here) *found = 1;
-}
-
-// -- one walk -----------------------------------------------------------------------------------
-
-struct Taken {
-    int size, tokens;
-};
-
-// Leaves out what follows the end of a walk and what subsampling skips; the rest closes up.
-__device__ __forceinline__ Taken take_path(
-    int* path, int length, const float* keep, Stream stream, int negatives, int lane
-) {
-    Taken taken = {0, 0};
-    for (int begin = 0; begin < length; begin += 32) {
-        const int at = begin + lane;
-        const int node = at < length ? path[at] : -1;
-        const unsigned ended = __ballot_sync(ALL, node < 0);
-        const int here = ended ? __ffs(ended) - 1 : 32;
-        taken.tokens += here;
-#if SUBSAMPLED
-        const bool kept = lane < here && unit(draw(stream, at, negatives + 1)) < keep[node];
-        const unsigned all = __ballot_sync(ALL, kept);
-        if (kept) path[taken.size + __popc(all & ((1u << lane) - 1))] = node;
-        taken.size += __popc(all);
-        __syncwarp();
-#else
-        taken.size += here;
-#endif
-        if (ended) break;
-    }
-    return taken;
-}
-
-// How many contexts of a walk may be trained at once: the fewer, the smaller its circles. No node
-// stands in a batch more than twice, unless batches are as small as can be.
-__device__ __forceinline__ int batch_for(const int* path, int size, int lane) {
-    bool crowded8 = false, crowded4 = false;
-    for (int at = 2 + lane; at < size; at += 32) {
-        const int node = path[at];
-        int seen = 0;
-        for (int back = 1; back < 8 && back <= at; ++back) {
-            seen += path[at - back] == node;
-            if (back < 4) crowded4 |= seen > 1;
-        }
-        crowded8 |= seen > 1;
-    }
-    const int most = __any_sync(ALL, crowded4) ? 2 : __any_sync(ALL, crowded8) ? 4 : 8;
-    return min(most, CONTEXTS);
-}
-
-// Negatives of positions begin, begin + 1, ...: as many for each as `negatives` says.
-__device__ __forceinline__ void draw_negatives(
-    int* drawn, int begin, int end, const unsigned long long* noise, long long n_nodes,
-    Stream stream, int negatives, int lane
-) {
-    const int all = (end - begin) * negatives;
-    for (int i = lane; i < all; i += 32) {
-        const unsigned long long bits = draw(stream, begin + i / negatives, i % negatives + 1);
-        const unsigned long long cell = __umul64hi(bits, n_nodes);
-        const unsigned long long entry = __ldg(noise + cell);
-        const bool kept = (bits * (unsigned long long)n_nodes) >> 32 < entry >> 32;
-        drawn[i] = (int)(kept ? cell : entry & 0xffffffffull);
-    }
-    __syncwarp();
-}
-
-// The sums of COUNT numbers over all lanes: lane i gets the i-th. Two numbers at a time are folded
-// into one, a half of the lanes going on with the first and the others with the second.
-template <int COUNT, int HALF = 16>
-__device__ __forceinline__ float sum_up(float (&v)[COUNT], int lane) {
-    const bool upper = lane & HALF;
-#pragma unroll
-    for (int i = 0; i < (HALF < COUNT ? HALF : COUNT); ++i) {
-        if (i + HALF < (COUNT < 2 * HALF ? COUNT : 2 * HALF)) {
-            const float given = upper ? v[i] : v[i + HALF];
-            const float own = upper ? v[i + HALF] : v[i];
-            v[i] = own + __shfl_xor_sync(ALL, given, HALF);
-        } else {
-            v[i] += __shfl_xor_sync(ALL, v[i], HALF);
-        }
-    }
-    if constexpr (HALF > 1) return sum_up<COUNT, HALF / 2>(v, lane);
-    return v[0];
-}
-
-// The share of its way that a row moves.
-__device__ __forceinline__ float share(float alone, float most) { return fminf(1.0f, most * alone); }
-
-// -- rows of outputs ----------------------------------------------------------------------------
-
-struct Targets {
-    Part row[TARGETS];
-    int node[TARGETS];
-    float alone[TARGETS];
-    unsigned silent;  // bits: those that do not count
-};
-
-// Target number 0 of the first group is the centre; then its negatives follow. One that is the
-// centre itself does not count, nor do those beyond the last.
-__device__ __forceinline__ Targets fetch_targets(
-    const float* outputs, const float* alone, int centre, const int* drawn, int group,
-    int negatives, int lane
-) {
-    Targets targets;
-    targets.silent = 0;
-#pragma unroll
-    for (int k = 0; k < TARGETS; ++k) {
-        const int number = group * TARGETS + k;
-        int node = centre;
-        if (number > 0 && number <= negatives) node = drawn[number - 1];
-        if (number > 0 && node == centre) targets.silent |= 1u << k;
-        targets.node[k] = node;
-        targets.alone[k] = __ldg(alone + node);
-        targets.row[k] = load(outputs + (long long)node * WIDTH, lane);
-    }
-    return targets;
-}
-
-// -- rows of inputs -----------------------------------------------------------------------------
-
-#if SLOTS
-
-// The rows of the window. Lane i knows slot i: whose row it holds, and where in the walk that node
-// stands last; and the slot of the position that is i modulo 32.
-struct Window {
-    float *now, *before;  // as they are, and as they were read
-    int node, last, place;
-};
-
-__device__ __forceinline__ void give_back(
-    const Window& window, int slot, float* inputs, const float* alone, float most, int lane
-) {
-    const int node = __shfl_sync(ALL, window.node, slot);
-    if (node < 0) return;
-    const Part before = take(window.before + slot * WIDTH, lane);
-    const Part now = take(window.now + slot * WIDTH, lane);
-    add(inputs + (long long)node * WIDTH, lane, way(before, now, share(alone[node], most)));
-}
-
-// Takes the row of a position in, which was read already; positions before `oldest` are not needed
-// any more.
-__device__ __forceinline__ void take_in(
-    Window& window, int position, int node, const Part& row, int oldest, float* inputs,
-    const float* alone, float most, int lane
-) {
-    int slot = __ffs(__ballot_sync(ALL, lane < SLOTS && window.node == node)) - 1;
-    if (slot < 0) {
-        slot = __ffs(__ballot_sync(ALL, lane < SLOTS && window.last < oldest)) - 1;
-        give_back(window, slot, inputs, alone, most, lane);
-        put(window.now + slot * WIDTH, lane, row);
-        put(window.before + slot * WIDTH, lane, row);
-        if (lane == slot) window.node = node;
-    }
-    if (lane == slot) window.last = position;
-    if (lane == (position & 31)) window.place = slot;
-}
-
-#endif
-
-// -- training -----------------------------------------------------------------------------------
 
 // Trains on walks first, first + 1, ... of `total`; the rate falls with the number. Walk w is
 // nodes[begins[w]] to nodes[begins[w + 1] - 1], up to the first -1. Adds losses and pairs to those
@@ -228,14 +20,14 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) train_walks(
     double rate, unsigned long long* counters
 ) {
     SHARED_MEMORY(float, shared);
-    const int lane = threadIdx.x, groups = negatives / TARGETS + 1;
+    const int lane = threadIdx.x, own_context = lane / SPREAD;
     double* losses = (double*)counters;
     unsigned long long *pairs = counters + points, *tokens = pairs + points, *begun = tokens + 1;
-    float* gradients = shared + 2 * SLOTS * WIDTH;
+    float* aims = shared + SLOTS * (2 * WIDTH + PAD);
+    float* gradients = aims + TENSOR * TARGETS * (WIDTH + PAD);
     int* drawn = (int*)(gradients + CONTEXTS * PLACES);
-    const int own_context = lane / TARGETS, own_target = lane % TARGETS;
 #if SLOTS
-    Window around = {shared, shared + SLOTS * WIDTH, -1, LONG_AGO, 0};
+    Window around = empty_window(shared);
 #endif
     for (;;) {
         unsigned w = 0;
@@ -255,9 +47,9 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) train_walks(
         float loss = 0.0f;
         unsigned long long own_pairs = 0;
 #if SLOTS
-        int coming = 0;  // the next position to take in
-        Part ahead;
-        if (end > 0) ahead = load(inputs + (long long)path[0] * WIDTH, lane);
+        int entering = 0;  // the next position to take in
+        Coming coming;
+        if (end > 0) coming = fetch_context(inputs, input_alone, path[0], lane);
 #endif
         for (int block = 0; block < end; block += AHEAD) {
             const int stop = min(block + AHEAD, end);
@@ -273,89 +65,81 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) train_walks(
                 const int count = high - low;
                 own_pairs += count;
 #if SLOTS
-                for (; coming < end && coming <= centre + window; ++coming) {
-                    const Part row = ahead;
-                    if (coming + 1 < end)
-                        ahead = load(inputs + (long long)path[coming + 1] * WIDTH, lane);
+                for (; entering < end && entering <= centre + window; ++entering) {
+                    const Coming here = coming;
+                    if (entering + 1 < end)
+                        coming = fetch_context(inputs, input_alone, path[entering + 1], lane);
                     take_in(
-                        around, coming, path[coming], row, centre - window, inputs, input_alone,
-                        most, lane
+                        around, entering, path[entering], here, centre - window, inputs, most, lane
                     );
                 }
 #endif
-                for (int group = 0; group < groups; ++group) {
-                    Targets targets = next;
-                    if (group + 1 < groups)
+#pragma unroll 1
+                for (int group = 0; group < GROUPS; ++group) {
+                    const Targets targets = next;
+                    const bool last = group + 1 == GROUPS;
+                    if (!last || centre + 1 < stop)
                         next = fetch_targets(
-                            outputs, output_alone, path[centre],
-                            drawn + (centre - block) * negatives, group + 1, negatives, lane
-                        );
-                    else if (centre + 1 < stop)
-                        next = fetch_targets(
-                            outputs, output_alone, path[centre + 1],
-                            drawn + (centre + 1 - block) * negatives, 0, negatives, lane
+                            outputs, output_alone, path[centre + last],
+                            drawn + (centre + last - block) * negatives, last ? 0 : group + 1,
+                            negatives, lane
                         );
                     Part now[TARGETS];
 #pragma unroll
                     for (int k = 0; k < TARGETS; ++k) now[k] = targets.row[k];
-                    const bool rises = group == 0 && own_target == 0;
-                    const bool counts = lane < CONTEXTS * TARGETS &&
-                                        !(targets.silent >> own_target & 1);
                     for (int at = 0; at < count; at += batch) {
                         const int some = min(batch, count - at);
-                        float scores[CONTEXTS * TARGETS];
+                        int position = low + at + (own_context < some ? own_context : 0);
+                        position += position >= centre;
 #if SLOTS
-                        float* row[CONTEXTS];
+                        const int own = __shfl_sync(ALL, around.place, position & 31);  // its slot
 #else
-                        int node[CONTEXTS];
-                        Part x[CONTEXTS];
+                        const int own = path[position];  // its node
 #endif
+#if TENSOR
+#pragma unroll
+                        for (int k = 0; k < TARGETS; ++k)
+                            put_aim(aims + k * (WIDTH + PAD), lane, now[k]);
+                        __syncwarp();
+                        find_gradients(
+                            gradients, aims, around.now + own * STRIDE, some, targets.silent,
+                            group == 0, current, loss, lane
+                        );
+#else
+                        Part x[CONTEXTS];
 #pragma unroll
                         for (int j = 0; j < CONTEXTS; ++j) {
-                            int position = low + at + (j < some ? j : 0);
-                            position += position >= centre;
+                            const int other = __shfl_sync(ALL, own, j * SPREAD);
 #if SLOTS
-                            row[j] = around.now +
-                                     __shfl_sync(ALL, around.place, position & 31) * WIDTH;
-                            const Part context = take(row[j], lane);
+                            x[j] = take(around.now + other * STRIDE, lane);
 #else
-                            node[j] = path[position];
-                            x[j] = load(inputs + (long long)node[j] * WIDTH, lane);
-                            const Part context = x[j];
+                            x[j] = load(inputs + (long long)other * WIDTH, lane);
 #endif
-#pragma unroll
-                            for (int k = 0; k < TARGETS; ++k) {
-                                float sum = 0.0f;
-#pragma unroll
-                                for (int i = 0; i < NUMBERS; ++i)
-                                    sum += context.of[i] * now[k].of[i];
-                                scores[j * TARGETS + k] = sum;
-                            }
                         }
-                        const float score = sum_up(scores, lane);
-                        float gradient = 0.0f;
-                        if (counts && own_context < some) {
-                            float z = rises ? -score : score;
-                            z = fminf(fmaxf(z, -FARTHEST), FARTHEST) + (score - score);  // NaN stays
-                            const float odds = __expf(z);
-                            loss += __logf(1.0f + odds);
-                            gradient = (rises ? current : -current) * __fdividef(odds, 1.0f + odds);
-                        }
-                        if (lane < CONTEXTS * TARGETS)
-                            gradients[own_context * PLACES + own_target] = gradient;
-                        __syncwarp();
+                        find_gradients(
+                            gradients, now, x, some, targets.silent, group == 0, current, loss, lane
+                        );
+#endif
+                        int other = __shfl_sync(ALL, own, 0);
+                        Pulls pulls = take_pulls(gradients);
+#if SLOTS
+                        Part from = take(around.now + other * STRIDE, lane);
+#endif
 #pragma unroll
                         for (int j = 0; j < CONTEXTS; ++j) {
                             if (j >= some) break;
+                            const int following = min(j + 1, CONTEXTS - 1);
+                            const int then = __shfl_sync(ALL, own, following * SPREAD);
+                            const Pulls coming_pulls = take_pulls(gradients + following * PLACES);
 #if SLOTS
-                            const Part from = take(row[j], lane);
+                            const Part coming_row = take(around.now + then * STRIDE, lane);
 #else
                             const Part from = x[j];
 #endif
                             Part to = from;
 #pragma unroll
                             for (int k = 0; k < TARGETS; ++k) {
-                                const float g = gradients[j * PLACES + k];
+                                const float g = pulls.of[k];
 #pragma unroll
                                 for (int i = 0; i < NUMBERS; ++i) {
                                     to.of[i] += g * now[k].of[i];
@@ -363,27 +147,24 @@ extern "C" __global__ void __launch_bounds__(32, BLOCKS) train_walks(
                                 }
                             }
 #if SLOTS
-                            put(row[j], lane, to);
+                            put(around.now + other * STRIDE, lane, to);
+                            from = then == other ? to : coming_row;
 #else
-                            add(inputs + (long long)node[j] * WIDTH, lane,
-                                way(from, to, share(input_alone[node[j]], most)));
+                            add(inputs + (long long)other * WIDTH, lane,
+                                way(from, to, share(input_alone[other], most)));
 #endif
+                            other = then;
+                            pulls = coming_pulls;
                         }
                         __syncwarp();
                     }
-#pragma unroll
-                    for (int k = 0; k < TARGETS; ++k)
-                        if (!(targets.silent >> k & 1))
-                            add(outputs + (long long)targets.node[k] * WIDTH, lane,
-                                way(targets.row[k], now[k], share(targets.alone[k], most)));
+                    move_targets(targets, now, outputs, most, lane);
+                    refresh_targets(next, targets, outputs, lane);
                 }
             }
         }
 #if SLOTS
-        for (int slot = 0; slot < SLOTS; ++slot)
-            give_back(around, slot, inputs, input_alone, most, lane);
-        around.node = -1;
-        around.last = LONG_AGO;
+        leave(around, inputs, most, lane);
 #endif
         for (int half = 16; half > 0; half /= 2) loss += __shfl_xor_sync(ALL, loss, half);
         if (lane == 0) {

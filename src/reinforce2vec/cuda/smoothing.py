@@ -8,9 +8,8 @@ import numpy as np
 
 from ..graph import Graph
 from .compiling import module
-from .device import cupy
+from .device import THREADS, cupy
 
-THREADS = 256  # of a block
 LONG = 512  # neighbours from which on a node is the work of a whole block
 
 

@@ -19,7 +19,7 @@ from ..walks.reinforced import reinforced_walks
 from ..walks.scores import Scores
 from ..walks.softmax import capped_walks, open_walks
 from .compiling import module
-from .device import Device, check_room, cupy, free_bytes, properties
+from .device import SHARED_RESERVE, THREADS, Device, check_room, cupy, free_bytes, properties
 
 if TYPE_CHECKING:
     from ..walks.sampler import WalkSampler
@@ -31,9 +31,7 @@ SOURCES: dict[Any, tuple[str, ...]] = {
     capped_walks: ("scores", "softmax", "filter", "capped"),
     reinforced_walks: ("scores", "filter", "memory", "reinforced"),
 }
-THREADS = 256  # in a block
 RESIDENT = 768  # threads of a multiprocessor that have registers enough to remember
-SHARED_RESERVE = 1024  # bytes of shared memory that a block takes for itself
 SCRATCH_BYTES = 1 << 30  # what all threads may remember together
 BUFFER_BYTES = 64 << 20  # walks on their way to the host
 
@@ -66,7 +64,6 @@ class DeviceWalks:
 
     def __init__(self, sampler: WalkSampler) -> None:
         cp, card, graph = cupy(), properties(), sampler.graph
-        check_room(bytes_on_card(sampler), f"walking on {graph.n_nodes:,} nodes")
         kernel, settings = sampler.plan.kernel, sampler.plan.settings
         self.length = sampler.length
         memory = memory_for(sampler, card)
@@ -78,7 +75,7 @@ class DeviceWalks:
         compiled = module("random", "graph", "trail", *SOURCES[kernel], exact=True, **defines)
         self._kernel = compiled.get_function(kernel.__name__)
         if self._shared:
-            self._kernel.max_dynamic_shared_size_bytes = self._shared
+            self._kernel.max_dynamic_shared_size_bytes = card.shared_bytes_of_block
         self._graph = graph_arguments(graph, kernel is not first_order_walks)
         starts = cp.asarray(np.ascontiguousarray(sampler.starts, np.int32))
         self._starts = (starts, np.uint64(len(starts)), np.uint64(sampler.seed))
@@ -114,10 +111,15 @@ class Fetcher:
 
     def __init__(self, sampler: WalkSampler) -> None:
         self.rows = buffer_rows(sampler)
+        self._seed, self._starts = sampler.seed, sampler.starts
         check_room(bytes_to_fetch(sampler), f"walking on {sampler.graph.n_nodes:,} nodes")
         self._walker = DeviceWalks(sampler)
         self._buffer = cupy().empty((self.rows, sampler.length), np.int32)
         self._lock = Lock()
+
+    def suits(self, sampler: WalkSampler) -> bool:
+        """Whether seed and starts of the sampler are still the same."""
+        return self._seed == sampler.seed and self._starts is sampler.starts
 
     def fill(self, first: int, walks: NDArray[np.int32]) -> None:
         """Fill an int32 array (walks, length) with the walks from number `first` on."""

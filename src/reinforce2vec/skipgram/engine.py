@@ -46,11 +46,14 @@ class Engine(Protocol):
     def train(self, chunk: Chunk) -> Outcome:
         """Make some walks and train on them."""
 
-    def collect(self) -> None:
-        """Bring the matrices, as they are now, into the state."""
+    def collect(self, outputs: bool = True) -> None:
+        """Bring the matrices, as they are now, into the state; perhaps the inputs alone."""
 
     def finite(self) -> bool:
         """Whether every number of the matrices is."""
+
+    def close(self) -> None:
+        """Give everything back; what was not collected is lost."""
 
 
 def chunks(corpus: Corpus, first: int, last: int, size: int) -> Iterator[Chunk]:
@@ -98,9 +101,12 @@ class CpuEngine:
         point = chunk.first * POINTS // self.n_walks
         return Outcome(chunk, tokens, point, np.array([loss]), np.array([pairs]))
 
-    def collect(self) -> None:
+    def collect(self, outputs: bool = True) -> None:
         """The matrices of the state are trained where they are."""
 
     def finite(self) -> bool:
         """Whether every number of the matrices is."""
         return self.state.weights.finite()
+
+    def close(self) -> None:
+        """There is nothing to give back."""

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..threads import in_turn
 from . import kernels
 from .corpus import Corpus
 from .engine import CHUNK_TOKENS, Chunk, CpuEngine, Engine, Outcome, chunk_size, chunks
-from .state import Settings, State
+from .state import POINTS, Settings, State
 from .weights import Matrix, blank_weights, new_weights
 
 Chunks = Iterator[Chunk]
@@ -62,7 +63,7 @@ class Moment:
     @property
     def vectors(self) -> Matrix:
         """The vectors as they are now, a view: copy what you keep."""
-        self._trainer.engine.collect()
+        self._trainer.engine.collect(outputs=False)
         return self._trainer.state.weights.vectors
 
 
@@ -124,8 +125,9 @@ class Trainer:
         watch: Callable[[Moment], None] = lambda moment: None,
         save: Callable[[], None] | None = None,
         every: float = 300.0,
+        often: bool = False,
     ) -> None:
-        """Train to the end.
+        """Train to the end; can be called once.
 
         Parameters
         ----------
@@ -135,16 +137,25 @@ class Trainer:
             Called while nothing is under way: every so often, on an interrupt and at the end.
         every : float
             Seconds between two calls of `save`.
+        often : bool
+            Whether `watch` wants to be told a hundred times, where a card takes larger chunks.
         """
-        if self.state.walks < self.n_walks:
-            self.engine.train(Chunk(self.state.walks, 0))  # compiled before the clock runs
-        began = saved = time.monotonic()
-        before, engine = self.state.seconds, self.engine
-        with held_back() as interrupt, ThreadPoolExecutor(engine.threads) as threads:
+        with (
+            closing(self.engine) as engine,
+            held_back() as interrupt,
+            ThreadPoolExecutor(engine.threads) as threads,
+        ):
+            size = engine.chunk_walks
+            if often:
+                size = min(size, max(1, self.n_walks // POINTS))
+            if self.state.walks < self.n_walks:
+                engine.train(Chunk(self.state.walks, 0))  # compiled before the clock runs
+            before, began = self.state.seconds, time.monotonic()
+            saved = began
             while self.state.walks < self.n_walks and not interrupt.asked:
 
                 def until_due(begin: int = self.state.walks, since: float = saved) -> Chunks:
-                    for chunk in chunks(self.corpus, begin, self.n_walks, engine.chunk_walks):
+                    for chunk in chunks(self.corpus, begin, self.n_walks, size):
                         late = save is not None and time.monotonic() - since >= every
                         if (late or interrupt.asked) and chunk.first > begin:
                             return

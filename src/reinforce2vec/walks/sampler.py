@@ -103,6 +103,7 @@ class WalkSampler:
         pays = self.n_walks * self.length >= CARD_STEPS
         self.backend = choose(backend, workers=workers, pays=pays)
         self._may_use_cpu = backend == "auto"
+        self._fetcher: Fetcher | None = None
 
     @property
     def n_walks(self) -> int:
@@ -133,10 +134,11 @@ class WalkSampler:
     def _fill_all(
         self, walks: Walks, first: int, threads: ThreadPoolExecutor, report: Report
     ) -> None:
-        if self._card is not None:
-            chunk = self._card.rows
+        card = self._card()
+        if card is not None:
+            chunk = card.rows
             for at in range(0, len(walks), chunk):
-                self._card.fill(first + at, walks[at : at + chunk])
+                card.fill(first + at, walks[at : at + chunk])
                 report(min(first + at + chunk, first + len(walks)), self.n_walks)
             return
         chunk = max(self.plan.lanes, CHUNK_STEPS // self.length)
@@ -158,8 +160,9 @@ class WalkSampler:
 
         Works in the calling thread; several threads may fill arrays at once.
         """
-        if self._card is not None:
-            self._card.fill(first, walks)
+        card = self._card()
+        if card is not None:
+            card.fill(first, walks)
             return
         kernel, lanes, settings, scratch = self.plan
         graph = self.graph
@@ -174,17 +177,22 @@ class WalkSampler:
         """Which kernel makes the walks, and its tables."""
         return plan_for(self.graph, self.walk, self.length)
 
-    @cached_property
     def _card(self) -> Fetcher | None:
-        """Fetches walks from the graphics card, with the starts as they are at the first use."""
+        """What fetches walks from the graphics card, if they are made there."""
         if self.backend == "cpu":
             return None
         from ..cuda.walks import Fetcher, has_room
 
-        if self._may_use_cpu and not has_room(self):
-            self.backend = "cpu"
-            return None
-        return Fetcher(self)
+        if self._fetcher is None or not self._fetcher.suits(self):
+            self._fetcher = None  # gives its memory back
+            if self._may_use_cpu and not has_room(self):
+                self.backend = "cpu"
+                return None
+            self._fetcher = Fetcher(self)
+        return self._fetcher
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_fetcher": None}
 
     def _report(self) -> Report:
         if callable(self.progress):
