@@ -23,11 +23,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
 from statistics import mean
+from threading import Event, Thread
 
 import numba
 import numpy as np
@@ -74,7 +76,7 @@ class Sizes:
     crowds: tuple[float, ...] = (0.25, 1, 4, 16)  # times the walks in flight
     crowd_seeds: int = 2
     threads: tuple[int, ...] = (1, 2, 4, 8, 16)
-    thread_repeats: int = 3
+    thread_repeats: int = 2
     thread_steps: int = 4_000_000  # for each thread
     thread_walks: int = 20_000  # to train on, for each thread, at most
 
@@ -128,13 +130,30 @@ def is_emulated() -> bool:
     return not hasattr(device.cupy().cuda, "Event")
 
 
-def used_bytes(anew: bool = False) -> int:
-    """Memory of the card in use; since CuPy keeps what it took, the most since it began anew."""
-    cp = device.cupy()
-    if anew:
-        cp.get_default_memory_pool().free_all_blocks()
-    free, total = cp.cuda.runtime.memGetInfo()
+def used_bytes() -> int:
+    """Memory of the card in use."""
+    free, total = device.cupy().cuda.runtime.memGetInfo()
     return int(total - free)
+
+
+@contextmanager
+def watched_memory() -> Iterator[dict]:
+    """The memory in use before, and the most while it goes on, looked at a hundred times a second."""
+    device.cupy().get_default_memory_pool().free_all_blocks()
+    seen = {"bytes_before": used_bytes(), "peak_bytes": used_bytes()}
+    over = Event()
+
+    def watch() -> None:
+        while not over.wait(0.01):
+            seen["peak_bytes"] = max(seen["peak_bytes"], used_bytes())
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        watcher.join()
 
 
 # -- speed ---------------------------------------------------------------------------------------
@@ -197,15 +216,15 @@ def measure_whole(sizes: Sizes) -> Rows:
     ):
         graph = drawn(sizes.large, sizes.tiny) if name == large else blog
         for repeat in range(repeats):
-            model, before = model_for(d, walks_per_node=per_node, seed=repeat), used_bytes(True)
-            begin = time.perf_counter()
-            model.fit_transform(graph, progress=False)
+            model = model_for(d, walks_per_node=per_node, seed=repeat)
+            with watched_memory() as memory:
+                begin = time.perf_counter()
+                model.fit_transform(graph, progress=False)
+                seconds = time.perf_counter() - begin
             yield {
                 "graph": name, "walks_per_node": per_node, "dimensions": d, "repeat": repeat,
-                "seconds": time.perf_counter() - begin, "training_seconds": model.seconds_,
-                "tokens": model.n_tokens_, "nodes": graph.n_nodes,
-                "edges": len(graph.indices) // 2, "bytes_before": before,
-                "peak_bytes": used_bytes(),
+                "seconds": seconds, "training_seconds": model.seconds_, "tokens": model.n_tokens_,
+                "nodes": graph.n_nodes, "edges": len(graph.indices) // 2, **memory,
             }  # fmt: skip
 
 
@@ -217,11 +236,11 @@ def measure_huge(sizes: Sizes) -> Rows:
     size = {"nodes": graph.n_nodes, "edges": len(graph.indices) // 2}
     yield {"stage": "graph drawn, brought to the host", "seconds": moments[1] - moments[0], **size}
     model = model_for(max(sizes.dimensions), walks_per_node=sizes.huge_per_node)
-    before, began = used_bytes(True), time.perf_counter()
-    model.fit(graph, progress=False, callbacks=[lambda _: moments.append(time.perf_counter())])
-    trained, end = moments[-1], time.perf_counter()
+    with watched_memory() as memory:
+        began = time.perf_counter()
+        model.fit(graph, progress=False, callbacks=[lambda _: moments.append(time.perf_counter())])
+        trained, end = moments[-1], time.perf_counter()
     speed = {"tokens": model.n_tokens_, "per_second": model.n_tokens_ / model.seconds_}
-    memory = {"bytes_before": before, "peak_bytes": used_bytes()}
     for stage, seconds, more in (
         ("compiling, graph to the card, pilot walks", trained - began - model.seconds_, {}),
         ("walks and training", model.seconds_, speed),

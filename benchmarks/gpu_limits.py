@@ -96,7 +96,10 @@ def measure_limits(tiny: bool, repeats: int = 5) -> Iterator[dict]:
     } | {
         f"random reads/s of {size >> 18} MB": (
             reads * threads,
-            run("read_at_random", large[0], np.uint32(size // shrink - 1), out, one(reads)),
+            run(
+                *("read_at_random", large[0].view(np.uint32), np.uint32(size // shrink - 1)),
+                *(out.view(np.uint32), one(reads)),
+            ),
         )
         for size in (1 << 21, 1 << 25, 1 << 30)
     }

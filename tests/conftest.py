@@ -1,7 +1,8 @@
-"""What all tests share: small graphs, a card, and a compiler cache that is not stale."""
+"""What all tests share: graphs, a card, Ctrl-C, and a compiler cache that is not stale."""
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -36,6 +37,15 @@ def forget_stale_machine_code(source):
 def toy_graph(request):
     """Every toy graph in turn."""
     return toy_graphs.TOY_GRAPHS[request.param]()
+
+
+@pytest.fixture
+def interrupts():
+    """Ctrl-C as it usually is; a shell may have told the tests to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -476,15 +476,6 @@ def test_a_disk_that_fills_up_at_first_leaves_nothing(file, monkeypatch):
 # -- interrupts --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def interrupts():
-    """Ctrl-C as it usually is; a shell may have told the tests to ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    signal.signal(signal.SIGINT, before)
-
-
 def interrupt_at(percent, times=1):
     """A callback that presses Ctrl-C when so many hundredths are done."""
     moments = []

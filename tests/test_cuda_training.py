@@ -32,12 +32,15 @@ H200 = device.Device("a large card", (9, 0), 132, 2048, 233_472, 232_448)
 
 @pytest.fixture(params=["tensor cores", "none"])
 def card(cuda, request, monkeypatch):
-    """A card that trains on one walk at a time and moves every row all of its way."""
-    if request.param == "none":
-        monkeypatch.setattr(training, "TENSOR_CAPABILITY", (99, 0))
+    """A card that trains on one walk at a time and moves every row all of its way.
+
+    It is as exact as its number says: tensor cores round factors to 10 bits, emulated ones do not.
+    """
     monkeypatch.setattr(training, "CROWD", 0.0)
     monkeypatch.setattr(training, "TOGETHER", 1e9)
-    return cuda
+    if request.param == "none":
+        monkeypatch.setattr(training, "TENSOR_CAPABILITY", (99, 0))
+    return 1e-3 if (cuda, request.param) == ("device", "tensor cores") else 2e-5
 
 
 def quick(**changes):
@@ -48,7 +51,7 @@ def quick(**changes):
 # -- as defined ----------------------------------------------------------------------------------
 
 
-def check_as_defined(walks, settings, monkeypatch):
+def check_as_defined(walks, settings, exactness, monkeypatch):
     """Training on the card against the literal one, whose batches and groups are the card's."""
     shape = training.shape_for(settings, device.properties())
     batch = exact.literal_batch
@@ -66,38 +69,42 @@ def check_as_defined(walks, settings, monkeypatch):
     loss, pairs = exact.literal_training(walks, *expected, state.visits, settings, n_walks)
     Trainer(corpus, settings, state, 1, "cuda").run()
     for matrix, wanted in zip(state.weights[:2], expected, strict=True):
-        np.testing.assert_allclose(matrix[:, : settings.dimensions], wanted, rtol=1e-4, atol=2e-5)
+        np.testing.assert_allclose(
+            matrix[:, : settings.dimensions], wanted, rtol=5 * exactness, atol=exactness
+        )
         assert not matrix[:, settings.dimensions :].any()
     assert state.pairs.sum() == pairs
-    assert state.losses.sum() == pytest.approx(loss, rel=1e-5)
+    assert state.losses.sum() == pytest.approx(loss, rel=exactness)
 
 
 @pytest.mark.parametrize("dimensions", [1, 33, 64, 100, 128, 300])
 def test_any_dimension_is_trained_as_defined(card, dimensions, monkeypatch):
     walks = exact.make_walks(n_nodes=N_NODES)
-    check_as_defined(walks, Settings(dimensions, window=5), monkeypatch)
+    check_as_defined(walks, Settings(dimensions, window=5), card, monkeypatch)
 
 
 @pytest.mark.parametrize("negatives", [1, 2, 7, 8, 20])
 def test_any_number_of_negatives_is_trained_as_defined(card, negatives, monkeypatch):
     walks = exact.make_walks(n_nodes=N_NODES)
-    check_as_defined(walks, Settings(16, window=5, negatives=negatives), monkeypatch)
+    check_as_defined(walks, Settings(16, window=5, negatives=negatives), card, monkeypatch)
 
 
 @pytest.mark.parametrize("window", [1, 10, 15, 16, 2**31 - 1])
 def test_any_window_is_trained_as_defined(card, window, monkeypatch):
-    check_as_defined(exact.make_walks(n_nodes=N_NODES), Settings(16, window=window), monkeypatch)
+    check_as_defined(
+        exact.make_walks(n_nodes=N_NODES), Settings(16, window=window), card, monkeypatch
+    )
 
 
 def test_subsampling_and_epochs_are_as_defined(card, monkeypatch):
     walks = exact.make_walks(n_nodes=N_NODES)
     settings = Settings(16, window=4, subsample=3e-5, epochs=2)
-    check_as_defined(walks, settings, monkeypatch)
+    check_as_defined(walks, settings, card, monkeypatch)
 
 
 def test_walks_longer_than_what_is_drawn_at_once_are_trained_as_defined(card, monkeypatch):
     walks = np.random.default_rng(0).permutation(N_NODES)[:300].reshape(3, 100).astype(np.int32)
-    check_as_defined(walks, Settings(8, window=10), monkeypatch)
+    check_as_defined(walks, Settings(8, window=10), card, monkeypatch)
 
 
 @pytest.mark.parametrize("window", [5, 20])

@@ -125,3 +125,87 @@ def test_arguments_of_a_wrong_type_are_refused(warps, count):
     y = emulator.zeros(4, np.int32)
     with pytest.raises(TypeError, match="argument 3"):
         warps.get_function("reversed")((1,), (32,), (y, y, count), shared_mem=16)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32, np.uint8])
+def test_arrays_of_a_wrong_type_are_refused(warps, dtype):
+    right, wrong = emulator.zeros(4, np.uint32), emulator.zeros(4, dtype)
+    kernel = warps.get_function("reversed")
+    for number, pair in enumerate([(wrong, right), (right, wrong)], 1):
+        with pytest.raises(TypeError, match=f"argument {number}"):
+            kernel((1,), (32,), (*pair, np.int32(4)), shared_mem=16)
+    kernel((1,), (32,), (right, right, np.int32(4)), shared_mem=16)  # whatever the sign
+
+
+def test_arrays_with_gaps_are_refused(warps):
+    right, wrong = emulator.zeros(4, np.int32), emulator.zeros((4, 2), np.int32)[:, 0]
+    with pytest.raises(ValueError, match=r"argument 2 .* not contiguous"):
+        warps.get_function("reversed")((1,), (32,), (right, wrong, np.int32(4)), shared_mem=16)
+
+
+PACKED = """
+extern "C" __global__ void ends(const uint2* rows, const ulonglong2* cells, double* y) {
+    y[threadIdx.x] = rows[threadIdx.x].y + cells[threadIdx.x].x;
+}
+"""
+
+
+def test_packed_numbers_are_read_from_arrays_of_their_parts():
+    rows, cells = (emulator.asarray(np.arange(8, dtype=kind)) for kind in (np.uint32, np.uint64))
+    y = emulator.empty(4)
+    kernel = emulator.RawModule(code=PACKED).get_function("ends")
+    kernel((1,), (4,), (rows, cells, y))
+    np.testing.assert_array_equal(y.get(), [1, 5, 9, 13])
+    with pytest.raises(TypeError, match="argument 3"):
+        kernel((1,), (4,), (rows, cells, rows))
+
+
+def test_kernels_of_one_source_share_what_they_may_take(warps):
+    y, most = emulator.zeros(4, np.int32), 232_448
+    other = emulator.RawModule(code=WARP, options=("--std=c++17",)).get_function("reversed")
+    kernel = warps.get_function("reversed")
+    usual = kernel.max_dynamic_shared_size_bytes
+    try:
+        other.max_dynamic_shared_size_bytes = most
+        kernel((1,), (32,), (y, y, np.int32(4)), shared_mem=most)
+        other.max_dynamic_shared_size_bytes = 8
+        with pytest.raises(ValueError, match="16 bytes of shared memory, where 8 are allowed"):
+            kernel((1,), (32,), (y, y, np.int32(4)), shared_mem=16)
+        with pytest.raises(ValueError, match="a block cannot have"):
+            kernel.max_dynamic_shared_size_bytes = most + 1
+    finally:
+        kernel.max_dynamic_shared_size_bytes = usual
+
+
+def test_memory_is_counted_and_ends(monkeypatch):
+    pool = emulator.get_default_memory_pool()
+    before = pool.used_bytes()
+    monkeypatch.setattr(emulator, "MEMORY", before + 4096)
+    whole = emulator.zeros(1000, np.uint8)
+    part = whole[10:20].reshape(2, 5).T
+    assert emulator.cuda.runtime.memGetInfo() == (3072, before + 4096)
+    del whole
+    assert pool.used_bytes() == before + 1024
+    with pytest.raises(MemoryError, match="3,584 bytes"):
+        emulator.empty(3073, np.uint8)
+    del part
+    assert pool.used_bytes() == before
+    assert emulator.cuda.Device().mem_info[0] == 4096
+
+
+def test_device_arrays_calculate_among_themselves():
+    x = np.random.default_rng(0).normal(size=(5, 3))
+    there = emulator.asarray(x)
+    before = emulator.get_default_memory_pool().used_bytes()
+    products = 2 * (there.T @ there) - np.float64(1)
+    assert emulator.get_default_memory_pool().used_bytes() == before + emulator.UNIT
+    np.testing.assert_array_equal(products.get(), 2 * (x.T @ x) - 1)
+    there /= emulator.sqrt((there * there).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose((there.get() ** 2).sum(axis=1), 1)
+    assert emulator.isfinite(there).all()
+    assert float(there.max()) <= 1
+    for other in (x, x[0]):
+        with pytest.raises(TypeError, match="Unsupported type"):
+            there + other
+        with pytest.raises(TypeError, match="Unsupported type"):
+            there *= other

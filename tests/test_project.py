@@ -127,6 +127,41 @@ def test_everything_imports_without_the_optional_packages():
     )
 
 
+WITHOUT = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Refusing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {NOT_THERE}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Refusing())
+for name in {NOT_THERE}:
+    try:
+        __import__(name)
+    except ModuleNotFoundError:
+        continue
+    raise AssertionError(name)
+
+from reinforce2vec import Graph, Reinforce2Vec, sample_walks
+graph = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")])
+assert sample_walks(graph, length=5, per_node=2).shape == (8, 5)
+learner = Reinforce2Vec(dimensions=3, walks_per_node=2, walk_length=5, smooth=True)
+assert learner.fit(graph).embedding_["a"].shape == (3,)
+assert learner.backend_ == "cpu"
+"""
+
+
+def test_the_core_works_without_what_only_the_rest_needs():
+    """Commands, data sets, cards, tables and plots bring their own packages."""
+    absent = (
+        *("typer", "rich", "click", "pooch", "requests", "cupy", "cupyx", "sklearn", "pandas"),
+        *("matplotlib", "pyarrow"),
+    )
+    run_python(WITHOUT.replace("{NOT_THERE}", repr(absent)))
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'fly'"):
         _ = reinforce2vec.fly

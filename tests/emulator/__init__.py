@@ -1,9 +1,9 @@
 """A stand-in for CuPy made of NumPy and the host's C++ compiler.
 
 It has what reinforce2vec uses of CuPy and no more. "Device" arrays live in host memory, but are
-no NumPy arrays, so that code which mixes the two up fails as it would with CuPy. Kernels are the
-package's own CUDA C++ sources, compiled against `cuda_host.h`, and kept on disk by a hash of what
-went into them.
+no NumPy arrays, so that code which mixes the two up fails as it would with CuPy; what they take is
+counted, and there is an end to it. Kernels are the package's own CUDA C++ sources, compiled against
+`cuda_host.h`, and kept on disk by a hash of what went into them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import weakref
+from functools import cache
 from pathlib import Path
+from threading import Lock, RLock
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,15 +31,69 @@ HEADER = Path(__file__).with_name("cuda_host.h")
 COMPILER = shutil.which("g++") if sys.platform == "linux" else None
 FLAGS = ("-O2", "-std=c++17", "-ffp-contract=off", "-fno-strict-aliasing", "-shared", "-fPIC", "-w")
 IGNORED_OPTIONS = ("--std=", "--fmad=", "--use_fast_math", "--gpu-architecture=", "-lineinfo")
-MEMORY = 8 << 30  # what the device says it has
+MEMORY = 8 << 30  # bytes that the device has
+UNIT = 512  # bytes in which it is handed out
 GARBAGE = 0xA5  # what memory holds that nobody has written to
+USUAL_SHARED = 48 << 10  # bytes of shared memory that a block gets unasked
+MOST_SHARED = 232448  # and at most
+AT_WORK = Lock()  # the device has one kernel under way at a time, whoever launched it
+
+
+# -- memory --------------------------------------------------------------------------------------
+
+
+class OutOfMemoryError(MemoryError):
+    """There is not so much left on the device."""
+
+
+class Pool:
+    """What is in use on the device. Nothing is kept for later."""
+
+    def __init__(self) -> None:
+        self._used = 0
+        self._lock = RLock()  # memory may be given back in the middle of taking some
+
+    def take(self, size: int) -> np.ndarray:
+        """So many bytes from a multiple of 256 on; given back when nothing looks at them."""
+        whole = -(-size // UNIT) * UNIT
+        with self._lock:
+            if self._used + whole > MEMORY:
+                raise OutOfMemoryError(f"out of memory: {whole:,} bytes, {self._used:,} in use")
+            self._used += whole
+        room = np.full(size + 256, GARBAGE, np.uint8)
+        weakref.finalize(room, self._give_back, whole).atexit = False
+        skip = -room.ctypes.data % 256
+        return room[skip : skip + size]
+
+    def _give_back(self, size: int) -> None:
+        with self._lock:
+            self._used -= size
+
+    def used_bytes(self) -> int:
+        return self._used
+
+    def total_bytes(self) -> int:
+        return self._used
+
+    def free_bytes(self) -> int:
+        return 0
+
+    def free_all_blocks(self) -> None:
+        pass
+
+
+POOL = Pool()
+
+
+def get_default_memory_pool() -> Pool:
+    return POOL
 
 
 # -- arrays --------------------------------------------------------------------------------------
 
 
-class ndarray:
-    """An array that only kernels, `get` and `set` can look into."""
+class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array that only kernels, `get`, `set` and its own arithmetic can look into."""
 
     def __init__(self, host: np.ndarray) -> None:
         self._host = host
@@ -49,6 +106,7 @@ class ndarray:
     itemsize = property(lambda self: self._host.itemsize)
     flags = property(lambda self: self._host.flags)
     data = property(lambda self: SimpleNamespace(ptr=self._host.ctypes.data))
+    T = property(lambda self: ndarray(self._host.T))
 
     def __len__(self) -> int:
         return len(self._host)
@@ -56,16 +114,32 @@ class ndarray:
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("Implicit conversion to a NumPy array is not allowed; use .get()")
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None) -> ndarray:
+        if method != "__call__":
+            return NotImplemented
+        if out is None:
+            return made(ufunc(*map(host_of, inputs)))
+        ufunc(*map(host_of, inputs), out=tuple(map(host_of, out)))
+        return out[0]
+
+    def __bool__(self) -> bool:
+        return bool(self._host)
+
+    def __float__(self) -> float:
+        return float(self._host)
+
+    def __int__(self) -> int:
+        return int(self._host)
+
     def __getitem__(self, key: Any) -> ndarray:
         part = self._host[key]
-        if not isinstance(part, np.ndarray):  # CuPy gives an array of no dimensions
-            part = self._host[key : key + 1 or None].reshape(())
-        return ndarray(part)
+        if isinstance(part, np.ndarray):
+            return ndarray(part) if np.may_share_memory(part, self._host) else made(part)
+        key = key if isinstance(key, tuple) else (key,)
+        return ndarray(self._host[(*key, ...)])  # CuPy gives an array of no dimensions
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(value, np.ndarray):
-            raise TypeError("a NumPy array cannot be put into a device array; use .set()")
-        self._host[key] = value._host if isinstance(value, ndarray) else value
+        self._host[key] = host_of(value)
 
     def get(self, *, out: np.ndarray | None = None, stream: Any = None) -> np.ndarray:
         if out is None:
@@ -87,45 +161,85 @@ class ndarray:
         return ndarray(self._host.reshape(*shape))
 
     def ravel(self) -> ndarray:
-        return ndarray(self._host.ravel())
+        return self.reshape(-1)
 
     def view(self, dtype: Any) -> ndarray:
         return ndarray(self._host.view(dtype))
 
     def copy(self) -> ndarray:
-        return ndarray(self._host.copy())
+        return made(self._host)
 
     def astype(self, dtype: Any) -> ndarray:
-        return ndarray(self._host.astype(dtype))
+        return made(self._host.astype(dtype))
+
+    def sum(self, axis: Any = None, *, keepdims: bool = False) -> ndarray:
+        return made(self._host.sum(axis=axis, keepdims=keepdims))
+
+    def max(self, axis: Any = None) -> ndarray:
+        return made(self._host.max(axis=axis))
+
+    def min(self, axis: Any = None) -> ndarray:
+        return made(self._host.min(axis=axis))
+
+    def all(self) -> ndarray:
+        return made(self._host.all())
+
+    def any(self) -> ndarray:
+        return made(self._host.any())
+
+
+def host_of(value: Any) -> Any:
+    """What numpy calculates with; arrays of its own are refused, numbers are not."""
+    if isinstance(value, np.ndarray):
+        raise TypeError("Unsupported type <class 'numpy.ndarray'>: bring it to the device first")
+    return value._host if isinstance(value, ndarray) else value
+
+
+def made(host: Any) -> ndarray:
+    """A copy on the device, contiguous."""
+    host = np.asarray(host)
+    there = empty(host.shape, host.dtype)
+    there._host[...] = host
+    return there
+
+
+def empty(shape: Any, dtype: Any = np.float64) -> ndarray:
+    kind = np.dtype(dtype)
+    size = kind.itemsize * int(np.prod(shape, dtype=np.int64))
+    return ndarray(POOL.take(size).view(kind).reshape(shape))
+
+
+def zeros(shape: Any, dtype: Any = np.float64) -> ndarray:
+    there = empty(shape, dtype)
+    there.fill(0)
+    return there
 
 
 def asarray(a: Any, dtype: Any = None) -> ndarray:
     if isinstance(a, ndarray):
         return a if dtype is None or a.dtype == dtype else a.astype(dtype)
-    return ndarray(aligned(np.array(a, dtype, order="C")))
+    return made(np.asarray(a, dtype))
 
 
-def empty(shape: Any, dtype: Any = np.float64) -> ndarray:
-    made = zeros(shape, dtype)
-    made._host.reshape(-1).view(np.uint8)[:] = GARBAGE
-    return made
-
-
-def zeros(shape: Any, dtype: Any = np.float64) -> ndarray:
-    return ndarray(aligned(np.zeros(shape, dtype)))
+def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
+    there = asarray(a, dtype)
+    return there if there.flags.c_contiguous else there.copy()
 
 
 def asnumpy(a: Any) -> np.ndarray:
     return a.get() if isinstance(a, ndarray) else np.asarray(a)
 
 
-def aligned(host: np.ndarray) -> np.ndarray:
-    """A copy that begins at a multiple of 256 bytes, as device memory does."""
-    room = np.empty(host.nbytes + 256, np.uint8)
-    skip = -room.ctypes.data % 256
-    copy = room[skip : skip + host.nbytes].view(host.dtype).reshape(host.shape)
-    copy[...] = host
-    return copy
+def sqrt(a: ndarray) -> ndarray:
+    return np.sqrt(a)
+
+
+def isfinite(a: ndarray) -> ndarray:
+    return np.isfinite(a)
+
+
+def where(condition: ndarray, a: Any, b: Any) -> ndarray:
+    return made(np.where(*map(host_of, (condition, a, b))))
 
 
 # -- kernels -------------------------------------------------------------------------------------
@@ -140,12 +254,18 @@ class RawModule:
             raise TypeError(f"not emulated: {unknown}")
         unbound = re.sub(r"__launch_bounds__\s*\([^)]*\)", "", code)
         self.names = re.findall(r'extern\s+"C"\s+__global__\s+void\s+(\w+)\s*\(', unbound)
-        self._library = ctypes.CDLL(str(compiled(code, options, self.names)))
+        self._library = compiled(code, options, self.names)
 
     def get_function(self, name: str) -> RawKernel:
         if name not in self.names:
             raise ValueError(f"the source has no kernel {name}, only {self.names}")
-        return RawKernel(name, getattr(self._library, f"launch_{name}"))
+        return kernel_of(self._library, name)
+
+
+@cache
+def kernel_of(library: Path, name: str) -> RawKernel:
+    """All modules of one source, compiled with the same options, have the same kernels."""
+    return RawKernel(name, getattr(ctypes.CDLL(str(library)), f"launch_{name}"))
 
 
 class RawKernel:
@@ -153,45 +273,59 @@ class RawKernel:
 
     num_regs = 32
     max_threads_per_block = 1024
-    max_dynamic_shared_size_bytes = 48 << 10
 
     def __init__(self, name: str, launch: Any) -> None:
         self.name = name
         self._launch = launch
+        self._most_shared = USUAL_SHARED
+
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int:
+        """Shared memory that a launch may ask for, whoever makes it."""
+        return self._most_shared
+
+    @max_dynamic_shared_size_bytes.setter
+    def max_dynamic_shared_size_bytes(self, size: int) -> None:
+        if not 0 <= size <= MOST_SHARED:
+            raise ValueError(f"CUDA_ERROR_INVALID_VALUE: a block cannot have {size} bytes")
+        self._most_shared = size
 
     def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0) -> None:
         (blocks, threads) = (one_dimension(size) for size in (grid, block))
         if not 1 <= threads <= 1024 or not 1 <= blocks < 2**31:
             raise ValueError(f"CUDA_ERROR_INVALID_VALUE: grid {grid}, block {block}")
         if shared_mem > self.max_dynamic_shared_size_bytes:
-            raise ValueError("CUDA_ERROR_INVALID_VALUE: too much shared memory")
+            raise ValueError(
+                f"CUDA_ERROR_INVALID_VALUE: {shared_mem} bytes of shared memory, where "
+                f"{self.max_dynamic_shared_size_bytes} are allowed"
+            )
         held, kinds = [], ""
-        for arg in args:
+        places = (ctypes.c_void_p * max(len(args), 1))()
+        sizes = (ctypes.c_int * max(len(args), 1))()
+        for i, arg in enumerate(args):
             if isinstance(arg, ndarray):
-                held.append(ctypes.c_uint64(arg.data.ptr))
-                kinds += "P"
+                if not arg.flags.c_contiguous:
+                    raise ValueError(f"argument {i + 1} of {self.name} is not contiguous")
+                held.append(np.uint64(arg.data.ptr).reshape(1))
+                kinds += arg.dtype.kind.upper()
             elif isinstance(arg, np.generic):
-                held.append(np.array(arg))
+                held.append(arg.reshape(1))
                 kinds += arg.dtype.kind
             elif arg is None:
-                held.append(ctypes.c_uint64(0))
+                held.append(np.zeros(1, np.uint64))
                 kinds += "P"
             else:
-                raise TypeError(f"argument {len(held) + 1} of {self.name} is a {type(arg)}")
-        places = (ctypes.c_void_p * max(len(held), 1))()
-        sizes = (ctypes.c_int * max(len(held), 1))()
-        for i, value in enumerate(held):
-            if isinstance(value, np.ndarray):
-                places[i], sizes[i] = value.ctypes.data, value.nbytes
-            else:
-                places[i], sizes[i] = ctypes.addressof(value), 8
-        wrong = self._launch(blocks, threads, shared_mem, len(held), places, kinds.encode(), sizes)
+                raise TypeError(f"argument {i + 1} of {self.name} is a {type(arg)}")
+            places[i] = held[i].ctypes.data
+            sizes[i] = 0 if arg is None else arg.itemsize
+        what = len(held), places, kinds.encode(), sizes
+        with AT_WORK:
+            wrong = self._launch(blocks, threads, shared_mem, *what)
         if wrong < 0:
             raise TypeError(f"{self.name} does not take {len(held)} arguments")
         if wrong > 0:
-            raise TypeError(
-                f"argument {wrong} of {self.name} has another type, not {args[wrong - 1]!r}"
-            )
+            kind = getattr(args[wrong - 1], "dtype", None)
+            raise TypeError(f"argument {wrong} of {self.name} has another type, not {kind}")
 
 
 def one_dimension(size: Any) -> int:
@@ -270,7 +404,7 @@ class Device:
     """The one device there is."""
 
     compute_capability = "90"
-    mem_info = (MEMORY, MEMORY)
+    mem_info = property(lambda self: memory_info())
     id = 0
 
     def __init__(self, number: int = 0) -> None:
@@ -286,19 +420,13 @@ class Device:
         pass
 
 
+def memory_info() -> tuple[int, int]:
+    """Bytes that are free, and bytes that there are."""
+    return MEMORY - POOL.used_bytes(), MEMORY
+
+
 class CUDARuntimeError(RuntimeError):
     pass
-
-
-class OutOfMemoryError(MemoryError):
-    pass
-
-
-def get_default_memory_pool() -> Any:
-    return SimpleNamespace(
-        free_all_blocks=lambda: None, free_bytes=lambda: 0, used_bytes=lambda: 0,
-        total_bytes=lambda: 0,
-    )  # fmt: skip
 
 
 cuda = SimpleNamespace(
@@ -309,14 +437,14 @@ cuda = SimpleNamespace(
     runtime=SimpleNamespace(
         getDeviceCount=lambda: 1,
         getDevice=lambda: 0,
-        memGetInfo=lambda: (MEMORY, MEMORY),
+        memGetInfo=memory_info,
         getDeviceProperties=lambda number: {
             "name": b"an emulated device",
             "multiProcessorCount": 2,
             "maxThreadsPerMultiProcessor": 64,
             "regsPerMultiprocessor": 65536,
             "sharedMemPerMultiprocessor": 233472,
-            "sharedMemPerBlockOptin": 232448,
+            "sharedMemPerBlockOptin": MOST_SHARED,
             "l2CacheSize": 50 << 20,
             "totalGlobalMem": MEMORY,
             "major": 9,
@@ -327,4 +455,5 @@ cuda = SimpleNamespace(
         CUDARuntimeError=CUDARuntimeError,
     ),
     memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+    nvrtc=SimpleNamespace(getVersion=lambda: (13, 0)),
 )

@@ -263,10 +263,23 @@ static void run(void (*f)(void*), void* of) {
 // -- launching ------------------------------------------------------------------------------------
 
 // As cuLaunchKernel: each of `args` points at an argument. `kinds` says what the caller holds them
-// for: P a pointer, f a floating-point number, i a signed integer, u an unsigned one, b a bool.
+// for: f a floating-point number, i a signed integer, u an unsigned one, b a bool; in capitals an
+// array of these, and P no array at all. `sizes` are those of a number.
+template <class T>
+static bool fits_array(char kind, int size) {
+    if (kind == 'P') return true;
+    if (kind < 'A' || kind > 'Z') return false;
+    if constexpr (std::is_void<T>::value) return true;
+    else if constexpr (std::is_floating_point<T>::value) return kind == 'F' && size == sizeof(T);
+    else if constexpr (std::is_integral<T>::value)
+        return (kind == 'I' || kind == 'U' || kind == 'B') && size == sizeof(T);
+    else return sizeof(T) % size == 0;  // several numbers, read at once
+}
+
 template <class A>
 static bool fits(char kind, int size) {
-    if (std::is_pointer<A>::value) return kind == 'P';
+    if constexpr (std::is_pointer<A>::value)
+        return fits_array<std::remove_cv_t<std::remove_pointer_t<A>>>(kind, size);
     if (size != (int)sizeof(A)) return false;
     if (std::is_same<A, bool>::value) return kind == 'b';
     if (std::is_floating_point<A>::value) return kind == 'f';

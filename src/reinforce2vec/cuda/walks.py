@@ -111,7 +111,7 @@ class Fetcher:
 
     def __init__(self, sampler: WalkSampler) -> None:
         self.rows = buffer_rows(sampler)
-        self._seed, self._starts = sampler.seed, sampler.starts
+        self._seed, self._starts = sampler.seed, sampler.starts.copy()
         check_room(bytes_to_fetch(sampler), f"walking on {sampler.graph.n_nodes:,} nodes")
         self._walker = DeviceWalks(sampler)
         self._buffer = cupy().empty((self.rows, sampler.length), np.int32)
@@ -119,7 +119,7 @@ class Fetcher:
 
     def suits(self, sampler: WalkSampler) -> bool:
         """Whether seed and starts of the sampler are still the same."""
-        return self._seed == sampler.seed and self._starts is sampler.starts
+        return self._seed == sampler.seed and np.array_equal(self._starts, sampler.starts)
 
     def fill(self, first: int, walks: NDArray[np.int32]) -> None:
         """Fill an int32 array (walks, length) with the walks from number `first` on."""

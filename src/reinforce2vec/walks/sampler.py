@@ -192,7 +192,9 @@ class WalkSampler:
         return self._fetcher
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_fetcher": None}
+        state = self.__dict__ | {"_fetcher": None}
+        state.pop("plan", None)  # both are made again when they are needed
+        return state
 
     def _report(self) -> Report:
         if callable(self.progress):
