@@ -138,7 +138,7 @@ def used_bytes() -> int:
 
 @contextmanager
 def watched_memory() -> Iterator[dict]:
-    """The memory in use before, and the most while it goes on, looked at a hundred times a second."""
+    """The memory in use before, and the most meanwhile, looked at a hundred times a second."""
     device.cupy().get_default_memory_pool().free_all_blocks()
     seen = {"bytes_before": used_bytes(), "peak_bytes": used_bytes()}
     over = Event()
