@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from statistics import mean, median, stdev
 from typing import Any
 
 import numpy as np
 
+from reinforce2vec.progress import counted
+
 BLOGCATALOG = "BlogCatalog"
 LENGTH, WINDOW, NEGATIVES = 40, 10, 5
 RMAT, LARGE = "R-MAT 2^20", "R-MAT 2^22"
 SECTOR = 32  # bytes that a read of any place brings from memory
+COUNTERS = Path(__file__).with_name("results") / "gpu_counters.json"
+STALLED = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 
 # what is asked for: part, which rows, which number in which unit, and the least, or the most
 TARGETS: list[tuple[str, str, dict[str, Any], str, float, str, float]] = [
@@ -51,10 +57,11 @@ def distinct(rows: Iterable[dict], *keys: str) -> list[tuple]:
     return list(dict.fromkeys(tuple(row.get(key) for key in keys) for row in rows))
 
 
-def middle(numbers: list[float], unit: float = 1.0, form: str = ",.4g") -> str:
+def middle(numbers: list[float], unit: float = 1.0, form: str = "") -> str:
     """Median and range."""
     if not numbers:
         return "not measured"
+    form = form or (".3g" if median(numbers) / unit < 1000 else ",.0f")
     shown = [format(f(numbers) / unit, form) for f in (median, min, max)]
     return f"{shown[0]} ({shown[1]} – {shown[2]})"
 
@@ -156,7 +163,32 @@ def tell_training(found: dict) -> list[str]:
         "",
         *table(["graph", "walk", "d", "million tokens/s", "of multiply-adds", "of the cache's "
                 "bandwidth", "of the memory's"], lines),
+        *tell_counters(),
     ]  # fmt: skip
+
+
+def tell_counters() -> list[str]:
+    """What Nsight Compute counted in the training kernel, if that is there."""
+    if not COUNTERS.exists():
+        return []
+    found = json.loads(COUNTERS.read_text())
+    of = found["counters"]
+    tokens, seconds = found["tokens"], of["gpu__time_duration.sum"] / 1e3
+    return [
+        f"Where the rest goes, by the card's counters (`results/{COUNTERS.name}`; {found['what']}; "
+        f"code {found['code']}): {of['smsp__inst_executed.sum'] / tokens:,.0f} instructions of a "
+        f"warp and {SECTOR * of['lts__t_sectors.sum'] / tokens:,.0f} bytes of the second cache for "
+        f"a token, at {tokens / seconds / 1e6:.0f} million tokens/s. The cache is busy for "
+        f"{of['lts__throughput.avg.pct_of_peak_sustained_elapsed']:.0f}% of what it can do, and "
+        f"{of['smsp__issue_active.avg.pct_of_peak_sustained_active']:.0f}% of the cycles issue an "
+        "instruction: shared memory holds the windows of 8 walks on a multiprocessor, two warps "
+        "for each of its schedulers, and these wait for their own results, of arithmetic "
+        f"({of[STALLED.format('wait')]:.1f} cycles for each instruction), of shared memory "
+        f"({of[STALLED.format('short_scoreboard')]:.1f}) and of the cache "
+        f"({of[STALLED.format('long_scoreboard')]:.1f}). Two warps for a walk would be the next "
+        "step.",
+        "",
+    ]
 
 
 def tell_whole(found: dict) -> list[str]:
@@ -229,6 +261,10 @@ def tell_quality(found: dict) -> list[str]:
         "Hadamard) train; mean ± standard deviation over the seeds, in percent.",
         "",
         *table(heads, lines),
+        "Where the card is ahead by more than the spread, hubs are likely the reason: many walks "
+        "hold their rows at once, so they move by a share of their way, as with a smaller learning "
+        "rate, and unsmoothed link prediction suffers from much training.",
+        "",
     ]
 
 
@@ -271,12 +307,15 @@ def tell_cpu(found: dict) -> list[str]:
         of = {"part": "cpu", "key": "per_second", "graph": graph, "what": what}
         speeds = [middle(values(found, threads=count, **of), 1e6, ".3g") for count in counts]
         lines.append([graph, what, *speeds, f"{efficiency(found, graph, what, max(counts)):.2f}"])
-    heads = ["graph", "what", *(f"{count} threads" for count in counts), "efficiency"]
+    heads = ["graph", "what", *(counted(count, "thread") for count in counts), "efficiency"]
     return [
         "Million steps or tokens (d = 128) a second on more and more threads, each with as much to "
         "do. Efficiency is the speed on the most threads over so many times that on one.",
         "",
         *(table(heads, lines) if counts else []),
+        "On a small graph all threads change the same few thousand rows, and a row mostly comes "
+        "out of another core's cache.",
+        "",
     ]
 
 
