@@ -195,8 +195,11 @@ def embed(
         with status(f"reading {source}", quiet):
             found = options.read_graph_from(graph, context.params) if graph else read_walks(source)
         check_output(output, found.ids, dimensions)
-        needed = readable_bytes(model.estimate_memory(found))
-        say(f"{source}: {found!r}; learning needs about {needed} more", quiet)
+        needed = f"{readable_bytes(model.estimate_memory(found))} more"
+        if backend == "cuda":
+            on_card = readable_bytes(model.estimate_memory(found, backend="cuda"))
+            needed += f", and {on_card} on the graphics card"
+        say(f"{source}: {found!r}; learning needs about {needed}", quiet)
         learn = model.fit if graph else model.fit_walks
         with status("preparing (at its first use, training is compiled)", quiet):
             learn(
