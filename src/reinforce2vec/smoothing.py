@@ -20,7 +20,7 @@ from .matrices import check_memory, principal_axes, roots_of, undirected
 COLUMNS = 32  # filtered at a time: what is in use stays near the processor; a warp has 32 lanes
 BLOCKS = 8  # of so many columns, in memory at once
 ROWS = 1 << 14  # turned at a time
-PAYS = 10**8  # multiply-adds, about half of them, from which on a card is faster
+PAYS = 2 * 10**9  # numbers that are summed, from which on waking a graphics card saves time
 
 Array = Any  # of numpy, or on the card
 

@@ -1,8 +1,7 @@
 // Scores of contexts and targets, and what follows from them: how far each pair moves.
 //
-// `gradients` has PLACES numbers for each context. Each lane finds those of `own_context` and
-// `own_target`, and on tensor cores, which have the scores of two contexts in a lane, of the next
-// context too.
+// `gradients` has PLACES numbers for each context. Each lane finds that of one context and one
+// target; with tensor cores, which leave two scores in a lane, those of two contexts.
 
 // The gradients of one context.
 struct Pulls {
