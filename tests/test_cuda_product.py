@@ -20,6 +20,7 @@ from reinforce2vec import (
     Reinforce2Vec,
     ReinforcedWalk,
     WalkSampler,
+    files,
     karate_club,
     model,
     planted_groups,
@@ -117,7 +118,7 @@ def leave(cuda, monkeypatch):
         pytest.skip("nobody knows how much a card has left to the last byte")
     rounding = 60 * emulator.UNIT
     monkeypatch.setattr(device, "RESERVE", rounding)
-    monkeypatch.setattr(training, "BLOCK_BYTES", 16 * emulator.UNIT)
+    monkeypatch.setattr(files, "BLOCK_BYTES", 16 * emulator.UNIT)
     monkeypatch.setattr(model, "WORK_THAT_PAYS", 1)
     return lambda free: monkeypatch.setattr(emulator, "MEMORY", used() + free + rounding)
 

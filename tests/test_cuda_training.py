@@ -27,7 +27,7 @@ from reinforce2vec.walks.sampler import WalkSampler
 from reinforce2vec.walks.stored import walks_from
 
 N_NODES = 20_000  # so many that hardly a row is used twice at a time
-H200 = device.Device("a large card", (9, 0), 132, 2048, 233_472, 232_448)
+H200 = device.Device((9, 0), 132, 2048, 233_472, 232_448)
 
 
 @pytest.fixture(params=["tensor cores", "none"])

@@ -305,8 +305,7 @@ def test_the_estimate_is_what_the_card_holds(kernel, length, graph_name):
 
 
 def no_room(monkeypatch):
-    for module in (device, cuda_walks):
-        monkeypatch.setattr(module, "free_bytes", lambda: 1_000)
+    monkeypatch.setattr(device, "free_bytes", lambda: 1_000)
 
 
 def test_a_graph_that_does_not_fit_is_refused_with_the_figures(monkeypatch):

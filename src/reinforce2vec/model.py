@@ -491,11 +491,8 @@ class Reinforce2Vec(Estimator):
         pays = tokens * settings.dimensions >= WORK_THAT_PAYS
         backend = device.choose(self.backend, workers=self.workers, pays=pays)
         if backend == "cuda":
-            needed = self._bytes_on_card(corpus, settings)
-            if self.backend == "cuda":
-                what = f"{corpus.n_nodes:,} nodes with dimensions={settings.dimensions}"
-                device.check_room(needed, f"learning from {what}")
-            elif needed > device.free_bytes():
+            what = f"learning from {corpus.n_nodes:,} nodes with dimensions={settings.dimensions}"
+            if not device.has_room(self._bytes_on_card(corpus, settings), what, self.backend):
                 return "cpu"
         return backend
 

@@ -100,7 +100,6 @@ def smooth(
     (34, 8)
     """
     order, mu, theta = checked_filter(order, mu, theta)
-    backend = device.check_backend(backend)
     graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     if isinstance(embedding, Embedding):
         rows = rows_in(embedding, graph)
@@ -196,13 +195,9 @@ def _smooth(
     work = f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
     pays = order * dimensions * (nodes + len(graph.indices)) >= PAYS
     on_card = device.choose(backend, workers=None, pays=pays) == "cuda"
-    needed = bytes_on_card(graph, dimensions)
-    if backend == "auto" and on_card:
-        on_card = needed <= device.free_bytes()
     xp: Any
     links: Links
-    if on_card:
-        device.check_room(needed, work)
+    if on_card and device.has_room(bytes_on_card(graph, dimensions), work, backend):
         graph = undirected(graph)
         xp, links = device.cupy(), DeviceLinks(graph)
     else:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from .. import csr
 from ..errors import InputError
-from ..files import row_blocks
 from ..graph import Graph
 from ..interrupts import held_back
 from ..progress import Report
@@ -148,9 +147,8 @@ class Training:
             raise self._diverged(sign, done)
 
     def _check_vectors(self) -> None:
-        for matrix in (self.weights.inputs, self.weights.outputs):
-            if not all(np.isfinite(matrix[rows]).all() for rows in row_blocks(matrix)):
-                raise self._diverged("vectors are not finite", self.settings.samples)
+        if not self.weights.finite():
+            raise self._diverged("vectors are not finite", self.settings.samples)
 
     def _diverged(self, sign: str, done: int) -> InputError:
         rate = self.settings.learning_rate

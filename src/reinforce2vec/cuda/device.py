@@ -19,19 +19,11 @@ THREADS = 256  # in a block, for kernels in which each thread works alone
 class Device(NamedTuple):
     """What a card can do."""
 
-    name: str
     capability: tuple[int, int]  # NVIDIA's number for what the hardware understands
     multiprocessors: int
     threads: int  # that a multiprocessor can hold
     shared_bytes: int  # of a multiprocessor
     shared_bytes_of_block: int  # at most
-
-
-def check_backend(backend: Any) -> str:
-    """One of the names in BACKENDS."""
-    if backend not in BACKENDS:
-        raise InputError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
-    return str(backend)
 
 
 def choose(backend: Any, *, workers: int | None, pays: bool) -> str:
@@ -41,12 +33,13 @@ def choose(backend: Any, *, workers: int | None, pays: bool) -> str:
     said how many threads to use: that is a word about the CPU, and with one thread a promise that
     results repeat to the last bit.
     """
-    asked = check_backend(backend)
-    if asked == "auto":
+    if backend not in BACKENDS:
+        raise InputError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
+    if backend == "auto":
         return "cuda" if pays and workers is None and why_not() is None else "cpu"
-    if asked == "cuda":
+    if backend == "cuda":
         cupy()
-    return asked
+    return str(backend)
 
 
 def cupy() -> Any:
@@ -70,9 +63,7 @@ def why_not() -> str | None:
         if cupy.cuda.runtime.getDeviceCount() == 0:
             return 'backend="cuda" needs a graphics card, and CuPy finds none'
         cupy.cuda.nvrtc.getVersion()  # what compiles the kernels
-        major, minor = (
-            int(part) for part in divmod(int(cupy.cuda.Device().compute_capability), 10)
-        )
+        major, minor = divmod(int(cupy.cuda.Device().compute_capability), 10)
     except Exception as error:  # a missing library, driver or device: each has its own class
         told = str(error).strip().splitlines() or [type(error).__name__]
         return f'backend="cuda" needs a graphics card that CuPy can use: {told[0]}'
@@ -90,7 +81,6 @@ def properties() -> Device:
     runtime = cupy().cuda.runtime
     found = runtime.getDeviceProperties(runtime.getDevice())
     return Device(
-        found["name"].decode(),
         (int(found["major"]), int(found["minor"])),
         int(found["multiProcessorCount"]),
         int(found["maxThreadsPerMultiProcessor"]),
@@ -107,11 +97,15 @@ def free_bytes() -> int:
     return int(free) + int(kept) - RESERVE
 
 
-def check_room(needed: int, what: str) -> None:
-    """InputError, with figures, if more memory is needed on the card than is free."""
+def has_room(needed: int, what: str, backend: Any) -> bool:
+    """Whether so much memory is free on the card.
+
+    If it is not, and the card was not left open but asked for, InputError with the figures.
+    """
     free = free_bytes()
-    if needed > free:
+    if needed > free and backend != "auto":
         raise InputError(
             f"{what} needs about {readable_bytes(needed)} on the graphics card, and "
             f'{readable_bytes(max(free, 0))} are free there: use backend="cpu", or a larger card'
         )
+    return needed <= free

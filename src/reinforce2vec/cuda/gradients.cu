@@ -24,6 +24,17 @@ __device__ __forceinline__ float pull(float score, bool rises, float rate, float
     return (rises ? rate : -rate) * __fdividef(odds, 1.0f + odds);
 }
 
+// Sets the gradient of a context and a target; there are `some` contexts, and silent targets.
+__device__ __forceinline__ void set_gradient(
+    float* gradients, int context, int target, float score, int some, unsigned silent, bool first,
+    float rate, float& loss
+) {
+    float gradient = 0.0f;
+    if (context < some && !(silent >> target & 1))
+        gradient = pull(score, first && target == 0, rate, loss);
+    gradients[context * PLACES + target] = gradient;
+}
+
 #if TENSOR
 
 // c += a b for 16 x 8 numbers a and 8 x 8 numbers b, whose factors are rounded to 10 bits. With row
@@ -92,10 +103,7 @@ __device__ __forceinline__ void find_gradients(
         for (int n = 0; n < 2; ++n) {
             const int context = 2 * (lane % 4) + n;
             const float score = former[0][n] + former[1][n] + latter[0][n + 2] + latter[1][n + 2];
-            float gradient = 0.0f;
-            if (context < some && !(silent >> target & 1))
-                gradient = pull(score, first && target == 0, rate, loss);
-            gradients[context * PLACES + target] = gradient;
+            set_gradient(gradients, context, target, score, some, silent, first, rate, loss);
         }
     }
     __syncwarp();
@@ -138,12 +146,8 @@ __device__ __forceinline__ void find_gradients(
         }
     const float score = sum_up(scores, lane);
     const int context = lane / TARGETS, target = lane % TARGETS;
-    if (context < CONTEXTS) {
-        float gradient = 0.0f;
-        if (context < some && !(silent >> target & 1))
-            gradient = pull(score, first && target == 0, rate, loss);
-        gradients[context * PLACES + target] = gradient;
-    }
+    if (context < CONTEXTS)
+        set_gradient(gradients, context, target, score, some, silent, first, rate, loss);
     __syncwarp();
 }
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..files import row_blocks
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
 from ..skipgram.engine import Chunk, Outcome, chunks
 from ..skipgram.kernels import count_nodes
@@ -43,7 +44,6 @@ CONTEXT_NUMBERS = 24  # the same for contexts that are not in shared memory
 SCHEDULERS = 4  # of a multiprocessor, which has a quarter of the registers each
 MOST_WARPS = 12  # on a multiprocessor
 FEWEST_WARPS = 4  # that make it worthwhile to keep the window's rows in shared memory
-BLOCK_BYTES = 64 << 20  # of a matrix that travels at once
 SOURCES = (
     *("random", "warp", "rows", "matrices", "path"),
     *("targets", "window", "gradients", "skipgram"),
@@ -296,16 +296,12 @@ class CudaEngine:
 
     def _fetch(self, there: Any, here: Matrix) -> None:
         columns = here.shape[1]
-        for rows in self._blocks():
+        for rows in row_blocks(here):
             part = there[rows, :columns]
             part = part if columns == self.shape.width else part.copy()
             part.get(out=here[rows])
 
     def _load(self, here: Matrix, there: Any) -> None:
         there.fill(0)
-        for rows in self._blocks():
+        for rows in row_blocks(here):
             there[rows, : here.shape[1]] = cupy().asarray(here[rows])
-
-    def _blocks(self) -> list[slice]:
-        step = max(1, BLOCK_BYTES // (4 * self.shape.width))
-        return [slice(at, at + step) for at in range(0, self.corpus.n_nodes, step)]

@@ -19,7 +19,7 @@ from ..walks.reinforced import reinforced_walks
 from ..walks.scores import Scores
 from ..walks.softmax import capped_walks, open_walks
 from .compiling import module
-from .device import SHARED_RESERVE, THREADS, Device, check_room, cupy, free_bytes, properties
+from .device import SHARED_RESERVE, THREADS, Device, cupy, properties
 
 if TYPE_CHECKING:
     from ..walks.sampler import WalkSampler
@@ -112,7 +112,6 @@ class Fetcher:
     def __init__(self, sampler: WalkSampler) -> None:
         self.rows = buffer_rows(sampler)
         self._seed, self._starts = sampler.seed, sampler.starts.copy()
-        check_room(bytes_to_fetch(sampler), f"walking on {sampler.graph.n_nodes:,} nodes")
         self._walker = DeviceWalks(sampler)
         self._buffer = cupy().empty((self.rows, sampler.length), np.int32)
         self._lock = Lock()
@@ -153,11 +152,6 @@ def bytes_on_card(sampler: WalkSampler) -> int:
 def bytes_to_fetch(sampler: WalkSampler) -> int:
     """Memory that it takes on the card to fetch walks from there."""
     return bytes_on_card(sampler) + 4 * sampler.length * buffer_rows(sampler)
-
-
-def has_room(sampler: WalkSampler) -> bool:
-    """Whether the card can hold all that."""
-    return bytes_to_fetch(sampler) <= free_bytes()
 
 
 def buffer_rows(sampler: WalkSampler) -> int:

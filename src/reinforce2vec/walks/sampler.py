@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_count
-from ..cuda.device import choose
+from ..cuda.device import choose, has_room
 from ..errors import InputError
 from ..graph import Graph
 from ..machine import available_cpus
@@ -102,7 +102,7 @@ class WalkSampler:
         self.progress = progress
         pays = self.n_walks * self.length >= CARD_STEPS
         self.backend = choose(backend, workers=workers, pays=pays)
-        self._may_use_cpu = backend == "auto"
+        self._asked_for = backend
         self._fetcher: Fetcher | None = None
 
     @property
@@ -181,11 +181,12 @@ class WalkSampler:
         """What fetches walks from the graphics card, if they are made there."""
         if self.backend == "cpu":
             return None
-        from ..cuda.walks import Fetcher, has_room
+        from ..cuda.walks import Fetcher, bytes_to_fetch
 
         if self._fetcher is None or not self._fetcher.suits(self):
             self._fetcher = None  # gives its memory back
-            if self._may_use_cpu and not has_room(self):
+            what = f"walking on {self.graph.n_nodes:,} nodes"
+            if not has_room(bytes_to_fetch(self), what, self._asked_for):
                 self.backend = "cpu"
                 return None
             self._fetcher = Fetcher(self)
