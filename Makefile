@@ -5,20 +5,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-CHECKED := src tests benchmarks
+CHECKED := src tests benchmarks docs examples
+# where the paper's graphs may lie beside the project; REINFORCE2VEC_DATA names another folder
+GRAPHS := $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format docs page bench clean
 
 help:  ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; \
 		do printf 'make %-8s %s\n' "$$name" "$$text"; done
 
-demo: $(VENV)/installed-demo  ## see walks and vectors of a small graph, in about a minute
-	@$(BIN)/reinforce2vec demo
+demo: $(VENV)/installed-demo  ## from a graph to vectors, a picture and a page, in a minute or two
+	@REINFORCE2VEC_DATA="$${REINFORCE2VEC_DATA:-$(GRAPHS)}" $(BIN)/reinforce2vec demo
 
-test: $(VENV)/installed-test  ## run all tests
-	$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/installed-test  ## run all tests, on as many processors as there are
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS)
 
 lint: $(VENV)/installed-lint  ## check style and types
 	$(BIN)/ruff check $(CHECKED)
@@ -29,22 +31,27 @@ format: $(VENV)/installed-lint  ## bring the code into shape
 	$(BIN)/ruff check --fix $(CHECKED)
 	$(BIN)/ruff format $(CHECKED)
 
+docs: $(VENV)/installed-docs  ## build the documentation; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "the documentation begins at site/index.html"
+
+page:  ## bundle the explorer's page anew, after a change under web/ (needs npm)
+	cd web && npm ci && npm run build
+
 bench: $(VENV)/installed-bench  ## measure speed and memory
 	$(BIN)/python benchmarks/walks.py
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/quality.py
+	$(BIN)/python benchmarks/neighbors.py
+	$(BIN)/python benchmarks/recommendation.py
 
 clean:  ## remove all that was made here
-	rm -rf $(VENV) demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) demo-output site web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-
-$(VENV)/installed-demo: pyproject.toml | $(BIN)/python
-	$(INSTALL) -e .
-	@touch $@
 
 $(VENV)/installed-%: pyproject.toml | $(BIN)/python
 	$(INSTALL) -e '.[$*]'

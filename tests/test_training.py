@@ -325,7 +325,9 @@ def test_walks_of_one_node_teach_nothing():
     assert np.abs(vectors_of(model)).max() < 1 / 32
 
 
-@pytest.mark.parametrize("nothing", [[], Graph.from_edges([]), networkx.Graph()], ids=repr)
+@pytest.mark.parametrize(
+    "nothing", [[], Graph.from_edges([]), networkx.Graph()], ids=["list", "Graph", "networkx"]
+)
 def test_a_graph_without_nodes_is_refused(nothing):
     with pytest.raises(InputError, match="no nodes"):
         quick().fit(nothing)
