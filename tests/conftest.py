@@ -6,6 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import emulator
@@ -31,6 +32,19 @@ def forget_stale_machine_code(source):
         for cached in source.rglob(pattern):
             if cached.stat().st_mtime < newest:
                 cached.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with the graph that README and documentation speak of, and its labels."""
+    club = reinforce2vec.karate_club()
+    rows = np.repeat(np.arange(34), club.degrees)
+    pairs = np.column_stack([club.ids[rows], club.ids[club.indices]])
+    np.savetxt(tmp_path / "edges.txt", pairs[pairs[:, 0] < pairs[:, 1]], "%d")
+    stayed = {*range(1, 10), 11, 12, 13, 14, 17, 18, 20, 22}  # when the club split
+    sides = ["instructor" if node in stayed else "administrator" for node in club.ids.tolist()]
+    np.savetxt(tmp_path / "labels.txt", np.column_stack([club.ids, sides]), "%s")
+    return tmp_path
 
 
 @pytest.fixture(params=toy_graphs.TOY_GRAPHS)

@@ -1,7 +1,8 @@
-"""The command line: what it writes, what it says, how it fails."""
+"""The command that walks: what it writes, what it says, how it fails; and how commands end."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 import reinforce2vec
 from reinforce2vec import (
+    Embedding,
     FirstOrderWalk,
     InputError,
     ReinforcedWalk,
@@ -120,7 +122,7 @@ def test_options_override_the_reading():
         ("reinforced", {"p": 1.0}, "--p is for --walk second-order"),
         ("first-order", {"reading": "paper"}, "--reading is for --walk reinforced"),
         ("second-order", {"reward": "js"}, "--reward is for --walk reinforced"),
-        ("lazy", {}, "--walk must be one of reinforced, first-order, second-order, not 'lazy'"),
+        ("lazy", {}, r"first-order \(DeepWalk\), second-order \(node2vec\), not 'lazy'"),
         ("reinforced", {"reading": "mine"}, "--reading must be one of paper, released"),
         ("reinforced", {"reward": "best"}, "reward must be one of"),
         ("reinforced", {"candidates": 0}, "candidates must be"),
@@ -159,14 +161,34 @@ def test_the_version():
     )
 
 
-def test_help_names_every_option_and_its_default():
-    result = run("walk", "--help")
-    assert result.exit_code == 0
-    options = "--length --per-node --seed --workers --walk --reading --reward --exploration"
-    for option in [*options.split(), "--weight", "--annealing", "--occupation", "--candidates"]:
-        assert option in result.stdout
-    assert "[default: 40" in result.stdout
-    assert "Example: reinforce2vec walk" in result.stdout
+def test_json_tells_what_was_written_and_how(folder):
+    result = walk("--json", "--walk", "second-order", "--p", "2", "--workers", "1", "--quiet")
+    told = json.loads(result.stdout)
+    assert result.stderr == ""
+    seconds = told["seconds"]
+    assert told["tokens_per_second"] == pytest.approx(714 / seconds)
+    assert told["peak_memory"] > 10**7
+    assert {name: told[name] for name in ("command", "version", "files", "graph")} == {
+        "command": "walk",
+        "version": reinforce2vec.__version__,
+        "files": ["walks.txt"],
+        "graph": "edges.txt",
+    }
+    assert {name: told[name] for name in ("nodes", "edges", "walks", "tokens", "backend")} == {
+        "nodes": 34,
+        "edges": 78,
+        "walks": 102,
+        "tokens": 714,
+        "backend": "cpu",
+    }
+    assert told["settings"] == {
+        "walk": {"kind": "second-order", "p": 2.0, "q": 1.0},
+        "length": 7,
+        "per_node": 3,
+        "seed": 0,
+        "workers": 1,
+        "backend": "auto",
+    }
 
 
 # -- how it fails ------------------------------------------------------------------------------
@@ -181,7 +203,12 @@ def test_help_names_every_option_and_its_default():
         (["edges.txt", "-o", "nowhere/w.txt"], 2, "does not exist: make it first"),
         (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose one"),
         (["edges.txt", "-o", "w.txt", "--p", "2"], 2, "error: --p is for --walk second-order"),
-        (["edges.txt", "-o", "w.txt", "--weight", "-1"], 2, "error: weight must be a number"),
+        (["edges.txt", "-o", "w.txt", "--weight", "-1"], 2, "error: --weight must be a number"),
+        (["edges.txt", "-o", "w.txt", "--format", "doc"], 2, "error: unknown format 'doc'"),
+        (["edges.txt", "-o", "w.txt", "--delimiter", ";;"], 2, "error: --delimiter ';;' cannot"),
+        (["walks", "-o", "w.txt"], 1, "error: walks: this is a folder, expected a file"),
+        (["vectors.npz", "-o", "w.txt"], 1, "these are vectors of nodes, expected a graph"),
+        (["nan.txt", "-o", "w.txt"], 1, 'NaN ("nan"); --unweighted leaves weights out'),
         (["edges.txt", "-o", "w.txt", "--length", "0"], 2, "--length"),
         (["edges.txt", "-o", "w.txt", "--colour", "red"], 2, "--colour"),
         (["edges.txt"], 2, "--output"),
@@ -190,13 +217,16 @@ def test_help_names_every_option_and_its_default():
 )
 def test_mistakes_end_in_a_sentence_and_an_exit_code(folder, words, code, message):
     (folder / "broken.txt").write_text("1 2\n3\n")
+    (folder / "nan.txt").write_text("1 2 0.5\n2 3 nan\n")
+    (folder / "walks").mkdir()
+    Embedding([1, 2], np.ones((2, 3))).save("vectors.npz")
     before = sorted(os.listdir(folder))
     result = run("walk", *words)
     assert result.exit_code == code, result.output
     assert message in result.stderr
     assert "Traceback" not in result.output
-    if result.stderr.startswith("error"):
-        assert len(result.stderr.splitlines()) <= 2
+    assert result.stderr.startswith("error: ")
+    assert len(result.stderr.splitlines()) <= 2
     assert sorted(os.listdir(folder)) == before
 
 
@@ -250,27 +280,43 @@ def test_ctrl_c_stops_a_long_run_and_leaves_no_file(folder):
 # -- without a terminal, and as a module -------------------------------------------------------
 
 
+def command(*words, **settings):
+    """Run the command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "reinforce2vec", *words], text=True, check=False, **settings
+    )
+
+
 def test_it_runs_as_a_module_without_a_terminal(folder):
     environment = os.environ | {"NO_COLOR": "1", "TERM": "dumb"}
-    result = subprocess.run(
-        [sys.executable, "-m", "reinforce2vec", "walk", "edges.txt", "-o", "walks.txt"],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=True,
+    result = command(
+        *("walk", "edges.txt", "-o", "walks.txt"), capture_output=True, env=environment
     )
+    assert result.returncode == 0
     assert result.stdout == ""
     assert "\033" not in result.stderr
     assert "2,720 walks" in result.stderr
 
 
-def test_help_computes_nothing():
-    """Neither numpy nor numba is imported, so that help comes at once."""
-    code = (
-        "import sys; sys.argv = ['reinforce2vec', '--help']\n"
-        "from reinforce2vec.cli import main\n"
-        "try: main()\n"
-        "except SystemExit as end: assert not end.code\n"
-        "assert not {'numpy', 'numba', 'scipy', 'rich'} & set(sys.modules)\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+@pytest.mark.skipif(sys.platform == "win32", reason="streams are closed otherwise there")
+def test_the_work_is_done_though_nobody_listens(folder):
+    result = command("walk", "edges.txt", "-o", "walks.txt", preexec_fn=lambda: os.close(2))
+    assert result.returncode == 0
+    assert len(lines_of(folder / "walks.txt")) == 2720
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk to write to")
+@pytest.mark.parametrize("words", [["embed", "--help"], ["datasets", "--json"]], ids=" ".join)
+def test_a_result_that_cannot_be_printed_ends_in_a_sentence(words):
+    with open("/dev/full", "w") as full:
+        result = command(*words, stdout=full, stderr=subprocess.PIPE)
+    assert (result.returncode, result.stderr) == (1, "error: No space left on device\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_names_that_a_terminal_cannot_show_are_no_failure_of_their_own(encoding):
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    result = command("reproduce", "東京", env=environment, stderr=subprocess.PIPE, encoding="utf-8")
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: there is no experiment '")
+    assert "Traceback" not in result.stderr

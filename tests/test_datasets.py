@@ -557,7 +557,7 @@ def test_a_failed_download_is_a_sentence_and_a_code(toy, server):
 
 def test_programs_can_read_the_list(toy, cache):
     write(cache)
-    found = {entry["name"]: entry for entry in json.loads(run("--json").stdout)}
+    found = {entry["name"]: entry for entry in json.loads(run("--json").stdout)["datasets"]}
     assert list(found) == list(REGISTRY)
     assert found["toy"]["here"]
     assert found["toy"]["files"][1]["path"] == str(cache / "toy.cmty")

@@ -94,11 +94,13 @@ def test_links_as_json(folder):
     assert told["graph"] == "edges.txt"
     assert told["protocol"] == "transfer"
     assert told["mean"] == expected.mean
-    assert "walks_per_node=3" in told["model"]
+    assert told["settings"]["walks_per_node"] == 3
+    assert (told["command"], told["nodes"]) == ("evaluate link-prediction", 34)
     assert result.stderr == ""
 
 
 def test_links_of_a_data_set(folder, ppi):
+    (folder / "here").mkdir()
     result = check(links("facebook", "--seeds", 1, "--data-dir", "here"))
     expected = evaluate_link_prediction(karate_club(), Reinforce2Vec(**FEW), seeds=1)
     assert result.stdout == f"{expected}\n"
@@ -127,7 +129,8 @@ def test_nodes_of_a_data_set_are_embedded(folder, ppi):
     expected = evaluate_node_classification(vectors, halves, seeds=2)
     told = json.loads(result.stdout)
     assert told["mean"] == {"0.5": expected.mean[0.5]}
-    assert told["source"] == "ppi"
+    assert told["dataset"] == "ppi"
+    assert told["settings"]["seed"] == 9
 
 
 def test_vectors_are_put_in_the_order_of_a_data_set(folder, ppi):

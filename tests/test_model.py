@@ -28,6 +28,7 @@ from reinforce2vec import (
     model,
     rmat,
     smooth,
+    updating,
 )
 from reinforce2vec.walks.stored import walks_from
 
@@ -813,6 +814,19 @@ def test_what_cannot_grow_is_refused_and_stays_as_it_was():
     assert learned.embedding_ is before
     assert learned.graph_ is CLUB
     learned.set_params(learning_rate=0.025).partial_fit([(1, 2)])
+
+
+def test_a_whole_graph_that_has_grown_is_taken_as_it_is():
+    before = [("a", "b", 2.0), ("b", "c", 3.0), ("c", "a", 1.0)]
+    learner = quick().fit(before)
+    learner.partial_fit([*before[:2], ("c", "a", 5.0), ("new", "b", 4.0)])
+    assert learner.graph_.to_scipy().sum() == 2 * (2 + 3 + 5 + 4)
+    touched = updating.grown(learner.graph_, [*before[:2], ("c", "a", 5.0), ("b", "new", 7.0)])[1]
+    assert learner.graph_.ids[touched].tolist() == ["b", "new"]
+    with pytest.raises(InputError, match="no new edges"):
+        learner.partial_fit(learner.graph_)
+    learner.partial_fit([("a", "b", 1.0)])  # a part of it adds up
+    assert learner.graph_.to_scipy().sum() == 2 * (3 + 3 + 5 + 4)
 
 
 def test_walks_alone_cannot_grow():

@@ -120,7 +120,9 @@ def test_the_help_says_what_is_done_without_a_name():
 
 
 def test_a_later_run_keeps_what_earlier_ones_have_told(tmp_path):
-    assert run("figure-2", "--out", tmp_path).exit_code == 0
+    told = json.loads(run("figure-2", "--out", tmp_path, "--json").stdout)
+    assert (told["command"], told["failures"]) == ("reproduce", {})
+    assert told["files"] == [str(tmp_path / "results.md"), str(tmp_path / "results.json")]
     assert run("figure-1", "--out", tmp_path, "--jobs", 1).exit_code == 0
     page = (tmp_path / "results.md").read_text()
     assert page.index("## Figure 1.") < page.index("## Figure 2.")
@@ -152,7 +154,7 @@ def test_data_that_is_not_there_is_told_before_anything_is_computed(tmp_path):
     assert result.exit_code == 2
     assert (
         result.stderr
-        == f"error: {tmp_path / 'data'}: there is no such folder (data_dir names it)\n"
+        == f"error: {tmp_path / 'data'}: there is no such folder (--data-dir names it)\n"
     )
     (tmp_path / "data").mkdir()
     result = run(*words, tmp_path / "data")

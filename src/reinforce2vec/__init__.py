@@ -20,6 +20,7 @@ _HOMES = {
     "write_walks": "walks.files",
     "read_walks": "walks.stored",
     "Reinforce2Vec": "model",
+    "NodeFeatures": "features",
     "LINE": "baselines.line",
     "HOPE": "baselines.hope",
     "GraRep": "baselines.grarep",
@@ -27,15 +28,22 @@ _HOMES = {
     "ProNE": "baselines.prone",
     "smooth": "smoothing",
     "Embedding": "embedding",
+    "nearest_neighbors": "nearest",
+    "recommend_links": "links",
     "evaluate_link_prediction": "evaluation.link_prediction",
     "evaluate_node_classification": "evaluation.node_classification",
     "hold_out_edges": "evaluation.splits",
+    "tune": "tuning.search",
+    "Tuning": "tuning.results",
     "score_links": "evaluation.link_prediction",
     "transfer_links": "evaluation.link_prediction",
     "classify_nodes": "evaluation.node_classification",
     "occupation": "walks.trace",
     "divergences": "walks.trace",
     "stuck_set": "walks.trace",
+    "find_communities": "communities",
+    "project": "projection",
+    "explore": "explorer",
     "Dataset": "datasets",
     "load_dataset": "datasets",
     "karate_club": "generators",
@@ -43,10 +51,14 @@ _HOMES = {
     "rmat": "generators",
 }
 
-__all__ = sorted([*_HOMES, "__version__"])
+_MODULES = ("plotting",)
+
+__all__ = sorted([*_HOMES, *_MODULES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)
@@ -57,11 +69,13 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from . import plotting as plotting
     from .baselines.grarep import GraRep as GraRep
     from .baselines.hope import HOPE as HOPE
     from .baselines.line import LINE as LINE
     from .baselines.netmf import NetMF as NetMF
     from .baselines.prone import ProNE as ProNE
+    from .communities import find_communities as find_communities
     from .datasets import Dataset as Dataset
     from .datasets import load_dataset as load_dataset
     from .embedding import Embedding as Embedding
@@ -74,13 +88,20 @@ if TYPE_CHECKING:
         evaluate_node_classification as evaluate_node_classification,
     )
     from .evaluation.splits import hold_out_edges as hold_out_edges
+    from .explorer import explore as explore
+    from .features import NodeFeatures as NodeFeatures
     from .generators import karate_club as karate_club
     from .generators import planted_groups as planted_groups
     from .generators import rmat as rmat
     from .graph import Graph as Graph
+    from .links import recommend_links as recommend_links
     from .model import Reinforce2Vec as Reinforce2Vec
+    from .nearest import nearest_neighbors as nearest_neighbors
+    from .projection import project as project
     from .readers import read_graph as read_graph
     from .smoothing import smooth as smooth
+    from .tuning.results import Tuning as Tuning
+    from .tuning.search import tune as tune
     from .walks.files import write_walks as write_walks
     from .walks.policy import FirstOrderWalk as FirstOrderWalk
     from .walks.policy import ReinforcedWalk as ReinforcedWalk

@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 import signal
+import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
 from . import __version__
-from .commands import datasets, demo, embed, evaluate, reproduce, walk
+from .commands import (
+    datasets,
+    demo,
+    embed,
+    evaluate,
+    explore,
+    neighbors,
+    plot,
+    recommend,
+    reproduce,
+    tune,
+    walk,
+)
+from .commands.shape import App, Group, examples
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+
+class Commands(Group):
+    """All commands, in the order of work."""
+
+    order = (
+        *("demo", "embed", "evaluate", "tune", "neighbors", "recommend", "plot", "explore"),
+        *("walk", "datasets", "reproduce"),
+    )
+
+
+app = App(
+    cls=Commands,
+    add_completion=True,
+    epilog=examples(
+        "embed edges.txt -o vectors.npz",
+        "evaluate link-prediction edges.txt",
+        "embed --help",
+    ),
 )
 
 
 def main() -> None:
     """Run the command that the arguments name."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does: cleanly
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no error
+            stream.reconfigure(errors="backslashreplace")
     app(prog_name="reinforce2vec")
 
 
@@ -40,12 +70,17 @@ def _every_command(
         ),
     ] = False,
 ) -> None:
-    """Random walks that remember, on graphs in files."""
+    """Node embeddings from random walks that remember, of graphs in files."""
 
 
-app.command(epilog=walk.EPILOG)(walk.walk)
+app.command(epilog=demo.EPILOG)(demo.demo)
 app.command(epilog=embed.EPILOG)(embed.embed)
 app.add_typer(evaluate.app, name="evaluate")
+app.command(epilog=tune.EPILOG)(tune.tune)
+app.command(epilog=plot.EPILOG)(plot.plot)
+app.command(epilog=explore.EPILOG)(explore.explore)
+app.command(epilog=neighbors.EPILOG)(neighbors.neighbors)
+app.command(epilog=recommend.EPILOG)(recommend.recommend)
+app.command(epilog=walk.EPILOG)(walk.walk)
 app.command(epilog=datasets.EPILOG)(datasets.datasets)
-app.command(epilog=demo.EPILOG)(demo.demo)
 app.command(epilog=reproduce.EPILOG)(reproduce.reproduce)

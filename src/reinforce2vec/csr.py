@@ -151,6 +151,34 @@ def merge_parallel(indptr, indices, weights):
     return kept
 
 
+@njit(cache=True, nogil=True)
+def count_components(indptr, indices, mirrored):
+    """How many parts hang together, directions aside; `mirrored`: every arc has its counterpart.
+
+    A forest in which every node points to an earlier one of its part, or to itself if it is the
+    first; paths are halved on the way. 4 bytes a node, almost linear time.
+    """
+    parts = indptr.size - 1
+    towards = np.arange(parts).astype(np.int32)
+    for v in range(indptr.size - 1):
+        root = np.int32(v)
+        while towards[root] != root:
+            root = towards[root]
+        for i in range(indptr[v], indptr[v + 1]):
+            other = indices[i]
+            if mirrored and other > v:
+                break  # and so are all that follow; they will find v
+            while towards[other] != other:
+                towards[other] = towards[towards[other]]
+                other = towards[other]
+            if other != root:
+                parts -= 1
+                root, later = min(root, other), max(root, other)
+                towards[later] = root
+        towards[v] = root
+    return parts
+
+
 # -- weights to draws -----------------------------------------------------------------------------
 
 

@@ -1,47 +1,49 @@
-"""What the walks do and what is learned from them, told in figures on graphs without a file."""
+"""The main job from an edge list to a page, told in figures: read, walk, train, evaluate, draw."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from . import __version__
-from .generators import karate_club, rmat
+from . import __version__, plotting
+from .datasets.loading import load_dataset, places_of
+from .datasets.registry import registered
+from .embedding import Embedding
+from .evaluation.label_files import NamedLabels, read_named_labels
+from .evaluation.link_prediction import evaluate_link_prediction
+from .evaluation.node_classification import evaluate_node_classification
+from .explorer import explore
+from .files import whole
+from .generators import planted_groups
 from .graph import Graph
 from .model import Reinforce2Vec
 from .progress import counted, readable
-from .walks.files import write_walks
+from .projection import project
+from .readers import read_graph
 from .walks.policy import FirstOrderWalk, ReinforcedWalk, Walk
-from .walks.sampler import WalkSampler, sample_walks
+from .walks.sampler import sample_walks
 from .walks.trace import stuck_set
 
-LENGTH, PER_NODE = 40, 80
-SHOWN = 12  # nodes printed of a walk
-LONG = 10_000  # steps after which to see who is stuck
-SPEED_SCALE, SPEED_PER_NODE = 16, 4
-DIMENSIONS = 16  # for 34 members
+Say = Callable[[str], None]
 
-# Zachary (1977): who stayed with the instructor, member 1, when the club split.
-STAYED = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 17, 18, 20, 22}
-INSTRUCTOR, PRESIDENT = 1, 34
-
+NODES, GROUPS, MIXING = 1000, 6, 0.4
+LONG, LAST = 10_000, 100  # steps after which to see who is stuck, and among how many
 KINDS: dict[str, Walk] = {
     "first-order (DeepWalk)": FirstOrderWalk(),
-    "DRRW-JS-UCB, paper": ReinforcedWalk.paper(),
-    "DRRW-JS-UCB, released": ReinforcedWalk.released(),
-    "VRRW, no exploration": ReinforcedWalk("vertex", "none"),
-    "DRRW-JS, epsilon 0.5": ReinforcedWalk("js", "epsilon", 0.5),
-    "DRRW-JS, no exploration": ReinforcedWalk("js", "none"),
+    "reinforced, the paper's equations": ReinforcedWalk.paper(),
+    "reinforced, the paper's own code": ReinforcedWalk.released(),
+    "reinforced, without exploration": ReinforcedWalk("js", "none"),
 }
-STUCK, TIMED = tuple(KINDS)[-1], tuple(KINDS)[:3]
-NAME = max(map(len, KINDS))
+WIDTH = max(map(len, KINDS))
 
 
-def tell(folder: Path, say: Callable[[str], None] = print) -> None:
-    """Tell the story, and leave the walks and vectors of the karate club in a folder.
+def tell(folder: Path, say: Say = print, data_dir: Path | None = None) -> list[Path]:
+    """Do the main job on a graph with planted groups, and on Facebook's if its file is at hand.
 
     Parameters
     ----------
@@ -49,93 +51,125 @@ def tell(folder: Path, say: Callable[[str], None] = print) -> None:
         Where the files go; it is made if it is not there.
     say : callable
         Takes the story, a line at a time.
+    data_dir : path, optional
+        Where Facebook's file may be; by default where :func:`load_dataset` looks.
+
+    Returns
+    -------
+    list of path
+        The files to look at.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    club = karate_club()
-    say(f"reinforce2vec {__version__}: random walks that remember\n")
-    say("compiling walks and training, once (later runs skip this) ...\n")
-    for walk in KINDS.values():
-        sample_walks(club, walk, length=2, per_node=1)
-    model = Reinforce2Vec(DIMENSIONS, workers=1)  # one thread: the same vectors everywhere
-    model.fit(club, progress=False)
-
-    say(f"Zachary's karate club: {club.n_nodes} members, {club.n_edges} friendships")
-    say("DRRW prefers the node that changes least where the walk has been, VRRW the")
-    say("most visited one; UCB and epsilon explore. Two readings of the paper: its")
-    say("equations (paper), and the code behind its tables (released).")
-    tell_distinct(club, say)
-    tell_stuck(club, say)
-    tell_vectors(model, say)
-    tell_speed(say)
-    leave_files(club, model, folder, say)
-
-
-def tell_distinct(club: Graph, say: Callable[[str], None]) -> None:
-    """How much of the graph a walk of each kind sees."""
-    say(f"\n{'walk':{NAME}}  distinct of {LENGTH}  one from member 1 begins")
-    for seed, (name, walk) in enumerate(KINDS.items()):
-        walks = sample_walks(club, walk, length=LENGTH, per_node=PER_NODE, seed=seed)
-        distinct = np.mean([len(set(path)) for path in walks.tolist()])
-        first = " ".join(map(str, club.ids[walks[0, :SHOWN]]))
-        say(f"{name:{NAME}}  {distinct:14.2f}  {first}")
-
-
-def tell_stuck(club: Graph, say: Callable[[str], None]) -> None:
-    """Where a walk ends up that only ever takes the best."""
-    paths = {
-        name: sample_walks(club, KINDS[name], length=LONG + 1, per_node=1, starts=[1])[0]
-        for name in (STUCK, TIMED[1])
-    }
-    nodes, counts = stuck_set(paths[STUCK])
-    where = ", ".join(f"{club.ids[node]} ({n}x)" for node, n in zip(nodes, counts, strict=True))
-    free = len(stuck_set(paths[TIMED[1]])[0])
-    say(f"\n{STUCK}: the last 100 of {LONG:,} steps went to members")
-    say(f"{where}: it is stuck. {TIMED[1]}: to {free} members.")
-
-
-def tell_vectors(model: Reinforce2Vec, say: Callable[[str], None]) -> None:
-    """What the vectors know: who sided with whom when the club split."""
-    vectors = model.embedding_
-    right = sum(
-        (vectors.similarity(member, INSTRUCTOR) > vectors.similarity(member, PRESIDENT))
-        == (member in STAYED)
-        for member in vectors.ids.tolist()
-    )
-    say(f"\nVectors of {DIMENSIONS} numbers learned from {TIMED[1]} walks: {right} of the")
-    say(f"{len(vectors)} members are closer to the head of the side they took when the club split,")
-    say("member 1 or 34, than to the other. Most similar (cosine):")
-    for head in (INSTRUCTOR, PRESIDENT):
-        near = "  ".join(f"{node} {value:.2f}" for node, value in vectors.most_similar(head, 6))
-        say(f"  to {head:<3} {near}")
-
-
-def tell_speed(say: Callable[[str], None]) -> None:
-    """Steps and tokens per second on a graph with the degrees of a real network."""
-    graph = rmat(SPEED_SCALE)
-    say(f"\nSpeed, R-MAT graph of {graph.n_nodes:,} nodes and {graph.n_edges:,} edges")
-    for name in TIMED:
-        sampler = WalkSampler(graph, KINDS[name], length=LENGTH, per_node=SPEED_PER_NODE)
-        began = time.perf_counter()
-        steps = sum(int(np.count_nonzero(block >= 0)) - len(block) for block in sampler)
-        speed = steps / (time.perf_counter() - began)
-        say(f"{name:{NAME}}  {readable(speed):>12} steps/s on {counted(sampler.workers, 'thread')}")
     began = time.perf_counter()
-    model = Reinforce2Vec(64, walk_length=LENGTH, walks_per_node=SPEED_PER_NODE)
-    model.fit(graph, progress=False)
-    speed = model.n_tokens_ / (time.perf_counter() - began)
-    say(f"{'walks and training, d = 64':{NAME}}  {readable(speed):>12} tokens/s")
+    folder.mkdir(parents=True, exist_ok=True)
+    say(f"reinforce2vec {__version__}: node embeddings from random walks that remember")
+    say("(what computes is compiled now, once: later runs skip that)\n")
+    edges, groups = folder / "groups-edges.txt", folder / "groups-labels.txt"
+    write_planted(edges, groups)
+    graph = read_graph(edges)
+    say(f"Read      {edges}: {described(graph)}, {GROUPS} hidden groups")
+    tell_walks(graph, say)
+    model = trained(graph, say)
+    labels = read_named_labels(groups, model.embedding_)
+    tell_groups(model.embedding_, labels, say)
+    tell_links(graph, model, say)
+    left = drawn("groups", model.embedding_, graph, folder, labels)
+    if at_hand("facebook", data_dir):
+        friends = load_dataset("facebook", data_dir, progress=False).graph
+        say(f"\nRead      Facebook, who is friends with whom: {described(friends)}")
+        model = trained(friends, say)
+        tell_links(friends, model, say)
+        left += drawn("facebook", model.embedding_, friends, folder)
+    say(f"\nThat took {time.perf_counter() - began:.0f} s. Look at")
+    for path in left:
+        say(f"  {path}")
+    say("Next: reinforce2vec embed YOUR-EDGES.txt -o vectors.npz --smooth")
+    say(f"      reinforce2vec explore {left[0]} --graph {edges}")
+    return left
 
 
-def leave_files(
-    club: Graph, model: Reinforce2Vec, folder: Path, say: Callable[[str], None]
-) -> None:
-    """Write walks and vectors of the karate club to files."""
-    sampler = WalkSampler(club, KINDS[TIMED[1]], length=LENGTH, per_node=PER_NODE)
-    write_walks(folder / "karate-walks.txt", sampler)
-    model.embedding_.save(folder / "karate-vectors.npz")
-    model.embedding_.save(folder / "karate-vectors.txt")
-    say("\nThe karate club is in")
-    say(f"  {folder / 'karate-walks.txt'}    {sampler.n_walks:,} walks, one a line")
-    say(f"  {folder / 'karate-vectors.npz'}  vectors; reinforce2vec.Embedding.load reads them")
-    say(f"  {folder / 'karate-vectors.txt'}  the same in word2vec's text format")
-    say("Next: reinforce2vec embed YOUR-EDGES.txt -o vectors.npz")
+def write_planted(edges: Path, groups: Path) -> None:
+    """A graph with planted groups, in the files that a user would have of it."""
+    planted = planted_groups(NODES, GROUPS, mixing=MIXING)
+    graph = planted.graph
+    rows = np.repeat(np.arange(graph.n_nodes), graph.degrees)
+    once = rows < graph.indices
+    save_lines(edges, np.column_stack([rows[once], graph.indices[once]]))
+    names = np.array([f"group-{name}" for name in "ABCDEF"])[
+        np.asarray(planted.labels).argmax(axis=1)
+    ]
+    save_lines(groups, np.column_stack([graph.ids, names]))
+
+
+def save_lines(path: Path, rows: Any) -> None:
+    """A text file with the entries of a row a line."""
+    with whole(path) as stream:
+        stream.write("".join(f"{a}\t{b}\n" for a, b in rows.tolist()).encode())
+
+
+def described(graph: Graph) -> str:
+    """How large a graph is."""
+    return f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_edges, 'edge')}"
+
+
+def tell_walks(graph: Graph, say: Say) -> None:
+    """How much a walk of each kind sees, and where it ends up in the long run."""
+    say(f"Walk      {'from every node, 40 nodes long':{WIDTH}}  distinct  of the last {LAST}")
+    for name, walk in KINDS.items():
+        walks = sample_walks(graph, walk, length=40, per_node=1)
+        seen = np.mean([len(set(path)) for path in walks.tolist()])
+        start = [graph.ids[0]]
+        path = sample_walks(graph, walk, length=LONG + 1, per_node=1, starts=start)[0]
+        say(f"          {name:{WIDTH}}  {seen:8.1f}  {len(stuck_set(path, last=LAST)[0]):6}")
+    say("          The last had nothing that made it explore: it is stuck.")
+
+
+def trained(graph: Graph, say: Say) -> Reinforce2Vec:
+    """Vectors of a graph."""
+    model = Reinforce2Vec(walks_per_node=20, smooth=True).fit(graph, progress=False)
+    speed = readable(model.n_tokens_ / max(model.seconds_, 1e-9))
+    first, last = model.loss_curve_[[0, -1]]
+    say(
+        f"Train     {counted(model.dimensions, 'dimension')}, {model.n_tokens_:,} tokens, {speed} "
+        f"a second; loss {first:.2f} to {last:.2f}; smoothed"
+    )
+    return model
+
+
+def tell_groups(embedding: Embedding, labels: NamedLabels, say: Say) -> None:
+    """Whether the vectors know the groups, which training never saw."""
+    found = evaluate_node_classification(embedding, labels.matrix, train=[0.1], progress=False)
+    micro = found.mean[0.1]["micro"]
+    say(
+        f"Evaluate  group told from the vector, 10% of the nodes given: {micro:.1f}% right "
+        f"({100 / GROUPS:.1f}% by guessing)"
+    )
+
+
+def tell_links(graph: Graph, model: Reinforce2Vec, say: Say) -> None:
+    """Whether vectors of the graph without some edges know which ones are missing."""
+    found = evaluate_link_prediction(graph, model, fraction=0.2, seeds=1, progress=False)
+    auc = found.mean["hadamard"]["auc"]
+    say(f"Evaluate  links that were hidden, told from other pairs: AUC {auc:.1f} (50 is chance)")
+
+
+def drawn(
+    name: str, embedding: Embedding, graph: Graph, folder: Path, labels: NamedLabels | None = None
+) -> list[Path]:
+    """The vectors as a file, a page, and, if matplotlib is there, a picture."""
+    vectors, picture, page = (
+        folder / f"{name}-{what}" for what in ("vectors.npz", "map.png", "page.html")
+    )
+    embedding.save(vectors)
+    points = project(embedding)
+    title = name.capitalize()
+    explore(embedding, graph, labels, export=page, title=title, positions=points)
+    if find_spec("matplotlib") is None:
+        return [vectors, page]
+    figure = plotting.embedding_map(embedding, labels, graph, title=title, positions=points)
+    plotting.save(figure, picture)
+    return [vectors, picture, page]
+
+
+def at_hand(name: str, data_dir: Path | None) -> bool:
+    """Whether a data set is on this machine."""
+    return None not in places_of(registered(name), data_dir)

@@ -426,15 +426,19 @@ class Parser:
         line = chunk.text[place:].split(b"\n", 1)[0].strip()
         kind = DELIMITER_NAMES.get(self.layout.delimiter)
         ids = "two node ids" + (f" separated by {kind}" if kind else "")
+        hint = ""
         if problem == BAD_QUOTE:
             text = "expected double quotes around a whole field, with none inside it, found"
         elif field == 2:
             text = "expected a weight in the third column, found none"
         elif problem == MISSING:
             text = f"expected {ids}, found one column"
+            hint = "; a node without edges is written as an edge to itself"
         else:
             text = f"expected {ids}, but the {('first', 'second')[field]} is empty"
-        raise InputError(f'{self.name}, line {chunk.line_at(place)}: {text} ("{shown(line)}")')
+        raise InputError(
+            f'{self.name}, line {chunk.line_at(place)}: {text} ("{shown(line)}"){hint}'
+        )
 
 
 def what_is(weight: float | None) -> str:

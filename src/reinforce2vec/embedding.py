@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import suppress
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import errors
+from . import exports, notebook
 from .checks import check_count
 from .decimals import Vectors
-from .errors import InputError
+from .errors import InputError, pandas_for
 from .files import row_blocks
 from .numbering import Ids, Lookup, as_ids
 from .progress import counted, readable_bytes
@@ -115,9 +113,7 @@ class Embedding:
         A list, an array or a column of a table is several nodes. So is a tuple, unless it is itself
         a node.
         """
-        several = isinstance(nodes, Iterable) and not isinstance(nodes, (str, bytes))
-        with suppress(TypeError):  # what cannot be hashed is no node
-            several = several and nodes not in self
+        several = are_several(nodes, self)
         chosen: Vectors = self.vectors[self.rows(nodes) if several else self.row(nodes)]
         return chosen
 
@@ -128,6 +124,9 @@ class Embedding:
             readable_bytes(self.vectors.nbytes),
         ]
         return f"Embedding({', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        return notebook.embedding_html(self)
 
     def to_numpy(self) -> Vectors:
         """The vectors as an array of your own, to change as you like; rows in `ids` order."""
@@ -141,12 +140,64 @@ class Embedding:
         >>> Embedding(["ann", "bob"], [[1, 0], [0.5, 2]]).to_frame().loc["bob"].tolist()
         [0.5, 2.0]
         """
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise errors.missing("pandas", "frames", "to_frame()") from None
+        pandas = pandas_for("to_frame()")
         nodes = pandas.Index(self.ids, name="node", tupleize_cols=False)
         return pandas.DataFrame(self.to_numpy(), index=nodes)
+
+    def to_networkx(self, graph: Any = None, name: str = "vector") -> Any:
+        """A networkx graph with the vectors as an attribute of its nodes.
+
+        Parameters
+        ----------
+        graph : networkx graph, or whatever :meth:`Graph.from_any` takes, optional
+            Every node of it must have a vector. A networkx graph is copied and keeps its
+            attributes; without one, the nodes come without edges.
+        name : str, default "vector"
+            The name of the attribute.
+
+        Examples
+        --------
+        >>> people = Embedding(["ann", "bob"], [[1, 0], [0.5, 2]])
+        >>> people.to_networkx([("ann", "bob")]).nodes["bob"]["vector"]
+        array([0.5, 2. ], dtype=float32)
+        """
+        return exports.networkx_graph(self, graph, name)
+
+    def to_pyg(self, graph: Any = None) -> Any:
+        """A PyTorch Geometric `Data` with the vectors as node features, rows in `ids` order.
+
+        Parameters
+        ----------
+        graph : Graph, or whatever :meth:`Graph.from_any` takes, optional
+            Its edges become `edge_index`, an undirected one both ways, and its weights, if it has
+            any, `edge_weight`. Every node of it must have a vector; its order does not matter.
+
+        Returns
+        -------
+        torch_geometric.data.Data
+            With `x`, a float32 tensor of your own, `num_nodes`, and `ids`, the list of node ids.
+
+        Examples
+        --------
+        >>> people = Embedding(["ann", "bob"], [[1, 0], [0.5, 2]])
+        >>> people.to_pyg([("ann", "bob")])  # doctest: +SKIP
+        Data(x=[2, 2], num_nodes=2, ids=[2], edge_index=[2, 2])
+        """
+        return exports.geometric_data(self, graph)
+
+    def to_gensim(self) -> Any:
+        """The vectors as gensim's `KeyedVectors`; keys are the ids as text.
+
+        Files that :meth:`save` writes as .txt, .vec or .bin hold the same:
+        `KeyedVectors.load_word2vec_format` reads them.
+
+        Examples
+        --------
+        >>> people = Embedding(["ann", "bob"], [[1, 0], [0.5, 2]])
+        >>> people.to_gensim()["bob"]  # doctest: +SKIP
+        array([0.5, 2. ], dtype=float32)
+        """
+        return exports.keyed_vectors(self)
 
     # -- which nodes are alike -----------------------------------------------------------------
 
@@ -336,6 +387,16 @@ def checked_ids(ids: Any) -> Ids:
             raise InputError(f"node {node!r} stands twice among the ids: a node has one vector")
         seen.add(node)
     return array
+
+
+def are_several(nodes: Any, embedding: Embedding) -> bool:
+    """Whether several nodes are meant: by a list, say, but not by a tuple that is a node."""
+    if isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
+        return False
+    try:
+        return nodes not in embedding
+    except TypeError:  # what cannot be hashed is no node
+        return True
 
 
 def ascending(numbers: NDArray[np.int64]) -> bool:

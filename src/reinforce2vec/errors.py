@@ -1,5 +1,8 @@
 """The one error a user can cause."""
 
+from importlib import import_module
+from typing import Any
+
 
 class InputError(ValueError):
     """Something the user gave cannot be used; the message says what, where and what to do."""
@@ -16,3 +19,11 @@ def missing(package: str, extra: str, purpose: str) -> InputError:
     return InputError(
         f"{purpose} needs {package}, which is not installed: pip install 'reinforce2vec[{extra}]'"
     )
+
+
+def pandas_for(purpose: str) -> Any:
+    """The package pandas, if it is installed."""
+    try:
+        return import_module("pandas")
+    except ImportError:
+        raise missing("pandas", "frames", purpose) from None

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
-from . import csr
+from . import csr, notebook
 from .errors import InputError
 from .numbering import Ids, Lookup, fits_int64, number_integers, number_objects
 from .progress import counted, readable_bytes
@@ -70,6 +69,9 @@ class Graph:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()
+
+    def __deepcopy__(self, memo: Any) -> Graph:
+        return self  # it does not change
 
     # -- making one ----------------------------------------------------------------------------
 
@@ -212,7 +214,7 @@ class Graph:
     @cached_property
     def n_components(self) -> int:
         """Number of connected components, directions aside."""
-        return int(connected_components(self._matrix(np.int8), directed=self.directed)[0])
+        return int(csr.count_components(self.indptr, self.indices, not self.directed))
 
     @cached_property
     def n_isolated(self) -> int:
@@ -260,10 +262,7 @@ class Graph:
 
     def to_scipy(self) -> Any:
         """The adjacency as a scipy CSR array of float64, rows and columns in `ids` order."""
-        return self._matrix(np.float64)
-
-    def _matrix(self, dtype: Any) -> Any:
-        data = np.ones(len(self.indices), dtype) if self.weights is None else self.weights
+        data = np.ones(len(self.indices)) if self.weights is None else self.weights
         shape = (self.n_nodes, self.n_nodes)
         return scipy.sparse.csr_array((data, self.indices, self.indptr), shape=shape)
 
@@ -286,6 +285,9 @@ class Graph:
         if self.dropped_self_loops:
             facts.append(counted(self.dropped_self_loops, "self-loop") + " dropped")
         return f"Graph({', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        return notebook.graph_html(self)
 
 
 # -- numbering and checking --------------------------------------------------------------------

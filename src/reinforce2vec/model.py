@@ -49,6 +49,9 @@ class Reinforce2Vec(Estimator):
     Walks start at every node; skip-gram with negative sampling learns vectors from which the
     nodes around a node of a walk can be told. Nodes that walks see together end up close.
 
+    A scikit-learn pipeline that begins with it is given a graph. Where samples are nodes, as in
+    cross-validation, :class:`NodeFeatures` is the step to take.
+
     Parameters
     ----------
     dimensions : int, default 64
@@ -246,10 +249,11 @@ class Reinforce2Vec(Estimator):
         """Learn from new edges, without starting over.
 
         The graph grows by them; with weights, an edge that is there already adds up, and edges
-        that had none weigh 1. New nodes begin at the mean of their neighbours; then walks from
-        every node with a new edge move it and what is around it, from where they are. All other
-        vectors stay comparable, unless `smooth` turns them. Rows of new nodes come after those
-        there were.
+        that had none weigh 1. What holds all edges of the graph is taken as the graph itself,
+        grown: only what is new in it is learned, and weights are as it says. New nodes begin at
+        the mean of their neighbours; then walks from every node with a new edge move it and what
+        is around it, from where they are. All other vectors stay comparable, unless `smooth` turns
+        them. Rows of new nodes come after those there were.
 
         Parameters
         ----------

@@ -8,6 +8,7 @@ import inspect
 import io
 import os
 import re
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -129,6 +130,8 @@ def format_of(path: Path, format: str | None) -> tuple[str, bool]:
     stem, compressed = re.subn(r"\.gz$", "", name.lower())
     suffix = Path(stem if format is None else "file" + stem).suffix
     if suffix not in READERS or (compressed and suffix not in COMPRESSIBLE):
+        if format is None and path.is_dir():
+            raise InputError(f"{path}: this is a folder, expected a file")
         what = f"{path}: unknown suffix" if format is None else f"unknown format {format!r}"
         raise InputError(
             f"{what}: expected one of {' '.join(READERS)}, or with .gz after it one of "
@@ -236,6 +239,11 @@ def from_matlab(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
 
 def from_npz(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
     """A sparse matrix as scipy saves it; nothing in it is unpickled."""
+    with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
+        names = zipfile.ZipFile(stream).namelist()
+    if "vectors.npy" in names:
+        raise InputError(f"{details.name}: these are vectors of nodes, expected a graph")
+    stream.seek(0)
     with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
         matrix = scipy.sparse.load_npz(stream)
     with naming(details.name):

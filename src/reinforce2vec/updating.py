@@ -17,22 +17,40 @@ from .skipgram.state import State
 def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
     """A graph with new edges, old nodes first; and the rows of all nodes that have a new edge.
 
-    Where only one side has weights, an edge of the other has weight 1; weights of an edge that
-    was there already are added to its own.
+    What holds every edge of the graph is the graph itself, grown: its weights are taken as they
+    are. Otherwise weights of an edge that was there already are added to its own. Where only one
+    side has weights, an edge of the other has weight 1.
     """
     new = Graph.from_any(edges, directed=graph.directed)
-    if new.n_nodes == 0:
-        raise InputError("there are no new edges to learn from")
     codes, ids = number_objects(graph.ids.tolist(), [new.ids.tolist()])
     rows = codes[graph.n_nodes :]
     (old_ends, old_weights), (new_ends, new_weights) = (
         edges_of(graph), edges_of(new, both_ways=graph.directed)
     )  # fmt: skip
-    ends = np.concatenate([old_ends, rows[new_ends]])
+    new_ends = rows[new_ends]
+    ends, weights, touched = new_ends, new_weights, np.unique(rows)
+    there, here = (edge_keys(part, len(ids), graph.directed) for part in (old_ends, new_ends))
+    if len(there) and np.isin(there, here).all():
+        order = np.argsort(there)
+        place = order[np.searchsorted(there, here, sorter=order).clip(max=len(there) - 1)]
+        same = (there[place] == here) & (old_weights[place] == new_weights)
+        touched = np.union1d(new_ends[~same], rows[rows >= graph.n_nodes]).astype(np.int32)
+    else:
+        ends = np.concatenate([old_ends, new_ends])
+        weights = np.concatenate([old_weights, new_weights])
+    if not touched.size:
+        raise InputError("there are no new edges to learn from")
     weighted = graph.weighted or new.weighted
-    weights = np.concatenate([old_weights, new_weights]) if weighted else None
-    whole = Graph.from_numbered(ends, weights, ids, directed=graph.directed, self_loops=True)
-    return whole, np.unique(rows)
+    whole = Graph.from_numbered(
+        ends, weights if weighted else None, ids, directed=graph.directed, self_loops=True
+    )
+    return whole, touched
+
+
+def edge_keys(ends: NDArray[np.int32], n_nodes: int, directed: bool) -> NDArray[np.int64]:
+    """A number for each edge, the same for the same edge."""
+    pairs = ends.astype(np.int64) if directed else np.sort(ends, axis=1).astype(np.int64)
+    return pairs[:, 0] * n_nodes + pairs[:, 1]
 
 
 def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import InputError
-from .speech import FAILURE, USAGE, sentences
+from . import options
+from .shape import examples
+from .speech import FAILURE, USAGE, print_json, sentences
 
 if TYPE_CHECKING:
     from ..datasets.registry import Entry
 
-EPILOG = "Example: reinforce2vec datasets --download facebook ppi"
+EPILOG = examples("datasets", "datasets --download facebook ppi", "datasets ppi --json")
 ROW = "{:<12} {:>7} {:>8} {:>8}  {}"
 
 
 def datasets(
+    context: typer.Context,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Which ones. Default: all.")
     ] = None,
-    data_dir: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Look for their files in this folder only. Default: in the folder that the "
-            "environment variable REINFORCE2VEC_DATA names, and among those fetched before.",
-        ),
-    ] = None,
+    data_dir: options.DataDir = None,
     download: Annotated[
         bool, typer.Option("--download", help="Fetch those that are not here, and check them.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, with sources and citations.")
-    ] = False,
+    as_json: options.Json = False,
 ) -> None:
     """List the data sets of the paper: what they are, and where they are."""
     with sentences(USAGE):
@@ -57,7 +50,7 @@ def datasets(
             places = [places_of(entry) for entry in entries]
         found = list(zip(entries, places, strict=True))
         if as_json:
-            typer.echo(json.dumps([facts(*one) for one in found], indent=2))
+            print_json(context, datasets=[facts(*one) for one in found])
         else:
             typer.echo("\n".join(table(found, data_dir)))
 

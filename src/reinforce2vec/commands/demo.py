@@ -1,4 +1,4 @@
-"""The command `demo`: what the walks do, on built-in graphs."""
+"""The command `demo`: the main job, told in figures, on graphs without a file."""
 
 from __future__ import annotations
 
@@ -7,18 +7,36 @@ from typing import Annotated
 
 import typer
 
-from .speech import FAILURE, sentences
+from . import options
+from .shape import examples
+from .speech import FAILURE, USAGE, check_folder_for_results, print_json, sentences
 
-EPILOG = "Example: reinforce2vec demo --out demo-output"
+EPILOG = examples("demo", "demo -o demo-output")
 
 
 def demo(
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the walks go; made if it is not there.")
+    context: typer.Context,
+    output: Annotated[
+        Path,
+        typer.Option(
+            *("--output", "--out", "-o"),
+            metavar="FOLDER",
+            help="Where the files go; made if it is not there.",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = Path("demo-output"),
+    data_dir: options.DataDir = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Show on built-in graphs what the walks do."""
+    """Show the whole way on a built-in graph: walks, vectors, scores and a picture."""
+    with sentences(USAGE):
+        check_folder_for_results(output)
     with sentences(FAILURE):
         from ..demo import tell
 
-        tell(out, typer.echo)
+        files = tell(
+            output, lambda line: None if quiet else typer.echo(line, err=as_json), data_dir
+        )
+        if as_json:
+            print_json(context, files=files)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,8 @@ from ..errors import InputError
 from ..progress import counted
 from . import options
 from .embed import embed
-from .speech import FAILURE, USAGE, say, sentences, status
+from .shape import App, examples
+from .speech import FAILURE, USAGE, print_json, say, sentences, status
 
 if TYPE_CHECKING:
     from ..datasets import Dataset
@@ -22,26 +22,29 @@ if TYPE_CHECKING:
 MODEL_OPTIONS = (*options.LEARNING_OPTIONS, "kind", *options.WALK_OPTIONS)
 PROTOCOLS = ("shared", "transfer")
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Measure how good vectors are.",
-)
+PROTOCOL = "The evaluation"  # a group of options
+
+app = App(help="Measure how good vectors are: do they tell missing edges, or the labels of nodes?")
 
 Seeds = Annotated[
-    int, typer.Option(metavar="N", min=1, help="Runs; told are their mean and spread.")
+    int,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Runs; told are their mean and spread.",
+        rich_help_panel=PROTOCOL,
+    ),
 ]
-DataDir = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help="Where the files of a data set are. Default: as datasets."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the scores of every seed.")]
 
 
 @app.command(
-    epilog="Example: reinforce2vec evaluate link-prediction facebook --walks-per-node 10 --smooth"
+    epilog=examples(
+        "evaluate link-prediction edges.txt",
+        "evaluate link-prediction edges.txt --fraction 0.2 --seeds 10 --walk first-order",
+        "evaluate link-prediction facebook --walks-per-node 10 --smooth --json",
+    )
 )
-@options.borrowed(embed, (*MODEL_OPTIONS, *options.GRAPH_OPTIONS, "quiet"))
+@options.borrowed(embed, (*MODEL_OPTIONS, *options.GRAPH_OPTIONS))
 def link_prediction(
     context: typer.Context,
     graph: Annotated[
@@ -51,6 +54,8 @@ def link_prediction(
             help="A file as for embed, or the name of a data set, such as facebook.",
         ),
     ],
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
     protocol: Annotated[
         str,
         typer.Option(
@@ -58,30 +63,41 @@ def link_prediction(
             help="shared: one embedding, half of its held-out pairs train the classifier and half "
             "test it. transfer, as in the paper's tables: trained on one embedding, tested on "
             "another. Numbers of the two cannot be compared.",
+            rich_help_panel=PROTOCOL,
+            autocompletion=lambda: list(PROTOCOLS),
         ),
     ] = "shared",
     fraction: Annotated[
         float,
-        typer.Option(metavar="SHARE", min=0, max=1, help="Share of the edges to hold out."),
+        typer.Option(
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="Share of the edges to hold out.",
+            rich_help_panel=PROTOCOL,
+        ),
     ] = 0.5,
     seeds: Seeds = 3,
-    data_dir: DataDir = None,
-    as_json: Json = False,
+    data_dir: options.DataDir = None,
 ) -> None:
     """Hold out edges, embed the rest of the graph, and predict them.
 
     Prints area under the ROC curve and average precision, in percent, for each way to make
     features of a pair. The other options say how to embed, as for embed.
     """
-    given, quiet = context.params, context.params["quiet"]
+    given = context.params
     with sentences(USAGE):
         if protocol not in PROTOCOLS:
-            raise InputError(f"--protocol must be one of {', '.join(PROTOCOLS)}, not {protocol!r}")
+            raise InputError(f"protocol must be one of {', '.join(PROTOCOLS)}, not {protocol!r}")
+        if fraction == 0:
+            raise InputError("fraction must be above 0: something must be held out")
         named = is_dataset(graph)
         if named:
             options.check_unused(context, options.GRAPH_OPTIONS, "a file", f"the data set {graph}")
+            check_folder(data_dir)
         else:
             options.check_unused(context, ["data_dir"], "a data set", graph)
+            options.check_reading(Path(graph), given)
         model = options.model_from(given)
     with sentences(FAILURE):
         from ..evaluation.link_prediction import evaluate_link_prediction
@@ -95,19 +111,24 @@ def link_prediction(
         result = evaluate_link_prediction(
             *(whole, model), protocol=protocol, fraction=fraction, seeds=seeds, progress=not quiet
         )
-        tell(result, as_json, graph=graph, model=repr(model))
+        facts = options.graph_facts(whole) | {"settings": options.model_facts(model)}
+        tell(result, context, graph=graph, **facts)
 
 
 @app.command(
-    epilog="Example: reinforce2vec evaluate node-classification vectors.npz --labels labels.txt"
+    epilog=examples(
+        "evaluate node-classification vectors.npz --labels labels.txt",
+        "evaluate node-classification vectors.npz --labels labels.txt --train 0.1,0.5,0.9 --json",
+        "evaluate node-classification ppi --walks-per-node 10 --smooth",
+    )
 )
-@options.borrowed(embed, (*MODEL_OPTIONS, "seed", "quiet"))
+@options.borrowed(embed, (*MODEL_OPTIONS, "seed"))
 def node_classification(
     context: typer.Context,
     source: Annotated[
         str,
         typer.Argument(
-            metavar="VECTORS|DATASET",
+            metavar="EMB|DATASET",
             help="A file of vectors, as embed writes them, or the name of a data set with labels, "
             "such as blogcatalog, which is then embedded.",
         ),
@@ -118,15 +139,21 @@ def node_classification(
             metavar="FILE|DATASET",
             help="Text with an id and its labels a line, separated by tabs, commas or blanks; or "
             "the data set whose nodes the vectors are of.",
+            rich_help_panel=PROTOCOL,
         ),
     ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
     train: Annotated[
         str,
-        typer.Option(metavar="SHARES", help="Shares of the nodes that train, such as 0.1,0.5,0.9."),
+        typer.Option(
+            metavar="SHARES",
+            help="Shares of the nodes that train, such as 0.1,0.5,0.9.",
+            rich_help_panel=PROTOCOL,
+        ),
     ] = "0.5",
     seeds: Seeds = 5,
-    data_dir: DataDir = None,
-    as_json: Json = False,
+    data_dir: options.DataDir = None,
 ) -> None:
     """Tell the labels of nodes from their vectors.
 
@@ -134,7 +161,6 @@ def node_classification(
     labels of a node being known. With vectors from a file, options that say how to embed are
     refused.
     """
-    given, quiet = context.params, context.params["quiet"]
     with sentences(USAGE):
         shares = as_shares(train)
         named = is_dataset(source)
@@ -144,7 +170,11 @@ def node_classification(
             raise InputError("vectors need --labels: a file of labels, or the name of a data set")
         if not named:
             options.check_unused(context, (*MODEL_OPTIONS, "seed"), "a data set", source)
-        model = options.model_from(given)
+        if named or is_dataset(str(labels)):
+            check_folder(data_dir)
+        else:
+            options.check_unused(context, ["data_dir"], "a data set", labels)
+        model = options.model_from(context.params)
     with sentences(FAILURE):
         from ..evaluation.node_classification import evaluate_node_classification
 
@@ -161,8 +191,10 @@ def node_classification(
         result = evaluate_node_classification(
             *(vectors, classes), train=shares, seeds=seeds, progress=not quiet
         )
-        facts = {"model": repr(model)} if named else {"labels": labels}
-        tell(result, as_json, source=source, **facts)
+        facts: dict[str, Any] = {"vectors": source, "labels": labels}
+        if named:
+            facts = {"dataset": source, "settings": options.model_facts(model)}
+        tell(result, context, nodes=len(vectors), **facts)
 
 
 # -- what is given -----------------------------------------------------------------------------
@@ -175,12 +207,22 @@ def is_dataset(name: str) -> bool:
         return False
     from ..datasets.registry import REGISTRY
 
-    if name not in REGISTRY:
-        raise InputError(
-            f"{name}: there is no such file, and no data set of this name: those are "
-            f"{', '.join(REGISTRY)}"
-        )
-    return True
+    if name in REGISTRY:
+        return True
+    if path.is_dir():
+        raise InputError(f"{name}: this is a folder, expected a file or the name of a data set")
+    raise InputError(
+        f"{name}: there is no such file, and no data set of this name: those are "
+        f"{', '.join(REGISTRY)}"
+    )
+
+
+def check_folder(data_dir: Path | None) -> None:
+    """Refuse a folder that is not there."""
+    if data_dir is not None:
+        from ..datasets.loading import existing
+
+        existing(data_dir, "data_dir")
 
 
 def loaded(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
@@ -207,7 +249,7 @@ def read_vectors(source: str) -> Embedding:
     try:
         return Embedding.load(source)
     except InputError as error:
-        if not Path(source).is_file():
+        if not Path(source).is_file() or "expected vectors" in str(error):
             raise
         raise InputError(f"{error}; expected vectors, which `reinforce2vec embed` makes") from None
 
@@ -242,10 +284,13 @@ def as_shares(text: str) -> list[float]:
     except ValueError:
         shares = []
     if not shares or not all(0 < share < 1 for share in shares):
-        raise InputError(f"--train must be numbers between 0 and 1, as 0.1,0.5,0.9, not {text!r}")
+        raise InputError(f"train must be numbers between 0 and 1, as 0.1,0.5,0.9, not {text!r}")
     return shares
 
 
-def tell(result: Evaluation, as_json: bool, **facts: Any) -> None:
+def tell(result: Evaluation, context: typer.Context, **facts: Any) -> None:
     """Print a result: a table, or JSON that also says what it is of."""
-    typer.echo(json.dumps(facts | result.to_dict(), indent=2) if as_json else str(result))
+    if context.params["as_json"]:
+        print_json(context, **facts, **result.to_dict())
+    else:
+        typer.echo(str(result))

@@ -7,13 +7,29 @@ from typing import Annotated
 
 import typer
 
-from .speech import FAILURE, INTERRUPTED, USAGE, end, say, sentences
+from . import options
+from .shape import examples
+from .speech import (
+    FAILURE,
+    INTERRUPTED,
+    USAGE,
+    check_folder_for_results,
+    end,
+    print_json,
+    say,
+    sentences,
+)
 
-EPILOG = "Example: reinforce2vec reproduce table-5 figure-4 --seeds 3 --out reproduction"
+EPILOG = examples(
+    "reproduce",
+    "reproduce table-5 figure-4 --seeds 3 -o reproduction",
+    "reproduce table-8 --data-dir FOLDER --jobs 4 --json",
+)
 TOLD = 5  # failures that are told one by one
 
 
 def reproduce(
+    context: typer.Context,
     names: Annotated[
         list[str] | None,
         typer.Argument(
@@ -25,24 +41,35 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
-    seeds: Annotated[
-        int, typer.Option(metavar="K", min=1, help="How many seeds: mean and spread are over them.")
-    ] = 1,
-    data_dir: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Where the data sets are. Default: $REINFORCE2VEC_DATA, then the cache, then a "
-            "download.",
-        ),
-    ] = None,
-    out: Annotated[
+    output: Annotated[
         Path,
-        typer.Option(metavar="FOLDER", help="Where the results go; made if it is not there."),
+        typer.Option(
+            *("--output", "--out", "-o"),
+            metavar="FOLDER",
+            help="Where the results go; made if it is not there.",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = Path("reproduction"),
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    data_dir: options.DataDir = None,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="How many seeds: mean and spread are over them.",
+            rich_help_panel=options.RUNNING,
+        ),
+    ] = 1,
     jobs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Processes. Default: one for each processor."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Processes. Default: one for each processor.",
+            rich_help_panel=options.RUNNING,
+        ),
     ] = None,
 ) -> None:
     """Compute the paper's tables and figures, and show its numbers beside ours.
@@ -50,21 +77,30 @@ def reproduce(
     What is finished is kept in the folder, and a run that was stopped goes on from there.
     """
     with sentences(USAGE):
+        check_folder_for_results(output)
         from ..experiments.reproduction import reproduce as compute
 
         try:
             outcome = compute(
                 names or (),
-                out,
+                output,
                 seeds=seeds,
                 data_dir=None if data_dir is None else str(data_dir),
                 jobs=jobs,
-                say=lambda message: say(message, quiet=False),
+                say=lambda message: say(message, quiet),
             )
         except KeyboardInterrupt:
-            end(f"interrupted: {out} keeps what is finished; the same command goes on", INTERRUPTED)
-    for name, reason in list(outcome.failures.items())[:TOLD]:
-        say(f"{name}: {reason}", quiet=False)
-    typer.echo(f"{out / 'results.md'}: all results, from {len(outcome.results):,} cells")
-    if outcome.failures:
-        end(f"error: {len(outcome.failures):,} cells failed and show as – in the tables", FAILURE)
+            kept = f"{output} keeps what is finished; the same command goes on"
+            end(f"interrupted: {kept}", INTERRUPTED)
+    with sentences(FAILURE):
+        for name, reason in list(outcome.failures.items())[:TOLD]:
+            say(f"{name}: {reason}", quiet=False)
+        results = output / "results.md"
+        if as_json:
+            files = [results, results.with_suffix(".json")]
+            print_json(context, files=files, cells=len(outcome.results), failures=outcome.failures)
+        else:
+            typer.echo(f"{results}: all results, from {len(outcome.results):,} cells")
+        if outcome.failures:
+            failed = f"{len(outcome.failures):,} cells failed and show as – in the tables"
+            end(f"error: {failed}", FAILURE)

@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import notebook
 from ..errors import InputError
 from ..graph import Graph
 from ..progress import counted
@@ -51,6 +52,9 @@ class Dataset:
         labels = self.labels
         facts.append("no labels" if labels is None else counted(labels.shape[1], "class"))
         return f"Dataset({self.name!r}, {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        return notebook.dataset_html(self)
 
 
 def load_dataset(

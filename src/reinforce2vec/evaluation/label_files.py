@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +16,52 @@ from ..readers import opened
 DELIMITERS = ("\t", ",", None)  # None: white space
 
 
+class NamedLabels(NamedTuple):
+    """Which classes nodes are in, and what the classes are called."""
+
+    matrix: NDArray[np.bool_]
+    """(n_nodes, classes)"""
+    names: list[str]
+    """Of the classes, in alphabetical order."""
+    strangers: list[str]
+    """Ids in the file that the embedding does not have, and which were left out."""
+
+    @property
+    def display(self) -> NDArray[np.int32]:
+        """One class of each node, to colour it by, as in :func:`one_class`."""
+        return one_class(self.matrix)
+
+
+def one_class(matrix: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """One class for each row of a matrix (nodes, classes); -1 for those that are in none.
+
+    Of several classes of a node it is the one with the most nodes in all, and of equally large
+    ones the first.
+
+    Examples
+    --------
+    >>> one_class(np.array([[1, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
+    array([ 2,  2, -1], dtype=int32)
+    """
+    chosen = np.full(len(matrix), -1, np.int32)
+    for number in np.argsort(-matrix.sum(axis=0), kind="stable"):
+        chosen[(chosen < 0) & matrix[:, number]] = number
+    return chosen
+
+
 def read_labels(
     path: str | os.PathLike[str], embedding: Embedding
 ) -> tuple[NDArray[np.bool_], list[str]]:
+    """Classes of the nodes of an embedding, without names; and the ids that it does not have."""
+    labels = read_named_labels(path, embedding)
+    return labels.matrix, labels.strangers
+
+
+def read_named_labels(path: str | os.PathLike[str], embedding: Embedding) -> NamedLabels:
     """Which classes the nodes of an embedding are in, by a file of lines `id label label ...`.
 
     Fields are separated by tabs if the first line has one, else by commas, else by white space.
     Empty lines and those that begin with # are skipped; a node may have several lines.
-
-    Returns
-    -------
-    bool array (n_nodes, classes)
-        Classes in alphabetical order.
-    list of str
-        Ids in the file that the embedding does not have, and which were left out.
     """
     file = Path(path)
     with opened(file, file.suffix == ".gz") as stream:
@@ -62,8 +94,9 @@ def read_labels(
             f"{path}: none of the nodes in this file has a vector, such as {strangers[0]!r}; "
             f"those with one are named like {next(iter(embedding))!r}"
         )
-    classes = {name: number for number, name in enumerate(sorted(set().union(*found.values())))}
-    matrix = np.zeros((len(embedding), len(classes)), bool)
-    for row, names in found.items():
-        matrix[row, [classes[name] for name in names]] = True
-    return matrix, strangers
+    names = sorted(set().union(*found.values()))
+    column = {name: number for number, name in enumerate(names)}
+    matrix = np.zeros((len(embedding), len(names)), bool)
+    for row, classes in found.items():
+        matrix[row, [column[name] for name in classes]] = True
+    return NamedLabels(matrix, names, strangers)

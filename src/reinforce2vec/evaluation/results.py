@@ -10,6 +10,7 @@ from typing import Any
 
 from ..checks import check_count
 from ..errors import InputError
+from ..notebook import html_table
 from ..progress import counted, terminal_progress
 
 Scores = dict[Any, dict[str, float]]  # for each way, the value of each metric
@@ -51,9 +52,10 @@ class Evaluation:
         """What was evaluated, in front of the table."""
         raise NotImplementedError
 
-    def __repr__(self) -> str:
+    def _table(self) -> tuple[str, list[list[str]]]:
+        """A line of what it is; the table, its head first."""
         over = "" if len(self.seeds) == 1 else "mean ± standard deviation of "
-        lines = [f"{self.title}: {over}{counted(len(self.seeds), 'seed')}, in percent"]
+        title = f"{self.title}: {over}{counted(len(self.seeds), 'seed')}, in percent"
         mean, spread = self.mean, self.spread
         rows = [["", *(HEADS.get(metric, metric) for metric in next(iter(mean.values())))]]
         for way, metrics in mean.items():
@@ -62,11 +64,20 @@ class Evaluation:
                 for metric, value in metrics.items()
             ]
             rows.append([self.row_name(way), *cells])
+        return title, rows
+
+    def __repr__(self) -> str:
+        title, rows = self._table()
+        lines = [title]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for first, *others in rows:
             cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
             lines.append("  ".join([first.ljust(widths[0]), *cells]))
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        title, (head, *rows) = self._table()
+        return html_table(head, rows, title)
 
     def row_name(self, way: Hashable) -> str:
         """What stands in front of a row of the table."""

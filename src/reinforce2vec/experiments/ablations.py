@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from ..plotting.style import BLUE, ORANGE
 from . import paper
 from .cells import FULL, GROUPS, HEADLINE, LINKS, TITLES, Cell
 from .choosing import KINDS
 from .comparisons import KIND_NOTES, LEGEND, OPERATOR_LABELS, PAPERS_PROTOCOL, PROTOCOLS
-from .figures import BLUE, ORANGE, Curve, Dots, Panel, curve_plot, dot_plot
+from .figures import Curve, Dots, Panel, curve_plot, dot_plot
 from .methods import EXPLORATION_LABELS, READINGS, REWARD_LABELS, Method, ablation, greedy
 from .scale import Scale
 from .tables import Entry, Table

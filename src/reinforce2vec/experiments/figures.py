@@ -7,46 +7,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import errors
+from ..plotting.style import (
+    BLACK,
+    BLUE,
+    COLOURS,
+    GREEN,
+    GREY,
+    MARKERS,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    STYLE,
+    YELLOW,
+    matplotlib,
+)
 from .tables import Entry
 from .toy import EDGES, Step
 
-# Okabe and Ito's palette: told apart by colour-blind readers too.
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, GREY = (
-    *("#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442"),
-    *("#0072B2", "#D55E00", "#CC79A7", "#7F7F7F"),
-)
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, BLACK, GREY)
-MARKERS = "osD^vP*X"
-STYLE: dict[Any, Any] = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "legend.frameon": False,
-    "savefig.bbox": "tight",
-    "svg.hashsalt": "reinforce2vec",  # the same scores, the same file
-}
+LOOK: dict[Any, Any] = {**STYLE, "savefig.bbox": "tight"}  # legends stand below the axes
 TOY_PLACES = {1: (0.0, 1.0), 3: (0.0, 0.0), 4: (1.0, 0.0), 5: (1.0, 1.0), 2: (1.9, 0.0)}
 
 
 def pyplot() -> Any:
     """matplotlib's pyplot, drawing to files; InputError, with what to install, if it is missing."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise errors.missing("matplotlib", "plots", "drawing pictures") from None
-    matplotlib.use("Agg")
+    package = matplotlib()
     import matplotlib.pyplot as plt
 
-    plt.rcParams.update(matplotlib.rcParamsDefault)
-    matplotlib.use("Agg")
-    plt.rcParams.update(STYLE)
+    plt.rcParams.update(package.rcParamsDefault)
+    package.use("Agg")
+    plt.rcParams.update(LOOK)
     return plt
 
 

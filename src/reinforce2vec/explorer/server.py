@@ -1,0 +1,165 @@
+"""A server of one page, for the browser on this machine and nobody else."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import webbrowser
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+from ..checks import check_count
+from ..errors import InputError
+from .page import policy
+
+HOST = "127.0.0.1"
+NAMES = (HOST, "localhost")  # what a browser on this machine may call it
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class PageServer:
+    """A page under an address of this machine, until it is closed.
+
+    It answers only to browsers on this machine that ask for it by name: a request that another
+    site has made, or that comes under another name, is refused.
+
+    Parameters
+    ----------
+    page : bytes
+        The page, in HTML.
+    port : int, default 0
+        Where to listen; 0 takes a port that is free.
+
+    Attributes
+    ----------
+    url : str
+        The address of the page.
+    """
+
+    def __init__(self, page: bytes, port: int = 0) -> None:
+        try:
+            self._server = _Server((HOST, check_count("port", port, 0)), _Handler)
+        except OverflowError:
+            raise InputError(f"port must be a number from 0 to 65535, not {port}") from None
+        except OSError as error:
+            raise InputError(
+                f"cannot listen on port {port}: {error.strerror or error}; choose another, or 0 "
+                "for one that is free"
+            ) from None
+        self._server.page = page
+        self.port = int(self._server.server_address[1])
+        self.url = f"http://{HOST}:{self.port}/"
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def open(self) -> bool:
+        """Open the page in the browser; False if there is none."""
+        return webbrowser.open(self.url)
+
+    def wait(self) -> None:
+        """Serve until interrupted by Ctrl-C."""
+        try:
+            while self._thread.is_alive():
+                self._thread.join(0.5)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Stop serving; the address is free again."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def __enter__(self) -> PageServer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"PageServer({self.url!r})"
+
+    def _repr_html_(self) -> str:
+        return f'<a href="{self.url}" target="_blank" rel="noopener">{self.url}</a>'
+
+
+class _Server(ThreadingHTTPServer):
+    allow_reuse_address = os.name != "nt"  # there, others could then take an address in use
+    daemon_threads = True
+    page: bytes
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that went away."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Gives the page to those who may have it."""
+
+    server: _Server
+    server_version = "reinforce2vec"
+    sys_version = ""
+    timeout = 30  # seconds that a connection may be silent
+
+    def do_GET(self) -> None:
+        """Send the page."""
+        self._answer(with_body=True)
+
+    def do_HEAD(self) -> None:
+        """Send what would come before the page."""
+        self._answer(with_body=False)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("do_"):  # every other method
+            return lambda: self._refuse(405, "only GET and HEAD are answered")
+        raise AttributeError(name)
+
+    def _answer(self, with_body: bool) -> None:
+        names = {f"{name}:{self.server.server_address[1]}" for name in NAMES}
+        origin = self.headers.get("Origin")
+        if self.headers.get("Host", "").lower() not in names:
+            self._refuse(403, "this is served to this machine only, under its own name")
+        elif origin is not None and origin not in {f"http://{name}" for name in names}:
+            self._refuse(403, "this is not served to other sites")
+        elif self.path != "/":
+            self._refuse(404, "there is nothing here but the page at /")
+        else:
+            self._send(200, "text/html; charset=utf-8", self.server.page, with_body)
+
+    def _refuse(self, code: int, sentence: str) -> None:
+        self.close_connection = True  # what else it has sent is of no interest
+        body = f"{sentence}\n".encode()
+        self._send(code, "text/plain; charset=utf-8", body, self.command != "HEAD")
+
+    def _send(self, code: int, kind: str, body: bytes, with_body: bool) -> None:
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        if code == 405:
+            self.send_header("Allow", "GET, HEAD")
+        self.send_header("Content-Security-Policy", f"{policy()}; frame-ancestors 'none'")
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if with_body:
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *words: Any) -> None:
+        """Say nothing: who looks at the page is no news."""

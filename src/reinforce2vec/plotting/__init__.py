@@ -1,0 +1,26 @@
+"""Pictures of embeddings, walks and scores, as matplotlib figures fit for a paper.
+
+>>> import reinforce2vec as r2v
+>>> club = r2v.karate_club()
+>>> path = r2v.sample_walks(club, length=100, per_node=1, starts=[1])[0]
+>>> figure = r2v.plotting.walk_path(club, path)
+
+Colours are told apart by colour-blind readers too. Figures are matplotlib's own: change what you
+like, show them in a notebook, and write them with :func:`save`. Settings of matplotlib, and figures
+of yours, stay as they are.
+"""
+
+from .maps import embedding_map
+from .scores import evaluation_scores, evaluation_table
+from .style import save
+from .walks import occupation_over_time, stuck_set, walk_path
+
+__all__ = [
+    "embedding_map",
+    "evaluation_scores",
+    "evaluation_table",
+    "occupation_over_time",
+    "save",
+    "stuck_set",
+    "walk_path",
+]

@@ -1,0 +1,150 @@
+"""Classes of nodes, from labels of any kind or from communities, and the looks of each."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from ..embedding import Embedding
+from ..errors import InputError
+from ..evaluation.label_files import NamedLabels, one_class, read_named_labels
+from ..evaluation.labels import SEVERAL, from_mapping, from_pandas
+from ..numbering import is_missing
+from ..progress import counted
+from .style import FILLS, PALE
+
+SHAPES = "o^"  # with each of the colours; more are not told apart when they are small
+OTHER = -1
+
+
+class Look(NamedTuple):
+    """How the nodes of a class are drawn."""
+
+    name: str
+    colour: str
+    shape: str
+    rows: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """One class of each node.
+
+    Attributes
+    ----------
+    codes : int32 array (n_nodes,)
+        The number of each node's class; -1 if it has none.
+    names : list of str
+        What the classes are called.
+    kind : str
+        What a class is: "class", or "community".
+    sets : list of tuples of int, optional
+        The numbers of all classes of each node, if some have several.
+    """
+
+    codes: NDArray[np.int32]
+    names: list[str]
+    kind: str = "class"
+    sets: list[tuple[int, ...]] | None = None
+
+    def looks(self) -> tuple[list[Look], Look | None]:
+        """The classes to be drawn, by name, and all other nodes, if there are any.
+
+        Eight classes have a colour each, sixteen a colour and a shape. Of more, the eight largest
+        have a colour, and the others are left pale.
+        """
+        sizes = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
+        order = [number for number in np.argsort(-sizes, kind="stable").tolist() if sizes[number]]
+        many = len(order) > len(FILLS) * len(SHAPES)
+        shown = order[: len(FILLS)] if many else order
+        shown = sorted(shown, key=lambda number: by_number(self.names[number]))
+        looks = [
+            Look(
+                self.names[number],
+                FILLS[place % len(FILLS)],
+                SHAPES[place // len(FILLS)],
+                np.flatnonzero(self.codes == number),
+            )
+            for place, number in enumerate(shown)
+        ]
+        rest = np.flatnonzero(~np.isin(self.codes, shown))
+        if not rest.size:
+            return looks, None
+        name = "no " + self.kind
+        if many:
+            name = f"{len(order) - len(shown):,} others"
+            name += ", or none" if (self.codes < 0).any() else ""
+        return looks, Look(name, PALE, "o", rest)
+
+
+def by_number(name: str) -> tuple[float, str]:
+    """What to sort names by: numbers as numbers, before words."""
+    return (int(name) if name.isdecimal() else float("inf"), name)
+
+
+def classes_of(labels: Any, embedding: Embedding) -> Classes:
+    """One class of each node of an embedding, from labels in whichever way they are given.
+
+    Of several classes of a node it is the one with the most nodes. Text is the path of a file.
+    """
+    if isinstance(labels, (str, os.PathLike)):
+        labels = read_named_labels(labels, embedding)
+    if isinstance(labels, Classes):
+        found = labels
+    elif isinstance(labels, NamedLabels):
+        found = from_matrix(labels.matrix, labels.names)
+    else:
+        found = from_objects(labels, embedding)
+    if len(found.codes) != len(embedding):
+        raise InputError(
+            f"expected labels for each of {counted(len(embedding), 'node')}, got "
+            f"{len(found.codes):,}"
+        )
+    return found
+
+
+def from_matrix(matrix: NDArray[np.bool_], names: list[str]) -> Classes:
+    """Classes from a matrix (nodes, classes)."""
+    several = (matrix.sum(axis=1) > 1).any()
+    sets = [tuple(np.flatnonzero(row).tolist()) for row in matrix] if several else None
+    return Classes(one_class(matrix), names, sets=sets)
+
+
+def from_objects(labels: Any, embedding: Embedding) -> Classes:
+    """Classes from a dict by node id, a table, a matrix of 0 and 1, or a list."""
+    if isinstance(labels, Mapping):
+        labels = from_mapping(labels, embedding.ids)
+    elif hasattr(labels, "index") and hasattr(labels, "iloc"):
+        labels = from_pandas(labels, embedding.ids)
+    elif scipy.sparse.issparse(labels):
+        labels = labels.toarray()
+    if isinstance(labels, np.ndarray) and labels.ndim == 2:
+        if not np.isin(labels, (0, 1)).all():
+            raise InputError("a matrix of labels (nodes, classes) holds 0 and 1 only")
+        return from_matrix(labels.astype(bool), [str(i) for i in range(labels.shape[1])])
+    try:
+        listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+        several = [
+            [one for one in (each if isinstance(each, SEVERAL) else [each]) if not is_missing(one)]
+            for each in listed
+        ]
+        sizes = Counter(one for each in several for one in each)
+    except TypeError:
+        raise InputError(
+            "labels must be a class for each node, a dict {id: class}, or a matrix of 0 and 1"
+        ) from None
+    numbers = {name: number for number, name in enumerate(sizes)}
+    codes = [numbers[max(each, key=lambda one: sizes[one])] if each else OTHER for each in several]
+    sets = [tuple(sorted({numbers[one] for one in each})) for each in several]
+    return Classes(
+        np.array(codes, np.int32),
+        [str(name) for name in numbers],
+        sets=sets if any(len(each) > 1 for each in sets) else None,
+    )

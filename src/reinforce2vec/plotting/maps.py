@@ -1,0 +1,384 @@
+"""Maps: the nodes of an embedding as points in the plane."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_number
+from ..communities import find_communities
+from ..embedding import Embedding, checked_vectors
+from ..errors import InputError
+from ..graph import Graph, edges_of
+from ..nearest import graph_of_rows, nearest_rows
+from ..progress import counted
+from ..projection import project, project_method
+from .classes import OTHER, Classes, Look, classes_of
+from .places import middle_of, spread_boxes
+from .style import BLUE, FAINT, INK, PALE, TIME, clear_axes, halo, new_figure, styled
+
+COLOURED_BY = ("label", "community", "degree", "none")
+METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
+MANY = 3000  # points from which on they are dots of a bitmap in SVG and PDF
+UNASKED = 100_000  # nodes without a graph, up to which communities are looked for unasked
+FEW_EDGES = 2000  # that are drawn; more are a haze
+NAMES = 24  # classes whose names are written into the map
+LONGEST = 28  # letters of a name
+NAME_SIZE = 8.5  # of its letters
+
+
+class Sizes(NamedTuple):
+    """Areas of nodes, and the degrees that they stand for, if they do."""
+
+    areas: NDArray[np.float64]
+    degrees: NDArray[np.int64] | None
+
+
+def embedding_map(
+    embedding: Embedding | NDArray[Any],
+    labels: Any = None,
+    graph: Any = None,
+    method: str = "auto",
+    *,
+    colour_by: str | None = None,
+    title: str | None = None,
+    width: float = 6.0,
+    height: float = 4.5,
+    seed: int = 0,
+    positions: Any = None,
+    axes: Any = None,
+    progress: bool = True,
+) -> Any:
+    """A map of an embedding: similar nodes lie close together, and colours tell their classes.
+
+    Names of classes are written where most of their nodes are, unless other nodes prevail there.
+
+    Parameters
+    ----------
+    embedding : Embedding or array (n_nodes, dimensions)
+        The vectors.
+    labels : optional
+        The class of each node: a list in row order, a dict {id: class}, a pandas Series, a matrix
+        (nodes, classes) of 0 and 1, or the path of a file of lines `id label ...`. Of several
+        classes of a node, the largest is shown.
+    graph : Graph, optional
+        The graph, or anything that :meth:`Graph.from_any` takes, matched by ids. Gives degrees, by
+        which nodes are sized, and communities.
+    method : {"auto", "pca", "tsne", "umap"}
+        As for :func:`reinforce2vec.project`.
+    colour_by : {"label", "community", "degree", "none"}, optional
+        By default by label if there are labels, else by community: those of the graph, or without
+        one of the graph that links every node with those most similar. That takes long for very
+        many nodes: of more than 100,000 without labels and a graph, all have one colour by default.
+    title : str, optional
+        Stands above the map.
+    width, height : float
+        Of the figure, in inches.
+    seed : int, default 0
+        Of the projection and the communities.
+    positions : array (n_nodes, 2), optional
+        Where the nodes are, if that is known; `method` is then not used.
+    axes : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    progress : bool, default True
+        Show a line on the terminal, if there is one, while similar nodes are looked for.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> import reinforce2vec as r2v
+    >>> club = r2v.karate_club()
+    >>> model = r2v.Reinforce2Vec(dimensions=16, walks_per_node=10).fit(club)
+    >>> figure = r2v.plotting.embedding_map(model.embedding_, graph=club, method="pca")
+    >>> figure.axes[0].get_legend().get_title().get_text()
+    'community'
+    """
+    if not isinstance(embedding, Embedding):
+        vectors = checked_vectors(embedding)
+        embedding = Embedding(range(len(vectors)), vectors)
+    wanted = check_drawing(colour_by, labels, graph, width, height, len(embedding))
+    whole = None if graph is None else Graph.from_any(graph)
+    rows = None if whole is None else rows_of(embedding, whole)
+    points, caption = placed(embedding, method, seed, positions)
+    degrees = None if whole is None or rows is None else degrees_of(whole, rows)
+    sizes = sized(len(points), degrees, width * height)
+    classes = None
+    if wanted == "label":
+        classes = classes_of(labels, embedding)
+    elif wanted == "community":
+        classes = communities_of(embedding, whole, rows, seed, progress=progress)
+    with styled():
+        if axes is None:
+            axes = new_figure(width, height).add_subplot()
+        clear_axes(axes, title)
+        axes.set_xlabel(caption, color=FAINT, fontsize=7, loc="left")
+        if whole is not None and rows is not None and whole.n_edges <= FEW_EDGES:
+            draw_edges(axes, points, whole, rows)
+        if wanted != "degree":
+            explain_sizes(axes, sizes)
+        if classes is not None:
+            draw_classes(axes, points, sizes, classes)
+        elif wanted == "degree" and degrees is not None:
+            draw_degrees(axes, points, sizes, degrees)
+        else:
+            everyone = np.arange(len(points))
+            draw_nodes(axes, points, sizes.areas, [Look("", BLUE, "o", everyone)])
+    return axes.figure.figure  # that of a panel, too
+
+
+# -- what is drawn -------------------------------------------------------------------------------
+
+
+def check_drawing(
+    colour_by: str | None, labels: Any, graph: Any, width: float, height: float, n_nodes: int = 0
+) -> str:
+    """What to colour nodes by; InputError if there is nothing of the kind, or no room."""
+    unasked = "none" if graph is None and n_nodes > UNASKED else "community"
+    wanted = colour_by or ("label" if labels is not None else unasked)
+    if wanted not in COLOURED_BY:
+        raise InputError(f"colour_by must be one of {', '.join(COLOURED_BY)}, not {wanted!r}")
+    if wanted == "label" and labels is None:
+        raise InputError("colour_by='label' needs labels")
+    if wanted == "degree" and graph is None:
+        raise InputError("colour_by='degree' needs the graph")
+    check_number("width", width, least=1.5, most=100)
+    check_number("height", height, least=1.5, most=100)
+    return wanted
+
+
+def placed(
+    embedding: Embedding, method: str, seed: int, positions: Any
+) -> tuple[NDArray[np.float64], str]:
+    """Where nodes are, and a line that says how they came there."""
+    what = counted(len(embedding), "node")
+    if positions is None:
+        points = project(embedding, method, seed=seed).astype(np.float64)
+        chosen = METHOD_NAMES[project_method(method, len(embedding))]
+        caption = f"{what}, {counted(embedding.dimensions, 'dimension')}, by {chosen}"
+    else:
+        points = checked_positions(positions, len(embedding))
+        caption = what
+    return points, caption
+
+
+def checked_positions(positions: Any, n_nodes: int) -> NDArray[np.float64]:
+    """Places of nodes as an array, all of them finite."""
+    try:
+        points = np.asarray(positions, np.float64)
+    except (TypeError, ValueError):
+        points = np.empty(0)
+    if points.shape != (n_nodes, 2) or not np.isfinite(points).all():
+        raise InputError(
+            f"positions must be {n_nodes:,} pairs of finite numbers, one for each node"
+        )
+    return points
+
+
+def rows_of(embedding: Embedding, graph: Graph) -> NDArray[np.int64]:
+    """Where each node of the embedding stands in the graph; -1 if it does not."""
+    known = [graph.row(node) if node in graph else -1 for node in embedding.ids.tolist()]
+    rows = np.array(known, np.int64)
+    if (rows < 0).all():
+        raise InputError(
+            f"no node of the embedding is in the graph: {embedding.ids[0]!r} has a vector, and the "
+            f"graph's nodes are named like {next(iter(graph.ids.tolist()), None)!r}"
+        )
+    return rows
+
+
+def degrees_of(graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Neighbours of each node, in both directions; 0 for nodes that are not in the graph."""
+    degrees = graph.degrees.copy()
+    if graph.directed:
+        degrees += np.bincount(graph.indices, minlength=graph.n_nodes)
+    return np.where(rows < 0, 0, degrees[rows])
+
+
+def communities_of(
+    embedding: Embedding,
+    graph: Graph | None,
+    rows: NDArray[np.int64] | None,
+    seed: int,
+    nearest: tuple[NDArray[np.int32], NDArray[np.float32]] | None = None,
+    progress: bool = True,
+) -> Classes:
+    """Communities of the graph, or of what links every node with those most similar.
+
+    These are looked for unless `nearest` has them, as :func:`nearest_rows` gives them.
+    """
+    if graph is None or rows is None:
+        nearest = nearest or nearest_rows(embedding.vectors, progress=progress)
+        codes = find_communities(graph_of_rows(embedding, *nearest), seed=seed)
+    else:
+        found = find_communities(graph, seed=seed)
+        codes = np.where(rows < 0, OTHER, found[rows]).astype(np.int32)
+    names = [str(number + 1) for number in range(int(codes.max()) + 1)]
+    return Classes(codes, names, "community")
+
+
+def sized(n_nodes: int, degrees: NDArray[np.int64] | None, area: float) -> Sizes:
+    """Areas of points, in square points: fewer are larger, and so are those of many neighbours."""
+    middle = float(np.clip(400 * area / max(n_nodes, 1), 1.2, 45))
+    if degrees is None or not degrees.any():
+        return Sizes(np.full(n_nodes, middle), None)
+    typical = max(1.0, float(np.median(degrees[degrees > 0])))
+    return Sizes(middle * np.clip(degrees / typical, 0.3, 12) ** 0.75, degrees)
+
+
+# -- drawing -------------------------------------------------------------------------------------
+
+
+def draw_nodes(
+    axes: Any,
+    points: NDArray[np.float64],
+    areas: NDArray[np.float64],
+    looks: list[Look],
+    layer: float = 2.0,
+) -> None:
+    """Points of some classes, large nodes below small ones, so that no class hides another."""
+    n = len(points)
+    colour, shape = np.empty(n, object), np.empty(n, "<U1")
+    for look in looks:
+        colour[look.rows], shape[look.rows] = look.colour, look.shape
+    order = np.random.default_rng(0).permutation(n)
+    order = order[np.argsort(-areas[order], kind="stable")]
+    for mark in dict.fromkeys(look.shape for look in looks):
+        rows = order[shape[order] == mark]
+        axes.scatter(
+            *points[rows].T, s=areas[rows], c=colour[rows].tolist(), marker=mark, zorder=layer,
+            **texture(n),
+        )  # fmt: skip
+
+
+def draw_edges(
+    axes: Any, points: NDArray[np.float64], graph: Graph, rows: NDArray[np.int64]
+) -> None:
+    """Edges of a small graph, in the background."""
+    from matplotlib.collections import LineCollection
+
+    number = np.full(graph.n_nodes, -1)
+    number[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+    ends = number[edges_of(graph)[0]]
+    ends = ends[(ends >= 0).all(axis=1)]
+    axes.add_collection(LineCollection(list(points[ends]), colors=PALE, linewidths=0.4, zorder=1))
+
+
+def texture(n_nodes: int) -> dict[str, Any]:
+    """How solid points are: few with a rim, many seen through and as dots of a bitmap."""
+    many = n_nodes > MANY
+    return {
+        "alpha": 0.65 if many else 0.9,
+        "linewidths": 0.0 if many else 0.3,
+        "edgecolors": "none" if many else "white",
+        "rasterized": many,
+    }
+
+
+def draw_classes(axes: Any, points: NDArray[np.float64], sizes: Sizes, classes: Classes) -> None:
+    """Nodes in the colours of their classes, names where the classes are, and a legend."""
+    from matplotlib.lines import Line2D
+
+    looks, rest = classes.looks()
+    if rest is not None:
+        draw_nodes(axes, points, sizes.areas, [rest], 1.5)
+    draw_nodes(axes, points, sizes.areas, looks)
+    handles = [
+        Line2D(
+            [], [], linestyle="", marker=look.shape, color=look.colour, markersize=5.5,
+            markeredgewidth=0, label=f"{shortened(look.name)}  ({len(look.rows):,})",
+        )
+        for look in (looks if rest is None else [*looks, rest])
+    ]  # fmt: skip
+    legend_beside(axes, handles, classes.kind)
+    write_names(axes, points, looks)
+
+
+def legend_beside(axes: Any, handles: list[Any], title: str, low: bool = False) -> None:
+    """A legend on the right of the axes, at their top or bottom, beside one that is there."""
+    before = axes.get_legend()
+    legend = axes.legend(
+        handles=handles, title=title, loc="lower left" if low else "upper left",
+        bbox_to_anchor=(1.0, 0.0 if low else 1.0), alignment="left", handletextpad=0.2,
+        borderaxespad=0.0, labelspacing=0.35, title_fontsize=8,
+    )  # fmt: skip
+    legend.get_title().set_color(FAINT)
+    if before is not None:
+        axes.add_artist(before).set_clip_on(False)  # else the layout leaves it no room
+
+
+def explain_sizes(axes: Any, sizes: Sizes) -> None:
+    """A legend: how large nodes of some degrees are."""
+    from matplotlib.lines import Line2D
+
+    degrees = sizes.degrees
+    if degrees is None:
+        return
+    examples: dict[int, float] = {}
+    for share in (0.05, 0.5, 0.99):
+        row = int(np.argsort(degrees, kind="stable")[round(share * (len(degrees) - 1))])
+        examples[int(degrees[row])] = float(sizes.areas[row])
+    handles = [
+        Line2D(
+            [], [], linestyle="", marker="o", color=FAINT, markersize=max(1.0, area**0.5),
+            markeredgewidth=0, label=f"{degree:,}",
+        )
+        for degree, area in examples.items()
+    ]  # fmt: skip
+    legend_beside(axes, handles, "degree", low=True)
+
+
+def draw_degrees(
+    axes: Any, points: NDArray[np.float64], sizes: Sizes, degrees: NDArray[np.int64]
+) -> None:
+    """Nodes coloured by degree, on a logarithmic scale."""
+    from matplotlib.colors import LogNorm
+
+    order = np.argsort(degrees, kind="stable")
+    found = axes.scatter(
+        *points[order].T, s=sizes.areas[order], c=np.maximum(degrees[order], 1), cmap=TIME,
+        norm=LogNorm(1, max(2, degrees.max())), zorder=2, **texture(len(points)),
+    )  # fmt: skip
+    bar = axes.figure.colorbar(found, ax=axes, shrink=0.5, aspect=18, pad=0.01, anchor=(0, 1))
+    bar.set_label("degree")
+    bar.solids.set_alpha(1)
+    bar.outline.set_visible(False)
+
+
+def write_names(axes: Any, points: NDArray[np.float64], looks: list[Look]) -> None:
+    """Write the names of classes where their nodes are, if they prevail; none over another."""
+    centres, names, radii = [], [], []
+    for look in looks[:NAMES]:
+        centre = middle_of(points[look.rows])
+        apart = np.sqrt(((points - centre) ** 2).sum(axis=1))
+        own = apart[look.rows]
+        around = np.argsort(apart, kind="stable")[: max(3, len(own) // 2)]
+        if np.isin(around, look.rows).mean() > 0.5:
+            centres.append(centre)
+            names.append(shortened(look.name))
+            radii.append(float(np.quantile(own, 0.8)))
+    if not names:
+        return
+    axes.figure.figure.draw_without_rendering()  # now that the legend has its room: the scale
+    scale = axes.transData.transform([(0, 0), (1, 0)])[:, 0]
+    dots = axes.figure.dpi / 72  # a point of type, on the screen
+    boxes = np.array([(0.65 * len(name) + 0.5, 1.35) for name in names]) * NAME_SIZE * dots
+    places = axes.transData.transform(np.array(centres))
+    radius = np.array(radii) * (scale[1] - scale[0])
+    small = radius < boxes[:, 1]  # what would vanish below its name has it above
+    places[small, 1] += 0.7 * (radius[small] + boxes[small, 1])
+    moved = axes.transData.inverted().transform(spread_boxes(places, boxes))
+    for name, (x, y) in zip(names, moved, strict=True):
+        axes.text(
+            x, y, name, ha="center", va="center", fontsize=NAME_SIZE, weight="bold", color=INK,
+            path_effects=halo(), zorder=4,
+        )  # fmt: skip
+
+
+def shortened(name: str) -> str:
+    """A name of at most so many letters."""
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"

@@ -1,0 +1,157 @@
+"""How pictures look, and how they are saved. matplotlib is imported when one is drawn."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from .. import errors
+from ..files import check_target, known_suffix, whole
+
+# Okabe and Ito's palette: told apart by colour-blind readers too.
+BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, GREY = (
+    *("#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442"),
+    *("#0072B2", "#D55E00", "#CC79A7", "#7F7F7F"),
+)
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, BLACK, GREY)  # of lines
+FILLS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, "#333333", YELLOW)  # of dots and areas
+PALE = "#D4D4D4"  # of what stands in the background; greens and purples are grey to some eyes
+INK, FAINT = "#333333", "#666666"  # of writing
+MARKERS = "osD^vP*X"
+TIME = "viridis"  # from early to late, from little to much: even for all eyes
+
+STYLE: dict[str, Any] = {
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "text.color": INK,
+    "axes.grid": True,
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "svg.hashsalt": "reinforce2vec",  # the same picture, the same file
+    "pdf.fonttype": 42,  # letters stay letters, as publishers want
+}
+STAMPS: dict[str, dict[str, Any]] = {  # without a date: the same picture, the same file
+    ".png": {"Software": None},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+
+
+def matplotlib() -> Any:
+    """The package; InputError, with what to install, if it is missing."""
+    try:
+        import matplotlib
+        import matplotlib.figure
+        import matplotlib.style
+    except ImportError:
+        raise errors.missing("matplotlib", "plots", "drawing pictures") from None
+    return matplotlib
+
+
+@contextmanager
+def styled() -> Iterator[Any]:
+    """The package matplotlib, set to the look of our pictures within the block only."""
+    package = matplotlib()
+    with package.style.context(["default", STYLE]):
+        yield package
+
+
+@cache
+def figure_class() -> Any:
+    """The class of our figures: one that a notebook shows, whether it knows matplotlib or not."""
+
+    class Picture(matplotlib().figure.Figure):  # type: ignore[misc]
+        def _repr_png_(self) -> bytes:
+            return rendered(self, ".png", 144)
+
+    return Picture
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of a size in inches, unknown to pyplot: nothing of the user's changes."""
+    return figure_class()(figsize=(width, height), layout="constrained")
+
+
+def save(figure: Any, path: str | os.PathLike[str], *, dpi: int = 300) -> None:
+    """Write a figure to a file: .png, .svg or .pdf.
+
+    The file appears when it is complete. The same figure gives the same bytes, whatever the day.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+        Of any origin.
+    path : path
+        The file to write; its suffix names the format.
+    dpi : int, default 300
+        Dots an inch of a PNG, and of clouds of many points in SVG and PDF, where all else is lines
+        and letters.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import reinforce2vec as r2v
+    >>> figure = r2v.plotting.walk_path(r2v.karate_club(), [0, 1, 2, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "walk.svg")
+    ...     r2v.plotting.save(figure, file)
+    ...     print(file.read_bytes()[:5])
+    b'<?xml'
+    """
+    target, suffix = check_picture(path)
+    picture = rendered(figure, suffix, dpi)
+    with whole(target) as stream:
+        stream.write(picture)
+
+
+def check_picture(path: str | os.PathLike[str]) -> tuple[Path, str]:
+    """Where a picture is to be written, and its suffix; InputError if it cannot be."""
+    suffix = known_suffix(Path(path), STAMPS, "pictures go to")
+    return check_target(path), suffix
+
+
+def rendered(figure: Any, suffix: str, dpi: int) -> bytes:
+    """A figure as the bytes of a file."""
+    stream = BytesIO()
+    with styled():
+        figure.savefig(stream, format=suffix[1:], dpi=dpi, metadata=STAMPS[suffix])
+    return stream.getvalue()
+
+
+def clear_axes(axes: Any, title: str | None = None) -> None:
+    """Axes without frame, ticks and grid, for places whose numbers mean nothing."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.06)
+    if title:
+        axes.set_title(title)
+
+
+def halo(width: float = 2.5) -> list[Any]:
+    """A white rim round letters, so that they are read on any ground."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=width, foreground="white")]

@@ -1,0 +1,404 @@
+"""What a walk did: its path over the graph, where its time went, where it got stuck."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_count
+from ..errors import InputError
+from ..graph import Graph, edges_of
+from ..progress import counted
+from ..walks.trace import occupation
+from ..walks.trace import stuck_set as nodes_of_stuck_set
+from .maps import checked_positions
+from .places import MOST, layout, turned_wide
+from .style import (
+    COLOURS,
+    FAINT,
+    FILLS,
+    INK,
+    PALE,
+    RED,
+    TIME,
+    clear_axes,
+    halo,
+    new_figure,
+    styled,
+)
+
+PANEL = 2.7  # inches
+ARCS = 600  # steps that are drawn one by one; of longer paths, the last ones
+POINTS = 200  # places along a path at which it is looked at
+AROUND = 150  # nodes around a path that are shown of a large graph
+
+Places = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+def walk_path(
+    graph: Any,
+    path: Any,
+    *,
+    positions: Any = None,
+    title: str | None = None,
+    axes: Any = None,
+) -> Any:
+    """A walker's path over its graph: light is late, and nodes are as large as its visits.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph, or anything that :meth:`Graph.from_any` takes. Of one with more than 1,000
+        nodes the part around the path is shown.
+    path : array of int, or dict {name: array}
+        A walk, as row numbers: a row of :func:`reinforce2vec.sample_walks`. Several walks get a
+        panel each.
+    positions : array (n_nodes, 2), optional
+        Where the nodes are; by default as far apart as steps lead from one to the other.
+    title : str, optional
+        Stands above a single walk.
+    axes : matplotlib Axes, optional
+        Where to draw a single walk, without the scale of steps; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> import reinforce2vec as r2v
+    >>> club = r2v.karate_club()
+    >>> walks = {
+    ...     name: r2v.sample_walks(club, walk, length=200, per_node=1, starts=[1])[0]
+    ...     for name, walk in [("explores", r2v.ReinforcedWalk()),
+    ...                        ("does not", r2v.ReinforcedWalk("js", "none"))]
+    ... }
+    >>> figure = r2v.plotting.walk_path(club, walks)
+    >>> [panel.get_title(loc="left") for panel in figure.axes[:2]]
+    ['explores', 'does not']
+    """
+    whole, paths = Graph.from_any(graph), named_paths(path, title)
+    part, rows, places = drawn_part(whole, list(paths.values()), positions)
+    with styled() as matplotlib:
+        panels = [axes] if axes is not None else row_of_panels(len(paths), tall(places) + 0.7)
+        if len(panels) != len(paths):
+            raise InputError("axes are for a single walk: several get panels of their own")
+        for panel, (name, nodes) in zip(panels, paths.items(), strict=True):
+            clear_axes(panel, name)
+            draw_edges(panel, part, places)
+            draw_path(panel, places, np.searchsorted(rows, nodes))
+        if axes is None:
+            last = max(len(nodes) for nodes in paths.values()) - 1
+            scale = matplotlib.colors.Normalize(0, max(1, last))
+            bar = panels[0].figure.colorbar(
+                matplotlib.cm.ScalarMappable(scale, TIME), ax=panels, orientation="horizontal",
+                shrink=min(0.5, 2 / (PANEL * len(paths))), aspect=30, pad=0.02,
+            )  # fmt: skip
+            bar.set_label("step")
+            bar.outline.set_visible(False)
+    return panels[0].figure.figure
+
+
+def occupation_over_time(
+    paths: Any, n_nodes: int, *, top: int = 6, ids: Any = None, title: str | None = None
+) -> Any:
+    """Which share of its time a walk has spent where, as it goes on.
+
+    Parameters
+    ----------
+    paths : array of int, or dict {name: array}
+        A walk, as row numbers, or several, which get a panel each.
+    n_nodes : int
+        Number of nodes of the graph.
+    top : int, default 6
+        How many of the most visited nodes are told apart, at most 7.
+    ids : sequence, optional
+        Names of the nodes, such as `graph.ids`; by default row numbers.
+    title : str, optional
+        Stands above a single walk.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> import reinforce2vec as r2v
+    >>> club = r2v.karate_club()
+    >>> path = r2v.sample_walks(club, length=200, per_node=1, starts=[1])[0]
+    >>> figure = r2v.plotting.occupation_over_time(path, 34, ids=club.ids)
+    >>> figure.axes[0].get_ylabel()
+    'share of time'
+    """
+    named = named_paths(paths, title)
+    n_nodes = check_count("n_nodes", n_nodes, 1)
+    top = min(check_count("top", top, 1), len(FILLS) - 1)
+    with styled():
+        panels = row_of_panels(len(named), PANEL, share=True)
+        colours: dict[int, str] = {}  # the same of a node in all panels, as far as they suffice
+        for panel, (name, nodes) in zip(panels, named.items(), strict=True):
+            draw_occupation(panel, nodes, n_nodes, top, ids, colours)
+            panel.set_title(name)
+        panels[0].set_ylabel("share of time")
+    return panels[0].figure
+
+
+def stuck_set(graph: Any, paths: Any, *, last: int = 100, positions: Any = None) -> Any:
+    """Where walks ended up: the nodes of their last steps, and how many they met as they went on.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph, or anything that :meth:`Graph.from_any` takes.
+    paths : array of int, or dict {name: array}
+        A walk, as row numbers, or several, to be compared.
+    last : int, default 100
+        In how many steps nodes are counted. A walk that moves among few nodes is stuck.
+    positions : array (n_nodes, 2), optional
+        Where the nodes are; by default as far apart as steps lead from one to the other.
+
+    Returns
+    -------
+    matplotlib Figure
+        A panel of the graph for each walk, and one in which they are compared.
+
+    Examples
+    --------
+    >>> import reinforce2vec as r2v
+    >>> club = r2v.karate_club()
+    >>> walk = r2v.ReinforcedWalk("js", "none")
+    >>> path = r2v.sample_walks(club, walk, length=500, per_node=1, starts=[1])[0]
+    >>> figure = r2v.plotting.stuck_set(club, {"does not explore": path})
+    >>> figure.axes[-1].get_ylabel()
+    'nodes met in 100 steps'
+    """
+    whole, named = Graph.from_any(graph), named_paths(paths, None)
+    last = check_count("last", last, 1)
+    part, rows, places = drawn_part(whole, list(named.values()), positions)
+    with styled():
+        height = tall(places) + 0.4
+        figure = new_figure(max(PANEL * len(named), 4.0), height + 2.3)
+        grid = figure.add_gridspec(2, len(named), height_ratios=[height, 2.0])
+        for number, (name, nodes) in enumerate(named.items()):
+            panel = figure.add_subplot(grid[0, number])
+            clear_axes(panel, name)
+            draw_edges(panel, part, places)
+            draw_stuck(panel, places, rows, nodes, last, COLOURS[number % len(COLOURS)])
+        panel = figure.add_subplot(grid[1, :])
+        draw_distinct(panel, named, last)
+        if len(named) > 1:
+            handles, labels = panel.get_legend_handles_labels()
+            figure.legend(handles, labels, loc="outside lower center", ncols=min(len(named), 4))
+    return figure
+
+
+# -- what is drawn -------------------------------------------------------------------------------
+
+
+def named_paths(paths: Any, title: str | None) -> dict[str, Rows]:
+    """Walks by name, each without its padding."""
+    if not isinstance(paths, Mapping):
+        paths = {title or "": paths}
+    if not paths:
+        raise InputError("there is no walk to draw")
+    return {str(name): trimmed(path) for name, path in paths.items()}
+
+
+def trimmed(path: Any) -> Rows:
+    """A path as an array of row numbers, without the -1 after its end."""
+    nodes = np.asarray(path)
+    nodes_of_stuck_set(nodes)  # checks it
+    return nodes[nodes >= 0].astype(np.int64)
+
+
+def drawn_part(graph: Graph, paths: list[Rows], positions: Any) -> tuple[Graph, Rows, Places]:
+    """What is shown of a graph: all of it, or of a large one what is around the paths.
+
+    Returns the part as a graph, the rows of its nodes in the whole, ascending, and their places.
+    """
+    highest = max(int(nodes.max()) for nodes in paths)
+    if highest >= graph.n_nodes:
+        raise InputError(
+            f"a path visits row {highest:,}, but the graph has {graph.n_nodes:,} nodes: is it of "
+            "another graph?"
+        )
+    rows: Rows = np.arange(graph.n_nodes)
+    if graph.n_nodes > MOST:
+        rows = around(graph, np.unique(np.concatenate(paths)))
+    number = np.full(graph.n_nodes, -1, np.int32)
+    number[rows] = np.arange(len(rows))
+    ends, _ = edges_of(graph)
+    ends = number[ends]
+    inside = (ends >= 0).all(axis=1)
+    part = Graph.from_numbered(ends[inside], None, np.arange(len(rows), dtype=np.int64))
+    if positions is not None:
+        return part, rows, checked_positions(positions, graph.n_nodes)[rows]
+    return part, rows, turned_wide(layout(part))
+
+
+def around(graph: Graph, visited: Rows) -> Rows:
+    """Visited nodes and some of their neighbours: those that know most of them."""
+    if len(visited) > MOST:
+        raise InputError(
+            f"paths over {len(visited):,} nodes are too long to be drawn node by node: at most "
+            f"{MOST:,}"
+        )
+    links = np.zeros(graph.n_nodes, np.int64)
+    for row in visited:
+        links[graph.indices[graph.indptr[row] : graph.indptr[row + 1]]] += 1
+    links[visited] = 0
+    known = np.argsort(-links, kind="stable")[: min(AROUND, MOST - len(visited))]
+    return np.union1d(visited, known[links[known] > 0]).astype(np.int64)
+
+
+def tall(places: Places) -> float:
+    """How high a panel of a graph is, in inches, so that the graph fills it."""
+    extent = np.ptp(places, axis=0)
+    return PANEL * float(np.clip((extent[1] + 1e-9) / (extent[0] + 1e-9), 0.4, 1.2))
+
+
+def row_of_panels(count: int, height: float, share: bool = False) -> list[Any]:
+    """Axes side by side in a new figure."""
+    figure = new_figure(max(PANEL * count, 3.6), height)
+    return list(figure.subplots(1, count, squeeze=False, sharey=share)[0])
+
+
+# -- drawing -------------------------------------------------------------------------------------
+
+
+def draw_edges(panel: Any, graph: Graph, places: Places) -> None:
+    """The graph itself, in the background."""
+    from matplotlib.collections import LineCollection
+
+    ends, _ = edges_of(graph)
+    width = float(np.clip(40 / max(len(ends), 1) ** 0.5, 0.2, 0.8))
+    panel.add_collection(
+        LineCollection(list(places[ends]), colors=PALE, linewidths=width, zorder=1)
+    )
+    area = node_area(len(places))
+    panel.scatter(*places.T, s=area, color=PALE, linewidths=0, zorder=1.5)
+
+
+def node_area(n_nodes: int) -> float:
+    """Area of a node that was not visited, in square points."""
+    return float(np.clip(700 / n_nodes, 1.5, 22))
+
+
+def draw_path(panel: Any, places: Places, nodes: Rows) -> None:
+    """Steps as arcs coloured by time, nodes by their visits; start and end are marked."""
+    from matplotlib.collections import LineCollection
+
+    steps = np.arange(1, len(nodes))[-ARCS:]
+    if steps.size:
+        arcs = LineCollection(
+            list(bent(places[nodes[steps - 1]], places[nodes[steps]])), cmap=TIME, zorder=2,
+            linewidths=float(np.clip(20 / len(steps) ** 0.5, 0.8, 1.6)), alpha=0.75,
+            capstyle="round",
+        )  # fmt: skip
+        arcs.set_array(steps)
+        arcs.set_clim(0, len(nodes) - 1)
+        panel.add_collection(arcs)
+    met, visits = np.unique(nodes, return_counts=True)
+    area = node_area(len(places))
+    shares = visits / max(visits.max(), 6)  # all of few visits are small
+    panel.scatter(
+        *places[met].T, s=area * (1 + 7 * shares), color="white", edgecolors=INK, linewidths=0.9,
+        zorder=3,
+    )  # fmt: skip
+    place = places[nodes[0]]
+    panel.scatter(*place, s=area * 3 + 12, color=RED, marker="o", linewidths=0, zorder=4)
+    panel.annotate(
+        "start", place, xytext=(0, 7), textcoords="offset points", ha="center", fontsize=7.5,
+        color=RED, path_effects=halo(), zorder=5,
+    )  # fmt: skip
+
+
+def bent(begin: Places, end: Places) -> Places:
+    """Arcs from points to points, of eight pieces; each a little different, so that none hides."""
+    bend = np.random.default_rng(0).uniform(0.06, 0.24, len(begin))
+    along = end - begin
+    aside = np.column_stack([-along[:, 1], along[:, 0]]) * bend[:, None]
+    share = np.linspace(0, 1, 9)[None, :, None]
+    arcs = begin[:, None] + along[:, None] * share + aside[:, None] * (4 * share * (1 - share))
+    return np.asarray(arcs)
+
+
+def draw_occupation(
+    panel: Any, nodes: Rows, n_nodes: int, top: int, ids: Any, colours: dict[int, str]
+) -> None:
+    """Shares of time, stacked: the most visited nodes in colours, all others pale."""
+    last = len(nodes) - 1
+    steps = np.unique(np.linspace(0, last, POINTS).astype(np.int64))
+    shares = occupation(nodes, n_nodes, steps.tolist(), "path")
+    chosen = np.argsort(-shares[-1], kind="stable")[:top]
+    chosen = chosen[shares[-1, chosen] > 0]
+    rest = np.maximum(1 - shares[:, chosen].sum(axis=1), 0)
+    names = [str(row if ids is None else ids[row]) for row in chosen.tolist()]
+    names = [f"node {name}" if place == 0 else name for place, name in enumerate(names)]
+    panel.stackplot(
+        steps, *shares[:, chosen].T, rest, linewidth=0.4, edgecolor="white",
+        colors=[*different_colours(chosen.tolist(), colours), PALE],
+    )  # fmt: skip
+    parts = [*zip(names, shares[-1, chosen].tolist(), strict=True), ("others", float(rest[-1]))]
+    height = 0.0
+    for name, share in parts:
+        if share > 0.04:  # else there is no room to write it
+            panel.annotate(
+                name, (1.0, height + share / 2), xycoords=panel.get_yaxis_transform(),
+                xytext=(3, 0), textcoords="offset points", va="center", fontsize=8,
+            )  # fmt: skip
+        height += share
+    panel.set_xlim(0, max(last, 1))
+    panel.set_ylim(0, 1)
+    panel.set_xlabel("step")
+    panel.grid(visible=False)
+
+
+def different_colours(nodes: list[int], known: dict[int, str]) -> list[str]:
+    """A colour for each node, none twice; those that are known stay if they can."""
+    taken: dict[str, int] = {}
+    for node in nodes:
+        if node in known:
+            taken.setdefault(known[node], node)
+    for node in nodes:
+        if taken.get(known.get(node, "")) != node:
+            fresh = [one for one in FILLS if one not in taken]
+            unused = [one for one in fresh if one not in known.values()]
+            known[node] = (unused or fresh)[0]
+            taken[known[node]] = node
+    return [known[node] for node in nodes]
+
+
+def draw_stuck(panel: Any, places: Places, rows: Rows, nodes: Rows, last: int, colour: str) -> None:
+    """Nodes of the last steps, by how often they were met; those met before, and the others."""
+    area = node_area(len(places))
+    met = np.searchsorted(rows, np.unique(nodes))
+    panel.scatter(
+        *places[met].T, s=area * 1.6, color="white", edgecolors=FAINT, linewidths=0.7, zorder=2
+    )
+    stuck, counts = nodes_of_stuck_set(nodes, last=last)
+    panel.scatter(
+        *places[np.searchsorted(rows, stuck)].T, s=area * (1.6 + 8 * counts / counts.max()),
+        color=colour, edgecolors="white", linewidths=0.7, zorder=3,
+    )  # fmt: skip
+    steps = min(last, len(nodes))
+    note = f"last {steps:,} steps: {counted(len(stuck), 'node')}"
+    panel.set_xlabel(note, fontsize=8, loc="left")
+
+
+def draw_distinct(panel: Any, paths: dict[str, Rows], last: int) -> None:
+    """How many different nodes were met within so many steps, as walks go on."""
+    for number, (name, nodes) in enumerate(paths.items()):
+        ends = np.unique(np.linspace(min(last, len(nodes)), len(nodes), POINTS).astype(np.int64))
+        counts = [len(np.unique(nodes[max(0, end - last) : end])) for end in ends]
+        panel.plot(
+            ends - 1, counts, color=COLOURS[number % len(COLOURS)], linewidth=1.6, label=name,
+            linestyle=("-", "--", "-.")[number % 3],
+        )  # fmt: skip
+    panel.set_ylim(bottom=0)
+    panel.set_xlabel("step")
+    panel.set_ylabel(f"nodes met in {last:,} steps")

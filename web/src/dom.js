@@ -1,0 +1,31 @@
+// Small helpers for the document. Text is only ever set as text: ids may hold anything.
+
+/** The element of this id. */
+export const byId = (id) => document.getElementById(id);
+
+/** Make an element: attributes, on… listeners, and children that are elements or text. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "style") Object.assign(element.style, value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child != null && child !== false));
+  return element;
+}
+
+/** A number with thousands apart: 88,234. */
+export const written = (number) => number.toLocaleString("en");
+
+/** A count of things: 1 node, 2,000 nodes. */
+export const counted = (number, one, many = `${one}s`) =>
+  `${written(number)} ${number === 1 ? one : many}`;
+
+/** Whether the reader would rather not see things move. */
+export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** The value of a colour that the style sheet names. */
+export const styled = (name) =>
+  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
