@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+import pages
 import reinforce2vec
-from reinforce2vec import karate_club
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OPTIONAL = (
-    *("igraph", "matplotlib", "networkx", "pandas", "polars", "pooch", "pyarrow", "requests"),
-    *("sklearn", "torch", "torch_geometric"),
+    *("gensim", "igraph", "matplotlib", "networkx", "optuna", "pandas", "polars", "pooch"),
+    *("pyarrow", "requests", "sklearn", "torch", "torch_geometric", "usearch"),
 )
-
-
-def blocks(language):
-    """The fenced blocks of the README in one language."""
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
 def run_python(code, folder=None):
@@ -38,52 +30,20 @@ def run_python(code, folder=None):
     return done.stdout
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A folder with the graph that the README speaks of."""
-    club = karate_club()
-    rows = np.repeat(np.arange(34), club.degrees)
-    pairs = np.column_stack([club.ids[rows], club.ids[club.indices]])
-    np.savetxt(tmp_path / "edges.txt", pairs[pairs[:, 0] < pairs[:, 1]], "%d")
-    sides = ["instructor" if node < 18 else "administrator" for node in club.ids]
-    np.savetxt(tmp_path / "labels.txt", np.column_stack([club.ids, sides]), "%s")
-    return tmp_path
-
-
 # -- the README --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_the_python_of_the_readme_runs(folder, code):
-    assert "Graph(34 nodes, 78 edges" in run_python(code, folder)
+def test_the_code_of_the_readme_runs_and_prints_what_it_shows(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    pages.run_page(ROOT / "README.md", folder)
+    languages = [block.language for block in pages.blocks_of(ROOT / "README.md")]
+    assert {"python", "sh"} <= set(languages)
 
 
-@pytest.mark.parametrize("benchmark", ["walks", "training"])
-def test_the_speeds_of_the_readme_are_the_measured_ones(monkeypatch, benchmark):
+@pytest.mark.parametrize("table", ["quality", "speed"])
+def test_the_tables_of_the_readme_are_the_measured_ones(monkeypatch, table):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    summary = importlib.import_module(benchmark).summary
-    found = json.loads((ROOT / "benchmarks" / "results" / f"{benchmark}.json").read_text())
-    assert summary(found) in README
-
-
-COMMANDS = [line for block in blocks("sh") for line in block.splitlines() if line]
-
-
-def test_the_commands_of_the_readme_run(folder):
-    """In their order: some read what others have written."""
-    for command in COMMANDS:
-        name, *words = shlex.split(command)
-        assert name == "reinforce2vec"
-        module = [sys.executable, "-m", name, *words]
-        done = subprocess.run(module, cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        if "-o" in words:
-            assert (folder / words[words.index("-o") + 1]).stat().st_size > 0
-
-
-def test_the_readme_has_something_to_run():
-    assert blocks("python")
-    assert COMMANDS
+    assert getattr(importlib.import_module("readme"), table)() in README
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", README))
@@ -170,7 +130,7 @@ def test_an_unknown_name_is_an_attribute_error():
 @pytest.mark.parametrize("name", [name for name in reinforce2vec.__all__ if name[0] != "_"])
 def test_every_public_name_is_there_and_documented(name):
     public = getattr(reinforce2vec, name)
-    assert public.__name__ == name
+    assert public.__name__.removeprefix("reinforce2vec.") == name
     assert inspect.getdoc(public)
     assert name in dir(reinforce2vec)
 

@@ -1,0 +1,67 @@
+"""What the drawings share: colours that colour-blind readers tell apart, boxes, arrows, nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
+
+from reinforce2vec.plotting.style import BLACK, ORANGE, SKY, YELLOW
+
+PALE = "#e8e8e8"
+
+plt.rcParams.update(
+    {
+        "font.size": 10,
+        "axes.titlesize": 11,
+        "axes.titlelocation": "left",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "savefig.facecolor": "white",
+        "svg.hashsalt": "reinforce2vec",  # the same numbers, the same file
+    }
+)
+
+
+def canvas(width: float, height: float) -> tuple[Any, Any]:
+    """A figure with one empty field, in inches from its lower left corner."""
+    figure = plt.figure(figsize=(width, height))
+    field = figure.add_axes((0, 0, 1, 1))
+    field.set(xlim=(0, width), ylim=(0, height), aspect="equal")
+    field.axis("off")
+    return figure, field
+
+
+def box(field: Any, x: float, y: float, width: float, height: float, colour: str) -> None:
+    """A rounded box with its lower left corner at (x, y)."""
+    shape = "round,pad=0,rounding_size=0.08"
+    field.add_patch(
+        FancyBboxPatch(
+            (x, y),
+            width,
+            height,
+            boxstyle=shape,
+            facecolor="white",
+            edgecolor=colour,
+            linewidth=1.8,
+        )
+    )
+
+
+def arrow(field: Any, begin: tuple[float, float], end: tuple[float, float], **looks: Any) -> None:
+    """An arrow from one place to another."""
+    looks = {"color": BLACK, "linewidth": 1.4, "mutation_scale": 13} | looks
+    field.add_patch(FancyArrowPatch(begin, end, arrowstyle="-|>", shrinkA=0, shrinkB=0, **looks))
+
+
+def node(field: Any, place: tuple[float, float], name: object, colour: str, size: float) -> None:
+    """A node of a graph."""
+    filled = colour not in ("white", PALE, YELLOW, ORANGE, SKY)
+    field.add_patch(Circle(place, size, facecolor=colour, edgecolor=BLACK, linewidth=1.1, zorder=3))
+    field.text(
+        *place, str(name), ha="center", va="center", color="white" if filled else "black", zorder=4
+    )

@@ -1,0 +1,99 @@
+"""Pages that are made while the site is: the command line's reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+COMMANDS = "<!-- every command -->"
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put the reference of all commands where a page asks for it."""
+    return markdown.replace(COMMANDS, "\n".join(reference()) if COMMANDS in markdown else "")
+
+
+def reference() -> Iterator[str]:
+    """Markdown for the whole command line, from the application itself."""
+    from typer.main import get_command
+
+    from reinforce2vec.cli import app
+
+    for name, command in walk("reinforce2vec", get_command(app)):
+        yield from section(name, command)
+
+
+def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """A command and all below it, with their full names."""
+    yield name, command
+    for word, child in getattr(command, "commands", {}).items():
+        if not child.hidden:
+            yield from walk(f"{name} {word}", child)
+
+
+def section(name: str, command: Any) -> Iterator[str]:
+    """One command: what it does, its arguments and options, and examples."""
+    shown = [one for one in command.params if not getattr(one, "hidden", False)]
+    yield f"## `{name}` {{ #{name.replace(' ', '-')} }}\n"
+    if command.help:
+        yield f"{paragraphs(command.help)}\n"
+    yield f"    {' '.join([name, *usage(command, shown)])}\n"
+    for title, parameters in groups(shown):
+        yield f"**{title}**\n"
+        for parameter in parameters:
+            yield f"{names(parameter)}\n:   {text(parameter)}\n"
+    if command.epilog:
+        yield f"{paragraphs(command.epilog)}\n"
+
+
+def groups(parameters: list[Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Arguments, then options by the groups of the help; those of no group come last."""
+    found: dict[str, list[Any]] = {"Arguments": []}
+    others = []
+    for parameter in parameters:
+        group = getattr(parameter, "rich_help_panel", None)
+        if parameter.param_type_name == "argument":
+            group = "Arguments"
+        (found.setdefault(group, []) if group else others).append(parameter)
+    found["Other options" if any(found.values()) else "Options"] = others
+    yield from ((name, members) for name, members in found.items() if members)
+
+
+def usage(command: Any, parameters: list[Any]) -> Iterator[str]:
+    """How the command is written."""
+    yield "[OPTIONS]"
+    for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            value = takes(parameter).removesuffix("...") + "..." * (parameter.nargs == -1)
+            yield value if parameter.required else f"[{value}]"
+    if getattr(command, "commands", None):
+        yield "COMMAND ..."
+
+
+def names(parameter: Any) -> str:
+    """The names of a parameter, and what it takes."""
+    if parameter.param_type_name == "argument":
+        return f"`{takes(parameter)}`"
+    value = "" if parameter.is_flag else f" {takes(parameter)}"
+    return ", ".join(f"`{name}{value}`" for name in (*parameter.opts, *parameter.secondary_opts))
+
+
+def takes(parameter: Any) -> str:
+    """What stands for the value of a parameter."""
+    return str(parameter.metavar or parameter.name.upper())
+
+
+def text(parameter: Any) -> str:
+    """The help of a parameter, with its default where the help does not tell it."""
+    words = parameter.help or ""
+    if parameter.required:
+        return f"{words} *Required.*"
+    flag = getattr(parameter, "is_flag", False)
+    unset = parameter.default is None or parameter.default == "" or flag
+    told = unset or "Default:" in words
+    return words if told else f"{words} Default: `{parameter.default}`."
+
+
+def paragraphs(words: str) -> str:
+    """Help text as Markdown: its lines end where the terminal's do not."""
+    return words.replace("\b", "").replace("\f", "").strip()
