@@ -353,27 +353,6 @@ def tell(found: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-SUMMARY = {
-    "`Reinforce2Vec`": OURS,
-    "– gensim": LISTS,
-    "– gensim, `corpus_file`": FILE,
-    "`Reinforce2Vec`, walks included": WHOLE,
-    "– GRAPE, walks included": GRAPE,
-}
-
-
-def summary(found: dict) -> str:
-    """The table of the README: medians in thousand tokens a second."""
-    columns = [(graph, d) for graph in found["graphs"] for d in DIMENSIONS]
-    heads = " | ".join(f"{graph}, d = {d}" for graph, d in columns)
-    lines = [f"| thousand tokens/s | {heads} |", "|---|" + "---|" * len(columns)]
-    for name, what in SUMMARY.items():
-        of = [speeds(found["speed"], graph, what, d).values() for graph, d in columns]
-        cells = [f"{median(found_) / 1e3:,.0f}" if found_ else "–" for found_ in of]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="How fast vectors are trained, beside others.")
     parser.add_argument("--rounds", type=int, default=5)

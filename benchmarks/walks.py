@@ -198,28 +198,6 @@ def tell(found: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-SUMMARY = {
-    "first-order (DeepWalk)": FIRST,
-    "– GRAPE": GRAPE,
-    "– PecanPy": PECANPY_FIRST,
-    "`ReinforcedWalk()`": "paper js ucb",
-    "`ReinforcedWalk.released()`": "released js ucb",
-    "second-order (node2vec)": "second-order p=0.5 q=2",
-    "– PecanPy, SparseOTF": PECANPY,
-}
-
-
-def summary(found: dict) -> str:
-    """The table of the README: medians in million steps a second."""
-    graphs = found["speed"]
-    lines = [f"| million steps/s | {' | '.join(graphs)} |", "|---|" + "---|" * len(graphs)]
-    for name, what in SUMMARY.items():
-        medians = [median(speeds(results, what)) / 1e6 for results in graphs.values()]
-        shown = [f"{speed:.2g}" if speed < 10 else f"{speed:.0f}" for speed in medians]
-        lines.append(f"| {name} | {' | '.join(shown)} |")
-    return "\n".join(lines)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)

@@ -1,0 +1,126 @@
+"""The two tables of the README, from committed results; run it to see them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import median
+
+import training
+import walks
+
+HERE = Path(__file__).parent
+SMOOTHED = ", vectors smoothed"
+GRAPH, DIMENSIONS = training.BLOGCATALOG, 128
+
+# Column: experiment, table, column there.
+FIGURES = {
+    "Facebook, AUC": ("table-4", "Facebook: AUC, `shared`", "Hadamard"),
+    "ca-AstroPh, AUC": ("table-4", "ca-AstroPh: AUC, `shared`", "Hadamard"),
+    "BlogCatalog, F1": ("table-7", "F1 of node classification", "BlogCatalog micro"),
+    "PPI, F1": ("table-7", "F1 of node classification", "PPI micro"),
+    "DBLP, F1": ("table-7", "F1 of node classification", "DBLP micro"),
+}
+CHOSEN = "he best setting, chosen by validation"
+OURS = "reinforced walks, raw"
+# The same columns where the paper's own numbers stand: the best operator it has for links.
+PUBLISHED = [
+    ("table-4", f"Facebook: t{CHOSEN}", OURS, "AUC, `shared`"),
+    ("table-4", f"ca-AstroPh: t{CHOSEN}", OURS, "AUC, `shared`"),
+    *(
+        ("table-7", f"T{CHOSEN}", OURS, f"{graph} micro")
+        for graph in ("BlogCatalog", "PPI", "DBLP")
+    ),
+]
+METHODS = {
+    "**reinforce2vec**": "reinforce2vec, paper reading",
+    "DeepWalk": "DeepWalk",
+    "node2vec": "node2vec",
+    "LINE": "LINE",
+    "HOPE": "HOPE",
+    "GraRep": "GraRep",
+    "ProNE": "ProNE",
+    "NetMF": "NetMF",
+}
+
+
+def read(*path: str) -> dict:
+    """A committed file of results."""
+    found: dict = json.loads(HERE.parent.joinpath(*path).read_text(encoding="utf-8"))
+    return found
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |".replace(" --- ", "---") for line in lines)
+
+
+def quality() -> str:
+    """What the vectors of each method are worth, raw and smoothed, in percent."""
+    experiments = read("docs", "results", "results.json")["experiments"]
+
+    def found(experiment: str, title: str, label: str, column: str) -> dict:
+        rows = next(t["rows"] for t in experiments[experiment]["tables"] if t["title"] == title)
+        entry: dict = next(row for row in rows if row["label"] == label)[column]
+        return entry
+
+    rows = []
+    for name, label in METHODS.items():
+        rows.append([name])
+        for experiment, title, column in FIGURES.values():
+            raw, smoothed = (
+                found(experiment, title + more, label, column)["mean"] for more in ("", SMOOTHED)
+            )
+            rows[-1].append(f"{raw:.1f} → {smoothed:.1f}")
+    published = [f"{found(*where)['paper']}" for where in PUBLISHED]
+    rows.append(["*as published*", *published])
+    return table(["raw → smoothed", *FIGURES], rows)
+
+
+def speed() -> str:
+    """How fast we are beside a peer in the same rounds, and on a card."""
+    trained, walked = (read("benchmarks", "results", f"{n}.json") for n in ("training", "walks"))
+    card = read("benchmarks", "results", "gpu.json")
+
+    def tokens(what: str) -> dict[int, float]:
+        return training.speeds(trained["speed"], GRAPH, what, DIMENSIONS)
+
+    def steps(what: str) -> dict[int, float]:
+        return dict(enumerate(walks.speeds(walked["speed"][GRAPH], what)))
+
+    def there(study: str, walk: str, **wanted: int) -> dict[int, float]:
+        wanted = {"graph": GRAPH, "walk": walk, **wanted}
+        rows = [row for row in card[study]["rows"] if row.items() >= wanted.items()]
+        return {row["repeat"]: row["per_second"] for row in rows}
+
+    second = "second-order p=0.5 q=2"
+    lines = [
+        ("training, tokens/s", tokens(training.OURS), "gensim", tokens(training.LISTS),
+         there("training", "first-order", dimensions=DIMENSIONS)),
+        ("walks and training, tokens/s", tokens(training.WHOLE), "GRAPE", tokens(training.GRAPE),
+         {}),
+        ("DeepWalk's walks, steps/s", steps(walks.FIRST), "PecanPy", steps(walks.PECANPY_FIRST),
+         there("walks", "first-order")),
+        ("node2vec's walks, steps/s", steps(second), "PecanPy", steps(walks.PECANPY),
+         there("walks", "second-order")),
+        ("reinforced walks, steps/s", steps("paper js ucb"), "", {}, there("walks", "paper")),
+    ]  # fmt: skip
+    rows = []
+    for name, ours, peer, theirs, on_card in lines:
+        times = f"{median(training.ratios(ours, theirs)):.0f}" if theirs else "–"
+        rows.append([name, millions(ours), f"{millions(theirs)} {peer}".strip(), times])
+        rows[-1].append(millions(on_card))
+    return table(["million", "two CPU cores", "a peer there", "times", "one H200"], rows)
+
+
+def millions(speeds: dict[int, float]) -> str:
+    """The median of speeds, in millions."""
+    if not speeds:
+        return "–"
+    speed = median(speeds.values()) / 1e6
+    return f"{speed:.2g}" if speed < 10 else f"{speed:,.0f}"
+
+
+if __name__ == "__main__":
+    print(quality(), speed(), sep="\n\n")
