@@ -452,7 +452,7 @@ def test_without_cupy_a_command_ends_in_a_sentence_before_the_graph_is_read(
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_unknown_backend_is_refused_before_the_graph_is_read(folder, unread, name):
     result = run(name, "--backend", "nonsense")
-    check_refused(result, r"^error: backend must be one of .*, not 'nonsense'$", folder)
+    check_refused(result, r"^error: --backend must be one of .*, not 'nonsense'$", folder)
     assert len(result.stderr.splitlines()) == 1
 
 
