@@ -20,7 +20,7 @@ from reinforce2vec import (
 )
 from reinforce2vec.cli import app
 from reinforce2vec.datasets import Dataset
-from reinforce2vec.evaluation.label_files import read_labels
+from reinforce2vec.evaluation.label_files import read_named_labels
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
 AS_OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in FEW.items()]
@@ -161,7 +161,7 @@ def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):
 def test_label_files_in_every_form(tmp_path, text):
     (tmp_path / "labels").write_text(text, newline="")
     people = Embedding(["bob", "ann", "cid"], np.ones((3, 1)))
-    labels, strangers = read_labels(tmp_path / "labels", people)
+    labels, _, strangers = read_named_labels(tmp_path / "labels", people)
     assert labels.tolist() == [[True, False, False], [True, True, True], [False] * 3]
     assert strangers == []
 
@@ -169,7 +169,7 @@ def test_label_files_in_every_form(tmp_path, text):
 def test_labels_may_have_blanks_where_fields_are_parted_otherwise(tmp_path):
     (tmp_path / "labels").write_text("ann lee\tmachine learning\nbob\tlogic\n")
     people = Embedding(["ann lee", "bob"], np.ones((2, 1)))
-    labels, _ = read_labels(tmp_path / "labels", people)
+    labels, _, _ = read_named_labels(tmp_path / "labels", people)
     assert labels.tolist() == [[False, True], [True, False]]
 
 

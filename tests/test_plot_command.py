@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from reinforce2vec import Embedding
 from reinforce2vec.cli import app
-from reinforce2vec.evaluation.label_files import one_class, read_labels, read_named_labels
+from reinforce2vec.evaluation.label_files import one_class, read_named_labels
 
 
 @pytest.fixture
@@ -116,9 +116,6 @@ def test_labels_keep_their_names(tmp_path):
         *([False, False, True], [False, False, False]),
     ]
     assert labels.display.tolist() == [0, 0, 2, -1]
-    matrix, strangers = read_labels(file, embedding)
-    assert np.array_equal(matrix, labels.matrix)
-    assert strangers == ["stranger"]
 
 
 def test_of_equally_large_classes_the_first_is_shown():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,14 @@ def check_count(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(f"{name} must be an integer of at least {least}, not {value!r}")
     return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> Any:
+    """One of several words."""
+    listed = tuple(choices)
+    if value not in listed:
+        raise InputError(f"{name} must be one of {', '.join(listed)}, not {value!r}")
+    return value
 
 
 def check_number(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import exports, notebook
-from .checks import check_count
+from .checks import check_choice, check_count
 from .decimals import Vectors
 from .errors import InputError, pandas_for
 from .files import row_blocks
@@ -290,8 +290,7 @@ class Embedding:
         array([[0.5, 2. ],
                [2.5, 2. ]], dtype=float32)
         """
-        if operator not in OPERATORS:
-            raise InputError(f"operator must be one of {', '.join(OPERATORS)}, not {operator!r}")
+        check_choice("operator", operator, OPERATORS)
         ends = self.rows(node for pair in listed_pairs(pairs) for node in pair).reshape(-1, 2)
         features = np.empty((len(ends), self.dimensions), np.float32)
         for rows in row_blocks(features):

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .checks import check_count
+from .checks import check_choice, check_count
 from .embedding import Embedding
 from .errors import InputError, pandas_for
 from .evaluation.logistic import fit_logistic
@@ -159,8 +159,7 @@ def recommend_links(
     """
     check_embedding(embedding)
     k = check_count("k", k, 1)
-    if score not in SCORES:
-        raise InputError(f"score must be one of {', '.join(SCORES)}, not {score!r}")
+    check_choice("score", score, SCORES)
     there = in_rows_of(embedding, Graph.from_any(graph))
     sources = asked_rows(embedding, nodes)
     targets = np.sort(asked_rows(embedding, candidates))

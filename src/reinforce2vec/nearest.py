@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import errors
-from .checks import check_count
+from .checks import check_choice, check_count
 from .embedding import Embedding, are_several, checked_vectors
 from .errors import InputError, pandas_for
 from .graph import Graph
@@ -251,8 +251,7 @@ def best_targets(search: Search, k: int, method: str, report: Report) -> tuple[R
 
 def search_method(method: str, n_sources: int, n_targets: int, dimensions: int) -> str:
     """The method that "auto" takes, or the one that is asked for."""
-    if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+    check_choice("method", method, METHODS)
     if method != "auto":
         return method
     large = n_sources * n_targets * dimensions > EXACT_UP_TO

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import errors
-from .checks import check_count
+from .checks import check_choice, check_count
 from .embedding import Embedding
-from .errors import InputError
 from .evaluation.vectors import as_matrix
 from .files import row_blocks
 from .matrices import principal_axes, unit_rows
@@ -75,8 +74,7 @@ def project(
 
 def project_method(method: str, n_nodes: int) -> str:
     """Which of the methods is used when `method` is asked for; InputError if it is none."""
-    if method not in ("auto", *METHODS):
-        raise InputError(f"method must be one of auto, {', '.join(METHODS)}, not {method!r}")
+    check_choice("method", method, ("auto", *METHODS))
     if n_nodes < FEWEST:
         return "pca"
     if method != "auto":

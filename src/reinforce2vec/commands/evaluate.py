@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from ..progress import counted
 from . import options
 from .embed import embed
 from .shape import App, examples
-from .speech import FAILURE, USAGE, print_json, say, sentences, status
+from .sources import (
+    GraphOrDataset,
+    check_folder,
+    check_graph,
+    is_dataset,
+    known_graph,
+    known_labels,
+    known_vectors,
+    with_labels,
+)
+from .speech import FAILURE, USAGE, print_json, sentences
 
 if TYPE_CHECKING:
-    from ..datasets import Dataset
     from ..embedding import Embedding
     from ..evaluation.results import Evaluation
 
@@ -47,24 +55,17 @@ Seeds = Annotated[
 @options.borrowed(embed, (*MODEL_OPTIONS, *options.GRAPH_OPTIONS))
 def link_prediction(
     context: typer.Context,
-    graph: Annotated[
-        str,
-        typer.Argument(
-            metavar="GRAPH|DATASET",
-            help="A file as for embed, or the name of a data set, such as facebook.",
-        ),
-    ],
+    graph: GraphOrDataset,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     protocol: Annotated[
         str,
-        typer.Option(
-            metavar="|".join(PROTOCOLS),
-            help="shared: one embedding, half of its held-out pairs train the classifier and half "
+        options.choice(
+            "shared: one embedding, half of its held-out pairs train the classifier and half "
             "test it. transfer, as in the paper's tables: trained on one embedding, tested on "
             "another. Numbers of the two cannot be compared.",
-            rich_help_panel=PROTOCOL,
-            autocompletion=lambda: list(PROTOCOLS),
+            *PROTOCOLS,
+            group=PROTOCOL,
         ),
     ] = "shared",
     fraction: Annotated[
@@ -85,29 +86,18 @@ def link_prediction(
     Prints area under the ROC curve and average precision, in percent, for each way to make
     features of a pair. The other options say how to embed, as for embed.
     """
-    given = context.params
     with sentences(USAGE):
-        if protocol not in PROTOCOLS:
-            raise InputError(f"protocol must be one of {', '.join(PROTOCOLS)}, not {protocol!r}")
+        from ..checks import check_choice
+
+        check_choice("protocol", protocol, PROTOCOLS)
         if fraction == 0:
             raise InputError("fraction must be above 0: something must be held out")
-        named = is_dataset(graph)
-        if named:
-            options.check_unused(context, options.GRAPH_OPTIONS, "a file", f"the data set {graph}")
-            check_folder(data_dir)
-        else:
-            options.check_unused(context, ["data_dir"], "a data set", graph)
-            options.check_reading(Path(graph), given)
-        model = options.model_from(given)
+        named = check_graph(context, graph)
+        model = options.model_from(context.params)
     with sentences(FAILURE):
         from ..evaluation.link_prediction import evaluate_link_prediction
 
-        if named:
-            whole = loaded(graph, data_dir, quiet).graph
-        else:
-            with status(f"reading {graph}", quiet):
-                whole = options.read_graph_from(Path(graph), given)
-        say(f"{graph}: {whole!r}", quiet)
+        whole = known_graph(graph, context, named)
         result = evaluate_link_prediction(
             *(whole, model), protocol=protocol, fraction=fraction, seeds=seeds, progress=not quiet
         )
@@ -184,9 +174,7 @@ def node_classification(
             classes = dataset.labels
             vectors = model.fit_transform(dataset.graph, progress=not quiet)
         else:
-            with status(f"reading {source}", quiet):
-                vectors = read_vectors(source)
-            say(f"{source}: {vectors!r}", quiet)
+            vectors = known_vectors(source, quiet)
             vectors, classes = matched(vectors, str(labels), data_dir, quiet)
         result = evaluate_node_classification(
             *(vectors, classes), train=shares, seeds=seeds, progress=not quiet
@@ -198,60 +186,6 @@ def node_classification(
 
 
 # -- what is given -----------------------------------------------------------------------------
-
-
-def is_dataset(name: str) -> bool:
-    """Whether an argument names a data set; InputError if it is neither that nor a file's name."""
-    path = Path(name)
-    if path.is_file() or path.suffix or len(path.parts) != 1:
-        return False
-    from ..datasets.registry import REGISTRY
-
-    if name in REGISTRY:
-        return True
-    if path.is_dir():
-        raise InputError(f"{name}: this is a folder, expected a file or the name of a data set")
-    raise InputError(
-        f"{name}: there is no such file, and no data set of this name: those are "
-        f"{', '.join(REGISTRY)}"
-    )
-
-
-def check_folder(data_dir: Path | None) -> None:
-    """Refuse a folder that is not there."""
-    if data_dir is not None:
-        from ..datasets.loading import existing
-
-        existing(data_dir, "data_dir")
-
-
-def loaded(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
-    """A data set by its name."""
-    from ..datasets import load_dataset
-
-    with status(f"reading {name}", quiet):
-        return load_dataset(name, data_dir, progress=not quiet)
-
-
-def with_labels(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
-    """A data set whose nodes have labels."""
-    dataset = loaded(name, data_dir, quiet)
-    if dataset.labels is None:
-        raise InputError(f"the data set {name} has no labels")
-    say(f"{name}: {dataset.graph!r}, {counted(dataset.labels.shape[1], 'class')}", quiet)
-    return dataset
-
-
-def read_vectors(source: str) -> Embedding:
-    """Vectors of a file; InputError says what makes them, if it holds something else."""
-    from ..embedding import Embedding
-
-    try:
-        return Embedding.load(source)
-    except InputError as error:
-        if not Path(source).is_file() or "expected vectors" in str(error):
-            raise
-        raise InputError(f"{error}; expected vectors, which `reinforce2vec embed` makes") from None
 
 
 def matched(
@@ -266,15 +200,7 @@ def matched(
         with naming(f"vectors for the data set {labels}"):
             rows = rows_in(embedding, dataset.graph)
         return embedding.vectors[rows], dataset.labels
-    from ..evaluation.label_files import read_labels
-
-    classes, strangers = read_labels(labels, embedding)
-    nodes = counted(int(classes.any(axis=1).sum()), "node")
-    say(f"{labels}: {nodes} in {counted(classes.shape[1], 'class')}", quiet)
-    if strangers:
-        without = counted(len(strangers), "line")
-        say(f"{labels}: left out {without} of nodes without a vector ({strangers[0]}, ...)", quiet)
-    return embedding, classes
+    return embedding, known_labels(labels, embedding, quiet).matrix
 
 
 def as_shares(text: str) -> list[float]:

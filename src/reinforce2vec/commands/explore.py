@@ -12,9 +12,9 @@ from ..progress import counted, readable_bytes
 from . import maps, options
 from .embed import embed
 from .maps import THE_MAP
-from .nodes import known_vectors
 from .options import OUTPUT
 from .shape import examples
+from .sources import Vectors, known_graph, known_labels, known_vectors
 from .speech import FAILURE, USAGE, check_different, print_json, say, sentences, status
 
 EPILOG = examples(
@@ -28,7 +28,7 @@ SERVER = "The server"
 @options.borrowed(embed, options.GRAPH_OPTIONS)
 def explore(
     context: typer.Context,
-    vectors: options.Vectors,
+    vectors: Vectors,
     graph: Annotated[
         Path | None,
         typer.Option(
@@ -105,8 +105,8 @@ def explore(
         embedding = known_vectors(vectors, quiet)
         page = make_page(
             embedding,
-            None if graph is None else maps.known_graph(graph, context, quiet),
-            None if labels is None else maps.known_labels(labels, embedding, quiet),
+            None if graph is None else known_graph(graph, context),
+            None if labels is None else known_labels(labels, embedding, quiet),
             method=method,
             title=title or vectors.name.partition(".")[0],
             seed=seed,

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from . import options
-from .nodes import K, Method, check_method, known_vectors, named_nodes, print_table
+from .nodes import METHODS, K, Method, named_nodes, print_table
 from .shape import examples
+from .sources import Vectors, known_vectors
 from .speech import FAILURE, USAGE, print_json, sentences
 
 EPILOG = examples(
@@ -20,7 +21,7 @@ EPILOG = examples(
 
 def neighbors(
     context: typer.Context,
-    vectors: options.Vectors,
+    vectors: Vectors,
     nodes: Annotated[
         list[str],
         typer.Argument(metavar="ID", help="Nodes, by their ids; after -- if one is negative."),
@@ -36,7 +37,9 @@ def neighbors(
     is 1 if they point the same way.
     """
     with sentences(USAGE):
-        check_method(method)
+        from ..checks import check_choice
+
+        check_choice("method", method, METHODS)
     with sentences(FAILURE):
         from ..nearest import nearest_neighbors, search_method
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import InputError
-from .evaluate import read_vectors
-from .speech import say, status
+from . import options
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -21,15 +19,14 @@ METHODS = ("auto", "exact", "approximate")
 
 Method = Annotated[
     str,
-    typer.Option(
-        metavar="|".join(METHODS),
-        help="exact compares with every node. approximate makes an index that is to find 95% of "
+    options.choice(
+        "exact compares with every node. approximate makes an index that is to find 95% of "
         "the best of a sample, and compares with every node if it does not; worth its time for all "
         "nodes of graphs well beyond 100,000. Needs usearch: pip install "
         "'reinforce2vec[approximate]'. auto is exact, unless the work is large and usearch is "
         "there.",
-        rich_help_panel=SEARCH,
-        autocompletion=lambda: list(METHODS),
+        *METHODS,
+        group=SEARCH,
     ),
 ]
 
@@ -43,20 +40,6 @@ K = Annotated[
         rich_help_panel=SEARCH,
     ),
 ]
-
-
-def known_vectors(path: Path, quiet: bool) -> Embedding:
-    """The vectors of nodes."""
-    with status(f"reading {path}", quiet):
-        embedding = read_vectors(str(path))
-    say(f"{path}: {embedding!r}", quiet)
-    return embedding
-
-
-def check_method(method: str) -> None:
-    """InputError if there is no such method."""
-    if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
 
 
 def named_nodes(words: Iterable[str], embedding: Embedding) -> list[Any]:

@@ -39,17 +39,13 @@ GRAPH_HELP = (
     "also with .gz; or .mat, .npz, .parquet."
 )
 
-Vectors = Annotated[
-    Path,
-    typer.Argument(metavar="EMB", help="Vectors, as embed writes them: .npz .txt .bin ..."),
-]
-
 # The groups of options in the help.
 LEARNING, WALK, READING = "Learning", "The walk", "Reading the graph"
 RUNNING, OUTPUT = "Running", "Output"
 
 
-def _choice(help: str, *choices: str, group: str, names: tuple[str, ...] = ()) -> Any:
+def choice(help: str, *choices: str, group: str, names: tuple[str, ...] = ()) -> Any:
+    """An option that is one of several words."""
     return typer.Option(
         *names,
         metavar="|".join(choices),
@@ -80,7 +76,7 @@ Workers = Annotated[
 ]
 Backend = Annotated[
     str,
-    _choice(
+    choice(
         "Where to work: on the processor, or on a graphics card (needs CuPy: pip install "
         "'reinforce2vec[cuda]'). auto takes the card if there is one and the work is large enough, "
         "unless --workers is given.",
@@ -90,7 +86,7 @@ Backend = Annotated[
 ]
 Kind = Annotated[
     str,
-    _choice(
+    choice(
         "What the next node depends on: the whole path, nothing (DeepWalk), or the step "
         "before (node2vec).",
         *OPTIONS_OF,
@@ -100,7 +96,7 @@ Kind = Annotated[
 ]
 Reading = Annotated[
     str | None,
-    _choice(
+    choice(
         "Reinforced: the paper's equations as printed, which stray far on large graphs, or "
         "the authors' code that made its tables, which returns more. Single options below "
         "override it. Default: paper.",
@@ -110,7 +106,7 @@ Reading = Annotated[
 ]
 Reward = Annotated[
     str | None,
-    _choice(
+    choice(
         "Reinforced: prefer the node that moves the path's occupation vector least, by "
         "Jensen-Shannon or Kullback-Leibler divergence, or the most visited one. Default: js.",
         *("js", "kl", "vertex"),
@@ -119,7 +115,7 @@ Reward = Annotated[
 ]
 Exploration = Annotated[
     str | None,
-    _choice(
+    choice(
         "Reinforced: what keeps it from getting stuck: a bonus for nodes seen rarely, random "
         "steps, or nothing. Default: ucb.",
         *("ucb", "epsilon", "none"),
@@ -137,7 +133,7 @@ Weight = Annotated[
 ]
 Annealing = Annotated[
     str | None,
-    _choice(
+    choice(
         "Reinforced: how --weight falls along the walk, so that it settles. Default: constant.",
         *("constant", "linear", "exponential"),
         group=WALK,
@@ -145,7 +141,7 @@ Annealing = Annotated[
 ]
 Occupation = Annotated[
     str | None,
-    _choice(
+    choice(
         "Reinforced: count visits over the whole graph or over the path alone. Default: graph "
         "(released: path).",
         *("graph", "path"),
@@ -286,6 +282,7 @@ def chosen_walk(kind: str, **options: Any) -> Walk:
         if name not in OPTIONS_OF[kind]:
             owner = next(other for other, names in OPTIONS_OF.items() if name in names)
             raise InputError(f"--{name} is for --walk {owner} and says nothing to --walk {kind}")
+    from ..checks import check_choice
     from ..walks.policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 
     walk: Walk
@@ -295,9 +292,7 @@ def chosen_walk(kind: str, **options: Any) -> Walk:
         walk = SecondOrderWalk(**given)
     else:
         presets = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
-        name = given.pop("reading", "paper")
-        if name not in presets:
-            raise InputError(f"--reading must be one of {', '.join(presets)}, not {name!r}")
+        name = check_choice("--reading", given.pop("reading", "paper"), presets)
         walk = presets[name](**given)
     walk.check()
     return walk

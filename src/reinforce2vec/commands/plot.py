@@ -11,9 +11,9 @@ from ..progress import counted
 from . import maps, options
 from .embed import embed
 from .maps import THE_MAP
-from .nodes import known_vectors
 from .options import OUTPUT
 from .shape import examples
+from .sources import Vectors, known_graph, known_labels, known_vectors
 from .speech import FAILURE, USAGE, check_different, print_json, say, sentences, status
 
 EPILOG = examples(
@@ -27,7 +27,7 @@ COLOURED_BY = ("label", "community", "degree", "none")
 @options.borrowed(embed, options.GRAPH_OPTIONS)
 def plot(
     context: typer.Context,
-    vectors: options.Vectors,
+    vectors: Vectors,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -59,13 +59,12 @@ def plot(
     method: maps.Method = "auto",
     colour_by: Annotated[
         str | None,
-        typer.Option(
-            metavar="|".join(COLOURED_BY),
-            help="What colours tell. Default: label with --labels, else community, which needs no "
+        options.choice(
+            "What colours tell. Default: label with --labels, else community, which needs no "
             "graph: nodes with similar vectors are then taken as linked. That takes long for very "
             "many: more than 100,000 nodes without a graph have one colour by default.",
-            rich_help_panel=THE_MAP,
-            autocompletion=lambda: list(COLOURED_BY),
+            *COLOURED_BY,
+            group=THE_MAP,
         ),
     ] = None,
     title: Annotated[
@@ -108,8 +107,8 @@ def plot(
         matplotlib()
     with sentences(FAILURE):
         embedding = known_vectors(vectors, quiet)
-        known: Any = None if graph is None else maps.known_graph(graph, context, quiet)
-        classes = None if labels is None else maps.known_labels(labels, embedding, quiet)
+        known: Any = None if graph is None else known_graph(graph, context)
+        classes = None if labels is None else known_labels(labels, embedding, quiet)
         chosen = METHOD_NAMES[project_method(method, len(embedding))]
         with status(f"placing {counted(len(embedding), 'node')} by {chosen}", quiet):
             figure = embedding_map(

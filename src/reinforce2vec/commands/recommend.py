@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import InputError
 from ..progress import counted
-from . import maps, options
+from . import options
 from .embed import embed
-from .nodes import SEARCH, K, Method, check_method, known_vectors, named_nodes, print_table
+from .nodes import METHODS, SEARCH, K, Method, named_nodes, print_table
 from .options import OUTPUT
 from .shape import examples
+from .sources import Vectors, known_graph, known_vectors
 from .speech import FAILURE, USAGE, check_different, print_json, say, sentences
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ SHOWN = 20  # links that are printed where neither nodes nor a number are given
 @options.borrowed(embed, options.GRAPH_OPTIONS)
 def recommend(
     context: typer.Context,
-    vectors: options.Vectors,
+    vectors: Vectors,
     graph: Annotated[Path, typer.Argument(metavar="GRAPH", help=options.GRAPH_HELP)],
     nodes: Annotated[
         list[str] | None,
@@ -61,13 +61,12 @@ def recommend(
     ] = None,
     score: Annotated[
         str,
-        typer.Option(
-            metavar="|".join(SCORES),
-            help="odds: the logarithm of the odds of a link, learned from the graph's own by the "
+        options.choice(
+            "odds: the logarithm of the odds of a link, learned from the graph's own by the "
             "cosine of vectors and the degrees. cosine: the cosine alone, which does not prefer "
             "nodes with many links, and is right less often.",
-            rich_help_panel=SEARCH,
-            autocompletion=lambda: list(SCORES),
+            *SCORES,
+            group=SEARCH,
         ),
     ] = "odds",
     method: Method = "auto",
@@ -89,9 +88,10 @@ def recommend(
     higher the likelier.
     """
     with sentences(USAGE):
-        check_method(method)
-        if score not in SCORES:
-            raise InputError(f"score must be one of {', '.join(SCORES)}, not {score!r}")
+        from ..checks import check_choice
+
+        check_choice("method", method, METHODS)
+        check_choice("score", score, SCORES)
         options.check_reading(graph, context.params)
         if output is not None:
             from ..files import check_target, known_suffix
@@ -104,7 +104,7 @@ def recommend(
 
         embedding = known_vectors(vectors, quiet)
         asked = named_nodes(nodes, embedding) if nodes else None
-        whole = maps.known_graph(graph, context, quiet)
+        whole = known_graph(graph, context)
         say_strangers(vectors, embedding, graph, whole, quiet)
         links = recommend_links(
             *(embedding, whole, k), nodes=asked, score=score, method=method, progress=not quiet

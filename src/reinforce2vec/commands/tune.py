@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from ..progress import counted
 from . import options
 from .embed import embed
-from .evaluate import check_folder, is_dataset, loaded, with_labels
 from .options import LEARNING, OUTPUT, RUNNING
 from .shape import examples
+from .sources import GraphOrDataset, check_graph, known_graph, known_labels, with_labels
 from .speech import (
     FAILURE,
     INTERRUPTED,
@@ -23,7 +22,6 @@ from .speech import (
     print_json,
     say,
     sentences,
-    status,
 )
 
 if TYPE_CHECKING:
@@ -44,13 +42,7 @@ OPPOSITES = {"directed": "undirected", "weighted": "unweighted", "header": "no-h
 @options.borrowed(embed, (*options.GRAPH_OPTIONS, "workers", "backend"))
 def tune(
     context: typer.Context,
-    graph: Annotated[
-        str,
-        typer.Argument(
-            metavar="GRAPH|DATASET",
-            help="A file as for embed, or the name of a data set, such as facebook.",
-        ),
-    ],
+    graph: GraphOrDataset,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -72,12 +64,11 @@ def tune(
     quiet: options.Quiet = False,
     task: Annotated[
         str,
-        typer.Option(
-            metavar="|".join(TASKS),
-            help="What the vectors are for: to tell which links are missing (scored by AUC), or "
+        options.choice(
+            "What the vectors are for: to tell which links are missing (scored by AUC), or "
             "which classes nodes are in (by micro F1).",
-            rich_help_panel=SEARCH,
-            autocompletion=lambda: list(TASKS),
+            *TASKS,
+            group=SEARCH,
         ),
     ] = "link-prediction",
     labels: Annotated[
@@ -157,15 +148,10 @@ def tune(
     'reinforce2vec[tune]'.
     """
     with sentences(USAGE):
-        if task not in TASKS:
-            raise InputError(f"task must be one of {', '.join(TASKS)}, not {task!r}")
-        named = is_dataset(graph)
-        if named:
-            options.check_unused(context, options.GRAPH_OPTIONS, "a file", f"the data set {graph}")
-            check_folder(data_dir)
-        else:
-            options.check_unused(context, ["data_dir"], "a data set", graph)
-            options.check_reading(Path(graph), context.params)
+        from ..checks import check_choice
+
+        check_choice("task", task, TASKS)
+        named = check_graph(context, graph)
         foreign = "labels" if task == "link-prediction" else "fraction"
         other = next(one for one in TASKS if one != task)
         options.check_unused(context, [foreign], f"--task {other}", f"--task {task}")
@@ -231,31 +217,11 @@ def tune(
 def read_all(context: typer.Context, graph: str, named: bool) -> tuple[Graph, Any]:
     """The graph and, if the task needs them, the classes of its nodes."""
     given = context.params
-    labels, quiet = given["labels"], given["quiet"]
     if named and given["task"] == "node-classification":
-        dataset = with_labels(graph, given["data_dir"], quiet)
+        dataset = with_labels(graph, given["data_dir"], given["quiet"])
         return dataset.graph, dataset.labels
-    if named:
-        whole = loaded(graph, given["data_dir"], quiet).graph
-    else:
-        with status(f"reading {graph}", quiet):
-            whole = options.read_graph_from(Path(graph), given)
-    say(f"{graph}: {whole!r}", quiet)
-    if labels is None:
-        return whole, None
-    import numpy as np
-
-    from ..embedding import Embedding
-    from ..evaluation.label_files import read_labels
-
-    blank = Embedding(whole.ids, np.zeros((whole.n_nodes, 1), np.float32))
-    classes, strangers = read_labels(labels, blank)
-    nodes = counted(int(classes.any(axis=1).sum()), "node")
-    say(f"{labels}: {nodes} in {counted(classes.shape[1], 'class')}", quiet)
-    if strangers:
-        without = counted(len(strangers), "line")
-        say(f"{labels}: left out {without} of nodes not in the graph ({strangers[0]}, ...)", quiet)
-    return whole, classes
+    whole, labels = known_graph(graph, context, named), given["labels"]
+    return whole, None if labels is None else known_labels(labels, whole, given["quiet"]).matrix
 
 
 def source_of(context: typer.Context, graph: str, named: bool) -> Source:

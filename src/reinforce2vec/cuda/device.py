@@ -6,6 +6,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+from ..checks import check_choice
 from ..errors import InputError, missing
 from ..progress import readable_bytes
 
@@ -33,8 +34,7 @@ def choose(backend: Any, *, workers: int | None, pays: bool) -> str:
     said how many threads to use: that is a word about the CPU, and with one thread a promise that
     results repeat to the last bit.
     """
-    if backend not in BACKENDS:
-        raise InputError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
+    check_choice("backend", backend, BACKENDS)
     if backend == "auto":
         return "cuda" if pays and workers is None and why_not() is None else "cpu"
     if backend == "cuda":

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..embedding import Embedding
 from ..errors import InputError
+from ..graph import Graph
 from ..readers import opened
 
 DELIMITERS = ("\t", ",", None)  # None: white space
@@ -49,16 +50,8 @@ def one_class(matrix: NDArray[np.bool_]) -> NDArray[np.int32]:
     return chosen
 
 
-def read_labels(
-    path: str | os.PathLike[str], embedding: Embedding
-) -> tuple[NDArray[np.bool_], list[str]]:
-    """Classes of the nodes of an embedding, without names; and the ids that it does not have."""
-    labels = read_named_labels(path, embedding)
-    return labels.matrix, labels.strangers
-
-
-def read_named_labels(path: str | os.PathLike[str], embedding: Embedding) -> NamedLabels:
-    """Which classes the nodes of an embedding are in, by a file of lines `id label label ...`.
+def read_named_labels(path: str | os.PathLike[str], nodes: Embedding | Graph) -> NamedLabels:
+    """Which classes nodes of an embedding or a graph are in, by a file of lines `id label ...`.
 
     Fields are separated by tabs if the first line has one, else by commas, else by white space.
     Empty lines and those that begin with # are skipped; a node may have several lines.
@@ -76,7 +69,7 @@ def read_named_labels(path: str | os.PathLike[str], embedding: Embedding) -> Nam
     if not filled:
         raise InputError(f"{path}: there are no labels in this file")
     delimiter = next(mark for mark in DELIMITERS if mark is None or mark in filled[0][1])
-    integers = embedding.ids.dtype == np.int64
+    integers = nodes.ids.dtype == np.int64
     found: dict[Any, set[str]] = {}
     strangers = []
     for number, line in filled:
@@ -85,18 +78,18 @@ def read_named_labels(path: str | os.PathLike[str], embedding: Embedding) -> Nam
         if not labels:
             raise InputError(f"{path}: line {number:,}: expected a node id and a label: {line!r}")
         node = int(name) if integers and name.removeprefix("-").isdecimal() else name
-        if node in embedding:
-            found.setdefault(embedding.row(node), set()).update(labels)
+        if node in nodes:
+            found.setdefault(nodes.row(node), set()).update(labels)
         else:
             strangers.append(name)
     if not found:
         raise InputError(
             f"{path}: none of the nodes in this file has a vector, such as {strangers[0]!r}; "
-            f"those with one are named like {next(iter(embedding))!r}"
+            f"those with one are named like {nodes.ids[:1].tolist()[0]!r}"
         )
     names = sorted(set().union(*found.values()))
     column = {name: number for number, name in enumerate(names)}
-    matrix = np.zeros((len(embedding), len(names)), bool)
+    matrix = np.zeros((len(nodes), len(names)), bool)
     for row, classes in found.items():
         matrix[row, [column[name] for name in classes]] = True
     return NamedLabels(matrix, names, strangers)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_count
+from ..checks import check_choice, check_count
 from ..converters import kind
 from ..embedding import OPERATORS
 from ..errors import InputError
@@ -99,8 +99,7 @@ def evaluate_link_prediction(
     >>> sorted(result.mean["hadamard"])
     ['ap', 'auc']
     """
-    if protocol not in PROTOCOLS:
-        raise InputError(f"protocol must be one of {', '.join(PROTOCOLS)}, not {protocol!r}")
+    check_choice("protocol", protocol, PROTOCOLS)
     whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     learn = learner(embed, progress)
 
@@ -232,8 +231,7 @@ def halves(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 def pair_features(matrix: NDArray[Any], pairs: NDArray[np.int64], operator: str) -> NDArray[Any]:
     """The operator on the vectors of each pair."""
-    if operator not in OPERATORS:
-        raise InputError(f"operator must be one of {', '.join(OPERATORS)}, not {operator!r}")
+    check_choice("operator", operator, OPERATORS)
     features: NDArray[Any] = OPERATORS[operator](matrix[pairs[:, 0]], matrix[pairs[:, 1]])
     return features
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import check_choice
 from ..embedding import Embedding, not_vectors
 from ..errors import InputError
 from ..graph import Graph
@@ -45,5 +46,4 @@ def as_matrix(vectors: Any, graph: Graph | None = None) -> NDArray[Any]:
 
 def check_part(part: str) -> None:
     """Which pairs or nodes to score."""
-    if part not in PARTS:
-        raise InputError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
+    check_choice("part", part, PARTS)

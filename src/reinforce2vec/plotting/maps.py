@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_number
+from ..checks import check_choice, check_number
 from ..communities import find_communities
 from ..embedding import Embedding, checked_vectors
 from ..errors import InputError
@@ -140,8 +140,7 @@ def check_drawing(
     """What to colour nodes by; InputError if there is nothing of the kind, or no room."""
     unasked = "none" if graph is None and n_nodes > UNASKED else "community"
     wanted = colour_by or ("label" if labels is not None else unasked)
-    if wanted not in COLOURED_BY:
-        raise InputError(f"colour_by must be one of {', '.join(COLOURED_BY)}, not {wanted!r}")
+    check_choice("colour_by", wanted, COLOURED_BY)
     if wanted == "label" and labels is None:
         raise InputError("colour_by='label' needs labels")
     if wanted == "degree" and graph is None:

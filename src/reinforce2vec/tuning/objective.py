@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..checks import check_count
+from ..checks import check_choice, check_count
 from ..errors import InputError
 from ..evaluation.labels import as_indicators
 from ..evaluation.link_prediction import score_links
@@ -82,8 +82,7 @@ TASKS = (LinkPrediction.name, NodeClassification.name)
 def make_task(name: str, graph: Graph, labels: Any, fraction: float | None, seed: int) -> Task:
     """A task by its name; InputError if it lacks something."""
     check_count("seed", seed, 0)
-    if name not in TASKS:
-        raise InputError(f"task must be one of {', '.join(TASKS)}, not {name!r}")
+    check_choice("task", name, TASKS)
     if name == LinkPrediction.name:
         if labels is not None:
             raise InputError(f"labels are for the task {TASKS[1]} and say nothing to {name}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_number
+from ..checks import check_choice, check_number
 from ..errors import InputError
 
 CHOICES = {
@@ -132,9 +132,7 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
     def check(self) -> None:
         """Raise InputError if a parameter makes no sense."""
         for name, choices in CHOICES.items():
-            value = getattr(self, name)
-            if value not in choices:
-                raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+            check_choice(name, getattr(self, name), choices)
         if self.weight is not None:
             most = 1.0 if self.exploration == "epsilon" else np.inf
             check_number("weight", self.weight, least=0.0, most=most)

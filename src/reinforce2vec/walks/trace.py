@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ..checks import check_choice
 from ..errors import InputError
 from . import scores as scoring
 from .policy import CHOICES
@@ -52,7 +53,7 @@ def occupation(
     array([[0.25 , 0.375, 0.125, 0.125, 0.125]])
     """
     nodes = _checked_path(path, n_nodes)
-    by_path = _checked_choice("occupation", occupation, CHOICES["occupation"]) == "path"
+    by_path = check_choice("occupation", occupation, CHOICES["occupation"]) == "path"
     wanted = _checked_steps([len(nodes) - 1] if steps is None else steps, len(nodes) - 1)
     begin = 0 if by_path else 1
     # each visit goes to the first wanted step that sees it; later ones see it through the sum
@@ -102,8 +103,8 @@ def divergences(
     array([0.0566, 0.0499, 0.0201, 0.019 ])
     """
     nodes = _checked_path(path, n_nodes)
-    _checked_choice("reward", reward, DIVERGENCES)
-    by_path = _checked_choice("occupation", occupation, CHOICES["occupation"]) == "path"
+    check_choice("reward", reward, DIVERGENCES)
+    by_path = check_choice("occupation", occupation, CHOICES["occupation"]) == "path"
     n_steps = len(nodes) - 1
     if n_steps == 0:
         return np.empty(0)
@@ -199,9 +200,3 @@ def _checked_steps(steps: Any, last: int) -> NDArray[np.int64]:
     if outside.size:
         raise InputError(f"the walk has the steps 0 to {last}, there is no step {outside[0]}")
     return wanted
-
-
-def _checked_choice(name: str, value: Any, choices: tuple[str, ...]) -> Any:
-    if value not in choices:
-        raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
-    return value
