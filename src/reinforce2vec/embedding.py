@@ -403,6 +403,14 @@ def ascending(numbers: NDArray[np.int64]) -> bool:
     return bool((numbers[1:] > numbers[:-1]).all())
 
 
+def as_embedding(vectors: Any) -> Embedding:
+    """An embedding as it is; a matrix with row numbers as ids."""
+    if isinstance(vectors, Embedding):
+        return vectors
+    matrix = checked_vectors(vectors)
+    return Embedding(range(len(matrix)), matrix)
+
+
 def checked_vectors(vectors: Any) -> Vectors:
     """Vectors as a matrix of float32, of its own flags."""
     try:

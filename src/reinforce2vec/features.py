@@ -75,8 +75,7 @@ class NodeFeatures(Transformer):
         """
         if not isinstance(self.model, Estimator):
             raise InputError(f"model must be a model such as Reinforce2Vec(), not {self.model!r}")
-        graph = self.graph if isinstance(self.graph, Graph) else Graph.from_any(self.graph)
-        self.embedding_ = learned(graph, self.model)
+        self.embedding_ = learned(Graph.from_any(self.graph), self.model)
         return self
 
     def fit_transform(self, nodes: Any, y: Any = None) -> Vectors:

@@ -47,18 +47,23 @@ def terminal_progress(
         nonlocal last
         now = time.perf_counter()
         if done >= total:
-            out.write("\r\033[K")
+            write_over(out)
         elif now - last >= _EVERY:
             last = now
             speed = (done - began_at) / max(now - began, 1e-9)
             left = clock((total - done) / speed) if speed else "?"
             share = done / max(total, 1)
             line = f"{what} {share:4.0%}  {readable(speed)} {unit}/s  {more()}{left} left"
-            width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
-            out.write(f"\r\033[K{line[:width]}")
-        out.flush()
+            write_over(out, line)
 
     return report
+
+
+def write_over(terminal: TextIO, text: str = "") -> None:
+    """Put a text in place of the line that is there, as far as it has room."""
+    width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
+    terminal.write(f"\r\033[K{text[:width]}")
+    terminal.flush()
 
 
 def readable(number: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import time
@@ -10,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from ..progress import clock, counted
+from ..progress import clock, counted, write_over
 from .cells import GROUPS, Cell, Scores, all_needed, cell_path, read_cell, write_cell
 from .workers import Workers
 
@@ -224,14 +223,12 @@ class Progress:
         line += "" if left is None else f"about {clock(left)} left  "
         line += "now: " + ", ".join(self.current)
         if terminal:
-            width = shutil.get_terminal_size().columns - 1
-            self.stream.write(f"\r\033[K{line[:width]}")
+            write_over(self.stream, line)
         else:
             self.stream.write(line + "\n")
-        self.stream.flush()
+            self.stream.flush()
 
     def end(self) -> None:
         """Clear the line."""
         if self.stream.isatty():
-            self.stream.write("\r\033[K")
-            self.stream.flush()
+            write_over(self.stream)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from ..checks import check_count
-from ..embedding import Embedding, checked_vectors
+from ..embedding import as_embedding
 from ..files import check_space, check_target, whole
 from ..graph import Graph
 from .data import Step, gathered, silently
@@ -148,9 +148,7 @@ def make_page(
     step: Step = silently,
 ) -> Page:
     """The page of :func:`explore`."""
-    if not isinstance(embedding, Embedding):
-        vectors = checked_vectors(embedding)
-        embedding = Embedding(range(len(vectors)), vectors)
+    embedding = as_embedding(embedding)
     title = title or "Map of an embedding"
     contents = gathered(
         embedding,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..checks import check_choice, check_number
 from ..communities import find_communities
-from ..embedding import Embedding, checked_vectors
+from ..embedding import Embedding, as_embedding
 from ..errors import InputError
 from ..graph import Graph, edges_of
 from ..nearest import graph_of_rows, nearest_rows
@@ -98,9 +98,7 @@ def embedding_map(
     >>> figure.axes[0].get_legend().get_title().get_text()
     'community'
     """
-    if not isinstance(embedding, Embedding):
-        vectors = checked_vectors(embedding)
-        embedding = Embedding(range(len(vectors)), vectors)
+    embedding = as_embedding(embedding)
     wanted = check_drawing(colour_by, labels, graph, width, height, len(embedding))
     whole = None if graph is None else Graph.from_any(graph)
     rows = None if whole is None else rows_of(embedding, whole)

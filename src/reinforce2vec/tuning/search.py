@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -18,6 +17,7 @@ from ..generators import karate_club
 from ..graph import Graph
 from ..model import Reinforce2Vec
 from ..progress import clock as as_clock
+from ..progress import write_over
 from ..skipgram.corpus import digest
 from .budget import SHARE_OF_THE_END, Clock, Pace, seconds_of
 from .importance import importances
@@ -114,11 +114,9 @@ def tune(
     (3, True)
     >>> model = found.model(seed=7)
     """
-    if isinstance(graph, Dataset):
-        if task == "node-classification" and labels is None:
-            labels = graph.labels
-        graph = graph.graph
-    graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+    if isinstance(graph, Dataset) and task == "node-classification" and labels is None:
+        labels = graph.labels
+    graph = Graph.from_any(graph)
     if trials is not None:
         check_count("trials", trials, 2)
     if budget is None and trials is None:
@@ -407,6 +405,4 @@ class Line:
         """Put this in place of what was there."""
         if self.out is not None and text != self.shown:
             self.shown = text
-            width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
-            self.out.write(f"\r\033[K{text[:width]}")
-            self.out.flush()
+            write_over(self.out, text)
