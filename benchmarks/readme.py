@@ -96,22 +96,23 @@ def speed() -> str:
 
     second = "second-order p=0.5 q=2"
     lines = [
-        ("training, tokens/s", tokens(training.OURS), "gensim", tokens(training.LISTS),
+        ("training, tokens", tokens(training.OURS), "gensim", tokens(training.LISTS),
          there("training", "first-order", dimensions=DIMENSIONS)),
-        ("walks and training, tokens/s", tokens(training.WHOLE), "GRAPE", tokens(training.GRAPE),
+        ("walks and training, tokens", tokens(training.WHOLE), "GRAPE", tokens(training.GRAPE),
          {}),
-        ("DeepWalk's walks, steps/s", steps(walks.FIRST), "PecanPy", steps(walks.PECANPY_FIRST),
+        ("DeepWalk's walks, steps", steps(walks.FIRST), "PecanPy", steps(walks.PECANPY_FIRST),
          there("walks", "first-order")),
-        ("node2vec's walks, steps/s", steps(second), "PecanPy", steps(walks.PECANPY),
+        ("node2vec's walks, steps", steps(second), "PecanPy", steps(walks.PECANPY),
          there("walks", "second-order")),
-        ("reinforced walks, steps/s", steps("paper js ucb"), "", {}, there("walks", "paper")),
+        ("reinforced walks, steps", steps("paper js ucb"), "", {}, there("walks", "paper")),
     ]  # fmt: skip
     rows = []
     for name, ours, peer, theirs, on_card in lines:
         times = f"{median(training.ratios(ours, theirs)):.0f}" if theirs else "–"
         rows.append([name, millions(ours), f"{millions(theirs)} {peer}".strip(), times])
         rows[-1].append(millions(on_card))
-    return table(["million", "two CPU cores", "a peer there", "times", "one H200"], rows)
+    head = ["million per second", "two CPU cores", "a peer on these", "times as fast", "one H200"]
+    return table(head, rows)
 
 
 def millions(speeds: dict[int, float]) -> str:

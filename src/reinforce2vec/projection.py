@@ -18,8 +18,8 @@ from .files import row_blocks
 from .matrices import principal_axes, unit_rows
 
 METHODS = ("pca", "tsne", "umap")
-MOST_FOR_TSNE = 10_000  # nodes, of which it takes about a minute
-MOST_FOR_UMAP = 100_000  # nodes, of which it takes minutes
+MOST_FOR_TSNE = 10_000  # nodes, beyond which it takes long
+MOST_FOR_UMAP = 100_000  # nodes, likewise
 FEWEST = 5  # nodes that have neighbourhoods to speak of
 
 Points = NDArray[np.float32]
