@@ -39,9 +39,9 @@ import reinforce2vec as r2v
 from gpu_limits import measure_limits, rmat_on_card, seconds_of
 from gpu_report import BLOGCATALOG, report
 from machine import processor
-from reinforce2vec.cuda import device
+from reinforce2vec._util.cuda import device
+from reinforce2vec._util.machine import available_cpus
 from reinforce2vec.experiments.workers import one_thread
-from reinforce2vec.machine import available_cpus
 
 HERE = Path(__file__).parent
 LENGTH = 40
@@ -161,7 +161,7 @@ def watched_memory() -> Iterator[dict]:
 
 def measure_walks(sizes: Sizes) -> Rows:
     """Steps a second of each walk, into memory of the card."""
-    from reinforce2vec.cuda.walks import DeviceWalks
+    from reinforce2vec.walks.cuda.walker import DeviceWalks
 
     cp = device.cupy()
     walks = cp.empty((sizes.walks, LENGTH), np.int32)
@@ -325,7 +325,7 @@ def measure_quality(sizes: Sizes) -> Rows:
 
 def measure_crowd(sizes: Sizes) -> Rows:
     """What it costs to have more walks in flight, with and without a bound on what they move."""
-    from reinforce2vec.cuda import training
+    from reinforce2vec.skipgram.cuda import engine as training
     from reinforce2vec.skipgram.state import Settings
 
     names = ("CROWD", "TURNS", "TOGETHER")
@@ -470,7 +470,7 @@ def use_emulator_if_needed() -> None:
     """For --tiny: g++ stands in for a card that is not there."""
     if device.why_not() is not None:
         sys.path.insert(0, str(HERE.parent / "tests"))
-        import emulator
+        from helpers import emulator
 
         sys.modules["cupy"] = emulator
         device.why_not.cache_clear()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import reinforce2vec as r2v
-from reinforce2vec.cuda import device
+from reinforce2vec._util.cuda import device
 
 KERNELS = r"""
 extern "C" __global__ void copy(const float4* from, float4* to, long long size, int rounds) {

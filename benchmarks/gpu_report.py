@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reinforce2vec.progress import counted
+from reinforce2vec._util.progress import counted
 
 BLOGCATALOG = "BlogCatalog"
 LENGTH, WINDOW, NEGATIVES = 40, 10, 5

@@ -23,8 +23,8 @@ from sklearn.neighbors import NearestNeighbors
 
 import reinforce2vec as r2v
 from machine import describe
-from reinforce2vec import indexing
-from reinforce2vec.nearest import nearest_rows, search_among
+from reinforce2vec.embedding import approximate_search as indexing
+from reinforce2vec.embedding.nearest import nearest_rows, search_among
 from reporting import publish
 
 HERE = Path(__file__).parent

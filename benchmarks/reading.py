@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from machine import describe
-from reinforce2vec.machine import peak_bytes
+from reinforce2vec._util.machine import peak_bytes
 from reporting import publish
 
 HERE = Path(__file__).parent

@@ -28,7 +28,7 @@ import reinforce2vec as r2v
 from fma import fma_peak
 from machine import describe
 from peering import Peer, versions
-from reinforce2vec.machine import peak_bytes
+from reinforce2vec._util.machine import peak_bytes
 from reporting import publish
 
 HERE = Path(__file__).parent

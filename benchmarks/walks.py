@@ -24,7 +24,7 @@ import numpy as np
 import reinforce2vec as r2v
 from machine import describe
 from peering import Peer
-from reinforce2vec.machine import peak_bytes
+from reinforce2vec._util.machine import peak_bytes
 from reporting import publish
 
 HERE = Path(__file__).parent

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import emulator
 import reinforce2vec
-import toy_graphs
-from reinforce2vec.cuda import device
+from helpers import emulator, toy_graphs
+from reinforce2vec._util.cuda import device
 
 SOURCE = Path(reinforce2vec.__file__).parent
 

@@ -17,9 +17,7 @@ options = parse_options()
 os.environ["RAYON_NUM_THREADS"] = str(options.threads)  # read when ensmallen is imported
 
 import numpy as np  # noqa: E402
-from embiggen.embedders.ensmallen_embedders.deepwalk_skipgram import (  # noqa: E402
-    DeepWalkSkipGramEnsmallen,
-)
+from embiggen.embedders.ensmallen_embedders.deepwalk_skipgram import DeepWalkSkipGramEnsmallen  # noqa: E402
 from grape_graph import ensmallen_graph  # noqa: E402
 
 indptr, indices, _ = load_graph(options.graph)

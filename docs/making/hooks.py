@@ -17,7 +17,7 @@ def reference() -> Iterator[str]:
     """Markdown for the whole command line, from the application itself."""
     from typer.main import get_command
 
-    from reinforce2vec.cli import app
+    from reinforce2vec.cli.main import app
 
     for name, command in walk("reinforce2vec", get_command(app)):
         yield from section(name, command)

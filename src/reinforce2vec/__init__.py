@@ -9,27 +9,27 @@ __version__ = "0.1.0"
 
 # Imported at first use, so that `reinforce2vec --help` waits for no compiler.
 _HOMES = {
-    "Graph": "graph",
-    "InputError": "errors",
-    "read_graph": "readers",
+    "Graph": "graph.graph",
+    "InputError": "_util.errors",
+    "read_graph": "files.readers",
     "FirstOrderWalk": "walks.policy",
     "ReinforcedWalk": "walks.policy",
     "SecondOrderWalk": "walks.policy",
     "WalkSampler": "walks.sampler",
     "sample_walks": "walks.sampler",
-    "write_walks": "walks.files",
-    "read_walks": "walks.stored",
-    "Reinforce2Vec": "model",
-    "NodeFeatures": "features",
-    "LINE": "baselines.line",
-    "HOPE": "baselines.hope",
-    "GraRep": "baselines.grarep",
-    "NetMF": "baselines.netmf",
-    "ProNE": "baselines.prone",
-    "smooth": "smoothing",
-    "Embedding": "embedding",
-    "nearest_neighbors": "nearest",
-    "recommend_links": "links",
+    "write_walks": "files.walk_writers",
+    "read_walks": "files.walk_readers",
+    "Reinforce2Vec": "models.reinforce2vec",
+    "NodeFeatures": "models.features",
+    "LINE": "models.baselines.line",
+    "HOPE": "models.baselines.hope",
+    "GraRep": "models.baselines.grarep",
+    "NetMF": "models.baselines.netmf",
+    "ProNE": "models.baselines.prone",
+    "smooth": "models.smoothing",
+    "Embedding": "embedding.embedding",
+    "nearest_neighbors": "embedding.nearest",
+    "recommend_links": "embedding.links",
     "evaluate_link_prediction": "evaluation.link_prediction",
     "evaluate_node_classification": "evaluation.node_classification",
     "hold_out_edges": "evaluation.splits",
@@ -41,14 +41,14 @@ _HOMES = {
     "occupation": "walks.trace",
     "divergences": "walks.trace",
     "stuck_set": "walks.trace",
-    "find_communities": "communities",
-    "project": "projection",
+    "find_communities": "graph.communities",
+    "project": "embedding.projection",
     "explore": "explorer",
     "Dataset": "datasets",
     "load_dataset": "datasets",
-    "karate_club": "generators",
-    "planted_groups": "generators",
-    "rmat": "generators",
+    "karate_club": "graph.generators",
+    "planted_groups": "graph.generators",
+    "rmat": "graph.generators",
 }
 
 _MODULES = ("plotting",)
@@ -70,16 +70,13 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import plotting as plotting
-    from .baselines.grarep import GraRep as GraRep
-    from .baselines.hope import HOPE as HOPE
-    from .baselines.line import LINE as LINE
-    from .baselines.netmf import NetMF as NetMF
-    from .baselines.prone import ProNE as ProNE
-    from .communities import find_communities as find_communities
+    from ._util.errors import InputError as InputError
     from .datasets import Dataset as Dataset
     from .datasets import load_dataset as load_dataset
-    from .embedding import Embedding as Embedding
-    from .errors import InputError as InputError
+    from .embedding.embedding import Embedding as Embedding
+    from .embedding.links import recommend_links as recommend_links
+    from .embedding.nearest import nearest_neighbors as nearest_neighbors
+    from .embedding.projection import project as project
     from .evaluation.link_prediction import evaluate_link_prediction as evaluate_link_prediction
     from .evaluation.link_prediction import score_links as score_links
     from .evaluation.link_prediction import transfer_links as transfer_links
@@ -89,26 +86,29 @@ if TYPE_CHECKING:
     )
     from .evaluation.splits import hold_out_edges as hold_out_edges
     from .explorer import explore as explore
-    from .features import NodeFeatures as NodeFeatures
-    from .generators import karate_club as karate_club
-    from .generators import planted_groups as planted_groups
-    from .generators import rmat as rmat
-    from .graph import Graph as Graph
-    from .links import recommend_links as recommend_links
-    from .model import Reinforce2Vec as Reinforce2Vec
-    from .nearest import nearest_neighbors as nearest_neighbors
-    from .projection import project as project
-    from .readers import read_graph as read_graph
-    from .smoothing import smooth as smooth
+    from .files.readers import read_graph as read_graph
+    from .files.walk_readers import read_walks as read_walks
+    from .files.walk_writers import write_walks as write_walks
+    from .graph.communities import find_communities as find_communities
+    from .graph.generators import karate_club as karate_club
+    from .graph.generators import planted_groups as planted_groups
+    from .graph.generators import rmat as rmat
+    from .graph.graph import Graph as Graph
+    from .models.baselines.grarep import GraRep as GraRep
+    from .models.baselines.hope import HOPE as HOPE
+    from .models.baselines.line import LINE as LINE
+    from .models.baselines.netmf import NetMF as NetMF
+    from .models.baselines.prone import ProNE as ProNE
+    from .models.features import NodeFeatures as NodeFeatures
+    from .models.reinforce2vec import Reinforce2Vec as Reinforce2Vec
+    from .models.smoothing import smooth as smooth
     from .tuning.results import Tuning as Tuning
     from .tuning.search import tune as tune
-    from .walks.files import write_walks as write_walks
     from .walks.policy import FirstOrderWalk as FirstOrderWalk
     from .walks.policy import ReinforcedWalk as ReinforcedWalk
     from .walks.policy import SecondOrderWalk as SecondOrderWalk
     from .walks.sampler import WalkSampler as WalkSampler
     from .walks.sampler import sample_walks as sample_walks
-    from .walks.stored import read_walks as read_walks
     from .walks.trace import divergences as divergences
     from .walks.trace import occupation as occupation
     from .walks.trace import stuck_set as stuck_set

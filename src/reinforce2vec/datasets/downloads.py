@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import InputError
-from ..progress import Report, terminal_progress
+from .._util.errors import InputError
+from .._util.progress import Report, terminal_progress
 
 TIMEOUT = 30  # seconds without a word from the server
 CHUNK = 1 << 16  # bytes between two reports of progress

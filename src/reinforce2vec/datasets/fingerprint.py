@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph import Graph, edges_of
+from ..graph.graph import Graph, edges_of
 
 Labels = NDArray[np.bool_]
 

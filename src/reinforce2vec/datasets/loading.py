@@ -8,10 +8,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import notebook
-from ..errors import InputError
-from ..graph import Graph
-from ..progress import counted
+from .._util import notebook
+from .._util.errors import InputError
+from .._util.progress import counted
+from ..graph.graph import Graph
 from .downloads import cache_folder, fetch
 from .fingerprint import GraphFingerprint, LabelFingerprint, Labels
 from .registry import Entry, Source, registered

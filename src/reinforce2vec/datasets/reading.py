@@ -11,9 +11,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from .. import readers
-from ..errors import InputError
-from ..graph import Graph, edges_of
+from .._util.errors import InputError
+from ..files import readers
+from ..graph.graph import Graph, edges_of
 from .fingerprint import Labels
 
 # -- graphs ------------------------------------------------------------------------------------

@@ -7,16 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ..errors import InputError
-from ..graph import Graph
+from .._util.errors import InputError
+from ..graph.graph import Graph
 from .fingerprint import GraphFingerprint, LabelFingerprint, Labels
-from .reading import (
-    largest_component,
-    lines_of_classes,
-    matrix_groups,
-    matrix_network,
-    whole_graph,
-)
+from .reading import largest_component, lines_of_classes, matrix_groups, matrix_network, whole_graph
 
 
 @dataclass(frozen=True)

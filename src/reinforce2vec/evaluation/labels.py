@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..numbering import Ids, is_missing
+from .._util.errors import InputError
+from .._util.ids import Ids, is_missing
 
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 WANTED = (

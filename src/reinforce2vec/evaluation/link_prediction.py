@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice, check_count
-from ..converters import kind
-from ..embedding import OPERATORS
-from ..errors import InputError
-from ..estimator import Estimator
-from ..graph import Graph
-from .logistic import fit_logistic, predict
+from .._util.checks import check_choice, check_count
+from .._util.errors import InputError
+from .._util.logistic import fit_logistic, predict
+from ..embedding.embedding import OPERATORS
+from ..files.converters import kind
+from ..graph.graph import Graph
+from ..models.estimator import Estimator
 from .metrics import auc, average_precision
 from .results import Evaluation, Scores, run_seeds
 from .splits import EdgeSplit, hold_out_edges

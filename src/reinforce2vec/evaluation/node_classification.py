@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_count, check_number
-from ..embedding import Embedding
-from ..errors import InputError
-from ..numbering import Ids
-from ..progress import counted
+from .._util.checks import check_count, check_number
+from .._util.errors import InputError
+from .._util.ids import Ids
+from .._util.logistic import fit_logistic, predict
+from .._util.progress import counted
+from ..embedding.embedding import Embedding
 from .labels import as_indicators
-from .logistic import fit_logistic, predict
 from .metrics import f1_scores
 from .results import Evaluation, Scores, run_seeds
 from .vectors import as_matrix, check_part

@@ -8,10 +8,10 @@ from io import StringIO
 from statistics import mean, stdev
 from typing import Any
 
-from ..checks import check_count
-from ..errors import InputError
-from ..notebook import html_table
-from ..progress import counted, terminal_progress
+from .._util.checks import check_count
+from .._util.errors import InputError
+from .._util.notebook import html_table
+from .._util.progress import counted, terminal_progress
 
 Scores = dict[Any, dict[str, float]]  # for each way, the value of each metric
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from ..checks import check_count, check_number
-from ..errors import InputError
-from ..graph import Graph, edges_of
-from ..progress import counted
+from .._util.checks import check_count, check_number
+from .._util.errors import InputError
+from .._util.progress import counted
+from ..graph.graph import Graph, edges_of
 
 Pairs = NDArray[np.int64]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice
-from ..embedding import Embedding, not_vectors
-from ..errors import InputError
-from ..graph import Graph
-from ..smoothing import rows_in
+from .._util.checks import check_choice
+from .._util.errors import InputError
+from ..embedding.embedding import Embedding, not_vectors
+from ..graph.graph import Graph
+from ..models.smoothing import rows_in
 
 PARTS = ("test", "validation")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ..errors import InputError
+from .._util.errors import InputError
 from . import ablations, comparisons, walk_figures
 from .cells import Cell
 from .scale import Scale

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..files import whole
+from ..files.writing import whole
 from .methods import Method
 from .scale import Scale
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph import Graph
+from ..graph.graph import Graph
 from ..walks.policy import Walk
 from ..walks.sampler import sample_walks
 from ..walks.trace import divergences, occupation, stuck_set

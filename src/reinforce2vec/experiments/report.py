@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..errors import InputError
-from ..files import whole
-from ..machine import available_cpus
-from ..progress import counted
+from .._util.errors import InputError
+from .._util.machine import available_cpus
+from .._util.progress import counted
+from ..files.writing import whole
 from .catalogue import EXPERIMENTS, Experiment
 from .scale import Scale
 from .views import Picture, Results, View

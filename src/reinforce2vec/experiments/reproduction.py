@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..checks import check_count
+from .._util.checks import check_count
+from .._util.errors import InputError
+from .._util.machine import available_cpus
 from ..datasets import load_dataset
-from ..errors import InputError
-from ..machine import available_cpus
 from .catalogue import chosen
 from .cells import Cell, all_needed
 from .report import write_report

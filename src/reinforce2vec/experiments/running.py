@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from ..progress import clock, counted, write_over
+from .._util.progress import clock, counted, write_over
 from .cells import GROUPS, Cell, Scores, all_needed, cell_path, read_cell, write_cell
 from .workers import Workers
 

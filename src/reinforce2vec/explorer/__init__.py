@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
-from ..checks import check_count
-from ..embedding import as_embedding
-from ..files import check_space, check_target, whole
-from ..graph import Graph
+from .._util.checks import check_count
+from ..embedding.embedding import as_embedding
+from ..files.writing import check_space, check_target, whole
+from ..graph.graph import Graph
 from .data import Step, gathered, silently
 from .page import page_with
 from .server import PageServer

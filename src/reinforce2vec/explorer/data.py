@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..embedding import Embedding
-from ..errors import InputError
-from ..graph import Graph
-from ..links import recommend_links
-from ..nearest import nearest_rows
+from .._util.errors import InputError
+from .._util.progress import counted
+from ..embedding.embedding import Embedding
+from ..embedding.links import recommend_links
+from ..embedding.nearest import nearest_rows
+from ..embedding.projection import project, project_method
+from ..graph.graph import Graph
 from ..plotting.classes import classes_of
 from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
-from ..progress import counted
-from ..projection import project, project_method
 from .edges import Links, edges_on_map
 from .packing import fixed, packed
 

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
-from ..checks import check_count
-from ..errors import InputError
+from .._util.checks import check_count
+from .._util.errors import InputError
 from .page import policy
 
 HOST = "127.0.0.1"

@@ -12,12 +12,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..embedding import Embedding
-from ..errors import InputError
-from ..evaluation.label_files import NamedLabels, one_class, read_named_labels
+from .._util.errors import InputError
+from .._util.ids import is_missing
+from .._util.progress import counted
+from ..embedding.embedding import Embedding
 from ..evaluation.labels import SEVERAL, from_mapping, from_pandas
-from ..numbering import is_missing
-from ..progress import counted
+from ..files.label_files import NamedLabels, one_class, read_named_labels
 from .style import FILLS, PALE
 
 SHAPES = "o^"  # with each of the colours; more are not told apart when they are small

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice, check_number
-from ..communities import find_communities
-from ..embedding import Embedding, as_embedding
-from ..errors import InputError
-from ..graph import Graph, edges_of
-from ..nearest import graph_of_rows, nearest_rows
-from ..progress import counted
-from ..projection import project, project_method
+from .._util.checks import check_choice, check_number
+from .._util.errors import InputError
+from .._util.progress import counted
+from ..embedding.embedding import Embedding, as_embedding
+from ..embedding.nearest import graph_of_rows, nearest_rows
+from ..embedding.projection import project, project_method
+from ..graph.communities import find_communities
+from ..graph.graph import Graph, edges_of
 from .classes import OTHER, Classes, Look, classes_of
 from .places import middle_of, spread_boxes
 from .style import BLUE, FAINT, INK, PALE, TIME, clear_axes, halo, new_figure, styled

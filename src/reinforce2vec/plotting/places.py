@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from ..errors import InputError
-from ..graph import Graph
-from ..matrices import principal_axes, undirected_adjacency
+from .._util.errors import InputError
+from ..graph.graph import Graph
+from ..graph.matrices import principal_axes, undirected_adjacency
 
 MOST = 1000  # nodes, all pairs of which are looked at
 ROUNDS = 200

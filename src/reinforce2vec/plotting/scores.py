@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from .._util.errors import InputError
 from ..evaluation.results import HEADS, Evaluation
 from .style import COLOURS, MARKERS, new_figure, styled
 

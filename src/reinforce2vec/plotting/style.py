@@ -10,8 +10,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from .. import errors
-from ..files import check_target, known_suffix, whole
+from .._util import errors
+from ..files.writing import check_target, known_suffix, whole
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, GREY = (

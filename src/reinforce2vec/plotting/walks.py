@@ -8,27 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_count
-from ..errors import InputError
-from ..graph import Graph, edges_of
-from ..progress import counted
+from .._util.checks import check_count
+from .._util.errors import InputError
+from .._util.progress import counted
+from ..graph.graph import Graph, edges_of
 from ..walks.trace import occupation
 from ..walks.trace import stuck_set as nodes_of_stuck_set
 from .maps import checked_positions
 from .places import MOST, layout, turned_wide
-from .style import (
-    COLOURS,
-    FAINT,
-    FILLS,
-    INK,
-    PALE,
-    RED,
-    TIME,
-    clear_axes,
-    halo,
-    new_figure,
-    styled,
-)
+from .style import COLOURS, FAINT, FILLS, INK, PALE, RED, TIME, clear_axes, halo, new_figure, styled
 
 PANEL = 2.7  # inches
 ARCS = 600  # steps that are drawn one by one; of longer paths, the last ones

@@ -9,8 +9,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..files import check_space, remove_abandoned, whole
+from .._util.errors import InputError
+from ..files.writing import check_space, remove_abandoned, whole
 from .state import State
 from .weights import Weights, weights_bytes, zeros
 

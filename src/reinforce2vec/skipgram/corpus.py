@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph import Graph
+from ..files.walk_readers import StoredWalks
+from ..graph.graph import Graph
 from ..walks.sampler import WalkSampler
-from ..walks.stored import StoredWalks
-from .kernels import shuffle
+from .cpu.kernels import shuffle
 
 if TYPE_CHECKING:
-    from ..cuda.walks import DeviceWalks
+    from ..walks.cuda.walker import DeviceWalks
 
 PILOT_STEPS = 1 << 20  # of which the visits are counted before training, at least
 
@@ -78,7 +78,7 @@ class SampledWalks:
     @cached_property
     def on_card(self) -> DeviceWalks:
         """What makes the walks on a graphics card."""
-        from ..cuda.walks import DeviceWalks
+        from ..walks.cuda.walker import DeviceWalks
 
         return DeviceWalks(self.sampler)
 

@@ -8,11 +8,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kernels
 from .corpus import Corpus
-from .labels import GROUP_LABELS
+from .cpu import kernels
+from .cpu.lanes import GROUP_LABELS
+from .cpu.simd import LANES, MOST_TARGETS, SLOTS
 from .noise import keep_chances, noise_table
-from .simd import LANES, MOST_TARGETS, SLOTS
 from .state import POINTS, Settings, State
 from .weights import aligned, row_size
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import csr
+from ..graph import csr
 
 Visits = NDArray[np.int64]
 Noise = NDArray[np.uint64]

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import InputError
-from ..interrupts import held_back
-from ..threads import in_turn
-from . import kernels
+from .._util.errors import InputError
+from .._util.interrupts import held_back
+from .._util.threads import in_turn
 from .corpus import Corpus
+from .cpu import kernels
 from .engine import CHUNK_TOKENS, Chunk, CpuEngine, Engine, Outcome, chunk_size, chunks
 from .state import POINTS, Settings, State
 from .weights import Matrix, blank_weights, new_weights
@@ -70,7 +70,7 @@ class Moment:
 def begin(corpus: Corpus, settings: Settings, workers: int, backend: str = "cpu") -> State:
     """The state before the first walk: new weights, and visits counted in a pilot round."""
     if backend == "cuda":
-        from ..cuda.training import count_visits
+        from .cuda.engine import count_visits
 
         blank = blank_weights(corpus.n_nodes, settings.dimensions)
         return State(blank, count_visits(corpus, settings), blank=True)
@@ -114,7 +114,7 @@ class Trainer:
             raise InputError(f"{self.n_walks:,} walks are more than anybody can train on")
         self.engine: Engine
         if backend == "cuda":
-            from ..cuda.training import CudaEngine
+            from .cuda.engine import CudaEngine
 
             self.engine = CudaEngine(corpus, settings, state)
         else:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files import row_blocks
-from .kernels import fill_inputs
-from .simd import ROW
+from ..files.writing import row_blocks
+from .cpu.kernels import fill_inputs
+from .cpu.simd import ROW
 
 Matrix = NDArray[np.float32]
 ALIGNMENT = 64  # bytes: a row begins where a cache line does

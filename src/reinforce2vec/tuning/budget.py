@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..checks import check_number
-from ..errors import InputError
+from .._util.checks import check_number
+from .._util.errors import InputError
 from .space import WALK_LENGTH, Setting
 
 UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}

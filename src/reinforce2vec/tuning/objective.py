@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..checks import check_choice, check_count
-from ..errors import InputError
+from .._util.checks import check_choice, check_count
+from .._util.errors import InputError
+from .._util.progress import counted
 from ..evaluation.labels import as_indicators
 from ..evaluation.link_prediction import score_links
 from ..evaluation.node_classification import classify_nodes
 from ..evaluation.results import Scores
 from ..evaluation.splits import hold_out_edges
-from ..graph import Graph
-from ..progress import counted
+from ..graph.graph import Graph
 from ..skipgram.corpus import digest
 
 MOST_EDGES = 20_000  # held out by default: more make scoring slow and say little more

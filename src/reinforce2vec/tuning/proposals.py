@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
+from .._util import errors
 from .space import Parameter, Setting, Space
 
 FAILED = 0.0  # what a training that diverged is worth

@@ -11,15 +11,15 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
+from .._util.errors import InputError
+from .._util.progress import clock, counted
 from ..evaluation.results import HEADS, Scores
-from ..files import check_target, whole
-from ..progress import clock, counted
+from ..files.writing import check_target, whole
 from . import space
 from .space import Setting
 
 if TYPE_CHECKING:
-    from ..model import Reinforce2Vec
+    from ..models.reinforce2vec import Reinforce2Vec
 
 FORMAT = "reinforce2vec tuning 1"
 SHOWN = 5  # settings in the table
@@ -158,7 +158,7 @@ class Tuning:
 
     def model(self, **changes: Any) -> Reinforce2Vec:
         """A model with the best parameters, to be fitted; `changes` override or add some."""
-        from ..model import Reinforce2Vec
+        from ..models.reinforce2vec import Reinforce2Vec
 
         return Reinforce2Vec(**(self.parameters | changes))
 

@@ -8,16 +8,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ..checks import check_count
+from .._util.checks import check_count
+from .._util.errors import InputError
+from .._util.progress import clock as as_clock
+from .._util.progress import write_over
 from ..datasets import Dataset
-from ..errors import InputError
 from ..evaluation.results import Scores
-from ..files import check_target
-from ..generators import karate_club
-from ..graph import Graph
-from ..model import Reinforce2Vec
-from ..progress import clock as as_clock
-from ..progress import write_over
+from ..files.writing import check_target
+from ..graph.generators import karate_club
+from ..graph.graph import Graph
+from ..models.reinforce2vec import Reinforce2Vec
 from ..skipgram.corpus import digest
 from .budget import SHARE_OF_THE_END, Clock, Pace, seconds_of
 from .importance import importances

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..graph import Graph
+from ..graph.graph import Graph
 from . import scores as scoring
-from .kernels import first_order_walks, second_order_walks
-from .memory import bytes_per_walk, make_memory
-from .neighbors import BLOCK
+from .cpu.memory import bytes_per_walk, make_memory
+from .cpu.neighbors import BLOCK
+from .cpu.reinforced import GREEDY, LINEAR, SOFTMAX, reinforced_walks
+from .cpu.second_order import first_order_walks, second_order_walks
+from .cpu.softmax import capped_walks, open_walks
 from .policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, Walk
-from .reinforced import GREEDY, LINEAR, SOFTMAX, reinforced_walks
-from .softmax import capped_walks, open_walks
 
 LANES = 32  # walks that advance in turn
 LONGEST_RECALLED = 1024  # on longer walks it pays to count visits under a cap as they happen

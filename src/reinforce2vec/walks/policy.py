@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice, check_number
-from ..errors import InputError
+from .._util.checks import check_choice, check_number
+from .._util.errors import InputError
 
 CHOICES = {
     "reward": ("vertex", "kl", "js"),

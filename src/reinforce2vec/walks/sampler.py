@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_count
-from ..cuda.device import choose, has_room
-from ..errors import InputError
-from ..graph import Graph
-from ..machine import available_cpus
-from ..progress import Report, terminal_progress
+from .._util.checks import check_count
+from .._util.cuda.device import choose, has_room
+from .._util.errors import InputError
+from .._util.machine import available_cpus
+from .._util.progress import Report, terminal_progress
+from ..graph.graph import Graph
 from .plan import Plan, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
 
 if TYPE_CHECKING:
-    from ..cuda.walks import Fetcher
+    from .cuda.walker import Fetcher
 
 Walks = NDArray[np.int32]
 
@@ -181,7 +181,7 @@ class WalkSampler:
         """What fetches walks from the graphics card, if they are made there."""
         if self.backend == "cpu":
             return None
-        from ..cuda.walks import Fetcher, bytes_to_fetch
+        from .cuda.walker import Fetcher, bytes_to_fetch
 
         if self._fetcher is None or not self._fetcher.suits(self):
             self._fetcher = None  # gives its memory back

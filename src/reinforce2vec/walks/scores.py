@@ -27,7 +27,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .compiled import inlined, kernel
+from .._util.compiled import inlined, kernel
 
 VERTEX, KL, JS = 0, 1, 2
 REWARDS = {"vertex": VERTEX, "kl": KL, "js": JS}

@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..checks import check_choice
-from ..errors import InputError
+from .._util.checks import check_choice
+from .._util.errors import InputError
 from . import scores as scoring
 from .policy import CHOICES
 

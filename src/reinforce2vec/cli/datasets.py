@@ -1,0 +1,91 @@
+"""The command `datasets`: which data sets there are, and where they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._util.errors import InputError
+from . import options
+from .shape import examples
+from .speech import FAILURE, USAGE, print_json, sentences
+
+if TYPE_CHECKING:
+    from ..datasets.registry import Entry
+
+EPILOG = examples("datasets", "datasets --download facebook ppi", "datasets ppi --json")
+ROW = "{:<12} {:>7} {:>8} {:>8}  {}"
+
+
+def datasets(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Which ones. Default: all.")
+    ] = None,
+    data_dir: options.DataDir = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="Fetch those that are not here, and check them.")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
+    """List the data sets of the paper: what they are, and where they are."""
+    with sentences(USAGE):
+        from ..datasets.loading import load_dataset, places_of
+        from ..datasets.registry import REGISTRY, registered
+
+        entries = [registered(name) for name in names or REGISTRY]
+        if download and data_dir is not None:
+            raise InputError(
+                "--download keeps what it fetches where all are kept, not in --data-dir: give one "
+                "of them"
+            )
+        places = [places_of(entry, data_dir) for entry in entries]
+    with sentences(FAILURE):
+        if download:
+            for entry, paths in zip(entries, places, strict=True):
+                if None in paths:
+                    load_dataset(entry.name)
+            places = [places_of(entry) for entry in entries]
+        found = list(zip(entries, places, strict=True))
+        if as_json:
+            print_json(context, datasets=[facts(*one) for one in found])
+        else:
+            typer.echo("\n".join(table(found, data_dir)))
+
+
+def table(found: list[tuple[Entry, list[Path | None]]], data_dir: Path | None) -> list[str]:
+    """Two lines for each data set: what it is, and where it is."""
+    lines = [ROW.format("name", "nodes", "edges", "classes", "what it is")]
+    for entry, paths in found:
+        sizes = [f"{entry.graph.nodes:,}", f"{entry.graph.edges:,}"]
+        sizes.append("-" if entry.labels is None else f"{entry.labels.classes:,}")
+        lines.append(ROW.format(entry.name, *sizes, entry.title))
+        here = [str(path) for path in paths if path is not None]
+        if None in paths and data_dir is None:
+            here.append(f"not here: would be downloaded from {entry.sources[0].host}")
+        elif None in paths:
+            here.append(f"not in {data_dir}")
+        lines += [f"{'':13}{line}" for line in here]
+    return lines
+
+
+def facts(entry: Entry, paths: list[Path | None]) -> dict[str, Any]:
+    """What a program may want to know of a data set."""
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "nodes": entry.graph.nodes,
+        "edges": entry.graph.edges,
+        "classes": 0 if entry.labels is None else entry.labels.classes,
+        "nodes_in_paper": entry.paper_nodes,
+        "edges_in_paper": entry.paper_edges,
+        "description": entry.description,
+        "citation": entry.citation,
+        "here": None not in paths,
+        "files": [
+            {"name": source.name, "url": source.url, "path": None if path is None else str(path)}
+            for source, path in zip(entry.sources, paths, strict=True)
+        ],
+    }

@@ -1,0 +1,136 @@
+"""The command `explore`: an embedding as a map in the browser."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._util.progress import counted, readable_bytes
+from . import maps, options
+from .embed import embed
+from .maps import THE_MAP
+from .options import OUTPUT
+from .shape import examples
+from .sources import Vectors, known_graph, known_labels, known_vectors
+from .speech import FAILURE, USAGE, check_different, print_json, say, sentences, status
+
+EPILOG = examples(
+    "explore vectors.npz --graph edges.txt --labels labels.txt",
+    "explore vectors.npz --graph edges.txt --export map.html",
+    "explore vectors.npz --no-browser --port 8000",
+)
+SERVER = "The server"
+
+
+@options.borrowed(embed, options.GRAPH_OPTIONS)
+def explore(
+    context: typer.Context,
+    vectors: Vectors,
+    graph: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The graph of the vectors: adds neighbours, degrees, and links that are likely "
+            "missing.",
+            rich_help_panel=THE_MAP,
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Text with an id and its labels a line, separated by tabs, commas or blanks.",
+            rich_help_panel=THE_MAP,
+        ),
+    ] = None,
+    method: maps.Method = "auto",
+    seed: maps.Seed = 0,
+    title: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Stands above the map. Default: the name of the file.",
+            rich_help_panel=THE_MAP,
+        ),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the page to this file, which can be opened anywhere and mailed, instead of "
+            "serving it.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    port: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=65535,
+            help="Where to serve the page, on this machine only. 0: a port that is free.",
+            rich_help_panel=SERVER,
+        ),
+    ] = 0,
+    browser: Annotated[
+        bool,
+        typer.Option(
+            "--browser/--no-browser", help="Open the page in the browser.", rich_help_panel=SERVER
+        ),
+    ] = True,
+) -> None:
+    """See an embedding as a map in the browser: search, neighbours, likely missing links.
+
+    Serves the page to this machine until Ctrl-C, or writes it to a file. Maps hold up to 100,000
+    nodes; of more, those of highest degree.
+    """
+    with sentences(USAGE):
+        maps.check_map(context, method, graph)
+        if export is not None:
+            from ..files.writing import check_target, known_suffix
+
+            options.check_unused(context, ("port", "browser"), "a server", "--export")
+            check_different([path for path in (vectors, graph, labels) if path], [export])
+            check_target(export)
+            known_suffix(export, (".html", ".htm"), "pages are written to")
+    with sentences(FAILURE):
+        from ..explorer import make_page, write_page
+        from ..explorer.server import PageServer
+
+        embedding = known_vectors(vectors, quiet)
+        page = make_page(
+            embedding,
+            None if graph is None else known_graph(graph, context),
+            None if labels is None else known_labels(labels, embedding, quiet),
+            method=method,
+            title=title or vectors.name.partition(".")[0],
+            seed=seed,
+            progress=not quiet,
+            step=lambda message: status(message, quiet),
+        )
+        for note in page.notes:
+            say(f"note: {note}", quiet)
+        facts = {"nodes": len(embedding), "shown": page.n_nodes, "method": page.method}
+        facts |= {"bytes": len(page.html), "notes": page.notes}
+        size = f"{counted(page.n_nodes, 'node')}, {readable_bytes(len(page.html))}"
+        if export is not None:
+            write_page(export, page)
+            say(f"{export}: a page of {size}; open it in a browser", quiet)
+            if as_json:
+                print_json(context, url=None, files=[export], **facts)
+            return
+        with PageServer(page.html, port) as server, suppress(KeyboardInterrupt):
+            if as_json:
+                print_json(context, url=server.url, files=[], **facts)
+            else:
+                typer.echo(server.url)
+            say(f"serving a page of {size} to this machine; Ctrl-C ends it", quiet)
+            if browser and not server.open():
+                say("no browser was found: open the address yourself", quiet)
+            server.wait()
+        say("the server has ended", quiet)

@@ -1,0 +1,86 @@
+"""The command line. Only commands import what computes, so that --help waits for nothing."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from . import (
+    datasets,
+    demo,
+    embed,
+    evaluate,
+    explore,
+    neighbors,
+    plot,
+    recommend,
+    reproduce,
+    tune,
+    walk,
+)
+from .shape import App, Group, examples
+
+
+class Commands(Group):
+    """All commands, in the order of work."""
+
+    order = (
+        *("demo", "embed", "evaluate", "tune", "neighbors", "recommend", "plot", "explore"),
+        *("walk", "datasets", "reproduce"),
+    )
+
+
+app = App(
+    cls=Commands,
+    add_completion=True,
+    epilog=examples(
+        "embed edges.txt -o vectors.npz",
+        "evaluate link-prediction edges.txt",
+        "embed --help",
+    ),
+)
+
+
+def main() -> None:
+    """Run the command that the arguments name."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does: cleanly
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no error
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="reinforce2vec")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"reinforce2vec {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _every_command(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Node embeddings from random walks that remember, of graphs in files."""
+
+
+app.command(epilog=demo.EPILOG)(demo.demo)
+app.command(epilog=embed.EPILOG)(embed.embed)
+app.add_typer(evaluate.app, name="evaluate")
+app.command(epilog=tune.EPILOG)(tune.tune)
+app.command(epilog=plot.EPILOG)(plot.plot)
+app.command(epilog=explore.EPILOG)(explore.explore)
+app.command(epilog=neighbors.EPILOG)(neighbors.neighbors)
+app.command(epilog=recommend.EPILOG)(recommend.recommend)
+app.command(epilog=walk.EPILOG)(walk.walk)
+app.command(epilog=datasets.EPILOG)(datasets.datasets)
+app.command(epilog=reproduce.EPILOG)(reproduce.reproduce)

@@ -1,0 +1,41 @@
+"""What `plot` and `explore` share: how vectors become a map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import options
+
+THE_MAP = "The map"  # a group of options
+METHODS = ("auto", "pca", "tsne", "umap")
+
+Method = Annotated[
+    str,
+    options.choice(
+        "How vectors become points: pca is fast and rough; tsne and umap show groups and need "
+        "scikit-learn or umap-learn. auto: tsne for up to 10,000 nodes and umap for up to 100,000, "
+        "where they are installed, else pca.",
+        *METHODS,
+        group=THE_MAP,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, help="Of the map and the communities.", rich_help_panel=THE_MAP
+    ),
+]
+
+
+def check_map(context: typer.Context, method: str, graph: Path | None) -> None:
+    """InputError if there is no such method, or if options for a graph have none to speak of."""
+    from ..embedding.projection import project_method
+
+    project_method(method, 1)
+    if graph is None:
+        options.check_unused(context, options.GRAPH_OPTIONS, "a graph", "vectors alone")
+    else:
+        options.check_reading(graph, context.params)

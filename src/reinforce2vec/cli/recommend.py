@@ -1,0 +1,160 @@
+"""The command `recommend`: which links a graph most likely misses."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .._util.progress import counted
+from . import options
+from .embed import embed
+from .nodes import METHODS, SEARCH, K, Method, named_nodes, print_table
+from .options import OUTPUT
+from .shape import examples
+from .sources import Vectors, known_graph, known_vectors
+from .speech import FAILURE, USAGE, check_different, print_json, say, sentences
+
+if TYPE_CHECKING:
+    from ..embedding.embedding import Embedding
+    from ..embedding.links import RecommendedLinks
+    from ..graph.graph import Graph
+
+EPILOG = examples(
+    "recommend vectors.npz edges.txt 34 -k 3",
+    "recommend vectors.npz edges.txt --best 50",
+    "recommend vectors.npz edges.txt -o links.tsv",
+)
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+SCORES = ("odds", "cosine")
+WRITTEN = "recommendations are written to"
+COLUMNS = ("source", "target", "score")
+SHOWN = 20  # links that are printed where neither nodes nor a number are given
+
+
+@options.borrowed(embed, options.GRAPH_OPTIONS)
+def recommend(
+    context: typer.Context,
+    vectors: Vectors,
+    graph: Annotated[Path, typer.Argument(metavar="GRAPH", help=options.GRAPH_HELP)],
+    nodes: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ID",
+            help="Nodes that get recommendations, by their ids; every node by default.",
+            show_default=False,
+        ),
+    ] = None,
+    k: K = 10,
+    best: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help=f"Only the N most likely of all. Default: all, but {SHOWN} if neither nodes nor "
+            "--output are given.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    score: Annotated[
+        str,
+        options.choice(
+            "odds: the logarithm of the odds of a link, learned from the graph's own by the "
+            "cosine of vectors and the degrees. cosine: the cosine alone, which does not prefer "
+            "nodes with many links, and is right less often.",
+            *SCORES,
+            group=SEARCH,
+        ),
+    ] = "odds",
+    method: Method = "auto",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            *("--output", "-o"),
+            metavar="FILE",
+            help="Write the links to a table, .tsv or .csv, instead of printing them.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Tell the links that a graph most likely misses.
+
+    Prints, or writes, a table: a node, another one that it is not linked to yet, and a score, the
+    higher the likelier.
+    """
+    with sentences(USAGE):
+        from .._util.checks import check_choice
+
+        check_choice("method", method, METHODS)
+        check_choice("score", score, SCORES)
+        options.check_reading(graph, context.params)
+        if output is not None:
+            from ..files.writing import check_target, known_suffix
+
+            known_suffix(output, DELIMITERS, WRITTEN)
+            check_different([vectors, graph], [check_target(output)])
+    with sentences(FAILURE):
+        from ..embedding.links import recommend_links
+        from ..embedding.nearest import search_method
+
+        embedding = known_vectors(vectors, quiet)
+        asked = named_nodes(nodes, embedding) if nodes else None
+        whole = known_graph(graph, context)
+        say_strangers(vectors, embedding, graph, whole, quiet)
+        links = recommend_links(
+            *(embedding, whole, k), nodes=asked, score=score, method=method, progress=not quiet
+        )
+        if best is not None:
+            links = links.best(best)
+        elif asked is None and output is None:
+            links = links.best(SHOWN)
+            note = "the most likely of all: name nodes for theirs, or write all with -o FILE"
+            say(note, quiet or as_json)
+        if output is not None:
+            write_table(output, links)
+            say(f"{output}: {counted(len(links), 'link')}", quiet)
+        if as_json:
+            n_sources = len(embedding) if asked is None else len(set(asked))
+            taken = search_method(method, n_sources, *embedding.vectors.shape)
+            facts = {"vectors": vectors, "graph": graph, **options.graph_facts(whole), "k": k}
+            table = [dict(zip(COLUMNS, link, strict=True)) for link in links]
+            print_json(
+                context,
+                **({} if output is None else {"files": [output]}),
+                **facts,
+                score=score,
+                method=taken,
+                **({"links": table} if output is None else {}),
+            )
+        elif output is None:
+            print_table(COLUMNS, ((str(a), str(b), f"{value:.4f}") for a, b, value in links))
+
+
+def say_strangers(
+    vectors: Path, embedding: Embedding, graph: Path, whole: Graph, quiet: bool
+) -> None:
+    """Say how many nodes are only in one of the two files, if there are any."""
+    known = sum(node in embedding for node in whole.ids.tolist())
+    if without := whole.n_nodes - known:
+        say(f"{graph}: {counted(without, 'node')} without a vector, left out", quiet)
+    if apart := len(embedding) - known:
+        say(f"{vectors}: {counted(apart, 'node')} not in the graph, without links so far", quiet)
+
+
+def write_table(path: Path, links: RecommendedLinks) -> None:
+    """Write links to a file that appears when it is whole: names of columns, then a link a line."""
+    from ..files.writing import check_target, known_suffix, whole
+
+    delimiter = DELIMITERS[known_suffix(path, DELIMITERS, WRITTEN)]
+    with whole(check_target(path)) as stream:
+        text = io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline="")
+        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(links)
+        text.flush()
+        text.detach()

@@ -1,0 +1,489 @@
+"""Embedding: node ids and their vectors, which travel together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util import notebook
+from .._util.checks import check_choice, check_count
+from .._util.errors import InputError, pandas_for
+from .._util.ids import Ids, Lookup, as_ids
+from .._util.progress import counted, readable_bytes
+from ..files.decimals import Vectors
+from ..files.readers import naming
+from ..files.vector_files import load_vectors, save_vectors
+from ..files.writing import row_blocks
+from . import exports
+
+# How the vectors of two nodes become one vector of the pair.
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "hadamard": lambda a, b: a * b,
+    "average": lambda a, b: (a + b) / 2,
+    "l1": lambda a, b: np.abs(a - b),
+    "l2": lambda a, b: (a - b) ** 2,
+}
+
+
+class Embedding:
+    """Node ids and their vectors, together.
+
+    Parameters
+    ----------
+    ids : sequence
+        The nodes' names, each of them once: anything hashable.
+    vectors : array (n_nodes, dimensions)
+        The vector of each node. An array of float32 is not copied, so it should not change any
+        more; anything else is converted.
+
+    Attributes
+    ----------
+    ids : int64 or object array
+        The nodes' names, in row order; read-only.
+    vectors : float32 array (n_nodes, dimensions)
+        One row for each node; read-only.
+
+    Examples
+    --------
+    >>> from reinforce2vec import Embedding
+    >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.8, 0.6], [0, 2]])
+    >>> people
+    Embedding(3 nodes, 2 dimensions, 24 bytes)
+    >>> people["bob"]
+    array([0.8, 0.6], dtype=float32)
+    >>> people[["cid", "ann"]]
+    array([[0., 2.],
+           [1., 0.]], dtype=float32)
+    """
+
+    def __init__(self, ids: Iterable[Hashable], vectors: Any) -> None:
+        self.ids: Ids = checked_ids(ids)
+        self.vectors: Vectors = checked_vectors(vectors)
+        if len(self.ids) != len(self.vectors):
+            raise InputError(
+                f"expected a vector for each of {counted(len(self.ids), 'node id')}, got "
+                f"{len(self.vectors):,}"
+            )
+        self.ids.flags.writeable = self.vectors.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.ids, self.vectors)
+
+    # -- what it holds -------------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.ids)
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers in a vector."""
+        return int(self.vectors.shape[1])
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self.ids, "the embedding")
+
+    def row(self, node: Hashable) -> int:
+        """Row number of a node id."""
+        return self._lookup.row(node)
+
+    def rows(self, nodes: Iterable[Hashable]) -> NDArray[np.int32]:
+        """Row numbers of many node ids."""
+        return self._lookup.rows(nodes)
+
+    def __len__(self) -> int:
+        return self.n_nodes
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the node ids."""
+        return iter(self.ids.tolist())
+
+    def __contains__(self, node: Hashable) -> bool:
+        return node in self._lookup
+
+    def __getitem__(self, nodes: Any) -> Vectors:
+        """The vector of a node, read-only, or a matrix of those of several nodes, a copy.
+
+        A list, an array or a column of a table is several nodes. So is a tuple, unless it is itself
+        a node.
+        """
+        several = are_several(nodes, self)
+        chosen: Vectors = self.vectors[self.rows(nodes) if several else self.row(nodes)]
+        return chosen
+
+    def __repr__(self) -> str:
+        facts = [
+            counted(self.n_nodes, "node"),
+            counted(self.dimensions, "dimension"),
+            readable_bytes(self.vectors.nbytes),
+        ]
+        return f"Embedding({', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        return notebook.embedding_html(self)
+
+    def to_numpy(self) -> Vectors:
+        """The vectors as an array of your own, to change as you like; rows in `ids` order."""
+        return np.array(self.vectors, order="C")
+
+    def to_frame(self) -> Any:
+        """The vectors as a pandas DataFrame: a row for each node, indexed by its id.
+
+        Examples
+        --------
+        >>> Embedding(["ann", "bob"], [[1, 0], [0.5, 2]]).to_frame().loc["bob"].tolist()
+        [0.5, 2.0]
+        """
+        pandas = pandas_for("to_frame()")
+        nodes = pandas.Index(self.ids, name="node", tupleize_cols=False)
+        return pandas.DataFrame(self.to_numpy(), index=nodes)
+
+    def to_networkx(self, graph: Any = None, name: str = "vector") -> Any:
+        """A networkx graph with the vectors as an attribute of its nodes.
+
+        Parameters
+        ----------
+        graph : networkx graph, or whatever :meth:`Graph.from_any` takes, optional
+            Every node of it must have a vector. A networkx graph is copied and keeps its
+            attributes; without one, the nodes come without edges.
+        name : str, default "vector"
+            The name of the attribute.
+
+        Examples
+        --------
+        >>> people = Embedding(["ann", "bob"], [[1, 0], [0.5, 2]])
+        >>> people.to_networkx([("ann", "bob")]).nodes["bob"]["vector"]
+        array([0.5, 2. ], dtype=float32)
+        """
+        return exports.networkx_graph(self, graph, name)
+
+    def to_pyg(self, graph: Any = None) -> Any:
+        """A PyTorch Geometric `Data` with the vectors as node features, rows in `ids` order.
+
+        Parameters
+        ----------
+        graph : Graph, or whatever :meth:`Graph.from_any` takes, optional
+            Its edges become `edge_index`, an undirected one both ways, and its weights, if it has
+            any, `edge_weight`. Every node of it must have a vector; its order does not matter.
+
+        Returns
+        -------
+        torch_geometric.data.Data
+            With `x`, a float32 tensor of your own, `num_nodes`, and `ids`, the list of node ids.
+
+        Examples
+        --------
+        >>> people = Embedding(["ann", "bob"], [[1, 0], [0.5, 2]])
+        >>> people.to_pyg([("ann", "bob")])  # doctest: +SKIP
+        Data(x=[2, 2], num_nodes=2, ids=[2], edge_index=[2, 2])
+        """
+        return exports.geometric_data(self, graph)
+
+    def to_gensim(self) -> Any:
+        """The vectors as gensim's `KeyedVectors`; keys are the ids as text.
+
+        Files that :meth:`save` writes as .txt, .vec or .bin hold the same:
+        `KeyedVectors.load_word2vec_format` reads them.
+
+        Examples
+        --------
+        >>> people = Embedding(["ann", "bob"], [[1, 0], [0.5, 2]])
+        >>> people.to_gensim()["bob"]  # doctest: +SKIP
+        array([0.5, 2. ], dtype=float32)
+        """
+        return exports.keyed_vectors(self)
+
+    # -- which nodes are alike -----------------------------------------------------------------
+
+    def similarity(self, a: Hashable, b: Hashable) -> float:
+        """Cosine of the angle between the vectors of two nodes: 1 if they point the same way.
+
+        Examples
+        --------
+        >>> round(Embedding(["ann", "bob"], [[1, 0], [3, 4]]).similarity("ann", "bob"), 3)
+        0.6
+        """
+        one, other = self.vectors[[self.row(a)]], self.vectors[[self.row(b)]]
+        return float(cosines(row_products(one, other), norms(one) * norms(other))[0])
+
+    def most_similar(self, node: Any, k: int = 10) -> list[tuple[Any, float]]:
+        """The nodes whose vectors point most nearly the same way, by the cosine of the angle.
+
+        Looks at every node, so the answer is exact. Takes memory for a few numbers a node.
+
+        Parameters
+        ----------
+        node : node id, or array or list of numbers
+            A node, or a vector to compare all nodes with.
+        k : int, default 10
+            How many nodes.
+
+        Returns
+        -------
+        list of (id, cosine)
+            The most similar first, equally similar ones in row order; `node` itself is left out.
+            A vector of zeros has the similarity 0 to every other.
+
+        Examples
+        --------
+        >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.8, 0.6], [0, 2]])
+        >>> [(node, round(cosine, 3)) for node, cosine in people.most_similar("ann")]
+        [('bob', 0.8), ('cid', 0.0)]
+        >>> people.most_similar([0, 1], k=1)
+        [('cid', 1.0)]
+        """
+        k = check_count("k", k, 1)
+        if isinstance(node, (np.ndarray, list)):
+            own, vector = -1, self._as_vector(node)
+        else:
+            own = self.row(node)
+            vector = self.vectors[own]
+        products = row_products(self.vectors, np.broadcast_to(vector, self.vectors.shape))
+        similar = cosines(products, self._norms * norms(vector[None]))
+        best = highest(similar, k + 1)
+        best = best[best != own][:k]
+        return list(zip(self.ids[best].tolist(), similar[best].tolist(), strict=True))
+
+    def _as_vector(self, numbers: Any) -> NDArray[Any]:
+        try:
+            vector = np.asarray(numbers, np.float64)
+        except (TypeError, ValueError):
+            vector = np.empty(0)
+        if vector.shape != (self.dimensions,):
+            raise InputError(
+                "most_similar takes a node id or a vector of "
+                f"{counted(self.dimensions, 'number')}, not {numbers!r}"
+            )
+        return vector
+
+    @cached_property
+    def _norms(self) -> NDArray[np.float64]:
+        return norms(self.vectors)
+
+    # -- edges ---------------------------------------------------------------------------------
+
+    def edge_features(self, pairs: Any, operator: str = "hadamard") -> Vectors:
+        """A vector for each pair of nodes, made of the vectors a and b of the two.
+
+        Parameters
+        ----------
+        pairs : iterable of pairs of node ids, or array (m, 2)
+            The edges, or the pairs that may become edges.
+        operator : {"hadamard", "average", "l1", "l2"}
+            The product a·b, the mean (a + b)/2, the distance |a − b| or its square (a − b)², each
+            number by number.
+
+        Returns
+        -------
+        float32 array (m, dimensions)
+
+        Examples
+        --------
+        >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.5, 2], [3, 4]])
+        >>> people.edge_features([("ann", "bob"), ("cid", "bob")], "l1")
+        array([[0.5, 2. ],
+               [2.5, 2. ]], dtype=float32)
+        """
+        check_choice("operator", operator, OPERATORS)
+        ends = self.rows(node for pair in listed_pairs(pairs) for node in pair).reshape(-1, 2)
+        features = np.empty((len(ends), self.dimensions), np.float32)
+        for rows in row_blocks(features):
+            a, b = self.vectors[ends[rows, 0]], self.vectors[ends[rows, 1]]
+            features[rows] = OPERATORS[operator](a, b)
+        return features
+
+    # -- files ---------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write ids and vectors to a file, in the format that its suffix names.
+
+        ===================  =======================================================================
+        .npz                 NumPy arrays: exact, small and fast
+        .txt .vec .txt.gz    word2vec text: the counts, then an id and its numbers a line
+        .bin                 word2vec binary
+        .parquet             columns "node" and "vector"; needs pyarrow
+        .tsv                 TensorBoard's projector: vectors; beside them, NAME.metadata.tsv holds
+                             the ids, one a line
+        ===================  =======================================================================
+
+        All formats keep every vector as it is. Ids are written as text, except that .npz and
+        .parquet keep integers apart from strings; .npz refuses ids that are neither. The file
+        appears when it is complete: after an error or an interrupt an older file of this name is
+        as it was.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; its folder must exist.
+
+        Raises
+        ------
+        InputError
+            Before anything is written, if the suffix is unknown, the folder cannot be written to,
+            the disk is too full, or a node id does not fit the format.
+        """
+        save_vectors(path, self.ids, self.vectors)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Embedding:
+        """Read what :meth:`save` wrote, or other programs in the same formats.
+
+        Ids in text are integers if all of them are, else strings.
+
+        Parameters
+        ----------
+        path : path
+            The file; its suffix names the format.
+
+        Returns
+        -------
+        Embedding
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read: the message names the file, and in text the line.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "people.txt")
+        ...     Embedding(["ann", "bob"], [[1, 0], [0.5, 2]]).save(file)
+        ...     print(file.read_text().splitlines(), Embedding.load(file))
+        ['2 2', 'ann 1 0', 'bob 0.5 2'] Embedding(2 nodes, 2 dimensions, 16 bytes)
+        """
+        ids, vectors = load_vectors(path)
+        with naming(str(path)):
+            return cls(ids, vectors)
+
+
+# -- checking ----------------------------------------------------------------------------------
+
+
+def checked_ids(ids: Any) -> Ids:
+    """Node ids as an array of its own flags; InputError if one stands there twice."""
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        raise InputError(f"ids must be a list of node ids, not {ids!r}")
+    if isinstance(ids, np.ndarray) and ids.dtype == np.int64 and ids.ndim == 1:
+        array: Ids = ids.view()
+        unique = ascending(ids) or ascending(np.sort(ids))
+    else:
+        array = as_ids(ids.tolist() if isinstance(ids, np.ndarray) else list(ids))
+        try:
+            unique = len(set(array.tolist())) == len(array)
+        except TypeError as error:
+            raise InputError(f"node ids must be hashable: {error}") from None
+    seen: set[Hashable] = set()
+    for node in () if unique else array.tolist():
+        if node in seen:
+            raise InputError(f"node {node!r} stands twice among the ids: a node has one vector")
+        seen.add(node)
+    return array
+
+
+def are_several(nodes: Any, embedding: Embedding) -> bool:
+    """Whether several nodes are meant: by a list, say, but not by a tuple that is a node."""
+    if isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
+        return False
+    try:
+        return nodes not in embedding
+    except TypeError:  # what cannot be hashed is no node
+        return True
+
+
+def ascending(numbers: NDArray[np.int64]) -> bool:
+    """Whether every number is larger than the one before."""
+    return bool((numbers[1:] > numbers[:-1]).all())
+
+
+def as_embedding(vectors: Any) -> Embedding:
+    """An embedding as it is; a matrix with row numbers as ids."""
+    if isinstance(vectors, Embedding):
+        return vectors
+    matrix = checked_vectors(vectors)
+    return Embedding(range(len(matrix)), matrix)
+
+
+def checked_vectors(vectors: Any) -> Vectors:
+    """Vectors as a matrix of float32, of its own flags."""
+    try:
+        matrix: Vectors = np.asarray(vectors, np.float32).view()
+    except (TypeError, ValueError):
+        raise not_vectors(vectors) from None
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise InputError(
+            f"vectors must be a matrix with a row for each node, not of shape {matrix.shape}"
+        )
+    return matrix
+
+
+def not_vectors(given: Any) -> InputError:
+    """What to say of something that is no matrix of numbers."""
+    if hasattr(given, "fit_transform"):
+        return InputError("expected vectors, not a model: give the .embedding_ it has after fit")
+    return InputError("vectors must be numbers, equally many for each node")
+
+
+def listed_pairs(pairs: Any) -> Any:
+    """Pairs of node ids as a list; InputError, with the first that is not, if some are no pairs."""
+    if isinstance(pairs, np.ndarray):
+        if pairs.shape[1:] != (2,):
+            raise InputError(f"an array of pairs has the shape (m, 2), not {pairs.shape}")
+        return pairs.tolist()
+    if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
+        raise InputError(f"expected pairs of node ids, not {pairs!r}")
+    listed = list(pairs)
+    for number, pair in enumerate(listed):
+        if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
+            raise InputError(
+                f"pair {number:,} (counted from 0) is {pair!r}: expected a pair of node ids"
+            )
+    return listed
+
+
+# -- angles ------------------------------------------------------------------------------------
+
+
+def row_products(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
+    """Scalar products of the rows of two matrices, in float64 but without copies of the matrices.
+
+    By einsum, not by a matrix product, whose last bits depend on where a row stands: equal vectors
+    are to be equally similar.
+    """
+    products = np.empty(len(a))
+    with np.errstate(invalid="ignore"):  # of infinite vectors
+        for rows in row_blocks(a):
+            one, other = (part[rows].astype(np.float64, order="C") for part in (a, b))
+            np.einsum("ij,ij->i", one, other, out=products[rows])
+    return products
+
+
+def norms(vectors: NDArray[Any]) -> NDArray[np.float64]:
+    """Lengths of vectors."""
+    lengths: NDArray[np.float64] = np.sqrt(row_products(vectors, vectors))
+    return lengths
+
+
+def cosines(products: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosines of angles, from scalar products and products of lengths; 0 where a length is 0."""
+    with np.errstate(invalid="ignore"):
+        ratios = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths != 0)
+    return np.clip(ratios, -1, 1)
+
+
+def highest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Where the k highest values stand, highest first, equal ones in order; NaN comes last."""
+    ranks = np.where(np.isnan(values), np.inf, -values)
+    rows = np.arange(len(ranks))
+    if k < len(ranks):
+        rows = np.flatnonzero(ranks <= np.partition(ranks, k - 1)[k - 1])
+    best: NDArray[np.int64] = rows[np.argsort(ranks[rows], kind="stable")][:k]
+    return best

@@ -1,0 +1,347 @@
+"""Which rows of a matrix are most similar to which: all products of two, in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .._util.errors import InputError
+from .._util.machine import available_cpus
+from .._util.progress import Report
+from ..files.decimals import Vectors
+from ..files.writing import row_blocks
+from .embedding import cosines, highest, norms, row_products
+
+BLOCK_BYTES = 1 << 24  # of cosines, or of vectors, that are made at a time
+SOURCES = 1024  # that look at a time
+SPARE = 256  # places on a shortlist, beside twice as many as are wanted
+ROUNDING = 2.0**-24  # of a float32
+CROWD = 16  # sources of one vector, from which on they are worked on together
+CACHED_BYTES = 1 << 19  # of vectors in float64
+
+Rows = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Barred = Callable[[slice], tuple[NDArray[np.int64], Rows]]
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Who looks for whom, and what is a good find: the cosine of two vectors, and a bonus.
+
+    Attributes
+    ----------
+    vectors : float32 array (n, dimensions)
+        Finite numbers.
+    sources : int32 array
+        Rows that look for similar ones.
+    targets : int32 array
+        Rows that can be found, ascending.
+    barred : callable
+        Takes a slice of the sources and tells, as a sorted adjacency (begins, places), which of the
+        targets each of them must not find; places count the targets from 0.
+    bonus : float64 array, optional
+        What is added to the cosine, for each target.
+    """
+
+    vectors: Vectors
+    sources: Rows
+    targets: Rows
+    barred: Barred
+    bonus: Floats | None = None
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Lengths of all vectors; InputError if one is not finite."""
+        lengths = norms(self.vectors)
+        bad = np.flatnonzero(~np.isfinite(lengths))
+        if bad.size:
+            raise InputError(
+                f"the vector in row {bad[0]:,} (from 0) holds numbers that are not finite: nothing "
+                "is near to it"
+            )
+        return lengths
+
+    def directions(self, rows: Rows) -> Vectors:
+        """Vectors of length 1; those of zeros stay."""
+        units = np.empty((len(rows), self.vectors.shape[1]), np.float32)
+        for part in row_blocks(units):
+            lengths = self.lengths[rows[part], None]
+            units[part] = self.vectors[rows[part]] / np.where(lengths == 0, 1, lengths)
+        return units
+
+    def scores(self, rows: NDArray[Any], places: NDArray[Any]) -> Floats:
+        """Cosine and bonus of each pair of a row and a target, in float64."""
+        found = np.empty(len(rows))
+        for part in parts(len(rows), max(1, BLOCK_BYTES // (4 * self.vectors.shape[1]))):
+            a, b = rows[part], self.targets[places[part]]
+            products = row_products(self.vectors[b], self.vectors[a])
+            found[part] = cosines(products, self.lengths[b] * self.lengths[a])
+        return found if self.bonus is None else found + self.bonus[places]
+
+    def of_some(self, numbers: NDArray[np.int64]) -> Search:
+        """The same for some of the sources."""
+
+        def barred(part: slice) -> tuple[NDArray[np.int64], Rows]:
+            each = [self.barred(slice(one, one + 1))[1] for one in numbers[part].tolist()]
+            return np.cumsum([0, *map(len, each)], dtype=np.int64), np.concatenate(each)
+
+        return Search(self.vectors, self.sources[numbers], self.targets, barred, self.bonus)
+
+
+def parts(size: int, step: int) -> Iterator[slice]:
+    """Slices of so many items, the last perhaps of fewer."""
+    return (slice(first, min(first + step, size)) for first in range(0, size, step))
+
+
+def put_in_order(
+    search: Search, sources: slice, who: NDArray[np.int64], found: Rows, best: Rows, scores: Floats
+) -> None:
+    """Score targets that were found, and fill in the best of each source; `who` is ascending."""
+    exact = search.scores(search.sources[sources][who], found)
+    order = np.lexsort((found, -exact, who))
+    ranks = np.arange(len(who)) - np.searchsorted(who, who)
+    within = ranks < best.shape[1]
+    to = who[within] + sources.start, ranks[within]
+    best[to], scores[to] = found[order][within], exact[order][within]
+
+
+# -- exactly -----------------------------------------------------------------------------------
+
+
+class Shortlists(NamedTuple):
+    """For each source the targets that may be among its best, by products in float32."""
+
+    best: NDArray[np.float32]  # the k best products, the least of them first: a heap
+    counts: NDArray[np.int64]  # how many are on the list; -1 if there was no room for all
+    products: NDArray[np.float32]
+    places: Rows
+
+    @classmethod
+    def empty(cls, n_sources: int, k: int, room: int) -> Shortlists:
+        """Lists for so many sources and targets."""
+        return cls(
+            np.full((n_sources, k), -np.inf, np.float32),
+            np.zeros(n_sources, np.int64),
+            np.empty((n_sources, room), np.float32),
+            np.empty((n_sources, room), np.int32),
+        )
+
+    def add(
+        self,
+        threads: ThreadPoolExecutor,
+        products: NDArray[np.float32],
+        first_place: int,
+        bonus: NDArray[np.float32] | None,
+        barred: tuple[NDArray[np.int64], Rows],
+        slack: float,
+    ) -> None:
+        """Put what may be among the best of some targets on the lists."""
+
+        def add_to(rows: slice) -> None:
+            places = first_place, rows.start, rows.stop
+            list_short(products, *places, bonus, *barred, np.float32(slack), *self)
+
+        list(threads.map(add_to, parts(len(products), -(-len(products) // available_cpus()))))
+
+
+def exactly(search: Search, k: int, best: Rows, scores: Floats, report: Report) -> None:
+    """Fill in the best of all targets.
+
+    Products in float32 make a shortlist for each source: whatever may be among the best, rounding
+    set aside. What is on the list is then scored in float64. So neither the size of blocks nor the
+    order of sums in a product can be seen in the result.
+    """
+    n_targets = len(search.targets)
+    k = min(k, n_targets)
+    room = min(n_targets, 2 * k + SPARE)
+    step = max(1, min(SOURCES, len(best), BLOCK_BYTES // (8 * room)))
+    width = max(1, min(n_targets, BLOCK_BYTES // (4 * step)))
+    units = search.directions(search.targets)
+    bonus = None if search.bonus is None else search.bonus.astype(np.float32)
+    slack = margin(search)
+    block = np.empty(step * width, np.float32)
+    with ThreadPoolExecutor(available_cpus()) as threads:
+        for sources in parts(len(best), step):
+            looking = search.directions(search.sources[sources])
+            barred = search.barred(sources)
+            lists = Shortlists.empty(len(looking), k, room)
+            for columns in parts(n_targets, width):
+                shape = len(looking), columns.stop - columns.start
+                products = block[: shape[0] * shape[1]].reshape(shape)
+                np.matmul(looking, units[columns].T, out=products)
+                lists.add(threads, products, columns.start, bonus, barred, slack)
+            listed = np.arange(room) < lists.counts[:, None]
+            who = np.nonzero(listed)[0]
+            put_in_order(search, sources, who, lists.places[listed], best, scores)
+            overfull = sources.start + np.flatnonzero(lists.counts < 0)
+            all_scored(search, overfull, k, best, scores)
+            report(sources.stop, len(best))
+
+
+def margin(search: Search) -> float:
+    """How far a product in float32 may fall behind one that is no better.
+
+    Twice its largest error: every number of the two vectors, every product of them and every sum
+    is rounded once.
+    """
+    most = 0.0 if search.bonus is None else float(np.abs(search.bonus).max())
+    return float(2 * (search.vectors.shape[1] + 4) * ROUNDING * (1 + most))
+
+
+@njit(cache=True, nogil=True)
+def list_short(
+    products: Any,
+    first_place: int,
+    first: int,
+    last: int,
+    bonus: Any,
+    begins: Any,
+    barred: Any,
+    slack: Any,
+    best: Any,
+    counts: Any,
+    listed_products: Any,
+    listed_places: Any,
+) -> None:
+    """Put targets on the shortlists of the sources from `first` to before `last`.
+
+    One comparison for each product, and little else once the lists hold good ones.
+    """
+    room = listed_products.shape[1]
+    for i in range(first, last):
+        count, threshold = counts[i], best[i, 0] - slack
+        for j in range(products.shape[1] if count >= 0 else 0):
+            place, product = first_place + j, products[i, j]
+            if bonus is not None:
+                product += bonus[place]
+            if product < threshold or holds(barred, begins[i], begins[i + 1], place):
+                continue
+            if count == room:
+                count = shorten(listed_products[i], listed_places[i], count, threshold)
+                if count == room:
+                    count = -1
+                    break
+            listed_products[i, count], listed_places[i, count] = product, place
+            count += 1
+            if product > best[i, 0]:
+                replace_least(best[i], product)
+                threshold = best[i, 0] - slack
+        if count > 0:
+            count = shorten(listed_products[i], listed_places[i], count, threshold)
+        counts[i] = count
+
+
+@njit(cache=True, nogil=True)
+def replace_least(heap: Any, number: Any) -> None:
+    """Put a number in the place of the least, which comes first; children of i are 2 i + 1, + 2."""
+    place, child = 0, 1
+    while child < len(heap):
+        if child + 1 < len(heap) and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= number:
+            break
+        heap[place] = heap[child]
+        place, child = child, 2 * child + 1
+    heap[place] = number
+
+
+@njit(cache=True, nogil=True)
+def holds(numbers: Any, begin: int, end: int, wanted: int) -> bool:
+    """Whether a number is in an ascending part of an array."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if numbers[middle] == wanted:
+            return True
+        if numbers[middle] < wanted:
+            begin = middle + 1
+        else:
+            end = middle
+    return False
+
+
+@njit(cache=True, nogil=True)
+def shorten(products: Any, places: Any, count: int, threshold: Any) -> int:
+    """Take off a list whatever does not reach the threshold; returns how many are left."""
+    kept = 0
+    for i in range(count):
+        if products[i] >= threshold:
+            products[kept], places[kept] = products[i], places[i]
+            kept += 1
+    return kept
+
+
+# -- where shortlists are not short ------------------------------------------------------------
+
+
+def all_scored(
+    search: Search, numbers: NDArray[np.int64], k: int, best: Rows, scores: Floats
+) -> None:
+    """Fill in the best for sources with too many equals for a shortlist: all scores in float64."""
+    if not numbers.size:
+        return
+    vectors = search.vectors[search.sources[numbers]]
+    _, alike, sizes = np.unique(vectors, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(alike.ravel(), kind="stable")
+    groups = np.split(numbers[order], np.cumsum(sizes)[:-1])
+    for members in groups:
+        if len(members) >= CROWD:
+            together(search, members, k, best, scores)
+    others = [members for members in groups if len(members) < CROWD]
+    if others:
+        each_alone(search, np.sort(np.concatenate(others)), k, best, scores)
+
+
+def together(
+    search: Search, members: NDArray[np.int64], k: int, best: Rows, scores: Floats
+) -> None:
+    """Fill in the best for sources of one vector, as nodes with the same neighbours may have."""
+    found = scores_of_all(search, search.sources[members[:1]])[0]
+    barred = [search.barred(slice(number, number + 1))[1] for number in members.tolist()]
+    order = highest(found, k + max(map(len, barred)))
+    for number, those in zip(members.tolist(), barred, strict=True):
+        free = order[~np.isin(order, those)][:k]
+        best[number, : len(free)], scores[number, : len(free)] = free, found[free]
+
+
+def each_alone(
+    search: Search, numbers: NDArray[np.int64], k: int, best: Rows, scores: Floats
+) -> None:
+    """Fill in the best for sources of different vectors, some at a time."""
+    looking = search.of_some(numbers)
+
+    def fill_in(some: slice) -> None:
+        found = scores_of_all(search, looking.sources[some])
+        begins, barred = looking.barred(some)
+        free = len(search.targets) - np.diff(begins)
+        found[np.repeat(np.arange(len(found)), np.diff(begins)), barred] = np.nan  # comes last
+        for number, those, most in zip(numbers[some].tolist(), found, free.tolist(), strict=True):
+            order = highest(those, k)[:most]
+            best[number, : len(order)], scores[number, : len(order)] = order, those[order]
+
+    cpus = available_cpus()
+    step = max(8, BLOCK_BYTES // (8 * len(search.targets) * cpus))
+    with ThreadPoolExecutor(cpus) as threads:
+        list(threads.map(fill_in, parts(len(numbers), step)))
+
+
+def scores_of_all(search: Search, rows: Rows) -> Floats:
+    """Scores of some rows with all targets, the same to the last bit as those of `Search.scores`.
+
+    So not by a matrix product, see :func:`row_products`, but by the same sums, of blocks of targets
+    that fit in a processor's cache.
+    """
+    found = np.empty((len(rows), len(search.targets)))
+    looking = search.vectors[rows].astype(np.float64)
+    for places in parts(len(search.targets), max(1, CACHED_BYTES // looking[0].nbytes)):
+        block = search.targets[places]
+        products = np.einsum("ik,jk->ij", looking, search.vectors[block].astype(np.float64))
+        lengths = search.lengths[block] * search.lengths[rows, None]
+        found[:, places] = cosines(products, lengths)
+    return found if search.bonus is None else found + search.bonus

@@ -1,0 +1,90 @@
+"""Embeddings as objects of other packages: PyTorch Geometric, networkx, gensim.
+
+Their packages are imported when they are asked for, and needed by nothing else.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._util.errors import InputError
+from ..files.converters import graph_from
+from ..files.writing import texts_of
+from ..graph.graph import Graph, edges_of
+
+if TYPE_CHECKING:
+    from .embedding import Embedding
+
+
+def needed(module: str, purpose: str) -> Any:
+    """A module of a package that none of our extras brings; InputError if it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise InputError(
+            f"{purpose} needs {package}, which is not installed: pip install {package}"
+        ) from None
+
+
+def geometric_data(embedding: Embedding, graph: Any) -> Any:
+    """The vectors as node features of a torch_geometric.data.Data, rows in the same order."""
+    torch = needed("torch", "to_pyg()")
+    data = needed("torch_geometric.data", "to_pyg()").Data(
+        x=torch.from_numpy(embedding.to_numpy()),
+        num_nodes=embedding.n_nodes,
+        ids=embedding.ids.tolist(),
+    )
+    if graph is not None:
+        graph = graph_from(graph)
+        ends, weights = edges_of(graph, both_ways=True)
+        index = embedding.rows(graph.ids)[ends.T].astype(np.int64)
+        data.edge_index = torch.from_numpy(index)
+        if graph.weighted:
+            data.edge_weight = torch.from_numpy(weights.astype(np.float32))
+    return data
+
+
+def networkx_graph(embedding: Embedding, graph: Any, name: str) -> Any:
+    """A networkx graph, a copy if it is one already, with vectors as an attribute of its nodes."""
+    networkx = needed("networkx", "to_networkx()")
+    if graph is None:
+        whole = networkx.Graph()
+        whole.add_nodes_from(embedding)
+    elif isinstance(graph, networkx.Graph):
+        whole = graph.copy()
+    else:
+        whole = as_networkx(graph_from(graph), networkx)
+    rows = embedding.rows(whole.nodes)
+    networkx.set_node_attributes(
+        whole, dict(zip(whole.nodes, embedding.vectors[rows], strict=True)), name
+    )
+    return whole
+
+
+def as_networkx(graph: Graph, networkx: Any) -> Any:
+    """A graph of ours as one of networkx, weights as the edge attribute "weight"."""
+    whole = networkx.DiGraph() if graph.directed else networkx.Graph()
+    whole.add_nodes_from(graph.ids.tolist())
+    ends, weights = edges_of(graph)
+    pairs = graph.ids[ends].tolist()
+    if graph.weighted:
+        triples = zip(pairs, weights.tolist(), strict=True)
+        whole.add_weighted_edges_from((a, b, weight) for (a, b), weight in triples)
+    else:
+        whole.add_edges_from(pairs)
+    return whole
+
+
+def keyed_vectors(embedding: Embedding) -> Any:
+    """The vectors as gensim's KeyedVectors; ids become text, as in the files it reads."""
+    models = needed("gensim.models", "to_gensim()")
+    keys = texts_of(embedding.ids, Path("to_gensim()"))
+    vectors = models.KeyedVectors(embedding.dimensions)
+    if keys:
+        vectors.add_vectors(keys, embedding.vectors)
+    return vectors

@@ -1,0 +1,300 @@
+"""Nearest neighbours: the nodes whose vectors point most nearly the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from io import StringIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util import errors
+from .._util.checks import check_choice, check_count
+from .._util.errors import InputError, pandas_for
+from .._util.ids import Ids
+from .._util.notebook import html_table
+from .._util.progress import Report, counted, terminal_progress
+from ..graph.graph import Graph
+from .approximate_search import nearly
+from .embedding import Embedding, are_several, checked_vectors
+from .exact_search import Floats, Rows, Search, exactly
+
+METHODS = ("auto", "exact", "approximate")
+EXACT_UP_TO = 10**12  # products of two numbers, up to which "auto" makes all of them, as it
+FEW = 1 / 8  # does where so small a share of the targets look that an index is not worth its making
+FAINTEST = 1e-6  # weight of a link between nodes that are not alike at all
+SHOWN_NODES, SHOWN_NEIGHBORS = 10, 5  # in a notebook
+
+
+# -- for users ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Neighbors(Mapping[Any, list[tuple[Any, float]]]):
+    """The most similar nodes of some nodes: a mapping from ids to lists of (id, cosine).
+
+    Attributes
+    ----------
+    ids : int64 or object array
+        All nodes of the embedding.
+    sources : int32 array (m,)
+        Row numbers, into `ids`, of the nodes that were asked for.
+    rows : int32 array (m, k)
+        Row numbers of the most similar nodes of each, the most similar first; -1 where there are
+        fewer. No wider than there are nodes.
+    cosines : float32 array (m, k)
+        How similar they are; NaN where there are fewer.
+    """
+
+    ids: Ids
+    sources: Rows
+    rows: Rows
+    cosines: NDArray[np.float32]
+
+    @cached_property
+    def _places(self) -> dict[Hashable, int]:
+        return {node: place for place, node in enumerate(self.ids[self.sources].tolist())}
+
+    def __getitem__(self, node: Hashable) -> list[tuple[Any, float]]:
+        try:
+            place = self._places[node]
+        except (KeyError, TypeError):
+            raise errors.UnknownNode(f"node {node!r} is not among those asked for") from None
+        found = self.rows[place] >= 0
+        nodes = self.ids[self.rows[place, found]].tolist()
+        return list(zip(nodes, self.cosines[place, found].tolist(), strict=True))
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the nodes that were asked for."""
+        return iter(self.ids[self.sources].tolist())
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row for each pair: node, neighbor and cosine."""
+        found = self.rows >= 0
+        columns = {
+            "node": self.ids[np.repeat(self.sources, found.sum(axis=1))],
+            "neighbor": self.ids[self.rows[found]],
+            "cosine": self.cosines[found],
+        }
+        return pandas_for("to_frame()").DataFrame(columns)
+
+    def __repr__(self) -> str:
+        return f"Neighbors({counted(len(self), 'node')}, {self.rows.shape[1]} for each)"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for node in self.ids[self.sources[:SHOWN_NODES]].tolist():
+            shown = [f"{other} ({cosine:.3f})" for other, cosine in self[node][:SHOWN_NEIGHBORS]]
+            more = ["…"] * (self.rows.shape[1] > SHOWN_NEIGHBORS)
+            rows.append((str(node), ", ".join(shown + more)))
+        if len(self) > SHOWN_NODES:
+            rows.append(("…", ""))
+        return html_table(["node", "most similar (cosine)"], rows, repr(self))
+
+
+def nearest_neighbors(
+    embedding: Embedding,
+    nodes: Any = None,
+    k: int = 10,
+    method: str = "auto",
+    *,
+    progress: bool = True,
+) -> Neighbors:
+    """The nodes whose vectors point most nearly the same way, for many nodes at once.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        The vectors, all of them finite.
+    nodes : node id, or iterable of them, optional
+        Whose neighbours; by default those of every node.
+    k : int, default 10
+        How many neighbours for each.
+    method : {"auto", "exact", "approximate"}
+        "exact" compares with every node and agrees with :meth:`Embedding.most_similar`.
+        "approximate" asks an index that usearch makes (`pip install 'reinforce2vec[approximate]'`),
+        which misses some, and not the same ones every time: at most 5%, as a sample tells, or else
+        it looks at every node after all. Cosines and their order are right.
+        "auto" is exact, unless usearch is installed, an eighth of the nodes or more are asked for,
+        and nodes asked for × nodes × dimensions is over a million million, as for all of 125,000
+        nodes with 64 dimensions.
+    progress : bool, default True
+        Show a line on the terminal, if there is one.
+
+    Returns
+    -------
+    Neighbors
+        A mapping: `found[node]` is a list of (id, cosine), the most similar first, equally similar
+        ones in row order. `found.to_frame()` makes a table; `found.rows` and `found.cosines` are
+        arrays.
+
+    Examples
+    --------
+    >>> from reinforce2vec import Embedding, nearest_neighbors
+    >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.8, 0.6], [0, 2]])
+    >>> found = nearest_neighbors(people, k=1)
+    >>> found
+    Neighbors(3 nodes, 1 for each)
+    >>> [(node, found[node][0][0]) for node in found]
+    [('ann', 'bob'), ('bob', 'ann'), ('cid', 'bob')]
+    """
+    check_embedding(embedding)
+    sources = asked_rows(embedding, nodes)
+    rows, cosines = nearest_rows(embedding.vectors, sources, k, method=method, progress=progress)
+    return Neighbors(embedding.ids, sources, rows, cosines)
+
+
+def check_embedding(embedding: Any) -> None:
+    """InputError if it is none, or a vector is not finite."""
+    if not isinstance(embedding, Embedding):
+        raise InputError(
+            f"expected an Embedding, not a {type(embedding).__name__}: a model has it in "
+            ".embedding_, and Embedding(ids, vectors) makes one of an array"
+        )
+    bad = np.flatnonzero(~np.isfinite(embedding.vectors).all(axis=1))
+    if bad.size:
+        raise InputError(
+            f"the vector of node {embedding.ids.tolist()[bad[0]]!r} holds numbers that are not "
+            "finite: nothing is near to it"
+        )
+
+
+def asked_rows(embedding: Embedding, nodes: Any) -> Rows:
+    """Row numbers of a node, of several, each once, or of all if None is given."""
+    if nodes is None:
+        return np.arange(len(embedding), dtype=np.int32)
+    rows = embedding.rows(nodes if are_several(nodes, embedding) else [nodes])
+    return rows[np.sort(np.unique(rows, return_index=True)[1])]
+
+
+# -- for other modules -------------------------------------------------------------------------
+
+
+def nearest_rows(
+    vectors: Any,
+    rows: Any = None,
+    k: int = 10,
+    *,
+    method: str = "auto",
+    progress: bool = True,
+) -> tuple[Rows, NDArray[np.float32]]:
+    """Rows of a matrix that point most nearly the same way as some of its rows.
+
+    Parameters
+    ----------
+    vectors : array (n, dimensions)
+        Finite numbers, as float32. A row of zeros has the cosine 0 with every other.
+    rows : int array (m,), optional
+        Which rows; by default all of them.
+    k, method, progress
+        As for :func:`nearest_neighbors`.
+
+    Returns
+    -------
+    rows : int32 array (m, min(k, n))
+        The most similar first, equally similar ones in order, the row itself left out; -1 where
+        there are fewer.
+    cosines : float32 array (m, min(k, n))
+        NaN where there are fewer.
+
+    Examples
+    --------
+    >>> nearest_rows([[1, 0], [0, 2], [3, 4]], k=2)[0]
+    array([[2, 1],
+           [2, 0],
+           [1, 0]], dtype=int32)
+    """
+    matrix = checked_vectors(vectors)
+    k = check_count("k", k, 1)
+    sources = np.arange(len(matrix)) if rows is None else np.asarray(rows)
+    if sources.size and not (sources.min() >= 0 and sources.max() < len(matrix)):
+        raise InputError(f"rows must be from 0 to {len(matrix) - 1:,}")
+    search = search_among(matrix, sources.astype(np.int32))
+    found, cosines = best_targets(search, k, method, on_terminal("neighbours", progress))
+    return found, cosines.astype(np.float32)
+
+
+def search_among(vectors: NDArray[np.float32], sources: Rows) -> Search:
+    """Some rows of a matrix look for others among all."""
+
+    def itself(part: slice) -> tuple[NDArray[np.int64], Rows]:
+        return np.arange(part.stop - part.start + 1, dtype=np.int64), sources[part]
+
+    return Search(vectors, sources, np.arange(len(vectors), dtype=np.int32), itself)
+
+
+def best_targets(search: Search, k: int, method: str, report: Report) -> tuple[Rows, Floats]:
+    """The k best targets of each source: their places, best first, and their scores.
+
+    Equally good ones come in the order of places. Where there are fewer than k, -1 and NaN follow,
+    in no more columns than there are targets.
+    Memory beside the result: a copy of the targets' vectors and some blocks; for an approximate
+    search, twice that.
+    """
+    n_sources, n_targets = len(search.sources), len(search.targets)
+    method = search_method(method, n_sources, n_targets, search.vectors.shape[1])
+    k = min(k, n_targets)
+    places = np.full((n_sources, k), -1, np.int32)
+    scores = np.full(places.shape, np.nan)
+    if places.size:
+        (exactly if method == "exact" else nearly)(search, k, places, scores, report)
+    report(len(places), len(places))
+    return places, scores
+
+
+def search_method(method: str, n_sources: int, n_targets: int, dimensions: int) -> str:
+    """The method that "auto" takes, or the one that is asked for."""
+    check_choice("method", method, METHODS)
+    if method != "auto":
+        return method
+    large = n_sources * n_targets * dimensions > EXACT_UP_TO
+    pays = large and n_sources >= FEW * n_targets and find_spec("usearch") is not None
+    return "approximate" if pays else "exact"
+
+
+def on_terminal(what: str, progress: bool) -> Report:
+    """Tells on a terminal how many nodes have found theirs."""
+    return terminal_progress(what, "nodes", None if progress else StringIO())
+
+
+def neighbor_graph(
+    embedding: Embedding, k: int = 10, *, method: str = "auto", progress: bool = True
+) -> Graph:
+    """A graph that links every node with its k most similar ones.
+
+    Undirected: two nodes are linked if one of them is among the most similar of the other. The
+    weight of a link is the cosine, or 0.000001 where that is less.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        The vectors, all of them finite.
+    k, method, progress
+        As for :func:`nearest_neighbors`.
+
+    Examples
+    --------
+    >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.8, 0.6], [0, 2]])
+    >>> graph = neighbor_graph(people, k=1)
+    >>> list(graph.neighbors("bob"))
+    ['ann', 'cid']
+    """
+    rows, cosines = nearest_rows(embedding.vectors, k=k, method=method, progress=progress)
+    return graph_of_rows(embedding, rows, cosines)
+
+
+def graph_of_rows(embedding: Embedding, rows: Rows, cosines: NDArray[np.float32]) -> Graph:
+    """The graph of :func:`neighbor_graph`, of what :func:`nearest_rows` found for all rows."""
+    found = rows >= 0
+    sources = np.repeat(np.arange(len(rows), dtype=np.int32), found.sum(axis=1))
+    ends = np.sort(np.column_stack([sources, rows[found]]), axis=1)
+    once = np.unique(ends[:, 0].astype(np.int64) * len(rows) + ends[:, 1], return_index=True)[1]
+    weights = np.maximum(cosines[found][once].astype(np.float64), FAINTEST)
+    return Graph.from_numbered(ends[once], weights, embedding.ids)

@@ -1,0 +1,389 @@
+"""Graphs in files: which format a file has, and how each format is read."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import inspect
+import io
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+from xml.etree import ElementTree
+
+import numpy as np
+import scipy.io
+import scipy.sparse
+
+from .._util import errors
+from .._util.errors import InputError
+from .._util.ids import Ids, as_ids
+from ..graph.graph import Graph
+from .converters import Wishes, arrow_columns, filled, from_arrow, from_matrix, times
+from .edge_lists import INTEGER, read_edge_list
+
+
+def read_graph(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    directed: bool | None = None,
+    weighted: bool | None = None,
+    self_loops: bool = False,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    key: str = "network",
+) -> Graph:
+    """Read a graph from a file, in the format that the file's suffix names.
+
+    ===================================  ======================================================
+    .txt .tsv .csv .edgelist .edges      an edge a line: two node ids, perhaps a weight
+    .mtx                                 MatrixMarket
+    .mat                                 MATLAB, up to version 7.2
+    .npz                                 what scipy.sparse.save_npz writes
+    .parquet                             a table of edges; needs pyarrow
+    .graphml                             GraphML
+    ===================================  ======================================================
+
+    Edge lists, MatrixMarket and GraphML may be compressed (.gz). In an edge list, blank lines and
+    lines that start with # or % are passed over; ids are integers if all of them are, else
+    strings. A field may stand in double quotes unless whitespace separates the fields. Nodes are
+    numbered in the order in which the file names them.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    format : str, optional
+        A suffix to go by instead of the file's own, such as "txt" or "txt.gz".
+    directed : bool, optional
+        Whether an edge leads from its first node to its second only. By default what the file
+        says (GraphML does), and undirected where it says nothing.
+    weighted : bool, optional
+        True: every edge must have a weight (the third column of an edge list). False: weights are
+        left out. By default they are used if the first edge has one, or the matrix holds values
+        other than 1.
+    self_loops : bool, default False
+        Keep edges from a node to itself. They are dropped, and counted, by default.
+    delimiter : str, optional
+        What separates the fields of an edge list: one character, or " " for any run of spaces and
+        tabs. By default found from the first line: tabs, commas, semicolons, bars or whitespace.
+    header : bool, optional
+        Whether the first line of an edge list names the columns. By default it does if its names
+        are known ones, such as source and target, or if it holds words where the next line holds
+        integers as ids or a number as weight.
+    key : str, default "network"
+        The variable of a MATLAB file that holds the adjacency matrix. Nodes of a matrix, in
+        whatever format, are numbered from 0.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read: the message names the file, and in text the line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from reinforce2vec import read_graph
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "friends.csv")
+    ...     _ = file.write_text("source,target,weight\\nann,bob,2\\nbob,cid,0.5\\n")
+    ...     read_graph(file)
+    Graph(3 nodes, 2 edges, undirected, weighted, 1 component, 0 isolated, 104 bytes)
+    """
+    path = Path(path)
+    suffix, compressed = format_of(path, format)
+    if suffix not in EDGE_LISTS and (delimiter is not None or header is not None):
+        raise InputError(f"{path}: delimiter and header are for edge lists, not for {suffix} files")
+    wishes = Wishes(directed, weighted, self_loops)
+    details = Details(str(path), delimiter, header, key)
+    with opened(path, compressed) as stream:
+        return READERS[suffix](stream, wishes, details)
+
+
+@dataclass(frozen=True)
+class Details:
+    """What only some formats need to know."""
+
+    name: str
+    delimiter: str | None
+    header: bool | None
+    key: str
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def format_of(path: Path, format: str | None) -> tuple[str, bool]:
+    """The suffix that names a file's format, and whether the file is compressed."""
+    name = path.name if format is None else "." + format.lstrip(".")
+    stem, compressed = re.subn(r"\.gz$", "", name.lower())
+    suffix = Path(stem if format is None else "file" + stem).suffix
+    if suffix not in READERS or (compressed and suffix not in COMPRESSIBLE):
+        if format is None and path.is_dir():
+            raise InputError(f"{path}: this is a folder, expected a file")
+        what = f"{path}: unknown suffix" if format is None else f"unknown format {format!r}"
+        raise InputError(
+            f"{what}: expected one of {' '.join(READERS)}, or with .gz after it one of "
+            f"{' '.join(COMPRESSIBLE)}; read_graph(..., format=...) reads files of other names"
+        )
+    return suffix, bool(compressed)
+
+
+@contextmanager
+def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
+    """Open a file; whatever keeps it from being read becomes a sentence that names it."""
+    try:
+        with gzip.open(path) if compressed else path.open("rb") as stream:
+            yield stream  # type: ignore[misc]
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: this is a folder, expected a file") from None
+    except EOFError:
+        raise InputError(f"{path}: the compressed file ends too early; is it whole?") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path}: not a sound gzip file: {sentence(error)}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or sentence(error)}") from None
+
+
+@contextmanager
+def expecting(kind: str, name: str) -> Iterator[None]:
+    """Turn what a package's reader raises, which may be anything, into a sentence."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, MemoryError):
+        raise
+    except Exception as error:
+        raise InputError(f"{name}: not {kind}: {sentence(error)}") from None
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Put the file's name before what is wrong with its graph."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def sentence(error: BaseException) -> str:
+    """The first line of an error's message, or its name if it has none."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+# -- formats -----------------------------------------------------------------------------------
+
+
+def from_edge_list(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+    """Text with an edge a line."""
+    edges = read_edge_list(
+        stream,
+        details.name,
+        weighted=wishes.weighted,
+        delimiter=details.delimiter,
+        header=details.header,
+    )
+    return wishes.graph(*edges, directed=False)
+
+
+def as_arrays(read: Callable[..., Any]) -> dict[str, bool]:
+    """What asks a reader of scipy for sparse arrays: newer versions warn unless told."""
+    return {"spmatrix": False} if "spmatrix" in inspect.signature(read).parameters else {}
+
+
+def from_matrix_market(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+    """MatrixMarket, sparse or dense."""
+    # an error that a file raises inside scipy's reader ends the process: so let it read memory
+    text = io.BytesIO(stream.read())
+    with expecting("a MatrixMarket file", details.name):
+        matrix = scipy.io.mmread(text, **as_arrays(scipy.io.mmread))
+    with naming(details.name):
+        return from_matrix(matrix, wishes)
+
+
+def from_matlab(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+    """A variable of a MATLAB file."""
+    if stream.read(128).startswith(b"MATLAB 7.3"):
+        raise InputError(
+            f"{details.name}: MATLAB files of version 7.3 (HDF5) cannot be read: save it with "
+            "save(..., '-v7') in MATLAB"
+        )
+    stream.seek(0)
+    with expecting("a MATLAB file", details.name):
+        variables = scipy.io.loadmat(stream, **as_arrays(scipy.io.loadmat))
+    if details.key not in variables:
+        square = [
+            f"{name} ({times(value.shape)})"
+            for name, value in variables.items()
+            if getattr(value, "ndim", 0) == 2 and value.shape[0] == value.shape[1]
+        ]
+        raise InputError(
+            f'{details.name}: no variable "{details.key}"; square matrices in the file: '
+            f"{', '.join(square) or 'none'} (name one with key=...)"
+        )
+    with naming(details.name):
+        return from_matrix(variables[details.key], wishes)
+
+
+def from_npz(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+    """A sparse matrix as scipy saves it; nothing in it is unpickled."""
+    with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
+        names = zipfile.ZipFile(stream).namelist()
+    if "vectors.npy" in names:
+        raise InputError(f"{details.name}: these are vectors of nodes, expected a graph")
+    stream.seek(0)
+    with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
+        matrix = scipy.sparse.load_npz(stream)
+    with naming(details.name):
+        return from_matrix(matrix, wishes)
+
+
+def from_parquet(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+    """A table of edges; only the columns that matter are read."""
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise errors.missing("pyarrow", "parquet", "reading a .parquet file") from None
+    with expecting("a Parquet file", details.name):
+        schema = parquet.read_schema(stream)
+    with naming(details.name):
+        columns = arrow_columns(schema, wishes.weighted).used
+    with expecting("a Parquet file", details.name):
+        words = [name for name in columns if str(schema.field(name).type) == "string"]
+        table = parquet.read_table(stream, columns=columns, read_dictionary=words)
+    with naming(details.name):
+        return from_arrow(table.select(columns), wishes)
+
+
+# -- GraphML -----------------------------------------------------------------------------------
+
+
+class GraphmlGraph:
+    """Gathers a graph from the elements of a GraphML file as they come."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.element: ElementTree.Element | None = None  # that of the graph
+        self.directed = False
+        self.rows: dict[str, int] = {}
+        self.ends: list[int] = []
+        self.weights: list[float | None] = []
+        self.weight_key: str | None = None
+        self.default_weight: float | None = None
+        self.mixed = False
+
+    def take(self, event: str, element: ElementTree.Element) -> None:
+        """Look at an element when it starts or ends."""
+        tag = element.tag.rpartition("}")[2]
+        if (event, tag) == ("start", "graph"):
+            self._begin(element)
+        elif (event, tag) == ("end", "key"):
+            self._take_key(element)
+        elif (event, tag) == ("end", "node"):
+            self._row(element, "id")
+        elif (event, tag) == ("end", "edge"):
+            self._take_edge(element)
+        elif tag == "hyperedge":
+            raise InputError("it holds hyperedges, expected edges between two nodes")
+        if event == "end" and tag in ("node", "edge") and self.element is not None:
+            self.element.clear()  # what was looked at need not be kept
+
+    def _begin(self, element: ElementTree.Element) -> None:
+        if self.element is not None:
+            raise InputError("it holds more than one graph")
+        self.element = element
+        self.directed = element.get("edgedefault") == "directed"
+
+    def _take_key(self, element: ElementTree.Element) -> None:
+        if element.get("attr.name") == "weight" and element.get("for") in ("edge", "all"):
+            self.weight_key = element.get("id")
+            default = element.findtext("{*}default")
+            self.default_weight = None if default is None else self._weight(default)
+
+    def _take_edge(self, element: ElementTree.Element) -> None:
+        self.ends += [self._row(element, "source"), self._row(element, "target")]
+        weight = self.default_weight
+        for data in element.iterfind("{*}data"):
+            if data.get("key") == self.weight_key:
+                weight = self._weight(data.text or "")
+        self.weights.append(weight)
+        own = element.get("directed")
+        self.mixed |= own is not None and (own == "true") != self.directed
+
+    def _row(self, element: ElementTree.Element, attribute: str) -> int:
+        node = element.get(attribute)
+        if node is None:
+            tag = element.tag.rpartition("}")[2]
+            raise InputError(f'{tag} number {self._count(tag) + 1:,} has no "{attribute}"')
+        return self.rows.setdefault(node, len(self.rows))
+
+    def _count(self, tag: str) -> int:
+        return len(self.rows) if tag == "node" else len(self.weights)
+
+    def _weight(self, text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise InputError(
+                f'edge number {len(self.weights) + 1:,} has the weight "{text}", expected a number'
+            ) from None
+
+    def graph(self, wishes: Wishes) -> Graph:
+        """The graph that was gathered."""
+        if self.element is None:
+            raise InputError("it holds no graph element")
+        if self.mixed and wishes.directed is None:
+            raise InputError(
+                "some edges are directed and some are not: pass directed=True or directed=False"
+            )
+        ends = np.array(self.ends, np.int32).reshape(-1, 2)
+        return wishes.graph(ends, filled(self.weights), ids_of(list(self.rows)), self.directed)
+
+
+def ids_of(words: list[str]) -> Ids:
+    """Node ids by the rule for edge lists: integers if all of them are, else strings."""
+    if all(INTEGER.fullmatch(word.encode()) for word in words):
+        with contextlib.suppress(OverflowError):
+            return np.array([int(word) for word in words], np.int64)
+    return as_ids(words)
+
+
+def from_graphml(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+    """GraphML; the file is never in memory as a whole."""
+    found = GraphmlGraph()
+    with naming(details.name):
+        try:
+            for event, element in ElementTree.iterparse(stream, ("start", "end")):
+                found.take(event, element)
+        except InputError:
+            raise
+        except (ElementTree.ParseError, ValueError, LookupError) as error:  # also of encodings
+            raise InputError(f"not a GraphML file: {error}") from None
+        return found.graph(wishes)
+
+
+# -- which reader for which suffix -------------------------------------------------------------
+
+Reader = Callable[[BinaryIO, Wishes, Details], Graph]
+EDGE_LISTS = (".txt", ".tsv", ".csv", ".edgelist", ".edges")
+READERS: dict[str, Reader] = {
+    **dict.fromkeys(EDGE_LISTS, from_edge_list),
+    ".mtx": from_matrix_market,
+    ".mat": from_matlab,
+    ".npz": from_npz,
+    ".parquet": from_parquet,
+    ".graphml": from_graphml,
+}
+COMPRESSIBLE = (*EDGE_LISTS, ".mtx", ".graphml")

@@ -1,0 +1,433 @@
+"""Vectors in files, with the ids of their nodes: one table of formats, by suffix."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.errors import InputError
+from .._util.ids import Ids, as_ids
+from .._util.progress import counted
+from .decimals import Vectors, parse_rows, write_rows
+from .edge_lists import shown
+from .fields import SPACE, TAB
+from .readers import expecting, ids_of, opened
+from .writing import (
+    BLOCK_BYTES,
+    Words,
+    arrow,
+    both_whole,
+    check_space,
+    check_target,
+    compressed,
+    encoded,
+    known_suffix,
+    row_blocks,
+    texts_of,
+    whole,
+)
+
+NPZ_FORMAT = 1
+INFLATION = 1032  # how much gzip can make of a byte
+WRITTEN = "vectors are written to"
+ELSEWHERE = "write to a .npz or .parquet file instead"
+
+
+# -- all formats -------------------------------------------------------------------------------
+
+
+def save_vectors(path: str | os.PathLike[str], ids: Ids, vectors: Vectors) -> None:
+    """Write ids and vectors to a file, in the format that its suffix names.
+
+    The file appears when it is complete: after an error or an interrupt an older file of this name
+    is as it was. See :meth:`reinforce2vec.Embedding.save` for the formats.
+    """
+    target = check_output(path)
+    kind = FORMATS[known_suffix(Path(path), FORMATS, WRITTEN)]
+    check_space(target, kind.size(len(ids), vectors.shape[1]))
+    kind.write(target, ids, vectors)
+
+
+def load_vectors(path: str | os.PathLike[str]) -> tuple[Ids, Vectors]:
+    """Read ids and vectors from a file, in the format that its suffix names.
+
+    Whatever keeps the file from being read is an InputError that names it, and in text the line.
+    Nothing is unpickled.
+    """
+    path = Path(path)
+    suffix = known_suffix(path, FORMATS, "vectors are read from")
+    try:
+        with opened(path, suffix == ".txt.gz") as stream:
+            if not stream.read(1):
+                raise InputError(f"{path}: expected vectors, but the file is empty")
+            stream.seek(0)
+            return FORMATS[suffix].read(stream, path)
+    except MemoryError:
+        raise InputError(f"{path}: there is not enough memory for its vectors") from None
+
+
+def check_output(
+    path: str | os.PathLike[str], ids: Ids | None = None, dimensions: int | None = None
+) -> Path:
+    """Where vectors will be written, links followed; InputError if that cannot work.
+
+    Parameters
+    ----------
+    path : path
+        The file to write: its suffix must be known and its folder writable.
+    ids : int64 or object array, optional
+        The nodes: each of them must fit the format.
+    dimensions : int, optional
+        Numbers a node; with `ids`, there must be room for all of them on the disk.
+    """
+    path = Path(path)
+    suffix = known_suffix(path, FORMATS, WRITTEN)
+    if suffix == ".parquet":
+        arrow("writing a .parquet file")
+    target = check_target(path)
+    if suffix == ".tsv":
+        check_target(metadata_of(target))
+    if ids is not None:
+        check_ids(ids, path)
+        if dimensions is not None:
+            check_space(target, FORMATS[suffix].size(len(ids), dimensions))
+    return target
+
+
+def check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:
+    """InputError if a node id cannot be written in the format that the suffix names."""
+    path = Path(path)
+    suffix = known_suffix(path, FORMATS, WRITTEN)
+    if ids.dtype == object:  # integers fit every format
+        FORMATS[suffix].names(ids, path)
+
+
+# -- .npz --------------------------------------------------------------------------------------
+
+
+def npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
+    """Ids as arrays: integers as they are, strings as their letters and where each begins."""
+    if ids.dtype != object:
+        return {"ids": ids}
+    for node in ids.tolist():
+        if not isinstance(node, str):
+            raise InputError(
+                f"{path}: a .npz file holds node ids that are all strings or all 64-bit integers, "
+                f"but here is {node!r}: name every node by a string"
+            )
+    words = Words.of(encoded(ids.tolist(), path, "surrogatepass"))
+    return {"ids": words.letters, "begins": words.begins}
+
+
+def write_npz(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """Arrays as numpy.load reads them; numpy dates them all 1980, so one seed makes one file."""
+    arrays = {"format": NPZ_FORMAT, "vectors": vectors, **npz_ids(ids, path)}
+    with whole(path) as stream:
+        np.savez(stream, **arrays)
+
+
+def read_npz(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+    """What write_npz wrote."""
+    with expecting("an embedding that this version of reinforce2vec reads", str(path)):
+        archive = np.load(stream, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile) or "format" not in archive:
+            raise ValueError("it names no format")
+        if archive["format"] != NPZ_FORMAT:
+            raise ValueError(f"it is of format {archive['format']}, expected {NPZ_FORMAT}")
+        vectors, ids = archive["vectors"], archive["ids"]
+        if vectors.dtype != np.float32 or vectors.ndim != 2:
+            raise ValueError("its vectors are not a matrix of float32")
+        if "begins" in archive:
+            ids = _split(ids, archive["begins"])
+        if ids.shape != vectors.shape[:1] or ids.dtype not in (np.int64, object):
+            raise ValueError("its ids are not one for each vector")
+    return ids, vectors
+
+
+def _split(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:
+    raw = letters.tobytes()
+    words = [raw[a:b] for a, b in pairwise(begins.tolist())]
+    if letters.dtype != np.uint8 or b"".join(words) != raw:
+        raise ValueError("its ids do not fit together")
+    return as_ids([word.decode(errors="surrogatepass") for word in words])
+
+
+# -- word2vec ----------------------------------------------------------------------------------
+
+
+def bare_words(ids: Ids, path: Path) -> Words:
+    """Ids in UTF-8; InputError if one is empty or holds whitespace, which ends an id."""
+    texts = texts_of(ids, path)
+    for text in texts if ids.dtype == object else ():
+        if text.split() != [text]:
+            what = "holds whitespace" if text else "is empty"
+            raise InputError(
+                f"{path}: the node id {text!r} {what}, but whitespace ends an id in this format: "
+                f"{ELSEWHERE}"
+            )
+    return Words.of(encoded(texts, path))
+
+
+def _counts(vectors: Vectors) -> bytes:
+    """The first line of both word2vec formats."""
+    return b"%d %d\n" % vectors.shape
+
+
+def _read_counts(stream: BinaryIO, path: Path, inflation: int = 1) -> tuple[int, int]:
+    line = stream.readline(100)
+    found = re.fullmatch(rb"(\d+)[ \t]+([1-9]\d*)\s*", line)
+    if found is None:
+        raise InputError(
+            f"{path}, line 1: expected the number of vectors and their dimensions, found "
+            f'"{shown(line.strip())}"'
+        )
+    n_nodes, dimensions = int(found[1]), int(found[2])
+    if n_nodes * dimensions > path.stat().st_size * inflation:
+        raise InputError(
+            f"{path}, line 1: it promises {n_nodes:,} vectors of {dimensions:,} numbers, which is "
+            "more than the file can hold; is it whole?"
+        )
+    return n_nodes, dimensions
+
+
+def write_text(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """An id and its numbers a line, separated by spaces."""
+    words = bare_words(ids, path)
+    with whole(path) as stream:
+        stream.write(_counts(vectors))
+        write_rows(stream, words, vectors, SPACE)
+
+
+def write_gzip(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """The same, compressed."""
+    words = bare_words(ids, path)
+    with whole(path) as stream, compressed(stream) as packed:
+        packed.write(_counts(vectors))
+        write_rows(packed, words, vectors, SPACE)
+
+
+def read_text(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+    """What word2vec, fastText, gensim or write_text wrote."""
+    inflation = INFLATION if path.suffix.lower() == ".gz" else 1
+    n_nodes, dimensions = _read_counts(stream, path, inflation)
+    vectors = np.empty((n_nodes, dimensions), np.float32)
+    words: list[bytes] = []
+    while lines := stream.readlines(BLOCK_BYTES):
+        done = len(words)
+        rows = [line.partition(b" ") for line in lines[: n_nodes - done]]
+        words += [word for word, _, _ in rows]
+        if rows:
+            texts = [text for _, _, text in rows]
+            vectors[done : len(words)] = parse_rows(texts, dimensions, path, done + 2)
+        if b"" in words[done:]:
+            line = words.index(b"", done) + 2
+            raise InputError(f"{path}, line {line}: expected a node id, but it begins with a space")
+        if any(map(bytes.strip, lines[len(rows) :])):
+            raise too_many(path, n_nodes)
+    if len(words) < n_nodes:
+        raise InputError(
+            f"{path}: its first line promises {n_nodes:,} vectors, but it holds {len(words):,}; is "
+            "it whole?"
+        )
+    return ids_from(words), vectors
+
+
+def too_many(path: Path, n_nodes: int) -> InputError:
+    """What to say of a file that goes on after its last vector."""
+    return InputError(f"{path}: its first line promises {n_nodes:,} vectors, but it holds more")
+
+
+def ids_from(words: list[bytes]) -> Ids:
+    """Node ids by the rule for edge lists: integers if all of them are, else strings."""
+    texts = [word.decode(errors="surrogateescape") for word in words]
+    try:
+        return ids_of(texts)
+    except ValueError:  # thousands of digits, or bytes that are not UTF-8: no integers
+        return as_ids(texts)
+
+
+def write_binary(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """An id, a space, the vector as it is in memory and a line break, for each node."""
+    words = bare_words(ids, path)
+    raw = words.letters.tobytes()
+    with whole(path) as stream:
+        stream.write(_counts(vectors))
+        for rows in row_blocks(vectors):
+            numbers = np.ascontiguousarray(vectors[rows], "<f4")
+            places = pairwise(words.begins[rows.start : rows.start + len(numbers) + 1].tolist())
+            for (begin, end), vector in zip(places, numbers, strict=True):
+                stream.write(b"%b %b\n" % (raw[begin:end], vector.tobytes()))
+
+
+def read_binary(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+    """What word2vec, gensim or write_binary wrote: line breaks between the nodes may be missing."""
+    n_nodes, dimensions = _read_counts(stream, path)
+    vectors = np.empty((n_nodes, dimensions), np.float32)
+    words: list[bytes] = []
+    at = stream.tell()
+    with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for row in range(n_nodes):
+            begin = data.find(b" ", at) + 1
+            end = begin + 4 * dimensions
+            if begin == 0 or end > len(data):
+                raise InputError(
+                    f"{path}: its first line promises {n_nodes:,} vectors, but it ends within "
+                    f"vector {row + 1:,}"
+                )
+            words.append(data[at : begin - 1].lstrip(b"\n"))
+            vectors[row] = np.frombuffer(data[begin:end], "<f4")
+            at = end
+        if data[at:].strip():
+            raise too_many(path, n_nodes)
+    return ids_from(words), vectors
+
+
+# -- TensorBoard -------------------------------------------------------------------------------
+
+
+def metadata_of(path: Path) -> Path:
+    """The file of labels beside a .tsv file of vectors, links followed."""
+    return Path(os.path.realpath(path)).with_suffix(".metadata.tsv")
+
+
+def labels(ids: Ids, path: Path) -> list[bytes]:
+    """Ids in UTF-8; InputError if one would not be a line with one column."""
+    texts = texts_of(ids, path)
+    for text in texts if ids.dtype == object else ():
+        if not text.strip() or set("\t\n\r") & set(text):
+            raise InputError(
+                f"{path}: the node id {text!r} cannot be a line of {metadata_of(path).name}, which "
+                f"holds neither blank lines nor tabs: {ELSEWHERE}"
+            )
+    return encoded(texts, path)
+
+
+def write_tsv(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """A vector a line, its numbers separated by tabs; the ids beside it, one a line."""
+    lines = [label + b"\n" for label in labels(ids, path)]
+    nameless = Words.of([b""] * len(ids))
+    with both_whole(path, metadata_of(path)) as (stream, metadata):
+        metadata.writelines(lines)
+        write_rows(stream, nameless, vectors, TAB)
+
+
+def read_tsv(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+    """Vectors and the labels beside them; a line of labels is an id."""
+    beside = metadata_of(path)
+    if not beside.exists():
+        raise InputError(f"{path}: expected the ids of its nodes in {beside}, which does not exist")
+    with opened(beside, compressed=False) as metadata:
+        words = [line.rstrip(b"\r\n") for line in metadata]
+    dimensions = len(stream.readline().split()) or 1
+    stream.seek(0)
+    parts: list[Vectors] = []
+    done = 0
+    while lines := stream.readlines(BLOCK_BYTES):
+        parts.append(parse_rows(lines, dimensions, path, done + 1))
+        done += len(lines)
+    if done != len(words):
+        raise InputError(
+            f"{path}: it holds {counted(done, 'vector')}, but {beside} names "
+            f"{counted(len(words), 'node')}"
+        )
+    return ids_from(words), np.concatenate(parts)
+
+
+# -- Parquet -----------------------------------------------------------------------------------
+
+
+def arrow_ids(ids: Ids, path: Path) -> Any:
+    """Ids as pyarrow takes them: integers, or else all as strings of valid UTF-8."""
+    if ids.dtype != object:
+        return ids
+    texts = texts_of(ids, path)
+    encoded(texts, path, "strict")
+    return texts
+
+
+def write_parquet(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """A column of ids and one of vectors, a row group for each block."""
+    pyarrow, parquet = arrow("writing a .parquet file")
+    nodes = arrow_ids(ids, path)
+    id_type = pyarrow.string() if ids.dtype == object else pyarrow.int64()
+    vector_type = pyarrow.list_(pyarrow.float32(), vectors.shape[1])
+    schema = pyarrow.schema([("node", id_type), ("vector", vector_type)])
+    # dictionaries, which vectors do not need, would make one NaN of all NaNs
+    with (
+        whole(path) as stream,
+        parquet.ParquetWriter(stream, schema, use_dictionary=False) as writer,
+    ):
+        for rows in row_blocks(vectors):
+            numbers = pyarrow.array(np.ascontiguousarray(vectors[rows]).ravel())
+            columns = [
+                pyarrow.array(nodes[rows], id_type),
+                pyarrow.FixedSizeListArray.from_arrays(numbers, type=vector_type),
+            ]
+            writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
+
+
+def read_parquet(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+    """A table with a column "node" and a column "vector" of lists of one size."""
+    _, parquet = arrow("reading a .parquet file")
+    with expecting("a Parquet file of nodes and vectors", str(path)):
+        table = parquet.ParquetFile(stream)
+        types = {field.name: field.type for field in table.schema_arrow}
+        for column, fits in (("node", is_id_type), ("vector", is_vector_type)):
+            if column not in types or not fits(types[column]):
+                raise ValueError(f'its column "{column}" is {types.get(column, "missing")}')
+        vectors = np.empty((table.metadata.num_rows, types["vector"].list_size), np.float32)
+        nodes: list[Any] = []
+        for batch in table.iter_batches(columns=["node", "vector"]):
+            numbers = batch["vector"].flatten()
+            if batch["node"].null_count or batch["vector"].null_count or numbers.null_count:
+                raise ValueError("it has missing values")
+            done = len(nodes)
+            nodes += batch["node"].to_pylist()
+            vectors[done : len(nodes)] = numbers.to_numpy().reshape(-1, vectors.shape[1])
+    return as_ids(nodes), vectors
+
+
+def is_id_type(arrow_type: Any) -> bool:
+    """Whether an arrow type is one of integers or strings, by its name."""
+    return re.fullmatch(r"u?int\d+|(large_)?string", str(arrow_type)) is not None
+
+
+def is_vector_type(arrow_type: Any) -> bool:
+    """Whether an arrow type is one of lists of one size of 32-bit floats, by its name."""
+    return re.fullmatch(r"fixed_size_list<\w+: float.*>\[[1-9]\d*\]", str(arrow_type)) is not None
+
+
+# -- which format for which suffix -------------------------------------------------------------
+
+
+class Format(NamedTuple):
+    """How vectors are written and read."""
+
+    write: Callable[[Path, Ids, Vectors], None]
+    read: Callable[[BinaryIO, Path], tuple[Ids, Vectors]]
+    names: Callable[[Ids, Path], object]  # makes of ids what is written; InputError if it cannot
+    bytes_per_number: int
+
+    def size(self, n_nodes: int, dimensions: int) -> int:
+        """About how many bytes a file will have."""
+        return n_nodes * (dimensions * self.bytes_per_number + 8)
+
+
+TEXT = Format(write_text, read_text, bare_words, 13)
+FORMATS: dict[str, Format] = {
+    ".npz": Format(write_npz, read_npz, npz_ids, 4),
+    ".txt": TEXT,
+    ".vec": TEXT,
+    ".txt.gz": Format(write_gzip, read_text, bare_words, 5),
+    ".bin": Format(write_binary, read_binary, bare_words, 4),
+    ".tsv": Format(write_tsv, read_tsv, labels, 13),
+    ".parquet": Format(write_parquet, read_parquet, arrow_ids, 4),
+}

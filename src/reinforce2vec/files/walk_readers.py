@@ -1,0 +1,465 @@
+"""Walks that are there already, in a file or in memory, ready to be trained on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.errors import InputError
+from .._util.ids import Ids, TokenIds, Tokens, number_objects, token_hashes
+from .._util.progress import counted
+from ..graph.graph import Graph
+from .edge_lists import CHUNK_BYTES, Chunk, in_order, whole_lines
+from .fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
+from .readers import expecting, naming, opened
+from .walk_writers import ids_file_of
+from .writing import arrow, known_suffix
+
+CHECKED_NODES = 1 << 20  # nodes of a matrix that are checked at a time
+BATCH_WALKS = 1 << 12  # walks of a Parquet file that are in memory twice
+MOST_NODES = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredWalks:
+    """Walks one after another, however long each is, and the names of their nodes.
+
+    Walk k is nodes[begins[k]:begins[k + 1]], or what comes before the first -1 there: a matrix is
+    kept with its padding. No walk is empty. The arrays are read-only.
+
+    Attributes
+    ----------
+    nodes : int32 array
+        The nodes of all walks, as row numbers into `ids`.
+    begins : int64 array (n_walks + 1)
+        Where in `nodes` each walk begins, and where the last ends.
+    ids : int64 or object array
+        The nodes' names.
+    """
+
+    nodes: NDArray[np.int32]
+    begins: NDArray[np.int64]
+    ids: Ids
+
+    def __post_init__(self) -> None:
+        for array in (self.nodes, self.begins, self.ids):
+            array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        n_walks = counted(len(self.begins) - 1, "walk")
+        return f"StoredWalks({n_walks}, {counted(len(self.ids), 'node')})"
+
+
+def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
+    """Read walks from a file, in the format that its suffix names.
+
+    ============  ==============================================================================
+    .txt .txt.gz  a walk a line, its node ids separated by tabs; by spaces, in a file that holds
+                  no tab at all. Nodes are numbered in the order in which the file names them.
+    .npy          a matrix of row numbers, -1 after a walk's end; beside it, NAME.ids.txt holds
+                  the node ids, one a line, in row order
+    .parquet      a column "walk" of lists of node ids; needs pyarrow
+    ============  ==============================================================================
+
+    These are the files that :func:`reinforce2vec.write_walks` writes. Ids in text are integers if
+    all of them are, else strings. Memory: 4 bytes a node, 8 a walk, the ids, and a few chunks; an
+    int32 matrix stays on disk, mapped into memory.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    StoredWalks
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read: the message names the file, and the line or the walk.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from reinforce2vec.walks.stored import read_walks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "walks.txt")
+    ...     _ = file.write_text("ann\\tbob\\tann\\ncid\\n")
+    ...     walks = read_walks(file)
+    >>> walks.nodes.tolist(), walks.begins.tolist(), walks.ids.tolist()
+    ([0, 1, 0, 2], [0, 3, 4], ['ann', 'bob', 'cid'])
+    """
+    path = Path(path)
+    return READERS[known_suffix(path, READERS, "walks are read from")](path)
+
+
+def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
+    """Take walks from whatever holds them.
+
+    Parameters
+    ----------
+    walks : array (n, length), sequences of node ids, path or StoredWalks
+        An array holds row numbers, with -1 after a walk's end. Sequences of ids may differ in
+        length. A path is read by :func:`read_walks`.
+    ids : sequence of node ids, or Graph, optional
+        The names of the rows of an array, by default 0, 1, 2, ...; or all ids that sequences may
+        name, by default those they do name, in the order in which they come.
+
+    Returns
+    -------
+    StoredWalks
+
+    Raises
+    ------
+    InputError
+        If there are no walks, or a walk cannot be used: the message says which.
+
+    Examples
+    --------
+    >>> from reinforce2vec.walks.stored import walks_from
+    >>> walks = walks_from([["ann", "bob", "ann"], ["cid"]])
+    >>> walks.nodes.tolist(), walks.begins.tolist(), walks.ids.tolist()
+    ([0, 1, 0, 2], [0, 3, 4], ['ann', 'bob', 'cid'])
+    """
+    if isinstance(walks, (str, os.PathLike, StoredWalks)):
+        if ids is not None:
+            raise InputError("ids are for walks in an array or in lists: these have their own")
+        return walks if isinstance(walks, StoredWalks) else read_walks(walks)
+    if hasattr(walks, "__array__"):
+        walks = np.asarray(walks)
+        if walks.dtype.kind in "biufc":
+            return from_matrix(walks, None if ids is None else known_ids(ids))
+    return from_lists(walks, None if ids is None else known_ids(ids))
+
+
+def stored(nodes: NDArray[np.int32], begins: NDArray[np.int64], ids: Ids) -> StoredWalks:
+    """Walks, if there are any."""
+    if len(begins) < 2:
+        raise InputError("there are no walks")
+    return StoredWalks(nodes, begins, ids)
+
+
+# -- memory ------------------------------------------------------------------------------------
+
+
+def known_ids(ids: Any) -> Ids:
+    """Node ids in row order, each of them there once."""
+    if isinstance(ids, Graph):
+        return ids.ids
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        raise InputError(f"ids are a list of node ids or a Graph, not {type(ids).__name__}")
+    listed = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    rows, known = number_objects(listed, [])
+    repeated = np.flatnonzero(rows != np.arange(len(rows)))
+    if repeated.size:
+        raise InputError(f"ids must differ, but {listed[repeated[0]]!r} is there twice")
+    return known
+
+
+def from_matrix(matrix: NDArray[Any], ids: Ids | None, there_are: str = "there are") -> StoredWalks:
+    """Walks from a matrix of row numbers; without a copy, if it is int32 and in C order."""
+    if matrix.ndim != 2:
+        raise InputError(f"an array of walks has the shape (n, length), not {matrix.shape}")
+    if matrix.dtype.kind not in "iu":
+        raise InputError(f"an array of walks holds row numbers, not {matrix.dtype}: use integers")
+    if ids is None:
+        n_ids = int(matrix.max(initial=0)) + 1
+        if n_ids > MOST_NODES:
+            raise InputError(
+                f"row numbers must be below {MOST_NODES:,}: if these are node ids, pass "
+                "walks.tolist(), and they will be numbered"
+            )
+        ids = np.arange(n_ids, dtype=np.int64)
+    check_rows(matrix, len(ids), f"{there_are} {len(ids):,} ids")
+    n_walks, length = matrix.shape
+    nodes = np.ascontiguousarray(matrix, np.int32).reshape(-1)
+    return stored(nodes, np.arange(n_walks + 1, dtype=np.int64) * length, ids)
+
+
+def check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str) -> None:
+    """Refuse row numbers that no id has, empty walks, and nodes after a walk's end."""
+    step = max(1, CHECKED_NODES // max(1, matrix.shape[1]))
+    for first in range(0, len(matrix), step):
+        rows = matrix[first : first + step]
+        ended = rows < 0
+        bad = ended[:, :1].all(1) | (ended[:, :-1] & ~ended[:, 1:]).any(1)
+        bad |= ((rows < -1) | (rows >= n_ids)).any(1)
+        for walk in np.flatnonzero(bad)[:1].tolist():
+            problem = what_is_wrong(rows[walk].tolist(), n_ids, there_are_ids)
+            raise InputError(f"walk {first + walk:,} (counted from 0) {problem}")
+
+
+def what_is_wrong(walk: list[int], n_ids: int, there_are_ids: str) -> str:
+    """What keeps a row of a matrix from being a walk."""
+    for row in walk:
+        if row < -1:
+            return f"holds {row}: row numbers begin at 0, and -1 stands after a walk's end"
+        if row >= n_ids:
+            return f"names row {row}, but {there_are_ids}: rows are counted from 0"
+    if not walk or walk[0] < 0:
+        return "is empty: it needs a node at least"
+    return "goes on after a -1, which stands only after a walk's end"
+
+
+def from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
+    """Walks from sequences of node ids, which are numbered, or looked up in `ids`."""
+    if isinstance(walks, (bytes, Graph)) or not isinstance(walks, Iterable):
+        raise InputError(
+            "walks are an array of row numbers, lists of node ids or the path of a file, not "
+            f"{type(walks).__name__}"
+        )
+    lists = [walk.tolist() if hasattr(walk, "tolist") else walk for walk in walks]
+    for number, walk in enumerate(lists):
+        if not isinstance(walk, Sequence) or isinstance(walk, (str, bytes)):
+            raise InputError(
+                f"walk {number:,} (counted from 0) is of type {type(walk).__name__}: expected a "
+                "list of node ids"
+            )
+    begins = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum([len(walk) for walk in lists], out=begins[1:])
+    check_lengths(np.diff(begins))
+    known = [] if ids is None else ids.tolist()
+    rows, found = number_objects(known, lists)
+    nodes = rows[len(known) :]
+    if ids is None:
+        check_no_floats(found)
+    elif len(found) > len(ids):
+        walk = np.searchsorted(begins[1:], np.argmax(nodes >= len(ids)), side="right")
+        node = found.item(len(ids))
+        raise InputError(
+            f"walk {walk:,} (counted from 0) names {node!r}, which is not among the ids"
+        )
+    return stored(nodes, begins, found if ids is None else ids)
+
+
+def check_lengths(lengths: NDArray[np.int64], first: int = 0) -> None:
+    """Refuse empty walks; the first of these has the number `first`."""
+    for walk in np.flatnonzero(lengths == 0)[:1].tolist():
+        raise InputError(
+            f"walk {first + walk:,} (counted from 0) is empty: it needs a node at least"
+        )
+
+
+def check_no_floats(ids: Ids) -> None:
+    """Refuse numbers that are not integers: as ids they are a mistake more often than not."""
+    for node in ids.tolist() if ids.dtype == object else ():
+        if isinstance(node, (float, np.floating)):
+            raise InputError(f"node ids are integers or strings, but one is the float {node!r}")
+
+
+# -- text --------------------------------------------------------------------------------------
+
+
+class Growing:
+    """An array that grows at its end: in place, where the system can move memory."""
+
+    def __init__(self, dtype: Any) -> None:
+        """Begin with nothing."""
+        self._array = np.empty(0, dtype)
+        self.size = 0
+
+    def add(self, items: NDArray[Any]) -> None:
+        """Put items at the end."""
+        begin, self.size = self.size, self.size + items.size
+        if self.size > self._array.size:
+            self._array.resize(self.size + self.size // 8, refcheck=False)
+        self._array[begin : self.size] = items
+
+    def whole(self) -> NDArray[Any]:
+        """All items; none can be added after this."""
+        self._array.resize(self.size, refcheck=False)
+        return self._array
+
+
+class Gathered:
+    """Walks put together chunk by chunk."""
+
+    def __init__(self) -> None:
+        """Begin with no walks."""
+        self.nodes, self.begins = Growing(np.int32), Growing(np.int64)
+        self.begins.add(np.zeros(1, np.int64))
+
+    def add(self, nodes: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
+        """Put walks at the end; `ends` says where in `nodes` each of them ends."""
+        self.begins.add(ends + self.nodes.size)
+        self.nodes.add(nodes)
+
+    def walks(self, ids: Ids) -> StoredWalks:
+        """All walks."""
+        return stored(self.nodes.whole(), self.begins.whole(), ids)
+
+
+class Lines:
+    """Parses chunks of walks in text; an error names the file and the line."""
+
+    def __init__(self, name: str, separator: int) -> None:
+        """Tabs separate ids one by one, spaces in runs."""
+        self.ids = TokenIds()
+        self._name = name
+        self._separator = separator
+        self._kinds = np.full(256, ORDINARY, np.uint8)
+        self._kinds[[NEWLINE, RETURN]] = LINE_END
+        self._kinds[separator] = DELIMITER if separator == TAB else BLANK
+
+    def parse(self, chunk: Chunk) -> tuple[Tokens, NDArray[np.int64]]:
+        """The ids of a chunk, and where among them each walk ends."""
+        data = np.frombuffer(chunk.text, np.uint8)
+        ends = np.empty(chunk.count_lines(), np.int64)
+        separators = int(np.count_nonzero(data == self._separator))
+        places = np.empty((separators + len(ends), 2), np.int32)
+        lines, gap = find_tokens(data, self._kinds, places, ends)
+        if gap >= 0:
+            raise InputError(
+                f"{self._name}, line {chunk.line_at(gap)}: expected node ids separated by single "
+                "tabs, but one is empty"
+            )
+        ends = ends[:lines]
+        return self.ids.parse(data, places[: ends[-1] if lines else 0]), ends
+
+
+def read_text(path: Path, compressed: bool = False) -> StoredWalks:
+    """A walk a line."""
+    with opened(path, compressed) as stream:
+        blocks = iter(partial(stream.read, CHUNK_BYTES), b"")
+        lines = Lines(str(path), TAB if any(b"\t" in block for block in blocks) else SPACE)
+        stream.seek(0)
+        gathered = Gathered()
+        for tokens, ends in in_order(lines.parse, whole_lines(stream, str(path), CHUNK_BYTES)):
+            gathered.add(lines.ids.number(tokens), ends)
+    with naming(str(path)):
+        return gathered.walks(lines.ids.ids())
+
+
+# -- NumPy -------------------------------------------------------------------------------------
+
+
+def read_npy(path: Path) -> StoredWalks:
+    """A matrix that stays on disk, and the ids beside it."""
+    with opened(path, False), expecting("a sound .npy file of numbers", str(path)):
+        matrix = np.lib.format.open_memmap(path, mode="r")
+    ids_path = ids_file_of(path)
+    if not ids_path.exists():
+        raise InputError(
+            f"{path}: {ids_path} is missing: it holds the node ids, one a line, in row order, and "
+            "write_walks writes it beside the matrix"
+        )
+    ids = read_ids(ids_path)
+    with naming(str(path)):
+        return from_matrix(matrix, ids, f"{ids_path.name} has")
+
+
+def read_ids(path: Path) -> Ids:
+    """Node ids, one a line, each of them there once."""
+    ids, n = TokenIds(), 0
+    with opened(path, False) as stream:
+        for chunk in whole_lines(stream, str(path), CHUNK_BYTES):
+            text = chunk.text.replace(b"\r\n", b"\n")
+            data = np.frombuffer(text, np.uint8)
+            ends = np.flatnonzero(data == NEWLINE).astype(np.int32)
+            places = np.column_stack([np.append(np.int32(0), ends[:-1] + np.int32(1)), ends])
+            rows = ids.number(ids.parse(data, places))
+            empty = places[:, 0] == places[:, 1]
+            for line in np.flatnonzero(empty | (rows != np.arange(n, n + len(rows))))[:1].tolist():
+                found = "an empty line" if empty[line] else "one that was there before"
+                raise InputError(
+                    f"{path}, line {chunk.line + line}: expected one node id a line, each once, "
+                    f"found {found}"
+                )
+            n += len(rows)
+    return ids.ids()
+
+
+# -- Parquet -----------------------------------------------------------------------------------
+
+
+def read_parquet(path: Path) -> StoredWalks:
+    """Lists of ids, some walks at a time."""
+    _, parquet = arrow("reading a .parquet file")
+    name, ids, gathered = str(path), TokenIds(), Gathered()
+    with opened(path, False) as stream:
+        with expecting("a Parquet file", name):
+            file = parquet.ParquetFile(stream)
+        with naming(name):
+            kind = kind_of_ids(file.schema_arrow)
+        for lengths, nodes in batches(file, kind, name):
+            ends = np.cumsum(lengths)
+            with naming(name):
+                check_batch(lengths, nodes, ends, gathered.begins.size - 1)
+            gathered.add(ids.number(tokens_of(nodes)), ends)
+    with naming(name):
+        return gathered.walks(ids.ids())
+
+
+def kind_of_ids(schema: Any) -> str:
+    """Whether the ids of walks are read as "int64" or as "string"."""
+    from pyarrow import types
+
+    if schema.names.count("walk") != 1:
+        raise InputError(
+            'expected one column "walk" of lists of node ids, found the columns '
+            f"{', '.join(schema.names) or '(none)'}"
+        )
+    column = schema.field("walk").type
+    if types.is_list(column) or types.is_large_list(column) or types.is_fixed_size_list(column):
+        ids = column.value_type
+        if types.is_dictionary(ids):
+            ids = ids.value_type
+        if types.is_integer(ids):
+            return "int64"
+        if types.is_string(ids) or types.is_large_string(ids):
+            return "string"
+    raise InputError(f'expected a column "walk" of lists of integers or strings, found {column}')
+
+
+def batches(file: Any, kind: str, name: str) -> Iterator[tuple[NDArray[np.int64], Any]]:
+    """Yield, for some walks at a time, how many nodes each has, and all their nodes' ids."""
+    from pyarrow import compute
+
+    with expecting("a Parquet file of walks", name):
+        for batch in file.iter_batches(BATCH_WALKS, columns=["walk"]):
+            walks = batch.column(0)
+            lengths = compute.list_value_length(walks).fill_null(0)
+            nodes = walks.flatten().cast(kind)
+            nodes.validate(full=True)  # files of others may call "string" what is not UTF-8
+            yield lengths.to_numpy().astype(np.int64), nodes
+
+
+def check_batch(
+    lengths: NDArray[np.int64], nodes: Any, ends: NDArray[np.int64], first: int
+) -> None:
+    """Refuse empty walks and missing ids; the first of these walks has the number `first`."""
+    check_lengths(lengths, first)
+    if nodes.null_count:
+        walk = first + np.searchsorted(ends, nodes.is_null().index(True).as_py(), side="right")
+        raise InputError(f"walk {walk:,} (counted from 0) holds a null, expected node ids")
+
+
+def tokens_of(nodes: Any) -> Tokens:
+    """An Arrow array of integers or strings as it is numbered."""
+    if str(nodes.type) == "int64":
+        values = nodes.to_numpy(zero_copy_only=False, writable=True)
+        return Tokens(np.empty(0, np.uint8), np.empty((0, 2), np.int32), values, None)
+    _, offsets, letters = nodes.buffers()
+    bounds = np.frombuffer(offsets, np.int32)[nodes.offset : nodes.offset + len(nodes) + 1]
+    places = np.column_stack([bounds[:-1], bounds[1:]])
+    data = np.frombuffer(letters or b"", np.uint8)
+    data.flags.writeable = False  # as text from files is: so numba compiles its kernels once
+    return Tokens(data, places, None, token_hashes(data, places))
+
+
+# -- which reader for which suffix -------------------------------------------------------------
+
+READERS: dict[str, Callable[[Path], StoredWalks]] = {
+    ".txt": read_text,
+    ".txt.gz": partial(read_text, compressed=True),
+    ".npy": read_npy,
+    ".parquet": read_parquet,
+}

@@ -1,0 +1,187 @@
+"""What every writer of files shares: whole or not at all, and refusals before the work."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import os
+import platform
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util import errors
+from .._util.errors import InputError
+from .._util.ids import Ids
+from .._util.progress import readable_bytes
+
+BLOCK_BYTES = 1 << 22  # what is made ready at a time, of a matrix or of text
+GZIP_LEVEL = 4  # higher levels take several times as long for some percent of size
+
+
+# -- before the work ---------------------------------------------------------------------------
+
+
+def known_suffix(path: Path, suffixes: Iterable[str], purpose: str) -> str:
+    """Which of the suffixes a file has; InputError, with all of them, if none."""
+    for suffix in suffixes:
+        if path.name.lower().endswith(suffix):
+            return suffix
+    raise InputError(f"{path}: {purpose} files that end in one of {' '.join(suffixes)}")
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Where a file is to be written, links followed; InputError if none can be written there.
+
+    Permissions do not tell of read-only disks and quotas, so a small file is written and deleted.
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link
+    folder = target.parent
+    if target.is_dir():
+        raise InputError(f"{path}: this is a folder, expected the name of a file")
+    if not folder.is_dir():
+        raise InputError(f"{path}: the folder {folder} does not exist: make it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{path}: no permission to write to the folder {folder}")
+    trial = unfinished_name(target)
+    try:
+        trial.write_bytes(b"?")
+        trial.unlink()
+    except OSError as error:
+        with suppress(OSError):
+            trial.unlink()
+        reason = error.strerror or str(error)
+        raise InputError(f"{path}: cannot write to the folder {folder}: {reason}") from None
+    return target
+
+
+def check_space(path: Path, needed: float) -> None:
+    """InputError if the disk has no room for a file of about so many bytes."""
+    folder = path.parent
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise InputError(
+            f"{path}: the file will take about {readable_bytes(needed)}, but the disk of {folder} "
+            f"has {readable_bytes(free)} left: make room, or write to another disk"
+        )
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing that takes its name only when all of it is there."""
+    remove_abandoned(path)
+    unfinished = unfinished_name(path)
+    try:
+        with unfinished.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())  # so that not even a power cut leaves a part of it
+        os.replace(unfinished, path)
+    except BaseException as error:
+        unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # a full disk does not say where
+        raise
+
+
+def unfinished_name(path: Path, process: object = None) -> Path:
+    """What a file is called while this process, on this machine, writes it."""
+    who = os.getpid() if process is None else process
+    return path.with_name(f".{path.name}.{platform.node()}.{who}.part")
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove what processes that were killed have left of a file, where Linux tells who runs."""
+    pattern = unfinished_name(Path(glob.escape(path.name)), "*").name
+    for part in path.parent.glob(pattern):
+        process = Path("/proc", part.name.split(".")[-2])
+        if process.parent.is_dir() and process.name.isdigit() and not process.exists():
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def both_whole(first: Path, second: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """Open two files that take their names together, when all of both is there."""
+    with whole(first) as one, whole(second) as other:
+        yield one, other
+        one.flush()  # it is closed last: a full disk must show before the second has its name
+
+
+def row_blocks(matrix: NDArray[Any]) -> Iterator[slice]:
+    """The rows of a matrix in parts of about BLOCK_BYTES."""
+    rows = max(1, BLOCK_BYTES // (matrix.shape[1] * matrix.itemsize))
+    for first in range(0, len(matrix), rows):
+        yield slice(first, first + rows)
+
+
+def compressed(stream: IO[bytes]) -> gzip.GzipFile:
+    """Compress what is written to a stream; without a time stamp, so that one seed makes one file.
+
+    To be closed before the stream is.
+    """
+    return gzip.GzipFile("", "wb", GZIP_LEVEL, stream, mtime=0)
+
+
+def arrow(purpose: str) -> tuple[Any, Any]:
+    """The modules pyarrow and pyarrow.parquet; InputError, with the purpose, if there are none."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise errors.missing("pyarrow", "parquet", purpose) from None
+    return pyarrow, parquet
+
+
+# -- node ids as text --------------------------------------------------------------------------
+
+
+class Words(NamedTuple):
+    """Node ids as text: the letters of all of them, and where each begins and the last ends."""
+
+    letters: NDArray[np.uint8]
+    begins: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, encoded: list[bytes]) -> Words:
+        """Put encoded ids one after another."""
+        begins = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(word) for word in encoded], out=begins[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), begins)
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest id."""
+        return int(np.diff(self.begins).max(initial=0))
+
+
+def texts_of(ids: Ids, path: Path) -> list[str]:
+    """Node ids as strings; InputError if two of them are the same string."""
+    texts = [str(node) for node in ids.tolist()]
+    known: set[str] = set()
+    for text in texts if len(set(texts)) < len(texts) else ():
+        if text in known:
+            raise InputError(
+                f"{path}: two node ids read {text!r} as text, so they could not be told apart: "
+                "give every node a name of its own"
+            )
+        known.add(text)
+    return texts
+
+
+def encoded(texts: list[str], path: Path, surrogates: str = "surrogateescape") -> list[bytes]:
+    """Strings in UTF-8; what Python keeps of names that are not becomes the bytes it was."""
+    try:
+        return [text.encode(errors=surrogates) for text in texts]
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{path}: the node id {error.object!r} holds {error.object[error.start]!r}, which "
+            "UTF-8 cannot express: name the node without it"
+        ) from None

@@ -1,0 +1,206 @@
+"""Graphs that need no file."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.checks import check_count, check_number
+from .._util.errors import InputError
+from ..datasets import Dataset
+from .graph import Graph
+
+# Zachary (1977), members 1 to 34: for each, the friends with a larger number.
+_KARATE = {
+    1: (2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 18, 20, 22, 32),
+    2: (3, 4, 8, 14, 18, 20, 22, 31),
+    3: (4, 8, 9, 10, 14, 28, 29, 33),
+    4: (8, 13, 14),
+    5: (7, 11),
+    6: (7, 11, 17),
+    7: (17,),
+    9: (31, 33, 34),
+    10: (34,),
+    14: (34,),
+    15: (33, 34),
+    16: (33, 34),
+    19: (33, 34),
+    20: (34,),
+    21: (33, 34),
+    23: (33, 34),
+    24: (26, 28, 30, 33, 34),
+    25: (26, 28, 32),
+    26: (32,),
+    27: (30, 34),
+    28: (34,),
+    29: (32, 34),
+    30: (33, 34),
+    31: (33, 34),
+    32: (33, 34),
+    33: (34,),
+}
+
+
+def karate_club() -> Graph:
+    """Zachary's karate club: 34 members, 78 friendships.
+
+    Examples
+    --------
+    >>> from reinforce2vec import karate_club
+    >>> karate_club().n_edges
+    78
+    """
+    edges = [(member, friend) for member, friends in _KARATE.items() for friend in friends]
+    return Graph.from_edges(edges, nodes=range(1, 35))
+
+
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    probabilities: tuple[float, float, float] = (0.57, 0.19, 0.19),
+    directed: bool = False,
+    seed: int = 0,
+) -> Graph:
+    """A random graph with the skewed degrees of real networks (R-MAT, as in Graph500).
+
+    Parameters
+    ----------
+    scale : int
+        The graph has 2**scale nodes, some of them isolated.
+    edge_factor : int, default 16
+        Edges drawn for each node; parallel ones are merged and self-loops dropped.
+    probabilities : three floats
+        Chances that an edge falls in the upper left, upper right and lower left quarter of the
+        adjacency matrix, at every level of its recursive division.
+    directed : bool, default False
+        Whether edges have a direction.
+    seed : int, default 0
+        One seed, one graph.
+
+    Examples
+    --------
+    >>> from reinforce2vec import rmat
+    >>> rmat(10, seed=1).n_nodes
+    1024
+    """
+    rng = np.random.default_rng(seed)
+    n = 1 << scale
+    upper_left, upper_right, lower_left = np.cumsum(probabilities)
+    ends = np.zeros((n * edge_factor, 2), np.int32)
+    for _ in range(scale):
+        quarter = rng.random(len(ends), np.float32)
+        ends *= 2
+        ends[:, 0] += quarter >= upper_right
+        ends[:, 1] += ((quarter >= upper_left) & (quarter < upper_right)) | (quarter >= lower_left)
+    ends = rng.permutation(n).astype(np.int32)[ends]  # so that numbers say nothing about degrees
+    return Graph.from_numbered(ends, None, np.arange(n, dtype=np.int64), directed=directed)
+
+
+def planted_groups(
+    n_nodes: int = 1000,
+    n_groups: int = 5,
+    *,
+    degree: float = 20.0,
+    mixing: float = 0.2,
+    exponent: float = 2.5,
+    seed: int = 0,
+) -> Dataset:
+    """A random graph of groups that keep to themselves, and which node is in which.
+
+    A degree-corrected block model: nodes have popularities that follow a power law, and an edge
+    joins two nodes of a group, or of different groups, as readily as their popularities say.
+    There are no self-loops and no parallel edges; nodes of small popularity may have no edge.
+
+    Parameters
+    ----------
+    n_nodes : int, default 1000
+        Nodes, numbered from 0; numbers say nothing about groups.
+    n_groups : int, default 5
+        Groups, of equal size as far as possible.
+    degree : float, default 20
+        How many neighbours a node has on average.
+    mixing : float, default 0.2
+        Share of the edges that lead out of their group. 0: no group knows of another;
+        1 - 1 / n_groups: edges say nothing about groups.
+    exponent : float, default 2.5
+        Of the power law of degrees, above 2: the smaller, the more of all edges a few nodes have.
+        Popularities are capped, so that no node is linked to all of its group.
+    seed : int, default 0
+        One seed, one graph.
+
+    Returns
+    -------
+    Dataset
+        Its `labels` have one column for each group.
+
+    Examples
+    --------
+    >>> from reinforce2vec import planted_groups
+    >>> blocks = planted_groups(500, 4, seed=1)
+    >>> blocks
+    Dataset('planted groups', 500 nodes, 5,000 edges, 4 classes)
+    >>> blocks.labels.sum(axis=0)
+    array([125, 125, 125, 125])
+    """
+    check_count("n_groups", n_groups, 1)
+    check_count("n_nodes", n_nodes, 2 * n_groups)
+    check_number("degree", degree, above=0)
+    check_number("mixing", mixing, least=0, most=1)
+    check_number("exponent", exponent, above=2)
+    if n_groups == 1 and mixing > 0:
+        raise InputError("a single group has no other to mix with: pass mixing=0, or more groups")
+    rng = np.random.default_rng(check_count("seed", seed, 0))
+    # Nodes are numbered group by group here, and get their own numbers at the end.
+    group = np.arange(n_nodes) * n_groups // n_nodes
+    popularity = rng.random(n_nodes) ** (-1 / (exponent - 1))
+    popularity /= popularity.mean()
+    np.minimum(popularity, max(1, n_nodes / n_groups / 2 / degree), out=popularity)
+    popularity /= np.bincount(group, popularity)[group]  # of its group's edges, a node's share
+    wanted = round(n_nodes * degree / 2)
+    leaving = round(wanted * mixing)
+    inner = _distinct_edges(rng, popularity, group, wanted - leaving, within=True)
+    outer = _distinct_edges(rng, popularity, group, leaving, within=False)
+    number = rng.permutation(n_nodes).astype(np.int32)
+    labels = np.zeros((n_nodes, n_groups), np.bool_)
+    labels[number, group] = True
+    ends = number[np.concatenate([inner, outer])]
+    graph = Graph.from_numbered(ends, None, np.arange(n_nodes, dtype=np.int64))
+    return Dataset("planted groups", graph, labels)
+
+
+def _distinct_edges(
+    rng: np.random.Generator,
+    popularity: NDArray[np.float64],
+    group: NDArray[np.int64],
+    wanted: int,
+    within: bool,
+) -> NDArray[np.int64]:
+    """Different edges within groups, or between them, drawn by the popularity of their ends."""
+    n_nodes, n_groups = len(group), int(group[-1]) + 1
+    inner = int(sum(size * (size - 1) // 2 for size in np.bincount(group).tolist()))
+    pairs = inner if within else n_nodes * (n_nodes - 1) // 2 - inner
+    if wanted > pairs / 2:
+        raise InputError(
+            f"{wanted:,} edges {'within' if within else 'between'} groups are too many, where "
+            f"only {pairs:,} pairs of nodes are: at most half of them can be linked; choose a "
+            "smaller degree, or larger groups"
+        )
+    reach = np.cumsum(popularity)  # the nodes of group g lie between g and g + 1
+    edges = np.empty(0, np.int64)  # smaller end * n_nodes + larger end, in the order drawn
+    while len(edges) < wanted:
+        missing = wanted - len(edges)
+        count = missing + missing // 4 + 16  # some will be there already
+        first = np.searchsorted(reach, rng.random(count) * n_groups).clip(max=n_nodes - 1)
+        if within:
+            point = group[first] + rng.random(count)
+        else:
+            point = rng.random(count) * (n_groups - 1)
+            point += point >= group[first]
+        second = np.searchsorted(reach, point).clip(max=n_nodes - 1)
+        fitting = (first != second) & ((group[first] == group[second]) == within)
+        first, second = first[fitting], second[fitting]
+        drawn = np.minimum(first, second) * n_nodes + np.maximum(first, second)
+        edges = np.concatenate([edges, drawn])
+        edges = edges[np.sort(np.unique(edges, return_index=True)[1])[:wanted]]
+    return np.column_stack(np.divmod(edges, n_nodes))

@@ -1,0 +1,377 @@
+"""Graph: a sorted adjacency with the users' own node ids, immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from .._util import notebook
+from .._util.errors import InputError
+from .._util.ids import Ids, Lookup, fits_int64, number_integers, number_objects
+from .._util.progress import counted, readable_bytes
+from . import csr
+
+SMALLEST_SHARE = 1e-150  # of the largest weight that a weight may be
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Graph:
+    """A graph that does not change: who is linked to whom, and how strongly.
+
+    Make one with :meth:`from_edges`, :meth:`from_any` or :func:`reinforce2vec.read_graph`. Nodes
+    are numbered in the order in which the input names them; `ids` keeps the input's names.
+
+    Attributes
+    ----------
+    indptr : int64 array (n_nodes + 1)
+        Where the neighbours of each node begin and end in `indices`.
+    indices : int32 array
+        The neighbours, node after node, each node's in ascending order. An undirected edge
+        stands in both its nodes' lists.
+    weights : float64 array or None
+        One positive weight for each entry of `indices`; None if the graph is not weighted. A walk
+        follows an edge of weight 2 twice as readily as one of weight 1.
+    ids : int64 or object array
+        The nodes' names, in input order.
+    directed : bool
+        Walks on a directed graph follow edges from source to target only.
+    dropped_self_loops : int
+        How many edges from a node to itself were left out.
+
+    Examples
+    --------
+    >>> from reinforce2vec import Graph
+    >>> g = Graph.from_edges([("ann", "bob"), ("bob", "cid")], nodes=["ann", "bob", "cid", "dee"])
+    >>> g
+    Graph(4 nodes, 2 edges, undirected, unweighted, 2 components, 1 isolated, 88 bytes)
+    >>> list(g.neighbors("bob"))
+    ['ann', 'cid']
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+    ids: Ids
+    directed: bool = False
+    dropped_self_loops: int = 0
+
+    def __post_init__(self) -> None:
+        for array in (self.indptr, self.indices, self.weights, self.ids):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    def __deepcopy__(self, memo: Any) -> Graph:
+        return self  # it does not change
+
+    # -- making one ----------------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        weights: Any = None,
+        *,
+        nodes: Iterable[Hashable] | None = None,
+        directed: bool = False,
+        self_loops: bool = False,
+    ) -> Graph:
+        """Make a graph from edges given as pairs of node ids.
+
+        Parameters
+        ----------
+        edges : iterable of pairs, or array (m, 2)
+            Ids may be anything hashable. Triples are taken as (source, target, weight).
+        weights : sequence of float, optional
+            One positive, finite weight for each edge. Parallel edges are merged and their weights
+            added; without weights an edge given twice is one edge.
+        nodes : iterable, optional
+            Ids that come first, in this order, whether an edge names them or not: the way to keep
+            isolated nodes.
+        directed : bool, default False
+            Whether an edge leads from its first node to its second only.
+        self_loops : bool, default False
+            Keep edges from a node to itself. They are dropped, and counted, by default.
+
+        Examples
+        --------
+        >>> Graph.from_edges([(1, 2), (2, 3), (3, 3)])
+        Graph(3 nodes, 2 edges, undirected, unweighted, 1 component, 0 isolated, 72 bytes, \
+1 self-loop dropped)
+        """
+        pairs, weights = _as_pairs(edges, weights)
+        if nodes is not None and (isinstance(nodes, str) or not isinstance(nodes, Iterable)):
+            raise InputError(f"nodes must be a list of node ids, not {nodes!r}")
+        known = [] if nodes is None else list(nodes)
+        ids: Ids
+        if isinstance(pairs, np.ndarray) and all(fits_int64(node) for node in known):
+            flat = np.ascontiguousarray(pairs, np.int64).ravel()
+            if known:
+                flat = np.concatenate([np.array(known, np.int64), flat])
+            codes, ids = number_integers(flat)
+        else:
+            listed = pairs.tolist() if isinstance(pairs, np.ndarray) else pairs
+            codes, ids = number_objects(known, listed)
+        ends = codes[len(known) :].reshape(-1, 2)
+        return cls.from_numbered(ends, weights, ids, directed=directed, self_loops=self_loops)
+
+    @classmethod
+    def from_numbered(
+        cls,
+        ends: NDArray[np.int32],
+        weights: Any,
+        ids: Ids,
+        *,
+        directed: bool = False,
+        self_loops: bool = False,
+    ) -> Graph:
+        """Make a graph from an (m, 2) array of edges whose ends are row numbers into `ids`."""
+        ends = np.ascontiguousarray(ends, np.int32)
+        mirror, self_loops = not directed, bool(self_loops)
+        if len(ids) >= 2**31:
+            raise InputError("a graph may have at most 2,147,483,647 nodes")
+        if ends.size and not (ends.min() >= 0 and ends.max() < len(ids)):
+            raise InputError(f"edges name rows outside of 0 to {len(ids) - 1:,}")
+        if weights is not None:
+            weights = checked_weights(weights, len(ends))
+        indptr, loops = csr.row_offsets(ends, len(ids), mirror, self_loops)
+        indices = np.empty(indptr[-1], np.int32)
+        merged = None if weights is None else np.empty(indptr[-1], np.float64)
+        csr.fill_rows(ends, weights, mirror, self_loops, indptr[:-1].copy(), indices, merged)
+        middle = int(np.searchsorted(indptr, indptr[-1] // 2))
+        halves = ((0, middle), (middle, len(ids)))
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(lambda rows: csr.sort_rows(indptr, indices, merged, *rows), halves))
+        kept = csr.merge_parallel(indptr, indices, merged)
+        for arcs in (indices, merged):
+            if arcs is not None:
+                arcs.resize(kept, refcheck=False)  # gives memory back without a copy
+        if merged is not None and kept and not merged.min() > merged.max() * SMALLEST_SHARE:
+            raise InputError(
+                f"edge weights span from {merged.min():g} to {merged.max():g}: more than 150 "
+                "orders of magnitude cannot be weighed against each other"
+            )
+        dropped = 0 if self_loops else loops
+        return cls(indptr, indices, merged, ids.view(), bool(directed), dropped)
+
+    @classmethod
+    def from_any(cls, source: Any, *, directed: bool | None = None, **options: Any) -> Graph:
+        """Make a graph from whatever holds one.
+
+        Takes networkx and igraph graphs, scipy sparse matrices, square arrays, pandas, polars and
+        pyarrow tables (columns source, target and perhaps weight), PyTorch Geometric `Data`,
+        edge lists as for :meth:`from_edges`, paths as for :func:`reinforce2vec.read_graph`, and
+        a Graph, or a Dataset's, which is returned as it is. None of those packages is needed
+        otherwise.
+
+        Parameters
+        ----------
+        source : object
+            What holds the graph.
+        directed : bool, optional
+            By default what the object itself says, and undirected where it says nothing.
+        **options
+            `weighted` (None: use weights where there are any) and `self_loops` (False).
+        """
+        from ..files.converters import graph_from
+
+        return graph_from(source, directed=directed, **options)
+
+    # -- what it holds -------------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.ids)
+
+    @cached_property
+    def n_edges(self) -> int:
+        """Number of edges; an undirected edge counts once."""
+        if self.directed:
+            return len(self.indices)
+        rows = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degrees)
+        return int(np.count_nonzero(rows <= self.indices))
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the edges carry weights."""
+        return self.weights is not None
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Number of neighbours of each node (out-edges, on a directed graph)."""
+        return np.diff(self.indptr)
+
+    @cached_property
+    def n_components(self) -> int:
+        """Number of connected components, directions aside."""
+        return int(csr.count_components(self.indptr, self.indices, not self.directed))
+
+    @cached_property
+    def n_isolated(self) -> int:
+        """Number of nodes without any edge."""
+        linked = self.degrees > 0
+        if self.directed:
+            linked[self.indices] = True
+        return int(np.count_nonzero(~linked))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the adjacency and the ids (of an object id, its reference) in bytes."""
+        arrays = (self.indptr, self.indices, self.weights, self.ids)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self.ids, "the graph")
+
+    def row(self, node: Hashable) -> int:
+        """Row number of a node id."""
+        return self._lookup.row(node)
+
+    def rows(self, nodes: Iterable[Hashable]) -> NDArray[np.int32]:
+        """Row numbers of many node ids."""
+        return self._lookup.rows(nodes)
+
+    def neighbors(self, node: Hashable) -> Ids:
+        """Ids of a node's neighbours (on a directed graph, of those it points to)."""
+        row = self.row(node)
+        neighbors: Ids = self.ids[self.indices[self.indptr[row] : self.indptr[row + 1]]]
+        return neighbors
+
+    @cached_property
+    def alias(self) -> tuple[NDArray[Any], ...] | None:
+        """Tables for draws by weight (see :func:`csr.alias_tables`); None if weights say nothing.
+
+        The last of them are the weights themselves, as shares of the largest. Built once, at the
+        first weighted walk: 20 bytes an arc, 16 a node.
+        """
+        if self.weights is None or self.weights.size == 0 or np.ptp(self.weights) == 0:
+            return None
+        shares = self.weights / self.weights.max()
+        return (*csr.alias_tables(self.indptr, shares), shares)
+
+    def to_scipy(self) -> Any:
+        """The adjacency as a scipy CSR array of float64, rows and columns in `ids` order."""
+        data = np.ones(len(self.indices)) if self.weights is None else self.weights
+        shape = (self.n_nodes, self.n_nodes)
+        return scipy.sparse.csr_array((data, self.indices, self.indptr), shape=shape)
+
+    def __len__(self) -> int:
+        return self.n_nodes
+
+    def __contains__(self, node: Hashable) -> bool:
+        return node in self._lookup
+
+    def __repr__(self) -> str:
+        facts = [
+            counted(self.n_nodes, "node"),
+            counted(self.n_edges, "edge"),
+            "directed" if self.directed else "undirected",
+            "weighted" if self.weighted else "unweighted",
+            counted(self.n_components, "component"),
+            f"{self.n_isolated:,} isolated",
+            readable_bytes(self.nbytes),
+        ]
+        if self.dropped_self_loops:
+            facts.append(counted(self.dropped_self_loops, "self-loop") + " dropped")
+        return f"Graph({', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        return notebook.graph_html(self)
+
+
+# -- numbering and checking --------------------------------------------------------------------
+
+
+def _by_number(edge: int, weight: float) -> str:
+    return (
+        f"edge {edge:,} (counted from 0) has weight {weight:g}: weights must be positive and finite"
+    )
+
+
+def checked_weights(
+    weights: Any, n_edges: int, complaint: Callable[[int, float], str] = _by_number
+) -> NDArray[np.float64]:
+    """Edge weights as an array, each of them positive and finite; `complaint` words it if not."""
+    try:
+        array = np.ascontiguousarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers, one for each edge") from None
+    if array.shape != (n_edges,):
+        raise InputError(
+            f"expected one weight for each of the {n_edges:,} edges, got an array of shape "
+            f"{array.shape}"
+        )
+    bad = np.flatnonzero(~((array > 0) & (array < np.inf)))
+    if bad.size:
+        raise InputError(complaint(int(bad[0]), float(array[bad[0]])))
+    return array
+
+
+def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
+    """Edges as an integer (m, 2) array or a list of pairs; weights of triples are split off."""
+    if isinstance(edges, np.ndarray) and edges.dtype.kind in "iuf":
+        if edges.ndim != 2 or edges.shape[1] != 2:
+            raise InputError(f"an array of edges has the shape (m, 2), not {edges.shape}")
+        whole = edges.astype(np.int64) if np.isfinite(edges).all() else None
+        if whole is None or not np.array_equal(whole, edges):
+            raise InputError("an array of edges holds integer node ids that fit in 64 bits")
+        return whole, weights
+    if not isinstance(edges, Iterable) or isinstance(edges, (str, bytes)):
+        raise InputError(f"edges are pairs of node ids, not a {type(edges).__name__}")
+    if isinstance(edges, Mapping) and not isinstance(edges, Set):  # networkx's views are both
+        raise InputError(f"edges are pairs of node ids, not a {type(edges).__name__}")
+    if hasattr(edges, "columns") or hasattr(edges, "nodes"):
+        raise InputError(
+            f"a {type(edges).__name__} is not a list of pairs: use Graph.from_any, which knows it"
+        )
+    if isinstance(edges, np.ndarray):
+        pairs = edges.tolist()
+    else:
+        pairs = [edge.tolist() if isinstance(edge, np.ndarray) else edge for edge in edges]
+    sizes = {_size(edge) for edge in pairs}
+    if sizes == {3} and weights is None:
+        return [edge[:2] for edge in pairs], [edge[2] for edge in pairs]
+    for number, edge in enumerate(pairs if sizes - {2} else ()):
+        if _size(edge) != 2:
+            raise InputError(
+                f"edge {number:,} (counted from 0) is {edge!r}: expected a pair of node ids"
+            )
+    if pairs and all(type(a) is int and type(b) is int for a, b in pairs):
+        try:
+            return np.array(pairs, np.int64), weights
+        except OverflowError:
+            pass
+    return pairs, weights
+
+
+def _size(edge: Any) -> int:
+    """How many parts an edge has; 0 if it is nothing that has parts."""
+    return len(edge) if isinstance(edge, Sequence) and not isinstance(edge, (str, bytes)) else 0
+
+
+def edges_of(
+    graph: Graph, both_ways: bool = False
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Every edge once, as row numbers (m, 2), or undirected ones both ways; and their weights.
+
+    Weights are 1 where there are none.
+    """
+    sources = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), graph.degrees)
+    ends = np.column_stack([sources, graph.indices])
+    weights = np.ones(len(ends)) if graph.weights is None else graph.weights
+    if graph.directed or both_ways:
+        return ends, weights
+    once = ends[:, 0] <= ends[:, 1]
+    return ends[once], weights[once]

@@ -1,0 +1,67 @@
+"""A graph that grows, and vectors that follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from .._util.errors import InputError
+from .._util.ids import number_objects
+from ..skipgram.state import State
+from .graph import Graph, edges_of
+
+
+def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
+    """A graph with new edges, old nodes first; and the rows of all nodes that have a new edge.
+
+    What holds every edge of the graph is the graph itself, grown: its weights are taken as they
+    are. Otherwise weights of an edge that was there already are added to its own. Where only one
+    side has weights, an edge of the other has weight 1.
+    """
+    new = Graph.from_any(edges, directed=graph.directed)
+    codes, ids = number_objects(graph.ids.tolist(), [new.ids.tolist()])
+    rows = codes[graph.n_nodes :]
+    (old_ends, old_weights), (new_ends, new_weights) = (
+        edges_of(graph), edges_of(new, both_ways=graph.directed)
+    )  # fmt: skip
+    new_ends = rows[new_ends]
+    ends, weights, touched = new_ends, new_weights, np.unique(rows)
+    there, here = (edge_keys(part, len(ids), graph.directed) for part in (old_ends, new_ends))
+    if len(there) and np.isin(there, here).all():
+        order = np.argsort(there)
+        place = order[np.searchsorted(there, here, sorter=order).clip(max=len(there) - 1)]
+        same = (there[place] == here) & (old_weights[place] == new_weights)
+        touched = np.union1d(new_ends[~same], rows[rows >= graph.n_nodes]).astype(np.int32)
+    else:
+        ends = np.concatenate([old_ends, new_ends])
+        weights = np.concatenate([old_weights, new_weights])
+    if not touched.size:
+        raise InputError("there are no new edges to learn from")
+    weighted = graph.weighted or new.weighted
+    whole = Graph.from_numbered(
+        ends, weights if weighted else None, ids, directed=graph.directed, self_loops=True
+    )
+    return whole, touched
+
+
+def edge_keys(ends: NDArray[np.int32], n_nodes: int, directed: bool) -> NDArray[np.int64]:
+    """A number for each edge, the same for the same edge."""
+    pairs = ends.astype(np.int64) if directed else np.sort(ends, axis=1).astype(np.int64)
+    return pairs[:, 0] * n_nodes + pairs[:, 1]
+
+
+def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:
+    """Begin a training where another ended; nodes from row n_old on at their neighbours' mean."""
+    new.visits[:n_old] += old.visits
+    links = graph.to_scipy()
+    if graph.directed:
+        links = links + links.T
+    links = scipy.sparse.csr_array(links[n_old:, :n_old])
+    sums = np.asarray(links.sum(axis=1)).ravel()
+    placed = np.flatnonzero(sums > 0)
+    for before, after in zip(old.weights[:2], new.weights[:2], strict=True):
+        after[:n_old] = before
+        after[n_old + placed] = (links[placed] @ before) / sums[placed, None]

@@ -1,0 +1,102 @@
+"""GraRep: nodes that reach the same nodes in one step, in two steps, and so on."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._util.checks import check_count
+from ...graph.graph import Graph
+from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
+from .blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, row_blocks
+from .factorize import Factorization, Matrix, fix_signs, space_bytes
+from .spectrum import leading_eigenpairs
+
+BLOCK = 32  # vectors multiplied with a matrix at once
+TOLERANCE = 1e-5
+
+
+class GraRep(Factorization):
+    """GraRep (Cao, Lu and Xu, CIKM 2015): a part of the vector for each number of steps.
+
+    With A the transition matrix of the random walk and n nodes, the part for k steps comes from
+    X = max(log(Aᵏᵢⱼ / Σᵢ Aᵏᵢⱼ) − log(1/n), 0). The left singular vectors with the largest singular
+    values, times their roots, are a node's part, which gets the length 1.
+
+    Weights count. Directions are set aside, as the authors advise; an edge that leads both ways
+    counts once, with the weights of both.
+
+    Parameters
+    ----------
+    dimensions : int, default 64
+        Numbers in a vector, shared evenly by the steps; the first ones get what is left over.
+    steps : int, default 4
+        Steps of the longest walk.
+    seed : int, default 0
+        For the random vectors that the search for singular vectors starts from.
+
+    Attributes
+    ----------
+    embedding_ : Embedding
+        The vectors, with the ids of their nodes.
+
+    Examples
+    --------
+    >>> from reinforce2vec import GraRep, karate_club
+    >>> GraRep(dimensions=16).fit_transform(karate_club()).shape
+    (34, 16)
+    """
+
+    def __init__(self, dimensions: int = 64, steps: int = 4, seed: int = 0) -> None:
+        self.dimensions = dimensions
+        self.steps = steps
+        self.seed = seed
+
+    def _check(self) -> None:
+        check_count("steps", self.steps, 1)
+
+    def _bytes(self, graph: Graph, dimensions: int) -> int:
+        a_part = -(-dimensions // self.steps)
+        return 4 * BLOCK_BYTES + space_bytes(graph.n_nodes, a_part, BLOCK, 4)
+
+    def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
+        walk = Steps(undirected_adjacency(graph))
+        sums, parts = np.ones(graph.n_nodes), []
+        for k in range(1, self.steps + 1):
+            sums = walk.backward @ sums
+            rank = dimensions // self.steps + (k <= dimensions % self.steps)
+            if rank:
+                parts.append(_part(walk, k, sums, rank, rng))
+        return np.concatenate(parts, axis=1)
+
+
+def _part(
+    walk: Steps, k: int, sums: NDArray[np.float64], rank: int, rng: np.random.Generator
+) -> Matrix:
+    """The dimensions that tell of k steps; `sums` are the column sums of the matrix."""
+    n = walk.n
+    scale = np.divide(n, sums, out=np.zeros(n), where=sums > 0).astype(np.float32)
+    blocks = [
+        Block(rows, slice(0, n), partial(_log_chances, walk, k, scale, rows))
+        for rows in row_blocks(n)
+    ]
+    matrix = BlockMatrix(n, blocks)
+    # one step is cheap, and its singular vectors live in few nodes: the others need every digit
+    precision: dict[str, Any] = {"tolerance": TOLERANCE, "dtype": np.float32}
+    if k == 1:
+        precision = {"tolerance": 1e-11, "dtype": np.float64}
+    _, right = leading_eigenpairs(matrix.gram_product, n, rank, rng, block=BLOCK, **precision)
+    left, _ = singular_factors(matrix.product(right))
+    found = np.zeros((n, rank), np.float32)
+    found[:, : left.shape[1]] = fix_signs(left)
+    return unit_rows(without_strays(found, walk.forward))
+
+
+def _log_chances(walk: Steps, k: int, scale: NDArray[np.float32], rows: slice) -> Any:
+    """Some rows of X: sparse or dense, as the chances are."""
+    chances = next(islice(walk.after(rows), k - 1, None))
+    return positive_logs(chances, scale)

@@ -1,0 +1,200 @@
+"""NetMF: the matrix that DeepWalk factorises implicitly, factorised explicitly."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import partial, reduce
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from ..._util.checks import check_count, check_number
+from ...graph.graph import Graph
+from ...graph.matrices import undirected_adjacency
+from .blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, row_blocks
+from .factorize import Factorization, Matrix, fix_signs, space_bytes
+from .spectrum import leading_eigenpairs
+
+EXACT = 5_000  # nodes in a component up to which powers of its matrix are computed exactly
+BLOCK = 64  # vectors multiplied with the matrix at once
+TOLERANCE = 1e-4
+
+
+class NetMF(Factorization):
+    """NetMF (Qiu et al., WSDM 2018): DeepWalk as a matrix factorisation.
+
+    With P the transition matrix of the random walk, D the degrees and vol their sum, the matrix is
+    log max(M, 1), where M = vol / (b T) · (P + P² + … + P^T) D⁻¹, T is the window and b the number
+    of negatives. Its leading singular vectors, times the roots of the singular values, are the
+    vectors.
+
+    Every connected component is treated by itself, which changes nothing but the speed: with up
+    to 5,000 nodes exactly ("NetMF for a small window"), larger ones by the `rank` leading
+    eigenpairs of D^-½ A D^-½ ("for a large window"), as the paper does for its larger graphs.
+
+    Weights count. Directions are set aside; an edge that leads both ways counts once, with the
+    weights of both.
+
+    Parameters
+    ----------
+    dimensions : int, default 64
+        Numbers in a vector.
+    window : int, default 10
+        Longest distance between nodes of a walk that count as being around each other.
+    negatives : float, default 1
+        Negative samples for each pair.
+    rank : int, default 256
+        Eigenpairs that stand for a large component.
+    seed : int, default 0
+        For the random vectors that the search for eigenvectors starts from.
+
+    Attributes
+    ----------
+    embedding_ : Embedding
+        The vectors, with the ids of their nodes.
+
+    Examples
+    --------
+    >>> from reinforce2vec import NetMF, karate_club
+    >>> NetMF(dimensions=16).fit_transform(karate_club()).shape
+    (34, 16)
+    """
+
+    def __init__(
+        self,
+        dimensions: int = 64,
+        window: int = 10,
+        negatives: float = 1,
+        rank: int = 256,
+        seed: int = 0,
+    ) -> None:
+        self.dimensions = dimensions
+        self.window = window
+        self.negatives = negatives
+        self.rank = rank
+        self.seed = seed
+
+    def _check(self) -> None:
+        check_count("window", self.window, 1)
+        check_count("rank", self.rank, 1)
+        check_number("negatives", self.negatives, above=0.0)
+
+    def _bytes(self, graph: Graph, dimensions: int) -> int:
+        eigenpairs = space_bytes(graph.n_nodes, max(dimensions, self.rank), BLOCK, 4)
+        return 4 * BLOCK_BYTES + eigenpairs + 48 * len(graph.indices)
+
+    def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
+        adjacency = undirected_adjacency(graph)
+        order, pieces = _pieces(adjacency)
+        adjacency = adjacency[order][:, order]
+        scale = adjacency.sum() / self.negatives
+        blocks: list[Block] = []
+        for piece, exact in pieces:
+            links = scipy.sparse.csr_array(adjacency[piece, piece])
+            if exact:
+                make = _exact_rows(links, self.window, scale)
+            else:
+                make = _approximate_rows(links, self.window, scale, self.rank, rng)
+            for rows in row_blocks(links.shape[0]):
+                whole = slice(piece.start + rows.start, piece.start + rows.stop)
+                blocks.append(Block(whole, slice(whole.start, piece.stop), partial(make, rows)))
+        values, found = leading_eigenpairs(
+            BlockMatrix(graph.n_nodes, blocks).symmetric_product,
+            graph.n_nodes,
+            min(dimensions, graph.n_nodes),
+            rng,
+            block=BLOCK,
+            tolerance=TOLERANCE,
+            confirm=0,  # a pass takes long, and no graph but one of equal parts needs it
+            dtype=np.float32,
+        )
+        vectors = np.empty(found.shape, np.float32)
+        vectors[order] = fix_signs(found * np.sqrt(np.abs(values)))
+        return vectors
+
+
+def _pieces(adjacency: Any) -> tuple[NDArray[np.int64], list[tuple[slice, bool]]]:
+    """An order of the nodes in which large components, and all small ones together, are slices.
+
+    Each slice comes with whether it is to be computed exactly.
+    """
+    count, component = connected_components(adjacency, directed=False)
+    sizes = np.bincount(component, minlength=count)
+    large = np.flatnonzero(sizes > EXACT)
+    place = np.zeros(count, np.int64)  # 0: small
+    place[large] = np.arange(1, len(large) + 1)
+    order = np.argsort(place[component], kind="stable")
+    ends = np.cumsum(np.bincount(place[component], minlength=len(large) + 1))
+    starts = np.concatenate([[0], ends[:-1]])
+    slices = [slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
+    return order, [(piece, not number) for number, piece in enumerate(slices)]
+
+
+def _exact_rows(links: Any, window: int, scale: float) -> Callable[[slice], Any]:
+    """A function that gives rows of log max(M, 1), from the diagonal on, by powers of P."""
+    walk = Steps(links)
+    degrees = np.asarray(links.sum(axis=1)).ravel()
+    factors = np.divide(scale / window, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    factors = factors.astype(np.float32)
+
+    def make(rows: slice) -> Any:
+        chances = islice(walk.after(rows), window)
+        return positive_logs(reduce(operator.add, chances)[:, rows.start :], factors[rows.start :])
+
+    return make
+
+
+def _approximate_rows(
+    links: Any, window: int, scale: float, rank: int, rng: np.random.Generator
+) -> Callable[[slice], Any]:
+    """A function that gives rows of log max(M, 1), from the diagonal on, by leading eigenpairs."""
+    roots = np.sqrt(np.asarray(links.sum(axis=1)).ravel())
+    matrix = links.copy()
+    matrix.data = matrix.data / roots[matrix.indices] / np.repeat(roots, np.diff(matrix.indptr))
+    values, vectors = _leading(matrix.astype(np.float32), rank, rng)
+    near = np.mean([values**r for r in range(1, window + 1)], axis=0)
+    right = (vectors / roots[:, None]).astype(np.float32)
+    left = (right * (scale * near)).astype(np.float32)
+
+    def make(rows: slice) -> Any:
+        block: Matrix = left[rows] @ right[rows.start :].T
+        return positive_logs(block, np.float32(1))
+
+    return make
+
+
+def _leading(
+    matrix: Any, rank: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], Matrix]:
+    """Leading eigenpairs of a normalised adjacency matrix A, whose eigenvalues are at most 1.
+
+    Where many are close to 1, those of ((A + I) / 2)^q stand much further apart, and in the same
+    order. A few eigenvalues, roughly, tell which power q is right.
+    """
+
+    def found(rank: int, power: int, tolerance: float) -> tuple[NDArray[np.float64], Matrix]:
+        def product(new: Matrix) -> Matrix:
+            for _ in range(power):
+                new = np.ascontiguousarray(new)
+                new = (new + matrix @ new) * np.float32(0.5)
+            return new
+
+        values, vectors = leading_eigenpairs(
+            product,
+            *(matrix.shape[0], rank, rng),
+            importance=lambda values: values,
+            block=16,
+            tolerance=tolerance,
+            confirm=0,  # a component is connected
+            dtype=np.float32,
+        )
+        return 2 * np.maximum(values, 0) ** (1 / power) - 1, vectors
+
+    close = found(32, 1, 1e-2)[0][-1]
+    power = np.log(0.3) / np.log((1 + np.clip(close, 0, 0.99)) / 2)
+    return found(rank, int(np.clip(power, 1, 16)), TOLERANCE)

@@ -1,0 +1,107 @@
+"""ProNE: a sparse matrix of what edges tell, factorised, then smoothed along the graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from ..._util.errors import InputError
+from ...graph.graph import Graph
+from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
+from ..smoothing import checked_filter, smooth
+from .factorize import Factorization, Matrix, fix_signs, space_bytes
+from .spectrum import leading_eigenpairs
+
+BLOCK = 16  # vectors multiplied with a matrix at once
+TOLERANCE = 1e-6
+
+
+class ProNE(Factorization):
+    """ProNE (Zhang et al., IJCAI 2019): fast, and good with few dimensions.
+
+    An edge from i to j with the transition probability p has the entry log p − log P(j), where
+    P(j) is j's share of negative samples, in proportion to (Σᵢ pᵢⱼ) ^ 0.75. Left singular vectors
+    of that matrix, times the roots of the singular values, get the length 1; then
+    :func:`reinforce2vec.smooth` propagates them.
+
+    Weights count. Directions are set aside; an edge that leads both ways counts once, with the
+    weights of both.
+
+    Parameters
+    ----------
+    dimensions : int, default 64
+        Numbers in a vector.
+    smooth : bool, default True
+        Whether to propagate the vectors; without, they are the first stage's.
+    order : int, default 10
+        Terms of the filter's series, as in :func:`reinforce2vec.smooth`.
+    mu : float, default 0.2
+        Centre of the filter.
+    theta : float, default 0.5
+        How narrow the filter is.
+    seed : int, default 0
+        For the random vectors that the search for singular vectors starts from.
+
+    Attributes
+    ----------
+    embedding_ : Embedding
+        The vectors, with the ids of their nodes.
+
+    Examples
+    --------
+    >>> from reinforce2vec import ProNE, karate_club
+    >>> ProNE(dimensions=16).fit_transform(karate_club()).shape
+    (34, 16)
+    """
+
+    def __init__(
+        self,
+        dimensions: int = 64,
+        smooth: bool = True,
+        order: int = 10,
+        mu: float = 0.2,
+        theta: float = 0.5,
+        seed: int = 0,
+    ) -> None:
+        self.dimensions = dimensions
+        self.smooth = smooth
+        self.order = order
+        self.mu = mu
+        self.theta = theta
+        self.seed = seed
+
+    def _check(self) -> None:
+        if not isinstance(self.smooth, (bool, np.bool_)):
+            raise InputError(f"smooth must be True or False, not {self.smooth!r}")
+        checked_filter(self.order, self.mu, self.theta)
+
+    def _bytes(self, graph: Graph, dimensions: int) -> int:
+        return space_bytes(graph.n_nodes, dimensions, BLOCK, 8) + 48 * len(graph.indices)
+
+    def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
+        adjacency = undirected_adjacency(graph)
+        matrix = edge_information(adjacency)
+        transposed = scipy.sparse.csr_array(matrix.T)
+        _, right = leading_eigenpairs(
+            lambda new: transposed @ (matrix @ np.ascontiguousarray(new)),
+            *(graph.n_nodes, dimensions, rng),
+            block=BLOCK,
+            tolerance=TOLERANCE,
+        )
+        left, _ = singular_factors(matrix @ right)
+        vectors = unit_rows(without_strays(fix_signs(left), adjacency).astype(np.float32))
+        if not self.smooth:
+            return vectors
+        return smooth(vectors, graph, order=self.order, mu=self.mu, theta=self.theta, backend="cpu")
+
+
+def edge_information(adjacency: Any) -> Any:
+    """log pᵢⱼ − log P(j) for every edge; p are transition probabilities, P of negative samples."""
+    matrix = adjacency.copy()
+    sums = np.asarray(matrix.sum(axis=1)).ravel()
+    matrix.data = matrix.data / np.repeat(sums, np.diff(matrix.indptr))
+    negatives = np.asarray(matrix.sum(axis=0)).ravel() ** 0.75
+    matrix.data = np.log(matrix.data * negatives.sum() / negatives[matrix.indices])
+    return matrix

@@ -1,0 +1,538 @@
+"""Reinforce2Vec: the estimator that turns a graph into vectors."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from io import StringIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.checks import check_count, check_number
+from .._util.cuda import device
+from .._util.errors import InputError
+from .._util.machine import available_bytes, available_cpus
+from .._util.progress import readable, readable_bytes, terminal_progress
+from ..embedding.embedding import Embedding
+from ..files.walk_readers import StoredWalks, walks_from
+from ..files.writing import check_target
+from ..graph import growing as updating
+from ..graph.graph import Graph
+from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
+from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
+from ..skipgram.state import POINTS, Settings, State
+from ..skipgram.trainer import Moment, Trainer, begin, usual_rate
+from ..skipgram.weights import row_size, weights_bytes
+from ..walks.policy import ReinforcedWalk, Walk, check_walk
+from ..walks.sampler import WalkSampler
+from . import smoothing
+from .estimator import Estimator
+
+Callback = Callable[[Moment], object]
+PathLike = str | os.PathLike[str]
+
+BYTES_PER_NODE = 48  # visits, and the tables that negatives and edges are drawn from
+BYTES_PER_WEIGHTED_ARC = 20
+BYTES_PER_WORKER = 4 << 20  # walks at hand, and what they remember
+BYTES_PER_STEP = 128  # of a walk that is longer than this
+BYTES_PER_NEGATIVE = 1 << 10  # for each worker
+WORK_THAT_PAYS = 1 << 31  # tokens times dimensions, from which on a graphics card saves time
+FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
+
+
+class Reinforce2Vec(Estimator):
+    """Vectors for the nodes of a graph, learned from random walks that remember.
+
+    Walks start at every node; skip-gram with negative sampling learns vectors from which the
+    nodes around a node of a walk can be told. Nodes that walks see together end up close.
+
+    A scikit-learn pipeline that begins with it is given a graph. Where samples are nodes, as in
+    cross-validation, :class:`NodeFeatures` is the step to take.
+
+    Parameters
+    ----------
+    dimensions : int, default 64
+        Numbers in a vector.
+    walk : ReinforcedWalk, FirstOrderWalk or SecondOrderWalk, optional
+        How to walk; by default the paper's DRRW with JS divergence and UCB.
+    walk_length : int, default 40
+        Nodes in a walk, the start included.
+    walks_per_node : int, default 80
+        Walks from every node in an epoch.
+    window : int, default 10
+        Nodes up to so many steps before and after a node count as being around it; how many
+        steps is drawn anew for each node, from 1 to this, so that near ones count more.
+    negatives : int, default 5
+        Nodes drawn at random that every pair of near ones is told apart from, by visits ^ 0.75.
+        They are drawn once for each node of a walk and shared by all that are around it.
+    epochs : int, default 1
+        Rounds of training; each makes new walks.
+    learning_rate : float, optional
+        How far a vector moves at first; falls in a straight line to almost nothing. By default
+        0.05 with up to 800 tokens a node (`walks_per_node` 20 and `walk_length` 40), and the less
+        the more there are, down to 0.025 from 3,200 on.
+    subsample : float, default 0
+        Skip visits of nodes that make up more than about this share of all visits, the more the
+        more frequent (word2vec's `sample`; 1e-3 is mild, 1e-5 strong). 0 skips none.
+    smooth : bool, default False
+        Smooth the vectors along the graph when they are learned, as :func:`smooth` does: a few
+        seconds that mostly pay, above all with few walks. Vectors then have the length 1.
+    seed : int, default 0
+        One seed, one result, to the last bit with `workers=1`. With more threads, or on a graphics
+        card, the walks are the same, but the order in which vectors move is not, and results
+        differ a little.
+    workers : int, optional
+        Threads; by default one for each processor this process may use.
+    backend : {"auto", "cpu", "cuda"}, default "auto"
+        Where to work. "cuda" makes the same walks on a graphics card and trains on them there, with
+        vectors that are as good, but not the same from run to run; it needs CuPy. "auto" takes the
+        card if there is one, unless the work is too small to pay, the card is too small for it, or
+        `workers` is given.
+
+    Attributes
+    ----------
+    backend_ : str
+        Where the vectors were learned: "cpu" or "cuda".
+    embedding_ : Embedding
+        The vectors, with the ids of their nodes.
+    learning_rate_ : float
+        The learning rate that training began with.
+    loss_curve_ : float array
+        Mean loss of a pair of nodes and its negatives, over each hundredth of the training.
+        Vectors that know nothing have (negatives + 1) log 2, on all but tiny graphs.
+    graph_ : Graph or None
+        The graph they were learned from; None after :meth:`fit_walks`.
+    n_tokens_ : int
+        Nodes in all the walks of the latest training.
+    seconds_ : float
+        Time that it took, without the preparation: compiling, making the matrices, and the pilot
+        round that counts visits.
+
+    Examples
+    --------
+    >>> from reinforce2vec import Reinforce2Vec, karate_club
+    >>> model = Reinforce2Vec(dimensions=16, walks_per_node=20, workers=1)
+    >>> model.fit_transform(karate_club()).shape
+    (34, 16)
+    >>> model.embedding_
+    Embedding(34 nodes, 16 dimensions, 2.2 kB)
+    """
+
+    backend_: str
+    learning_rate_: float
+    loss_curve_: NDArray[np.float64]
+    graph_: Graph | None
+    n_tokens_: int
+    seconds_: float
+    _state: State
+
+    def __init__(
+        self,
+        dimensions: int = 64,
+        walk: Walk | None = None,
+        walk_length: int = 40,
+        walks_per_node: int = 80,
+        window: int = 10,
+        negatives: int = 5,
+        epochs: int = 1,
+        learning_rate: float | None = None,
+        subsample: float = 0.0,
+        smooth: bool = False,
+        seed: int = 0,
+        workers: int | None = None,
+        backend: str = "auto",
+    ) -> None:
+        self.dimensions = dimensions
+        self.walk = walk
+        self.walk_length = walk_length
+        self.walks_per_node = walks_per_node
+        self.window = window
+        self.negatives = negatives
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.smooth = smooth
+        self.seed = seed
+        self.workers = workers
+        self.backend = backend
+
+    # -- learning ------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        graph: Any,
+        y: Any = None,
+        *,
+        progress: bool = True,
+        callbacks: Iterable[Callback] = (),
+        checkpoint: PathLike | None = None,
+        checkpoint_every: float = 300.0,
+        resume: bool = False,
+    ) -> Reinforce2Vec:
+        """Learn vectors for the nodes of a graph.
+
+        Parameters
+        ----------
+        graph : Graph
+            Anything else that :meth:`Graph.from_any` takes is converted.
+        y : ignored
+            There for scikit-learn.
+        progress : bool, default True
+            Show a line on the terminal, if there is one.
+        callbacks : iterable of callables
+            Called about a hundred times with a :class:`Moment`: walks and tokens so far, loss,
+            learning rate, seconds, and the vectors as they are.
+        checkpoint : path, optional
+            A file that keeps the training while it is under way. It is written every so often,
+            when the training is interrupted (Ctrl-C) and when it is done.
+        checkpoint_every : float, default 300
+            Seconds between two checkpoints.
+        resume : bool, default False
+            Go on from the checkpoint, if there is one. With `workers=1` the result is the same,
+            bit for bit, as without the interruption.
+        """
+        graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+        return self._learn(
+            graph,
+            progress=progress,
+            callbacks=callbacks,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+        )
+
+    def fit_walks(self, walks: Any, ids: Any = None, **options: Any) -> Reinforce2Vec:
+        """Learn vectors from walks that are there already.
+
+        `walk`, `walk_length` and `walks_per_node` say nothing here; an epoch is one pass over the
+        walks, in their order.
+
+        Parameters
+        ----------
+        walks : array, list or path
+            An integer array (walks, length) of row numbers, -1 after a walk's end, as
+            :func:`sample_walks` makes; a list of lists of node ids; or a file as
+            :func:`write_walks` and `reinforce2vec walk` write.
+        ids : sequence or Graph, optional
+            The nodes' names, for walks of row numbers; by default the numbers themselves.
+        **options
+            As for :meth:`fit`: `progress`, `callbacks`, `checkpoint`, `checkpoint_every`,
+            `resume`.
+
+        Examples
+        --------
+        >>> from reinforce2vec import karate_club, sample_walks
+        >>> club = karate_club()
+        >>> walks = sample_walks(club, per_node=10)
+        >>> model = Reinforce2Vec(dimensions=8, workers=1).fit_walks(walks, ids=club)
+        >>> len(model.embedding_)
+        34
+        """
+        if isinstance(walks, WalkSampler):
+            raise InputError("a WalkSampler makes walks: give what its sample() returns")
+        if self.smooth:
+            raise InputError("smooth=True needs a graph: smooth(embedding, graph) does it later")
+        stored = walks_from(walks, ids)
+        return self._learn(stored, **options)
+
+    def partial_fit(
+        self,
+        edges: Any,
+        y: Any = None,
+        *,
+        progress: bool = True,
+        callbacks: Iterable[Callback] = (),
+    ) -> Reinforce2Vec:
+        """Learn from new edges, without starting over.
+
+        The graph grows by them; with weights, an edge that is there already adds up, and edges
+        that had none weigh 1. What holds all edges of the graph is taken as the graph itself,
+        grown: only what is new in it is learned, and weights are as it says. New nodes begin at
+        the mean of their neighbours; then walks from every node with a new edge move it and what
+        is around it, from where they are. All other vectors stay comparable, unless `smooth` turns
+        them. Rows of new nodes come after those there were.
+
+        Parameters
+        ----------
+        edges : iterable of pairs, or whatever :meth:`Graph.from_any` takes
+            The new edges, between new nodes and old ones, in any mix.
+        y : ignored
+            There for scikit-learn.
+        progress, callbacks
+            As for :meth:`fit`.
+
+        Examples
+        --------
+        >>> from reinforce2vec import karate_club
+        >>> model = Reinforce2Vec(dimensions=8, walks_per_node=10, workers=1).fit(karate_club())
+        >>> model.partial_fit([("new member", 34), ("new member", 33)]).embedding_
+        Embedding(35 nodes, 8 dimensions, 1.1 kB)
+        """
+        if not hasattr(self, "_state"):
+            return self.fit(edges, y, progress=progress, callbacks=callbacks)
+        if self.graph_ is None:
+            raise InputError("a model that learned from walks alone has no graph that could grow")
+        before, count = self.graph_.n_nodes, getattr(self, "_updates", 0) + 1
+        graph, touched = updating.grown(self.graph_, edges)
+        settings = self._settings()._replace(seed=(self.seed + count) % 2**64)
+        if settings.dimensions != self._state.weights.dimensions:
+            raise InputError(
+                f"the vectors have {self._state.weights.dimensions} dimensions and cannot go on "
+                f"with {settings.dimensions}: set it back, or fit anew"
+            )
+        sampler = self._sampler(graph, seed=settings.seed)
+        sampler.starts = touched
+        corpus = SampledWalks(sampler)
+        backend = self._backend(corpus, settings)
+        self._check_memory(graph, backend)
+        state = begin(corpus, settings, self._workers())
+        updating.carry_over(self._state, state, graph, before)
+        trainer = Trainer(corpus, settings, state, self._workers(), backend)
+        self._train(trainer, progress, callbacks)
+        self._keep(state, graph, backend)
+        self._updates = count
+        return self
+
+    def estimate_memory(self, graph: Any, *, backend: str = "cpu") -> int:
+        """Bytes that :meth:`fit` will take beside the graph; with "cuda", those on the card.
+
+        For :meth:`fit_walks`, give what :func:`read_walks` returns.
+
+        Examples
+        --------
+        >>> from reinforce2vec import rmat
+        >>> Reinforce2Vec(dimensions=128, workers=2).estimate_memory(rmat(10)) // 10**6
+        9
+        """
+        if not isinstance(graph, (Graph, StoredWalks)):
+            graph = Graph.from_any(graph)
+        if device.choose(backend, workers=None, pays=False) == "cuda":
+            corpus = self._corpus(graph)
+            return self._bytes_on_card(corpus, self._settings(corpus))
+        return self._bytes_here(graph, bool(self.smooth))
+
+    def _bytes_here(self, source: Graph | StoredWalks, smoothed: bool) -> int:
+        """Memory that learning takes on the host, and perhaps smoothing."""
+        n_nodes, settings = len(source.ids), self._settings()
+        matrices = weights_bytes(n_nodes, settings.dimensions)
+        if isinstance(source, Graph):
+            longest = check_count("walk_length", self.walk_length, 1)
+            draws = BYTES_PER_WEIGHTED_ARC * len(source.indices) if source.weighted else 0
+        else:
+            longest, draws = int(np.diff(source.begins).max(initial=1)), 0
+        a_worker = BYTES_PER_WORKER + longest * BYTES_PER_STEP
+        a_worker += settings.negatives * BYTES_PER_NEGATIVE
+        learning = matrices + draws + n_nodes * BYTES_PER_NODE + self._workers() * a_worker
+        if not smoothed or not isinstance(source, Graph):
+            return learning
+        return max(learning, matrices + smoothing.bytes_for(source, settings.dimensions))
+
+    def _corpus(self, source: Graph | StoredWalks) -> Corpus:
+        """What to train on."""
+        if isinstance(source, Graph):
+            return SampledWalks(self._sampler(source))
+        return GivenWalks(source)
+
+    def _check_memory(self, source: Graph | StoredWalks, backend: str) -> None:
+        needed = self._bytes_here(source, bool(self.smooth) and backend == "cpu")
+        free, n_nodes = available_bytes(), len(source.ids)
+        if free is None or needed <= free:
+            return
+        step = row_size(1)  # dimensions take room in steps of so many
+        too_many = -(-(needed - free) // weights_bytes(n_nodes, step))
+        fitting = row_size(self.dimensions) - too_many * step
+        advice = f"dimensions={fitting} would fit" if fitting > 0 else "use a larger machine"
+        raise InputError(
+            f"{n_nodes:,} nodes with dimensions={self.dimensions} need about "
+            f"{readable_bytes(needed)} of memory, and {readable_bytes(free)} are free: {advice}"
+        )
+
+    def _learn(
+        self,
+        source: Graph | StoredWalks,
+        *,
+        progress: bool = True,
+        callbacks: Iterable[Callback] = (),
+        checkpoint: PathLike | None = None,
+        checkpoint_every: float = 300.0,
+        resume: bool = False,
+    ) -> Reinforce2Vec:
+        corpus = self._corpus(source)
+        settings, workers = self._settings(corpus), self._workers()
+        if corpus.n_nodes == 0:
+            raise InputError("the graph has no nodes, so there is nothing to learn")
+        backend = self._backend(corpus, settings)
+        self._check_memory(source, backend)
+        every = check_number("checkpoint_every", checkpoint_every, least=0.0)
+        if checkpoint is None:
+            if resume:
+                raise InputError("resume=True needs checkpoint=PATH: what to go on from")
+            state, save = begin(corpus, settings, workers, backend), None
+        else:
+            path, origin = check_target(checkpoint), self._origin(corpus, settings)
+            if path.exists() and not resume:
+                raise InputError(
+                    f"{checkpoint}: this checkpoint exists: go on from it (resume=True, or "
+                    "--resume), or remove it to start anew"
+                )
+            check_room(path, corpus.n_nodes, settings.dimensions)
+            if path.exists():
+                state = read_checkpoint(path, origin)
+            else:
+                state = begin(corpus, settings, workers, backend)
+            save = partial(write_checkpoint, path, state, origin)
+        trainer = Trainer(corpus, settings, state, workers, backend)
+        self._train(trainer, progress, callbacks, save, every)
+        self._keep(state, source, backend)
+        self.learning_rate_ = settings.learning_rate
+        self._updates = 0
+        return self
+
+    def _train(
+        self,
+        trainer: Trainer,
+        progress: bool,
+        callbacks: Iterable[Callback],
+        save: Callable[[], None] | None = None,
+        every: float = 0.0,
+    ) -> None:
+        """Train to the end; tell the terminal and the callbacks how it goes."""
+        callbacks = list(callbacks)
+        state, before = trainer.state, trainer.state.tokens
+        last: Moment | None = None
+        began = time.monotonic()
+
+        def details() -> str:
+            seconds = max(time.monotonic() - began, 1e-9)
+            loss = "" if last is None or np.isnan(last.loss) else f"loss {last.loss:.3f}  "
+            return f"{readable((state.tokens - before) / seconds)} tokens/s  {loss}"
+
+        stream = None if progress else StringIO()  # a stream that is no terminal stays empty
+        report = terminal_progress("training", "walks", stream, began_at=state.walks, more=details)
+        told = state.walks * POINTS // max(trainer.n_walks, 1)
+
+        def watch(moment: Moment) -> None:
+            nonlocal last, told
+            last = moment
+            report(moment.walks, moment.n_walks)
+            point = moment.walks * POINTS // moment.n_walks
+            if point > told:
+                told = point
+                for callback in callbacks:
+                    callback(moment)
+
+        trainer.run(watch, save, every, often=bool(callbacks))
+
+    def _keep(self, state: State, source: Graph | StoredWalks, backend: str) -> None:
+        vectors = state.weights.vectors
+        if self.smooth:
+            vectors = smoothing.smooth(vectors, source, backend=backend)
+        self.backend_ = backend
+        self._state = state
+        self.graph_ = source if isinstance(source, Graph) else None
+        self.embedding_ = Embedding(source.ids, vectors)
+        self.loss_curve_ = state.loss_curve
+        self.n_tokens_, self.seconds_ = state.tokens, state.seconds
+
+    # -- parameters ----------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raise InputError if a parameter makes no sense."""
+        self._settings()
+        self._workers()
+        self._walk()
+        device.choose(self.backend, workers=self.workers, pays=False)
+        check_count("walk_length", self.walk_length, 1)
+        check_count("walks_per_node", self.walks_per_node, 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        if "embedding_" in state and self._shows_weights():
+            state["embedding_"] = self.embedding_.ids  # the vectors are kept anyway
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if isinstance(state.get("embedding_"), np.ndarray):
+            self.embedding_ = Embedding(state["embedding_"], self._state.weights.vectors)
+
+    def _shows_weights(self) -> bool:
+        """Whether the embedding is a view of the trained matrix."""
+        return np.may_share_memory(self.embedding_.vectors, self._state.weights.inputs)
+
+    def _settings(self, corpus: Corpus | None = None) -> Settings:
+        """Checked settings; those that are left open depend on what is trained on."""
+        if not isinstance(self.smooth, (bool, np.bool_)):
+            raise InputError(f"smooth must be True or False, not {self.smooth!r}")
+        return Settings(
+            check_count("dimensions", self.dimensions, 1),
+            min(check_count("window", self.window, 1), FARTHEST),
+            check_count("negatives", self.negatives, 1),
+            check_count("epochs", self.epochs, 1),
+            self._rate(corpus),
+            check_number("subsample", self.subsample, least=0.0),
+            check_count("seed", self.seed, 0) % 2**64,
+        )
+
+    def _rate(self, corpus: Corpus | None) -> float:
+        if self.learning_rate is not None:
+            return check_number("learning_rate", self.learning_rate, above=0.0)
+        tokens = check_count("epochs", self.epochs, 1)
+        if isinstance(corpus, GivenWalks):
+            return usual_rate(tokens * corpus.n_tokens / max(corpus.n_nodes, 1))
+        length = check_count("walk_length", self.walk_length, 1)
+        return usual_rate(tokens * length * check_count("walks_per_node", self.walks_per_node, 1))
+
+    def _workers(self) -> int:
+        return available_cpus() if self.workers is None else check_count("workers", self.workers, 1)
+
+    def _backend(self, corpus: Corpus, settings: Settings) -> str:
+        """Where to work."""
+        tokens = settings.epochs * corpus.n_walks * corpus.mean_length
+        pays = tokens * settings.dimensions >= WORK_THAT_PAYS
+        backend = device.choose(self.backend, workers=self.workers, pays=pays)
+        if backend == "cuda":
+            what = f"learning from {corpus.n_nodes:,} nodes with dimensions={settings.dimensions}"
+            if not device.has_room(self._bytes_on_card(corpus, settings), what, self.backend):
+                return "cpu"
+        return backend
+
+    def _bytes_on_card(self, corpus: Corpus, settings: Settings) -> int:
+        """Memory that learning takes on a graphics card."""
+        from ..skipgram.cuda.engine import bytes_for
+
+        needed = bytes_for(corpus, settings)
+        if self.smooth and isinstance(corpus, SampledWalks):
+            needed = max(needed, smoothing.bytes_on_card(corpus.sampler.graph, settings.dimensions))
+        return needed
+
+    def _walk(self) -> Walk:
+        walk = ReinforcedWalk() if self.walk is None else self.walk
+        check_walk(walk)
+        return walk
+
+    def _sampler(self, graph: Graph, **changes: Any) -> WalkSampler:
+        options: dict[str, Any] = {
+            "length": check_count("walk_length", self.walk_length, 1),
+            "per_node": check_count("walks_per_node", self.walks_per_node, 1),
+            "seed": self.seed,
+            "workers": self.workers,
+            "backend": "cpu",  # on a card, training makes the walks itself
+        }
+        return WalkSampler(graph, self._walk(), **(options | changes))
+
+    def _origin(self, corpus: Corpus, settings: Settings) -> Origin:
+        """What the result depends on, as a checkpoint keeps it."""
+        origin: Origin = {}
+        if isinstance(corpus, SampledWalks):
+            origin = {
+                "walk": repr(self._walk()),
+                "walk_length": int(self.walk_length),
+                "walks_per_node": int(self.walks_per_node),
+            }
+        origin |= settings._asdict()  # last, since the rate may depend on how many walks there are
+        return origin | {"fingerprint": corpus.fingerprint()}

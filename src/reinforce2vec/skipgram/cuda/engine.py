@@ -1,0 +1,304 @@
+"""Training on a graphics card: the engine of skipgram/engine.py, with the kernels of skipgram.cu.
+
+Graph, matrices and a block of walks stay on the card; the state's own matrices are brought up to
+date when somebody asks for them. Draws are numbered as on the CPU, and with one walk in flight the
+result is much the same. With many, walks that pass a node at the same time move its row at the same
+time, each without knowing of the others. That is harmless as long as they are few,
+so the number of walks in flight is bounded by the graph's size, and a row that many of them are
+likely to hold at once moves by a share only: the sum of so many moves would carry hubs away.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._util.cuda.compiling import compiled_module
+from ..._util.cuda.device import SHARED_RESERVE, THREADS, Device, cupy, properties
+from ..._util.errors import InputError
+from ...files.writing import row_blocks
+from ...walks.cuda.walker import bytes_on_card
+from ..corpus import Corpus, GivenWalks, SampledWalks
+from ..cpu.kernels import count_nodes
+from ..engine import Chunk, Outcome, chunks
+from ..noise import POWER, Visits, keep_chances, noise_table
+from ..state import POINTS, Settings, State
+from ..weights import Matrix
+
+CROWD = 4.0  # walks in flight that hold a node's row at once, on average over all nodes
+TURNS = 400  # a training takes at least so many turns of walks in flight
+TOGETHER = 0.1  # learning rate that all walks which hold a row may have together
+MOST_CHUNK = 1 << 25  # tokens trained on at a time, some tenth of a second of work
+LEAST_CHUNK = 1 << 20  # tokens that keep a card busy
+PARTS = 16  # of a training, in which it is done if it is short
+LANES = 32
+PLACES = 8  # room for the gradients of one context
+PAD = 16  # numbers between rows in shared memory, for tensor cores
+TENSOR_CAPABILITY = (8, 0)  # from which on tensor cores multiply rounded float32 numbers
+MOST_TARGETS = 8
+TARGET_NUMBERS = 48  # of all targets at once that a lane has registers for
+MOST_CONTEXTS = 8
+CONTEXT_NUMBERS = 24  # the same for contexts that are not in shared memory
+SCHEDULERS = 4  # of a multiprocessor, which has a quarter of the registers each
+MOST_WARPS = 12  # on a multiprocessor
+FEWEST_WARPS = 4  # that make it worthwhile to keep the window's rows in shared memory
+SOURCE = "skipgram/cuda/skipgram.cu"
+
+
+class Shape(NamedTuple):
+    """What is compiled into the training kernel; see warp.cu."""
+
+    numbers: int
+    targets: int
+    groups: int
+    contexts: int
+    slots: int
+    tensor: int
+    ahead: int
+    blocks: int
+    subsampled: int
+    shared_bytes: int
+
+    @property
+    def width(self) -> int:
+        """Numbers that a row takes on the card."""
+        return LANES * self.numbers
+
+
+def shape_for(settings: Settings, card: Device) -> Shape:
+    """The kernel that suits some dimensions, negatives and window."""
+    numbers = -(-settings.dimensions // LANES)
+    most = max(1, min(MOST_TARGETS, TARGET_NUMBERS // numbers))
+    groups = -(-(settings.negatives + 1) // most)
+    targets = -(-(settings.negatives + 1) // groups)
+    ahead = max(1, min(LANES, 1024 // settings.negatives))
+    slots = 2 * min(settings.window, LANES) + 1
+    tensor = int(card.capability >= TENSOR_CAPABILITY)
+    contexts = MOST_CONTEXTS if tensor else min(MOST_CONTEXTS, LANES // targets)
+    always = 4 * (MOST_CONTEXTS * PLACES + ahead * settings.negatives)
+    width = LANES * numbers
+    rows = slots * (2 * width + PAD * tensor) + tensor * targets * (width + PAD)
+    shared = always + 4 * rows
+    blocks = card.shared_bytes // (shared + SHARED_RESERVE)
+    if slots > LANES or blocks < FEWEST_WARPS:
+        if always > card.shared_bytes_of_block:
+            raise InputError(
+                f"negatives={settings.negatives:,} are more than this graphics card can work "
+                'with: use backend="cpu", or fewer'
+            )
+        slots, tensor = 0, 0
+        contexts = max(1, min(MOST_CONTEXTS, LANES // targets, CONTEXT_NUMBERS // numbers))
+        shared, blocks = always, card.shared_bytes // (always + SHARED_RESERVE)
+    blocks = max(1, min(MOST_WARPS, blocks))
+    if blocks > SCHEDULERS:
+        blocks -= blocks % SCHEDULERS
+    return Shape(
+        numbers, targets, groups, contexts, slots, tensor, ahead, blocks,
+        int(settings.subsample > 0), shared,
+    )  # fmt: skip
+
+
+def walks_in_flight(n_nodes: int, n_walks: int, shape: Shape, card: Device) -> int:
+    """How many walks are trained on at once: what the card holds, or what graph and walks bear."""
+    rows = shape.slots or shape.contexts
+    held = card.multiprocessors * shape.blocks
+    return max(1, min(held, int(CROWD * n_nodes / rows), n_walks // TURNS))
+
+
+def alone(
+    visits: Visits, settings: Settings, shape: Shape, flying: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """One over the walks that hold a node's row at once, of `inputs` and of `outputs`."""
+    visited = visits / max(visits.sum(), 1)
+    noise = visits**POWER
+    noise /= max(noise.sum(), 1)
+    held = (shape.slots or shape.contexts) * visited
+    aimed_at = 2 * (visited + settings.negatives * noise)  # now and next
+    inputs, outputs = (
+        1 / np.maximum(flying * np.minimum(of_one, 1), 1e-9) for of_one in (held, aimed_at)
+    )
+    return inputs.astype(np.float32), outputs.astype(np.float32)
+
+
+def bytes_for(corpus: Corpus, settings: Settings) -> int:
+    """Memory that training takes on the card."""
+    width = shape_for(settings, properties()).width
+    walks = chunk_walks(corpus) * (4 * corpus.mean_length + 8)
+    if isinstance(corpus, SampledWalks):
+        walks += bytes_on_card(corpus.sampler)
+    return walks + corpus.n_nodes * (2 * 4 * width + 8 + 8 + 8 + 4)
+
+
+def chunk_walks(corpus: Corpus) -> int:
+    """Walks that are trained on at a time."""
+    most, least = (max(1, tokens // corpus.mean_length) for tokens in (MOST_CHUNK, LEAST_CHUNK))
+    return min(most, max(least, corpus.n_walks // PARTS), max(1, corpus.n_walks))
+
+
+def count_visits(corpus: Corpus, settings: Settings) -> Visits:
+    """How often nodes stand in the walks of the pilot round."""
+    if isinstance(corpus, GivenWalks):
+        found = np.zeros(corpus.n_nodes, np.int64)
+        for chunk in chunks(corpus, 0, corpus.n_pilot, chunk_walks(corpus)):
+            count_nodes(corpus.take(*chunk)[0], found)
+        return found
+    assert isinstance(corpus, SampledWalks)
+    cp = cupy()
+    count = kernels(shape_for(settings, properties())).get_function("count_nodes")
+    visits = cp.zeros(corpus.n_nodes, np.int64)
+    size = min(chunk_walks(corpus), max(1, corpus.n_pilot))
+    room = cp.empty((size, corpus.longest), np.int32)
+    for first, some in chunks(corpus, 0, corpus.n_pilot, size):
+        walks = room[:some]
+        corpus.on_card.fill(first, walks)
+        count((blocks_for(walks.size),), (THREADS,), (walks, np.int64(walks.size), visits))
+    counted: Visits = visits.get()
+    return counted
+
+
+def kernels(shape: Shape) -> Any:
+    """The kernels of training, compiled for one shape."""
+    macros = {name.upper(): value for name, value in shape._asdict().items()}
+    macros["PLACES"] = PLACES
+    del macros["SHARED_BYTES"]
+    return compiled_module(SOURCE, **macros)
+
+
+def blocks_for(size: int) -> int:
+    """Blocks of threads for so many numbers; where there are more, each takes several."""
+    return max(1, min(-(-size // THREADS), 32 * properties().multiprocessors))
+
+
+class CudaEngine:
+    """Makes walks on a card and trains on them there."""
+
+    threads = 1
+
+    def __init__(self, corpus: Corpus, settings: Settings, state: State) -> None:
+        cp, card, n_nodes = cupy(), properties(), corpus.n_nodes
+        self.device = cp.cuda.Device()  # other threads would take the first
+        self.corpus, self.settings, self.state = corpus, settings, state
+        self.n_walks = corpus.n_walks * settings.epochs
+        self.chunk_walks = chunk_walks(corpus)
+        self.shape = shape_for(settings, card)
+        self.flying = walks_in_flight(n_nodes, self.n_walks, self.shape, card)
+        compiled = kernels(self.shape)
+        self._train_walks = compiled.get_function("train_walks")
+        self._train_walks.max_dynamic_shared_size_bytes = card.shared_bytes_of_block
+        self._find_infinite = compiled.get_function("find_infinite")
+        self.walker = corpus.on_card if isinstance(corpus, SampledWalks) else None
+        self.inputs = cp.empty((n_nodes, self.shape.width), np.float32)
+        self.outputs = cp.empty((n_nodes, self.shape.width), np.float32)
+        if state.blank:
+            self._begin(compiled.get_function("fill_inputs"))
+        else:
+            self._load(state.weights.inputs, self.inputs)
+            self._load(state.weights.outputs, self.outputs)
+        keep = keep_chances(state.visits, settings.subsample)
+        self.noise = cp.asarray(noise_table(state.visits))
+        self.keep = cp.zeros(1, np.float32) if keep is None else cp.asarray(keep)
+        self.alone = [
+            cp.asarray(one) for one in alone(state.visits, settings, self.shape, self.flying)
+        ]
+        self.room: Any = None
+        self.begins: Any = None
+        if self.walker is not None:
+            size, longest = self.chunk_walks, corpus.longest
+            self.room = cp.empty((size, longest), np.int32)
+            self.begins = cp.asarray(np.arange(0, size * longest + 1, longest))
+        self.counters = cp.zeros(2 * POINTS + 2, np.int64)  # losses, pairs, tokens, walks begun
+        self.device.synchronize()
+
+    def _begin(self, fill_inputs: Any) -> None:
+        """New weights, the same as the CPU begins with."""
+        settings, width = self.settings, self.shape.width
+        fill_inputs(
+            (blocks_for(self.inputs.size),),
+            (THREADS,),
+            (
+                self.inputs, np.int64(self.corpus.n_nodes), np.int32(width),
+                np.int32(settings.dimensions), np.uint64(settings.seed),
+            ),
+        )  # fmt: skip
+        self.outputs.fill(0)
+        self.state.blank = False
+
+    def train(self, chunk: Chunk) -> Outcome:
+        """Make some walks and train on them."""
+        first, size = chunk
+        point = first * POINTS // self.n_walks
+        if size == 0:
+            return Outcome(chunk, 0, point, np.zeros(0), np.zeros(0, np.int64))
+        with self.device:
+            counters = self._trained(first, size)
+        last = (first + size - 1) * POINTS // self.n_walks
+        losses, pairs = counters[:POINTS].view(np.float64), counters[POINTS : 2 * POINTS]
+        points = slice(point, last + 1)
+        return Outcome(chunk, int(counters[2 * POINTS]), point, losses[points], pairs[points])
+
+    def _trained(self, first: int, size: int) -> NDArray[np.int64]:
+        """What is counted in training on some walks."""
+        settings = self.settings
+        if self.walker is not None:
+            nodes, begins = self.room[:size], self.begins
+            self.walker.fill(first, nodes)
+        else:
+            cp, (taken, places) = cupy(), self.corpus.take(first, size)
+            nodes, begins = cp.asarray(taken), cp.asarray(places)
+        self.counters.fill(0)
+        self._train_walks(
+            (min(self.flying, size),),
+            (LANES,),
+            (
+                nodes, begins, np.uint32(size), np.uint64(first), np.uint64(self.n_walks),
+                np.int32(POINTS), np.uint64(settings.seed),
+                self.inputs, self.outputs, self.noise, np.int64(self.corpus.n_nodes), self.keep,
+                *self.alone, np.float32(TOGETHER), np.int32(settings.window),
+                np.int32(settings.negatives), np.float64(settings.learning_rate),
+                self.counters,
+            ),
+            shared_mem=self.shape.shared_bytes,
+        )  # fmt: skip
+        counters: NDArray[np.int64] = self.counters.get()
+        return counters
+
+    def finite(self) -> bool:
+        """Whether every number of the matrices is."""
+        found = cupy().zeros(1, np.uint32)
+        for matrix in (self.inputs, self.outputs):
+            size = matrix.size
+            arguments = (matrix, np.int64(size), found)
+            self._find_infinite((blocks_for(size),), (THREADS,), arguments)
+        return not found.get()[0]
+
+    def collect(self, outputs: bool = True) -> None:
+        """Bring the matrices, as they are now, into the state; perhaps the inputs alone."""
+        if self.inputs is None:
+            return
+        weights = self.state.weights
+        self._fetch(self.inputs, weights.inputs)
+        if outputs:
+            self._fetch(self.outputs, weights.outputs)
+
+    def close(self) -> None:
+        """Give the card's memory back, to CuPy's pool and from there to everybody."""
+        if isinstance(self.corpus, SampledWalks):
+            self.corpus.__dict__.pop("on_card", None)
+        self.walker = self.inputs = self.outputs = self.noise = self.keep = self.counters = None
+        self.room = self.begins = None
+        self.alone = []
+        cupy().get_default_memory_pool().free_all_blocks()
+
+    def _fetch(self, there: Any, here: Matrix) -> None:
+        columns = here.shape[1]
+        for rows in row_blocks(here):
+            part = there[rows, :columns]
+            part = part if columns == self.shape.width else part.copy()
+            part.get(out=here[rows])
+
+    def _load(self, here: Matrix, there: Any) -> None:
+        there.fill(0)
+        for rows in row_blocks(here):
+            there[rows, : here.shape[1]] = cupy().asarray(here[rows])

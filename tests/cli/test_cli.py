@@ -1,0 +1,322 @@
+"""The command that walks: what it writes, what it says, how it fails; and how commands end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import reinforce2vec
+from reinforce2vec import (
+    Embedding,
+    FirstOrderWalk,
+    InputError,
+    ReinforcedWalk,
+    SecondOrderWalk,
+    karate_club,
+    read_graph,
+    sample_walks,
+)
+from reinforce2vec.cli.main import app
+from reinforce2vec.cli.options import chosen_walk
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with the karate club in edges.txt."""
+    club = karate_club()
+    rows = np.repeat(np.arange(34), club.degrees)
+    pairs = zip(club.ids[rows].tolist(), club.ids[club.indices].tolist(), strict=True)
+    lines = [f"{a} {b}\n" for a, b in pairs if a < b]
+    (tmp_path / "edges.txt").write_text("".join(lines))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def walk(*words):
+    return run("walk", "edges.txt", "-o", "walks.txt", "--length", "7", "--per-node", "3", *words)
+
+
+def lines_of(path):
+    return [line.split("\t") for line in path.read_text().splitlines()]
+
+
+# -- what it writes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "policy"),
+    [
+        ([], ReinforcedWalk()),
+        (["--reading", "released", "--reward", "kl"], ReinforcedWalk.released("kl")),
+        (["--exploration", "epsilon", "--weight", "0.2"], ReinforcedWalk("js", "epsilon", 0.2)),
+        (["--walk", "first-order"], FirstOrderWalk()),
+        (["--walk", "second-order", "--p", "0.25", "--q", "4"], SecondOrderWalk(0.25, 4)),
+    ],
+)
+def test_the_walks_are_those_of_the_library(folder, options, policy):
+    result = walk("--seed", "5", *options)
+    assert result.exit_code == 0, result.output
+    graph = read_graph("edges.txt")
+    walks = sample_walks(graph, policy, length=7, per_node=3, seed=5)
+    assert lines_of(folder / "walks.txt") == graph.ids[walks].astype(str).tolist()
+
+
+def test_one_seed_makes_one_file_with_any_number_of_workers(folder):
+    contents = []
+    for workers in (1, 2, 3):
+        assert walk("--seed", "8", "--workers", workers).exit_code == 0
+        contents.append((folder / "walks.txt").read_bytes())
+    assert contents[0] == contents[1] == contents[2]
+    assert walk("--seed", "9").exit_code == 0
+    assert (folder / "walks.txt").read_bytes() != contents[0]
+
+
+def test_the_suffix_names_the_format(folder):
+    assert (
+        run("walk", "edges.txt", "-o", "w.npy", "--length", "5", "--per-node", "2").exit_code == 0
+    )
+    assert np.load("w.npy").shape == (68, 5)
+    assert len((folder / "w.ids.txt").read_text().splitlines()) == 34
+
+
+def test_options_on_how_to_read_reach_the_reader(folder):
+    (folder / "arcs.data").write_text("from;to;strength\na;b;1\nb;c;2\nc;c;3\n")
+    options = ["--format", "csv", "--delimiter", ";", "--header", "--weighted", "--self-loops"]
+    result = run("walk", "arcs.data", "-o", "walks.txt", "--directed", *options)
+    assert result.exit_code == 0, result.output
+    assert "3 edges, directed, weighted" in result.stderr
+    assert lines_of(folder / "walks.txt")[0][:4] == ["a", "b", "c", "c"]
+
+
+def test_a_tab_can_be_typed_as_delimiter(folder):
+    (folder / "names.txt").write_text("new york\told town\nold town\tnew york city\n")
+    result = run("walk", "names.txt", "-o", "walks.txt", "--delimiter", "\\t", "--no-header")
+    assert result.exit_code == 0, result.output
+    assert set(lines_of(folder / "walks.txt")[1]) <= {"new york", "old town", "new york city"}
+
+
+# -- which walk the options mean ---------------------------------------------------------------
+
+
+def test_options_override_the_reading():
+    walk = chosen_walk("reinforced", reading="released", candidates=3, annealing="linear")
+    assert walk == ReinforcedWalk.released(candidates=3, annealing="linear")
+    assert chosen_walk("reinforced", reading=None, reward=None) == ReinforcedWalk()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("reinforced", {"p": 1.0}, "--p is for --walk second-order"),
+        ("first-order", {"reading": "paper"}, "--reading is for --walk reinforced"),
+        ("second-order", {"reward": "js"}, "--reward is for --walk reinforced"),
+        ("lazy", {}, r"first-order \(DeepWalk\), second-order \(node2vec\), not 'lazy'"),
+        ("reinforced", {"reading": "mine"}, "--reading must be one of paper, released"),
+        ("reinforced", {"reward": "best"}, "reward must be one of"),
+        ("reinforced", {"candidates": 0}, "candidates must be"),
+        ("second-order", {"q": 0.0}, "q must be a number above 0"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(kind, options, message):
+    with pytest.raises(InputError, match=message):
+        chosen_walk(kind, **options)
+
+
+# -- what it says ------------------------------------------------------------------------------
+
+
+def test_two_lines_on_stderr_sum_up(folder):
+    result = walk()
+    assert result.stdout == ""
+    graph, walks = result.stderr.splitlines()
+    assert graph.startswith("edges.txt: Graph(34 nodes, 78 edges, undirected, unweighted")
+    assert walks.startswith("walks.txt: 102 walks, 612 steps in ")
+    assert walks.endswith("steps/s)")
+
+
+def test_quiet_says_nothing(folder):
+    result = walk("--quiet")
+    assert result.exit_code == 0
+    assert result.output == ""
+    assert (folder / "walks.txt").exists()
+
+
+def test_the_version():
+    result = run("--version")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        f"reinforce2vec {reinforce2vec.__version__}\n",
+    )
+
+
+def test_json_tells_what_was_written_and_how(folder):
+    result = walk("--json", "--walk", "second-order", "--p", "2", "--workers", "1", "--quiet")
+    told = json.loads(result.stdout)
+    assert result.stderr == ""
+    seconds = told["seconds"]
+    assert told["tokens_per_second"] == pytest.approx(714 / seconds)
+    assert told["peak_memory"] > 10**7
+    assert {name: told[name] for name in ("command", "version", "files", "graph")} == {
+        "command": "walk",
+        "version": reinforce2vec.__version__,
+        "files": ["walks.txt"],
+        "graph": "edges.txt",
+    }
+    assert {name: told[name] for name in ("nodes", "edges", "walks", "tokens", "backend")} == {
+        "nodes": 34,
+        "edges": 78,
+        "walks": 102,
+        "tokens": 714,
+        "backend": "cpu",
+    }
+    assert told["settings"] == {
+        "walk": {"kind": "second-order", "p": 2.0, "q": 1.0},
+        "length": 7,
+        "per_node": 3,
+        "seed": 0,
+        "workers": 1,
+        "backend": "auto",
+    }
+
+
+# -- how it fails ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["missing.txt", "-o", "w.txt"], 1, "error: missing.txt: there is no such file"),
+        (["broken.txt", "-o", "w.txt"], 1, "broken.txt"),
+        (["edges.txt", "-o", "w.doc"], 2, "error: w.doc: walks are written to files that end in"),
+        (["edges.txt", "-o", "nowhere/w.txt"], 2, "does not exist: make it first"),
+        (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose one"),
+        (["edges.txt", "-o", "w.txt", "--p", "2"], 2, "error: --p is for --walk second-order"),
+        (["edges.txt", "-o", "w.txt", "--weight", "-1"], 2, "error: --weight must be a number"),
+        (["edges.txt", "-o", "w.txt", "--format", "doc"], 2, "error: unknown format 'doc'"),
+        (["edges.txt", "-o", "w.txt", "--delimiter", ";;"], 2, "error: --delimiter ';;' cannot"),
+        (["walks", "-o", "w.txt"], 1, "error: walks: this is a folder, expected a file"),
+        (["vectors.npz", "-o", "w.txt"], 1, "these are vectors of nodes, expected a graph"),
+        (["nan.txt", "-o", "w.txt"], 1, 'NaN ("nan"); --unweighted leaves weights out'),
+        (["edges.txt", "-o", "w.txt", "--length", "0"], 2, "--length"),
+        (["edges.txt", "-o", "w.txt", "--colour", "red"], 2, "--colour"),
+        (["edges.txt"], 2, "--output"),
+        ([], 2, "GRAPH"),
+    ],
+)
+def test_mistakes_end_in_a_sentence_and_an_exit_code(folder, words, code, message):
+    (folder / "broken.txt").write_text("1 2\n3\n")
+    (folder / "nan.txt").write_text("1 2 0.5\n2 3 nan\n")
+    (folder / "walks").mkdir()
+    Embedding([1, 2], np.ones((2, 3))).save("vectors.npz")
+    before = sorted(os.listdir(folder))
+    result = run("walk", *words)
+    assert result.exit_code == code, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+    assert result.stderr.startswith("error: ")
+    assert len(result.stderr.splitlines()) <= 2
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_a_full_disk_ends_in_a_sentence(folder, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "walks.txt")
+
+    monkeypatch.setattr("reinforce2vec.files.walk_writers.write_walks", full)
+    result = walk()
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "error: walks.txt: No space left on device"
+
+
+def test_an_interrupt_is_told_in_a_line(folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reinforce2vec.files.walk_writers.write_walks", interrupted)
+    result = walk()
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1].startswith("interrupted")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_stops_a_long_run_and_leaves_no_file(folder):
+    # a shell that runs the tests in the background lets them ignore interrupts; this one does not
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from reinforce2vec.cli.main import main; main()"
+    )
+    words = ["walk", "edges.txt", "-o", "walks.txt", "--per-node", "10000000"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *words], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        deadline = time.monotonic() + 300
+        while not any(file.stat().st_size for file in folder.glob(".*.part")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline, "the walk never began"
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130, said
+    assert said.splitlines()[-1].startswith("interrupted")
+    assert "Traceback" not in said
+    assert os.listdir(folder) == ["edges.txt"]
+
+
+# -- without a terminal, and as a module -------------------------------------------------------
+
+
+def command(*words, **settings):
+    """Run the command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "reinforce2vec", *words], text=True, check=False, **settings
+    )
+
+
+def test_it_runs_as_a_module_without_a_terminal(folder):
+    environment = os.environ | {"NO_COLOR": "1", "TERM": "dumb"}
+    result = command(
+        *("walk", "edges.txt", "-o", "walks.txt"), capture_output=True, env=environment
+    )
+    assert result.returncode == 0
+    assert result.stdout == ""
+    assert "\033" not in result.stderr
+    assert "2,720 walks" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="streams are closed otherwise there")
+def test_the_work_is_done_though_nobody_listens(folder):
+    result = command("walk", "edges.txt", "-o", "walks.txt", preexec_fn=lambda: os.close(2))
+    assert result.returncode == 0
+    assert len(lines_of(folder / "walks.txt")) == 2720
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk to write to")
+@pytest.mark.parametrize("words", [["embed", "--help"], ["datasets", "--json"]], ids=" ".join)
+def test_a_result_that_cannot_be_printed_ends_in_a_sentence(words):
+    with open("/dev/full", "w") as full:
+        result = command(*words, stdout=full, stderr=subprocess.PIPE)
+    assert (result.returncode, result.stderr) == (1, "error: No space left on device\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_names_that_a_terminal_cannot_show_are_no_failure_of_their_own(encoding):
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    result = command("reproduce", "東京", env=environment, stderr=subprocess.PIPE, encoding="utf-8")
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: there is no experiment '")
+    assert "Traceback" not in result.stderr

@@ -1,0 +1,539 @@
+"""The command that makes vectors: what it writes, what it says, how it fails and goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from reinforce2vec import (
+    Embedding,
+    FirstOrderWalk,
+    Reinforce2Vec,
+    ReinforcedWalk,
+    SecondOrderWalk,
+    __version__,
+    karate_club,
+    read_graph,
+)
+from reinforce2vec.cli.main import app
+from reinforce2vec.files import vector_files
+from reinforce2vec.models import reinforce2vec as model
+
+FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
+CHECKPOINT = ("--checkpoint", "training.checkpoint")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with the karate club in edges.txt."""
+    club = karate_club()
+    pairs = [(a, b) for a in club.ids.tolist() for b in club.neighbors(a).tolist() if a < b]
+    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def as_options(settings):
+    return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+
+
+def few(**changes):
+    return as_options({name.replace("_", "-"): value for name, value in (FEW | changes).items()})
+
+
+def embed(*words, output="vectors.npz"):
+    """Run the command on edges.txt, for a short while."""
+    return run("embed", "edges.txt", "-o", output, *few(), *words)
+
+
+def check(result, code=0):
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """The graph may not be read."""
+
+    def never(*args, **options):
+        raise AssertionError("the graph was read")
+
+    monkeypatch.setattr("reinforce2vec.files.readers.read_graph", never)
+    monkeypatch.setattr("reinforce2vec.files.walk_readers.read_walks", never)
+
+
+@pytest.fixture
+def untrained(monkeypatch):
+    """No training may begin."""
+
+    def never(*args, **options):
+        raise AssertionError("a training began")
+
+    monkeypatch.setattr(model, "begin", never)
+
+
+# -- what it writes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", vector_files.FORMATS)
+def test_the_vectors_are_those_of_the_library_in_every_format(folder, suffix):
+    check(embed(output=f"vectors{suffix}"))
+    expected = Reinforce2Vec(**FEW).fit("edges.txt").embedding_
+    written = Embedding.load(f"vectors{suffix}")
+    assert written.ids.tolist() == expected.ids.tolist()
+    assert np.array_equal(written.vectors, expected.vectors)
+    others = {"vectors.metadata.tsv"} if suffix == ".tsv" else set()
+    assert set(os.listdir(folder)) == {"edges.txt", f"vectors{suffix}"} | others
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The model that a command makes, and what it is asked to do; it learns nothing."""
+    calls = {}
+
+    def fit(learner, graph, **options):
+        calls.update(model=learner, graph=graph, **options)
+        learner.embedding_ = Embedding(graph.ids, np.zeros((len(graph.ids), learner.dimensions)))
+        learner.n_tokens_, learner.seconds_, learner.loss_curve_ = 1, 1.0, np.ones(1)
+        learner.backend_ = "cpu"
+        return learner
+
+    monkeypatch.setattr(model.Reinforce2Vec, "fit", fit)
+    monkeypatch.setattr(model.Reinforce2Vec, "fit_walks", fit)
+    return calls
+
+
+def test_without_options_the_model_is_the_default_one(folder, made):
+    check(run("embed", "edges.txt", "-o", "vectors.npz"))
+    expected = Reinforce2Vec(walk=ReinforcedWalk()).get_params()
+    assert made["model"].get_params() == expected
+    assert (made["checkpoint"], made["checkpoint_every"], made["resume"]) == (None, 300, False)
+    assert made["graph"].n_edges == 78
+
+
+def test_every_option_reaches_the_model(folder, made):
+    settings = {
+        "dimensions": 12,
+        "walks_per_node": 3,
+        "walk_length": 11,
+        "window": 4,
+        "negatives": 7,
+        "epochs": 2,
+        "learning_rate": 0.01,
+        "subsample": 0.125,
+        "seed": 9,
+        "workers": 3,
+        "backend": "cpu",
+    }
+    options = as_options({name.replace("_", "-"): value for name, value in settings.items()})
+    words = ["--checkpoint", "c", "--checkpoint-every", "1.5", "--resume", "--walk", "first-order"]
+    words.append("--smooth")
+    check(run("embed", "edges.txt", "-o", "vectors.npz", *options, *words, "--quiet"))
+    walk = FirstOrderWalk()
+    assert made["model"].get_params() == settings | {"walk": walk, "smooth": True}
+    assert str(made["checkpoint"]) == "c"
+    assert (made["checkpoint_every"], made["resume"], made["progress"]) == (1.5, True, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "walk"),
+    [
+        (["--reading", "released", "--reward", "kl"], ReinforcedWalk.released("kl")),
+        (["--exploration", "epsilon", "--weight", "0.2"], ReinforcedWalk("js", "epsilon", 0.2)),
+        (
+            ["--candidates", "3", "--temperature", "0.5", "--annealing", "linear"],
+            ReinforcedWalk(candidates=3, temperature=0.5, annealing="linear"),
+        ),
+        (["--occupation", "path"], ReinforcedWalk(occupation="path")),
+        (["--walk", "second-order", "--p", "0.25", "--q", "4"], SecondOrderWalk(0.25, 4)),
+    ],
+)
+def test_every_walk_can_be_chosen(folder, made, options, walk):
+    check(embed(*options))
+    assert made["model"].walk == walk
+
+
+def test_options_on_how_to_read_reach_the_reader(folder, made):
+    (folder / "arcs.data").write_text("from;to;strength\na;b;1\nb;c;2\nc;c;3\n")
+    options = ["--format", "csv", "--delimiter", ";", "--header", "--weighted", "--self-loops"]
+    check(run("embed", "arcs.data", "-o", "vectors.npz", "--directed", *options))
+    graph = made["graph"]
+    assert (graph.n_edges, graph.directed, graph.weighted) == (3, True, True)
+
+
+def test_directed_graphs_with_dead_ends_are_learned(folder):
+    (folder / "arcs.txt").write_text("a b\nb c\nd c\n")
+    check(run("embed", "arcs.txt", "-o", "vectors.npz", "--directed", *few()))
+    assert Embedding.load("vectors.npz").ids.tolist() == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".npy", ".parquet"])
+def test_walks_teach_what_they_teach_the_library(folder, suffix):
+    file = f"walks{suffix}"
+    check(run("walk", "edges.txt", "-o", file, "--length", "10", "--per-node", "3"))
+    check(run("embed", "--walks", file, "-o", "vectors.npz", "-d", "8", "--workers", "1"))
+    expected = Reinforce2Vec(8, workers=1).fit_walks(file).embedding_
+    written = Embedding.load("vectors.npz")
+    assert written.ids.tolist() == expected.ids.tolist()
+    assert np.array_equal(written.vectors, expected.vectors)
+
+
+def test_an_older_file_is_replaced_at_the_end_only(folder):
+    (folder / "vectors.npz").write_text("older")
+    check(embed("--learning-rate", "1e30"), 1)
+    assert (folder / "vectors.npz").read_text() == "older"
+    check(embed())
+    assert len(Embedding.load("vectors.npz")) == 34
+
+
+# -- what it says ------------------------------------------------------------------------------
+
+
+NUMBER = r"[\d.,]+( million)?"
+CLOSING = (
+    rf"vectors\.npz: 34 nodes, 8 dimensions; 1,020 tokens in [\d.]+ s \({NUMBER} tokens/s\), "
+    r"peak memory [\d.]+ [MG]B"
+)
+
+
+def test_two_lines_on_stderr_sum_up(folder):
+    result = check(embed())
+    assert result.stdout == ""
+    graph, vectors = result.stderr.splitlines()
+    assert graph.startswith("edges.txt: Graph(34 nodes, 78 edges, undirected, unweighted")
+    assert re.search(r"; learning needs about [\d.]+ MB more$", graph)
+    assert re.fullmatch(CLOSING, vectors)
+
+
+def test_of_walks_it_says_how_many(folder):
+    (folder / "walks.txt").write_text("1\t2\t3\n2\t1\n")
+    result = check(run("embed", "--walks", "walks.txt", "-o", "vectors.npz", "-d", "8"))
+    walks, vectors = result.stderr.splitlines()
+    assert walks.startswith("walks.txt: StoredWalks(2 walks, 3 nodes)")
+    assert vectors.startswith("vectors.npz: 3 nodes, 8 dimensions; 5 tokens in ")
+
+
+@pytest.mark.parametrize(
+    "words", [["--walk-length", "9"], ["--walk", "first-order"], ["--p", "2"], ["--directed"]]
+)
+def test_what_says_nothing_to_walks_is_refused(folder, words):
+    (folder / "walks.txt").write_text("1\t2\t3\n2\t1\n")
+    result = check(run("embed", "--walks", "walks.txt", "-o", "vectors.npz", *words), 2)
+    assert words[0] in result.stderr
+
+
+def test_quiet_says_nothing(folder):
+    result = check(embed("--quiet"))
+    assert result.output == ""
+    assert len(Embedding.load("vectors.npz")) == 34
+
+
+def test_json_tells_what_was_learned_and_how(folder):
+    result = check(embed("--json", "--quiet", output="vectors.tsv"))
+    assert result.stderr == ""
+    told = json.loads(result.stdout)
+    model = Reinforce2Vec(**FEW).fit("edges.txt")
+    walk = {"kind": "reinforced", **asdict(ReinforcedWalk())}
+    rate = {"learning_rate": model.learning_rate_}
+    assert told.pop("settings") == model.get_params() | {"walk": walk} | rate
+    assert told.pop("tokens_per_second") == pytest.approx(told["tokens"] / told.pop("seconds"))
+    assert told.pop("peak_memory") > 10**7
+    assert [os.path.basename(file) for file in told.pop("files")] == [
+        "vectors.tsv",
+        "vectors.metadata.tsv",
+    ]
+    assert told == {
+        "command": "embed",
+        "version": __version__,
+        "graph": "edges.txt",
+        "nodes": 34,
+        "edges": 78,
+        "directed": False,
+        "weighted": False,
+        "dimensions": 8,
+        "tokens": model.n_tokens_,
+        "loss": model.loss_curve_[-1],
+        "backend": "cpu",
+    }
+
+
+def test_json_of_walks_that_teach_nothing(folder):
+    (folder / "walks.txt").write_text("1\n2\n")
+    result = check(run("embed", "--walks", "walks.txt", "-o", "v.npz", "-d", "2", "--json"))
+    told = json.loads(result.stdout)
+    assert (told["walks"], told["nodes"], told["loss"]) == ("walks.txt", 2, None)
+    assert "nothing was learned" in result.stderr
+
+
+def test_with_json_a_failure_is_a_sentence_on_stderr(folder):
+    result = check(run("embed", "missing.txt", "-o", "v.npz", "--json"), 1)
+    assert (result.stdout, result.stderr) == ("", "error: missing.txt: there is no such file\n")
+
+
+def help_lines():
+    """The help on a terminal so wide that every option has a line."""
+    wide = {"terminal_width": 1000, "max_content_width": 1000}
+    return check(CliRunner().invoke(app, ["embed", "--help"], **wide)).stdout.splitlines()
+
+
+def help_on(option):
+    return next(line for line in help_lines() if re.search(rf"{option}\s", line))
+
+
+def test_help_says_what_to_choose():
+    assert "the paper's choice" in help_on("--dimensions")
+    assert "10 to 20 do" in help_on("--walks-per-node")
+
+
+def test_help_promises_one_result_for_one_seed_with_one_worker_only():
+    assert "vectors to the last bit with one" in help_on("--seed")
+
+
+# -- how it fails ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["-o", "v.npz"], 2, "error: give either GRAPH or --walks FILE"),
+        (["edges.txt", "--walks", "w.txt", "-o", "v.npz"], 2, "error: give either GRAPH or"),
+        (["edges.txt"], 2, "--output"),
+        (["edges.txt", "-o", "v.doc"], 2, "error: v.doc: vectors are written to files that end in"),
+        (["edges.txt", "-o", "nowhere/v.npz"], 2, "does not exist: make it first"),
+        (["edges.txt", "-o", "folder.npz"], 2, "this is a folder"),
+        (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose one"),
+        (["edges.txt", "-o", "link.txt"], 2, "has this name: choose one"),
+        (["--walks", "w.txt", "-o", "w.txt"], 2, "has this name: choose one"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint", "v.npz"], 2, "has this name: choose one"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint", "edges.txt"], 2, "has this name: choose one"),
+        (["edges.txt", "-o", "v.npz", "--resume"], 2, "error: --resume needs --checkpoint FILE"),
+        (["edges.txt", "-o", "v.npz", "--p", "2"], 2, "error: --p is for --walk second-order"),
+        (["edges.txt", "-o", "v.npz", "--temperature", "0"], 2, "--temperature must be a number"),
+        (["edges.txt", "-o", "v.npz", "--dimensions", "0"], 2, "--dimensions"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint-every", "-1"], 2, "--checkpoint-every"),
+        (["edges.txt", "-o", "v.npz", "--colour", "red"], 2, "--colour"),
+        (["missing.txt", "-o", "v.npz"], 1, "error: missing.txt: there is no such file"),
+        (["--walks", "missing.txt", "-o", "v.npz"], 1, "missing.txt: there is no such file"),
+        (["--walks", "edges.csv", "-o", "v.npz"], 1, "walks are read from files that end in"),
+        (["broken.txt", "-o", "v.npz"], 1, "broken.txt, line 2"),
+        (["empty.txt", "-o", "v.npz"], 1, "empty.txt"),
+        (
+            ["edges.txt", "-o", "v.npz", "--learning-rate", "0"],
+            2,
+            "--learning-rate must be a number",
+        ),
+        (
+            ["edges.txt", "-o", "v.npz", "--learning-rate", "50"],
+            1,
+            "A --learning-rate of 50 is too",
+        ),
+        (["edges.txt", "-o", "v.npz", "--subsample", "-1"], 2, "--subsample must be a number"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint", "no/c"], 2, "does not exist: make it first"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint", "."], 2, "this is a folder"),
+        (["names.txt", "-o", "v.txt", "--delimiter", "\\t"], 1, "'new york' holds whitespace"),
+        (["names.txt", "-o", "v.bin", "--delimiter", "\\t"], 1, "'new york' holds whitespace"),
+    ],
+)
+def test_mistakes_end_in_a_sentence_and_an_exit_code(folder, words, code, message):
+    (folder / "broken.txt").write_text("1 2\n3\n")
+    (folder / "empty.txt").touch()
+    (folder / "w.txt").write_text("1\t2\n")
+    (folder / "names.txt").write_text("new york\told town\n")
+    (folder / "folder.npz").mkdir()
+    (folder / "link.txt").symlink_to("edges.txt")
+    before = sorted(os.listdir(folder))
+    result = check(run("embed", *words), code)
+    assert message in result.stderr
+    assert result.stderr.startswith("error: ") or code == 1
+    assert len(result.stderr.partition("error: ")[2].splitlines()) <= 2
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_what_is_read_is_not_written_over_by_the_file_beside_the_output(folder):
+    (folder / "v.metadata.tsv").write_text("a\tb\nb\tc\n")
+    check(run("embed", "v.metadata.tsv", "-o", "v.tsv", *few()), 2)
+    assert (folder / "v.metadata.tsv").read_text() == "a\tb\nb\tc\n"
+    check(run("walk", "edges.txt", "-o", "w.npy", "--length", "5", "--per-node", "1"))
+    before = (folder / "w.ids.txt").read_text()
+    check(run("embed", "--walks", "w.npy", "-o", "w.ids.txt", *few()), 2)
+    assert (folder / "w.ids.txt").read_text() == before
+
+
+def test_what_cannot_be_written_is_refused_before_the_graph_is_read(folder, unread, monkeypatch):
+    for output in ("nowhere/v.npz", "v.doc", "edges.txt"):
+        check(embed(output=output), 2)
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
+    result = check(embed(), 2)
+    assert "no permission to write to the folder" in result.stderr
+
+
+def test_a_full_disk_is_an_error_before_the_training(folder, untrained, monkeypatch):
+    usage = shutil.disk_usage(folder)._replace(free=10)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    result = check(embed(), 1)
+    assert "has 10 bytes left" in result.stderr
+
+
+def test_names_that_do_not_fit_the_format_are_refused_before_the_training(folder, untrained):
+    (folder / "names.txt").write_text("new york\told town\n")
+    for output in ("v.txt", "v.vec", "v.txt.gz", "v.bin"):
+        words = ["names.txt", "-o", output, "--delimiter", "\\t"]
+        assert "holds whitespace" in check(run("embed", *words), 1).stderr
+
+
+def test_too_little_memory_is_an_error_before_the_training(folder, untrained, monkeypatch):
+    monkeypatch.setattr(model, "available_bytes", lambda: 1000)
+    result = check(embed(), 1)
+    assert "need about" in result.stderr.splitlines()[-1]
+
+
+# -- interrupted, and resumed ------------------------------------------------------------------
+
+
+@pytest.fixture
+def stopped(folder, monkeypatch):
+    """A folder with the checkpoint of a command that was interrupted halfway."""
+    settle, outcomes = model.Trainer._settle, []
+
+    def settle_and_interrupt(trainer, outcome):
+        settle(trainer, outcome)
+        outcomes.append(outcome)
+        if len(outcomes) == 50:
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with monkeypatch.context() as changes:
+        changes.setattr(model.Trainer, "_settle", settle_and_interrupt)
+        result = check(embed(*CHECKPOINT), 130)
+    signal.signal(signal.SIGINT, before)
+    assert result.stderr.splitlines()[-1].startswith("interrupted")
+    assert sorted(os.listdir(folder)) == ["edges.txt", "training.checkpoint"]
+    return folder
+
+
+def test_the_checkpoint_is_gone_after_success(folder):
+    check(embed(*CHECKPOINT, "--checkpoint-every", "0.001"))
+    assert sorted(os.listdir(folder)) == ["edges.txt", "vectors.npz"]
+
+
+def test_a_resumed_command_writes_the_same_file(stopped):
+    check(embed(*CHECKPOINT, "--resume"))
+    assert sorted(os.listdir(stopped)) == ["edges.txt", "vectors.npz"]
+    resumed = (stopped / "vectors.npz").read_bytes()
+    check(embed())
+    assert (stopped / "vectors.npz").read_bytes() == resumed
+
+
+def test_without_resume_a_checkpoint_is_not_written_over(stopped):
+    before = (stopped / "training.checkpoint").read_bytes()
+    result = check(embed(*CHECKPOINT), 1)
+    assert "this checkpoint exists: go on from it (--resume), or remove it" in result.stderr
+    assert (stopped / "training.checkpoint").read_bytes() == before
+
+
+def test_a_checkpoint_of_something_else_is_refused(stopped):
+    result = check(embed(*CHECKPOINT, "--resume", "--seed", "8"), 1)
+    assert "made with --seed 0, not --seed 8" in result.stderr.splitlines()[-1]
+    (stopped / "edges.txt").write_text("1 2\n2 3\n")
+    result = check(embed(*CHECKPOINT, "--resume"), 1)
+    assert "another graph" in result.stderr.splitlines()[-1]
+    (stopped / "training.checkpoint").write_bytes(b"PK")
+    result = check(embed(*CHECKPOINT, "--resume"), 1)
+    assert "no checkpoint of reinforce2vec, or a damaged one" in result.stderr.splitlines()[-1]
+    assert sorted(os.listdir(stopped)) == ["edges.txt", "training.checkpoint"]
+
+
+def test_without_a_checkpoint_resume_begins_anew(folder):
+    check(embed(*CHECKPOINT, "--resume"))
+    assert sorted(os.listdir(folder)) == ["edges.txt", "vectors.npz"]
+
+
+def test_a_checkpoint_stays_when_the_vectors_cannot_be_written(folder, monkeypatch):
+    """Nothing that was learned is lost: the next command needs no training."""
+
+    def full(*args, **options):
+        raise OSError(28, "No space left on device", "vectors.npz")
+
+    with monkeypatch.context() as changes:
+        changes.setattr(Embedding, "save", full)
+        result = check(embed(*CHECKPOINT), 1)
+    assert result.stderr.splitlines()[-1] == "error: vectors.npz: No space left on device"
+    assert sorted(os.listdir(folder)) == ["edges.txt", "training.checkpoint"]
+    check(embed(*CHECKPOINT, "--resume"))
+    assert sorted(os.listdir(folder)) == ["edges.txt", "vectors.npz"]
+
+
+HALFWAY = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from reinforce2vec import model
+from reinforce2vec.cli.main import main
+
+settle = model.Trainer._settle
+outcomes = []
+
+def wait(trainer, outcome):
+    settle(trainer, outcome)
+    outcomes.append(outcome)
+    if len(outcomes) == 5:
+        print("halfway", flush=True)
+        sys.stdin.readline()
+    time.sleep(0.01)
+
+model.Trainer._settle = wait
+main()
+"""
+
+
+def signalled(number, *words):
+    """What the command says when it gets a signal halfway."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HALFWAY, "embed", "edges.txt", "-o", "vectors.npz", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout.readline() == "halfway\n"
+        process.send_signal(number)
+        _, said = process.communicate("go on\n", timeout=300)
+    finally:
+        process.kill()
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    return said.splitlines()[-1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_a_checkpoint_from_which_it_goes_on(folder, number):
+    said = signalled(number, *few(), *CHECKPOINT)
+    kept = "training.checkpoint keeps what was done"
+    assert said == f"interrupted: {kept}: the same command with --resume goes on"
+    assert sorted(os.listdir(folder)) == ["edges.txt", "training.checkpoint"]
+    check(embed(*CHECKPOINT, "--resume"))
+    expected = Reinforce2Vec(**FEW).fit(read_graph("edges.txt")).embedding_
+    assert np.array_equal(Embedding.load("vectors.npz").vectors, expected.vectors)
+    assert sorted(os.listdir(folder)) == ["edges.txt", "vectors.npz"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_without_a_checkpoint_a_signal_leaves_nothing(folder):
+    assert signalled(signal.SIGINT, *few()) == "interrupted: no unfinished file is left"
+    assert sorted(os.listdir(folder)) == ["edges.txt"]

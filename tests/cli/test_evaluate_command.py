@@ -1,0 +1,255 @@
+"""The commands that evaluate: what they print, and how they fail."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from reinforce2vec import (
+    Embedding,
+    FirstOrderWalk,
+    Graph,
+    Reinforce2Vec,
+    evaluate_link_prediction,
+    evaluate_node_classification,
+    karate_club,
+    read_graph,
+)
+from reinforce2vec.cli.main import app
+from reinforce2vec.datasets import Dataset
+from reinforce2vec.files.label_files import read_named_labels
+
+FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
+AS_OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in FEW.items()]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The karate club in edges.txt; vectors and labels of 60 points in two groups."""
+    club = karate_club()
+    pairs = [(a, b) for a in club.ids.tolist() for b in club.neighbors(a).tolist() if a < b]
+    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs))
+    points = np.random.default_rng(0).normal(size=(60, 3)) + (np.arange(60) % 2)[:, None]
+    Embedding(range(60), points).save(tmp_path / "vectors.npz")
+    lines = [f"{node} {'odd' if node % 2 else 'even'}\n" for node in range(60)]
+    (tmp_path / "labels.txt").write_text("".join(lines))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def ppi(monkeypatch):
+    """A data set that is loaded without a file: the karate club, by its two halves."""
+    club = karate_club()
+    halves = np.arange(34)[:, None] % 2 == np.arange(2)
+    asked = []
+
+    def load(name, data_dir=None, *, progress=True):
+        asked.append((name, data_dir and str(data_dir)))
+        return Dataset(name, club, halves if name == "ppi" else None)
+
+    monkeypatch.setattr("reinforce2vec.datasets.load_dataset", load)
+    return asked
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["evaluate", *map(str, words)])
+
+
+def check(result, code=0):
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def links(*words):
+    return run("link-prediction", *words, *AS_OPTIONS)
+
+
+def nodes(*words):
+    return run("node-classification", *words)
+
+
+# -- link prediction -----------------------------------------------------------------------------
+
+
+def test_links_of_a_file_are_those_of_the_library(folder):
+    result = check(links("edges.txt", "--seeds", 2, "--walk", "first-order", "--fraction", 0.4))
+    model = Reinforce2Vec(**FEW, walk=FirstOrderWalk())
+    expected = evaluate_link_prediction(read_graph("edges.txt"), model, fraction=0.4, seeds=2)
+    assert result.stdout == f"{expected}\n"
+    assert "hadamard" in result.stdout
+    assert result.stderr.startswith("edges.txt: Graph(34 nodes")
+
+
+def test_links_as_json(folder):
+    result = check(links("edges.txt", "--protocol", "transfer", "--seeds", 1, "--json", "--quiet"))
+    expected = evaluate_link_prediction(
+        read_graph("edges.txt"), Reinforce2Vec(**FEW), protocol="transfer", seeds=1
+    )
+    told = json.loads(result.stdout)
+    assert told["graph"] == "edges.txt"
+    assert told["protocol"] == "transfer"
+    assert told["mean"] == expected.mean
+    assert told["settings"]["walks_per_node"] == 3
+    assert (told["command"], told["nodes"]) == ("evaluate link-prediction", 34)
+    assert result.stderr == ""
+
+
+def test_links_of_a_data_set(folder, ppi):
+    (folder / "here").mkdir()
+    result = check(links("facebook", "--seeds", 1, "--data-dir", "here"))
+    expected = evaluate_link_prediction(karate_club(), Reinforce2Vec(**FEW), seeds=1)
+    assert result.stdout == f"{expected}\n"
+    assert ppi == [("facebook", "here")]
+
+
+# -- node classification -------------------------------------------------------------------------
+
+
+def test_nodes_of_a_file_are_those_of_the_library(folder):
+    result = check(
+        nodes("vectors.npz", "--labels", "labels.txt", "--train", "0.3,0.7", "--seeds", 2)
+    )
+    vectors = Embedding.load("vectors.npz")
+    expected = evaluate_node_classification(
+        vectors, (np.arange(60) % 2)[:, None] == [0, 1], train=[0.3, 0.7], seeds=2
+    )
+    assert result.stdout == f"{expected}\n"
+    assert "labels.txt: 60 nodes in 2 classes\n" in result.stderr
+
+
+def test_nodes_of_a_data_set_are_embedded(folder, ppi):
+    result = check(nodes("ppi", "--seeds", 2, "--seed", 9, *AS_OPTIONS, "--json"))
+    vectors = Reinforce2Vec(**FEW, seed=9).fit_transform(karate_club())
+    halves = np.arange(34)[:, None] % 2 == np.arange(2)
+    expected = evaluate_node_classification(vectors, halves, seeds=2)
+    told = json.loads(result.stdout)
+    assert told["mean"] == {"0.5": expected.mean[0.5]}
+    assert told["dataset"] == "ppi"
+    assert told["settings"]["seed"] == 9
+
+
+def test_vectors_are_put_in_the_order_of_a_data_set(folder, ppi):
+    ids, points = karate_club().ids, np.random.default_rng(0).normal(size=(34, 3))
+    Embedding(ids[::-1].tolist(), points[::-1]).save("club.txt")
+    result = check(nodes("club.txt", "--labels", "ppi", "--seeds", 2))
+    halves = np.arange(34)[:, None] % 2 == np.arange(2)
+    assert result.stdout == f"{evaluate_node_classification(points, halves, seeds=2)}\n"
+
+
+def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):
+    before = nodes("vectors.npz", "--labels", "labels.txt").stdout
+    with (folder / "labels.txt").open("a") as file:
+        file.write("77 unknown\nnobody odd\n")
+    result = check(nodes("vectors.npz", "--labels", "labels.txt"))
+    assert "left out 2 lines of nodes without a vector (77, ...)" in result.stderr
+    assert result.stdout == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# people\nann red blue\n\nbob blue\nann green\n",
+        "ann\tred\tblue\tgreen\r\nbob\tblue\r\n",
+        "ann,red,blue,green\nbob, blue,,\n",
+    ],
+)
+def test_label_files_in_every_form(tmp_path, text):
+    (tmp_path / "labels").write_text(text, newline="")
+    people = Embedding(["bob", "ann", "cid"], np.ones((3, 1)))
+    labels, _, strangers = read_named_labels(tmp_path / "labels", people)
+    assert labels.tolist() == [[True, False, False], [True, True, True], [False] * 3]
+    assert strangers == []
+
+
+def test_labels_may_have_blanks_where_fields_are_parted_otherwise(tmp_path):
+    (tmp_path / "labels").write_text("ann lee\tmachine learning\nbob\tlogic\n")
+    people = Embedding(["ann lee", "bob"], np.ones((2, 1)))
+    labels, _, _ = read_named_labels(tmp_path / "labels", people)
+    assert labels.tolist() == [[False, True], [True, False]]
+
+
+# -- what cannot be ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["link-prediction", "facebok"], "no such file, and no data set of this name: those are"),
+        (["link-prediction", "edges.txt", "--protocol", "x"], "--protocol must be one of shared"),
+        (["link-prediction", "edges.txt", "--p", "2"], "--p is for --walk second-order"),
+        (["link-prediction", "edges.txt", "--data-dir", "."], "--data-dir is for a data set and"),
+        (["link-prediction", "facebook", "--directed"], "says nothing to the data set facebook"),
+        (["node-classification", "vectors.npz"], "vectors need --labels"),
+        (["node-classification", "ppi", "--labels", "labels.txt"], "has labels of its own"),
+        (
+            ["node-classification", "vectors.npz", "--labels", "labels.txt", "--window", "3"],
+            "--window is for a data set and says nothing to vectors.npz",
+        ),
+        (["node-classification", "ppi", "--train", "50"], "--train must be numbers between 0 and"),
+        (["node-classification", "ppi", "--train", "a,b"], "as 0.1,0.5,0.9, not 'a,b'"),
+    ],
+)
+def test_misunderstandings_are_told_before_anything_is_read(folder, ppi, words, sentence):
+    result = check(run(*words), code=2)
+    assert sentence in result.stderr
+    assert result.stdout == ""
+    assert ppi == []
+
+
+def test_what_cannot_be_read_or_done_is_told(folder, ppi):
+    (folder / "strange.txt").write_text("zoe red\n")
+    (folder / "short.txt").write_text("1 red\n2\n")
+    (folder / "binary.txt").write_bytes(b"\xff\xfe\x00")
+    (folder / "empty.txt").write_text("\n# nothing\n")
+    tree = "".join(f"0 {leaf}\n" for leaf in range(1, 9))
+    (folder / "tree.txt").write_text(tree)
+    for words, sentence in [
+        (["link-prediction", "missing.txt"], "missing.txt"),
+        (["link-prediction", "tree.txt"], "of this graph none can be held out"),
+        (["node-classification", "missing.npz", "--labels", "labels.txt"], "missing.npz"),
+        (["node-classification", "facebook"], "the data set facebook has no labels"),
+        (["node-classification", "vectors.npz", "--labels", "strange.txt"], "named like 0"),
+        (["node-classification", "vectors.npz", "--labels", "short.txt"], "short.txt: line 2"),
+        (["node-classification", "vectors.npz", "--labels", "binary.txt"], "text in UTF-8"),
+        (["node-classification", "vectors.npz", "--labels", "empty.txt"], "are no labels"),
+    ]:
+        result = check(run(*words), code=1)
+        assert sentence in result.stderr
+        assert result.stdout == ""
+
+
+def test_a_graph_is_not_taken_for_vectors(folder):
+    result = check(nodes("edges.txt", "--labels", "labels.txt"), code=1)
+    assert "expected vectors, which `reinforce2vec embed` makes" in result.stderr
+    result = check(nodes("missing.txt", "--labels", "labels.txt"), code=1)
+    assert "embed" not in result.stderr
+
+
+@pytest.mark.parametrize("ids", [range(60), range(1, 61), range(1, 34)])
+def test_vectors_of_another_data_set_are_told_with_both_sizes(folder, ppi, ids):
+    Embedding(ids, np.ones((len(ids), 2))).save("others.npz")
+    result = check(nodes("others.npz", "--labels", "ppi"), code=1)
+    wrong = f"vectors for the data set ppi: the embedding has {len(ids)} nodes and the graph 34"
+    assert wrong in result.stderr
+
+
+def test_one_class_is_told_and_nothing_to_predict(folder):
+    (folder / "labels.txt").write_text("".join(f"{node} all\n" for node in range(60)))
+    result = check(nodes("vectors.npz", "--labels", "labels.txt"), code=1)
+    assert "labels.txt: 60 nodes in 1 class\n" in result.stderr
+    assert "there is nothing to predict" in result.stderr
+
+
+def test_a_graph_of_a_file_is_read_as_told(folder):
+    (folder / "arcs.txt").write_text((folder / "edges.txt").read_text())
+    result = check(links("arcs.txt", "--directed", "--seeds", 1, "--fraction", 0.2))
+    directed = read_graph("arcs.txt", directed=True)
+    assert isinstance(directed, Graph)
+    expected = evaluate_link_prediction(directed, Reinforce2Vec(**FEW), seeds=1, fraction=0.2)
+    assert result.stdout == f"{expected}\n"
+    assert ", directed," in result.stderr

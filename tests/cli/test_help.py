@@ -1,0 +1,214 @@
+"""Help: at once, in groups, with examples that work and the defaults of the library."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pkgutil import resolve_name
+
+import pytest
+from typer.testing import CliRunner
+
+import reinforce2vec as r2v
+from helpers.commands_of import COMMANDS, flag_of, options_of
+from reinforce2vec.cli.main import Commands, app
+from reinforce2vec.cli.shape import in_options
+
+EVERY = pytest.mark.parametrize("name", COMMANDS)
+
+
+def help_of(name, **settings):
+    result = CliRunner().invoke(app, [*name.split(), "--help"], **settings)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    return result.stdout
+
+
+def examples_of(name):
+    """The lines of a command's help that may be typed."""
+    return re.findall(r"^ +(reinforce2vec .*)$", help_of(name).partition("Examples:")[2], re.M)
+
+
+# -- what it shows -----------------------------------------------------------------------------
+
+
+def test_the_commands_stand_in_the_order_of_work():
+    told = help_of("")
+    commands = told.partition("Commands:")[2].partition("Options:")[0]
+    names = re.findall(r"^  ([a-z-]+) {2,}", commands, re.M)
+    assert names == [name for name in Commands.order if name in names]
+    assert {name.split()[0] for name in COMMANDS} == set(names)
+    assert "reinforce2vec embed edges.txt -o vectors.npz" in told
+    assert "..." not in commands  # no sentence is cut off
+
+
+def test_options_stand_in_groups():
+    headings = re.findall(r"^(\w.*):$", help_of("embed"), re.M)
+    assert headings == [
+        *("Arguments", "Output", "Learning", "The walk", "Reading the graph", "Running"),
+        *("Other options", "Examples"),
+    ]
+
+
+@EVERY
+def test_every_option_is_told_once_and_with_words(name):
+    told = help_of(name, terminal_width=1000, max_content_width=1000)
+    heads = [line.split("  ")[1] for line in told.splitlines() if line.startswith("  -")]
+    flags = [word for head in heads for word in re.split(r"[ ,/]+", head)]
+    for param in options_of(COMMANDS[name]):
+        assert flags.count(flag_of(param)) == 1
+        assert param.help
+        assert param.help in told
+
+
+@EVERY
+@pytest.mark.parametrize("width", [50, 80, 100])
+def test_help_fits_the_terminal(name, width):
+    told = help_of(name, terminal_width=width).partition("Examples:")[0]
+    assert max(map(len, told.splitlines())) <= width
+
+
+@EVERY
+def test_examples_are_commands_that_can_be_typed(name):
+    examples = examples_of(name)
+    assert examples
+    for example in examples:
+        words = shlex.split(example)[1:]
+        own = name.split()
+        assert words[: len(own)] == own
+        COMMANDS[name].make_context(name, words[len(own) :])  # raises what makes no sense
+
+
+def test_no_command_is_its_help_and_a_misuse():
+    for words in ([], ["evaluate"]):
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 2
+        assert "Commands:" in result.stderr
+
+
+# -- the same in Python ------------------------------------------------------------------------
+
+# The functions and classes that a command stands for, and the methods of what they return.
+GRAPH = ("Reinforce2Vec", "read_graph")
+PYTHON = {
+    "demo": ("load_dataset",),
+    "embed": ("Reinforce2Vec", "Reinforce2Vec.fit", "read_graph"),
+    "evaluate link-prediction": ("evaluate_link_prediction", *GRAPH, "load_dataset"),
+    "evaluate node-classification": ("evaluate_node_classification", *GRAPH, "load_dataset"),
+    "tune": ("tune", "read_graph", "load_dataset"),
+    "neighbors": ("nearest_neighbors",),
+    "recommend": ("recommend_links", "read_graph"),
+    "plot": ("reinforce2vec.plotting:embedding_map", "read_graph"),
+    "explore": ("explore", "read_graph"),
+    "walk": ("WalkSampler", "read_graph"),
+    "datasets": ("load_dataset",),
+    "reproduce": ("reinforce2vec.experiments.reproduction:reproduce",),
+}
+# What only a command line needs.
+OWN = {"output", "as_json", "quiet", "walks", "download", "best", "plot"}
+WALK = {"kind", "reading"} | {
+    name
+    for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk)
+    for name in inspect.signature(kind).parameters
+}
+
+
+def arguments_in_python(name):
+    """The arguments of the functions that a command stands for; the first one counts."""
+    found = {}
+    for path in reversed(PYTHON[name]):
+        found |= inspect.signature(
+            resolve_name(path if ":" in path else f"reinforce2vec:{path}")
+        ).parameters
+    return found
+
+
+@EVERY
+def test_names_and_defaults_are_those_of_the_library(name):
+    python = arguments_in_python(name)
+    for param in options_of(COMMANDS[name]):
+        if param.name in OWN | WALK:
+            continue
+        assert param.name in python, f"{flag_of(param)} has another name in Python"
+        default = python[param.name].default
+        if isinstance(default, tuple):  # shares of nodes, which are typed 0.1,0.5
+            default = ",".join(map(str, default))
+        if default is not inspect.Parameter.empty:
+            assert param.default == default, flag_of(param)
+
+
+@pytest.mark.parametrize("name", ["embed", "walk", "evaluate link-prediction"])
+def test_defaults_of_walks_are_told_as_they_are(name):
+    told = {param.name: param.help for param in options_of(COMMANDS[name])}
+    for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk):
+        for parameter in inspect.signature(kind).parameters.values():
+            default = parameter.default
+            if default is not None:
+                words = default if isinstance(default, str) else f"{default:g}"
+                assert f"Default: {words}" in told[parameter.name]
+
+
+# -- at once, and in the shell -----------------------------------------------------------------
+
+
+def test_help_computes_nothing():
+    """Neither numpy nor numba is imported, so that help comes at once."""
+    code = (
+        "import sys\n"
+        "from reinforce2vec.cli.main import app\n"
+        f"for name in {['', *COMMANDS]!r}:\n"
+        "    try: app([*name.split(), '--help'])\n"
+        "    except SystemExit as end: assert not end.code\n"
+        "assert not {'numpy', 'numba', 'scipy', 'rich', 'matplotlib'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_shell_completes_commands_options_and_values():
+    def completed(words):
+        asked = {"_REINFORCE2VEC_COMPLETE": "complete_bash", "_TYPER_COMPLETE_ARGS": words}
+        asked |= {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        done = subprocess.run(
+            [sys.executable, "-m", "reinforce2vec"],
+            capture_output=True,
+            text=True,
+            env=os.environ | asked,
+            check=False,
+        )
+        return done.stdout.split()
+
+    assert completed("reinforce2vec emb") == ["embed"]
+    assert completed("reinforce2vec embed --walk ") == ["reinforced", "first-order", "second-order"]
+
+
+# -- sentences of the library in the words of the command line ---------------------------------
+
+
+@pytest.mark.parametrize(
+    ("python", "typed"),
+    [
+        ("error: learning_rate must be above 0", "error: --learning-rate must be above 0"),
+        ("error: window must be an integer", "error: --window must be an integer"),
+        (
+            "f.txt: found NaN; weighted=False leaves it out",
+            "f.txt: found NaN; --unweighted leaves it out",
+        ),
+        ("pass header=True or header=False", "pass --header or --no-header"),
+        ('use backend="cpu", or a larger card', "use --backend cpu, or a larger card"),
+        ("made with seed=0, not seed=8: use", "made with --seed 0, not --seed 8: use"),
+        ("read_graph(..., format=...) reads it", "--format reads it"),
+        ("(name one with key=...)", "(name one with --key ...)"),
+        ("go on (resume=True, or --resume)", "go on (--resume)"),
+        # names of files and of Python's things stay as they are
+        ("learning_rate.txt: missing", "learning_rate.txt: missing"),
+        ("data/key=3.txt: missing", "data/key=3.txt: missing"),
+        ("not walk=ReinforcedWalk(reward='kl')", "not walk=ReinforcedWalk(reward='kl')"),
+        ("expected a weight in column 3", "expected a weight in column 3"),
+    ],
+)
+def test_sentences_speak_of_options(python, typed):
+    assert in_options(python, COMMANDS["embed"].params) == typed

@@ -1,0 +1,278 @@
+"""Whatever a user does wrong, every command ends in a sentence and a code, without a traceback.
+
+A new command is not tested before it has a line in SOUND; a test says so.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from helpers.commands_of import ALL, COMMANDS, flag_of, options_of
+from reinforce2vec import Embedding
+from reinforce2vec._util.errors import InputError
+from reinforce2vec.cli.shape import App
+
+# How each command is used; old-* is there, and new* will be written.
+SOUND = {
+    "demo": "--output new-folder",
+    "embed": "old-edges.txt --output new-vectors.npz",
+    "evaluate link-prediction": "old-edges.txt",
+    "evaluate node-classification": "old-vectors.npz --labels old-labels.txt",
+    "tune": "old-edges.txt --trials 2 --output new-trials.json --plot new-plot.png",
+    "neighbors": "old-vectors.npz 1",
+    "recommend": "old-vectors.npz old-edges.txt --output new-links.tsv",
+    "plot": "old-vectors.npz --labels old-labels.txt --output new-map.png",
+    "explore": "old-vectors.npz --graph old-edges.txt --labels old-labels.txt --export new.html",
+    "walk": "old-edges.txt --output new-walks.txt",
+    "datasets": "",
+    "reproduce": "figure-2 --output new-folder",
+}
+BAD_INPUTS = ("missing{}", "folder{}", "empty{}", "binary{}", "nowhere/edges{}", "file.txt/edges{}")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with sound files, and with all kinds of unsound ones."""
+    place = tmp_path_factory.mktemp("mistakes")
+    circle = [(node, (node + step) % 30) for node in range(30) for step in (1, 2)]
+    (place / "old-edges.txt").write_text("".join(f"{a} {b}\n" for a, b in circle))
+    labels = [f"{node} {'odd' if node % 2 else 'even'}\n" for node in range(30)]
+    (place / "old-labels.txt").write_text("".join(labels))
+    vectors = np.random.default_rng(0).normal(size=(30, 4))
+    Embedding(range(30), vectors).save(place / "old-vectors.npz")
+    for suffix in (".txt", ".npz", ".json", ".png", ".tsv", ".html"):
+        (place / f"folder{suffix}").mkdir()
+        (place / f"empty{suffix}").touch()
+        (place / f"binary{suffix}").write_bytes(b"PK\x03\x04\xff\x00" * 99)
+    (place / "file.txt").write_text("a file\n")
+    return place
+
+
+@pytest.fixture
+def folder(place, monkeypatch):
+    """That folder, which no mistake may change."""
+    monkeypatch.chdir(place)
+    before = sorted(place.rglob("*"))
+    yield place
+    assert sorted(place.rglob("*")) == before
+
+
+@pytest.fixture
+def fail(capsys):
+    """Makes a mistake, and sees how it ends."""
+
+    def run(name, words, code, *mentioned):
+        with pytest.raises(SystemExit) as end:
+            ALL.main([*name.split(), *words], prog_name="reinforce2vec")
+        out, err = capsys.readouterr()
+        told = f"{name} {' '.join(words)}: {out}{err}"
+        assert (end.value.code, out) == (code, ""), told
+        assert "Traceback" not in err
+        _, error, sentence = err.rpartition("error: ")
+        assert error, told
+        assert len(sentence.splitlines()) <= 2, told
+        for part in mentioned:
+            assert part in sentence, told
+
+    return run
+
+
+EVERY = pytest.mark.parametrize("name", COMMANDS)
+
+
+def test_every_command_is_tested():
+    assert COMMANDS.keys() <= SOUND.keys()
+
+
+@EVERY
+def test_files_that_cannot_be_read(folder, fail, name):
+    words = SOUND[name].split()
+    for number, word in enumerate(words):
+        if word.startswith("old-"):
+            for bad in BAD_INPUTS:
+                file = bad.format(Path(word).suffix)
+                fail(name, [*words[:number], file, *words[number + 1 :]], 1, file)
+
+
+@EVERY
+def test_the_wrong_file(folder, fail, name):
+    """A graph in place of vectors, and vectors in place of a graph."""
+    for file, other in (("old-edges.txt", "old-vectors.npz"), ("old-vectors.npz", "old-edges.txt")):
+        words = [other if word == file else word for word in SOUND[name].split()]
+        if words != SOUND[name].split():
+            fail(name, words, 1, other, "expected")
+
+
+@EVERY
+def test_files_that_cannot_be_written(folder, fail, name):
+    words = SOUND[name].split()
+    for number, word in enumerate(words):
+        if word.startswith("new"):
+            bad = ["file.txt/new"]
+            if word == "new-folder":
+                bad += ["file.txt"]
+            else:
+                bad += [f"nowhere/{word}", f"folder{Path(word).suffix}", "new.doc", words[0]]
+            for path in bad:
+                others = [*words[:number], path, *words[number + 1 :]]
+                fail(name, others, 2, path.partition("/")[0])
+
+
+@EVERY
+def test_options_that_do_not_exist_suggest_the_close_one(fail, name):
+    flag = max(map(flag_of, options_of(COMMANDS[name])), key=len)
+    mistyped = flag[:3] + flag[4] + flag[3] + flag[5:]
+    fail(name, [mistyped], 2, f"there is no option {mistyped}: did you mean {flag}?", "--help")
+    fail(name, ["--zzzzzzzz"], 2, "there is no option --zzzzzzzz\n")
+
+
+@EVERY
+def test_values_that_are_none(folder, fail, name):
+    for param in options_of(COMMANDS[name]):
+        if getattr(param, "is_flag", False):
+            continue
+        flag, metavar = flag_of(param), param.metavar or ""
+        words = SOUND[name].split()
+        if metavar in ("N", "NUMBER", "SHARE", "RATE", "SECONDS"):
+            fail(name, [*words, flag, "many"], 2, flag)
+            fail(name, [*words, flag, "-1"], 2, flag)
+        elif "|" in metavar and metavar.islower():
+            fail(name, [*words, flag, "strange"], 2, flag)
+
+
+def test_commands_that_do_not_exist_suggest_the_close_one(fail):
+    fail("", ["embd"], 2, "'embd'. Did you mean 'embed'?")
+    fail("evaluate", ["link-predicton"], 2, "Did you mean 'link-prediction'?")
+
+
+# -- what no command says itself ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "sentence"),
+    [
+        (InputError("window must be odd"), 1, "error: --window must be odd\n"),
+        (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),
+        (MemoryError(), 1, "error: there is not enough memory for this\n"),
+        (KeyboardInterrupt(), 130, "interrupted: no unfinished file is left\n"),
+        (
+            RuntimeError("cannot cache function 'f': no locator available for file 'f.py'"),
+            1,
+            "error: there is no folder to keep compiled code in: name one that you may write to "
+            "with the environment variable NUMBA_CACHE_DIR\n",
+        ),
+    ],
+    ids=lambda given: type(given).__name__ if isinstance(given, BaseException) else "",
+)
+def test_a_command_that_forgets_to_catch_ends_in_a_sentence(raised, code, sentence):
+    some = App()
+
+    @some.callback()
+    def every():
+        pass
+
+    @some.command()
+    def careless(window: int = 3):
+        raise raised
+
+    result = CliRunner().invoke(some, ["careless"])
+    assert (result.exit_code, result.stdout, result.stderr) == (code, "", sentence)
+
+
+def test_a_mistake_of_ours_is_not_hidden():
+    some = App()
+
+    @some.callback()
+    def every():
+        pass
+
+    @some.command()
+    def wrong():
+        raise ZeroDivisionError
+
+    assert isinstance(CliRunner().invoke(some, ["wrong"]).exception, ZeroDivisionError)
+
+
+# -- Ctrl-C ------------------------------------------------------------------------------------
+
+PAUSED = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from reinforce2vec.cli.main import main
+import {module} as home
+
+def wait(*args, **options):
+    print("there", flush=True)
+    sys.stdin.readline()
+    raise AssertionError("it went on")
+
+home.{name} = wait
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.parametrize(
+    ("module", "name", "command"),
+    [
+        ("reinforce2vec.files.readers", "read_graph", "embed"),
+        (
+            *("reinforce2vec.evaluation.link_prediction", "evaluate_link_prediction"),
+            "evaluate link-prediction",
+        ),
+    ],
+    ids=["reading", "evaluating"],
+)
+def test_ctrl_c_ends_everything_with_a_sentence(folder, module, name, command):
+    words = [*command.split(), *SOUND[command].split()]
+    process = subprocess.Popen(
+        [sys.executable, "-c", PAUSED.format(module=module, name=name), *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout.readline() == "there\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130, said
+    assert said.splitlines()[-1] == "interrupted: no unfinished file is left"
+    assert "Traceback" not in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_ends_the_compiler_too(folder, tmp_path):
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from reinforce2vec.cli.main import main; main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "embed", *SOUND["embed"].split()],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while process.poll() is None and not list(tmp_path.rglob("*.nbi")):
+            assert time.monotonic() < deadline, "nothing was compiled"
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130, said
+    assert said.splitlines()[-1] == "interrupted: no unfinished file is left"
+    assert "Traceback" not in said

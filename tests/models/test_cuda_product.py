@@ -1,0 +1,477 @@
+"""What users of backend="cuda" live with: memory, interrupts, copies, errors, the command line."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pytest
+import sklearn.base
+from test_checkpoints import Stopped, interrupt_at, stop_at
+from typer.testing import CliRunner
+
+from helpers import emulator
+from helpers.toy_graphs import random_graph
+from reinforce2vec import (
+    Embedding,
+    Graph,
+    InputError,
+    ProNE,
+    Reinforce2Vec,
+    ReinforcedWalk,
+    WalkSampler,
+    karate_club,
+    planted_groups,
+    sample_walks,
+    smooth,
+)
+from reinforce2vec._util.cuda import device
+from reinforce2vec.cli.main import app
+from reinforce2vec.cli.speech import USAGE
+from reinforce2vec.files import writing as files
+from reinforce2vec.models import reinforce2vec as model
+from reinforce2vec.models import smoothing
+from reinforce2vec.skipgram.checkpoint import read_checkpoint
+from reinforce2vec.skipgram.corpus import SampledWalks
+from reinforce2vec.skipgram.cuda import engine as training
+
+CLUB = karate_club()
+
+
+def quick(**changes):
+    settings = {"dimensions": 10, "walks_per_node": 6, "walk_length": 10, "window": 3}
+    return Reinforce2Vec(**(settings | {"negatives": 2, "backend": "cuda"} | changes))
+
+
+def used():
+    """Bytes that are alive on the card."""
+    return device.cupy().get_default_memory_pool().used_bytes()
+
+
+# -- memory --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_after_a_training_nothing_is_left_on_the_card(cuda, smoothed):
+    before, seen = used(), []
+    learned = quick(smooth=smoothed).fit(CLUB, callbacks=[lambda moment: seen.append(used())])
+    assert min(seen) > before
+    assert used() <= before
+    learned.partial_fit([("new", 34)])
+    assert used() <= before
+
+
+def test_after_a_training_on_given_walks_nothing_is_left_on_the_card(cuda):
+    before = used()
+    quick().fit_walks(sample_walks(CLUB, length=10, per_node=10), ids=CLUB)
+    assert used() <= before
+
+
+@pytest.mark.parametrize("error", [Stopped, KeyboardInterrupt])
+def test_after_an_error_in_a_callback_nothing_is_left_on_the_card(cuda, error):
+    before, seen = used(), []
+
+    def fail(moment):
+        seen.append(used())
+        raise error
+
+    learner = quick()
+    with pytest.raises(error) as kept:  # which holds on to every frame
+        learner.fit(CLUB, callbacks=[fail])
+    assert min(seen) > before
+    assert used() <= before
+    assert kept.value is not None
+    assert not hasattr(learner, "embedding_")
+
+
+def test_moments_that_are_kept_keep_nothing_on_the_card_and_show_the_final_vectors(cuda):
+    before, moments = used(), []
+    learned = quick().fit(CLUB, callbacks=[moments.append])
+    assert used() <= before
+    for moment in (moments[0], moments[-1]):
+        np.testing.assert_array_equal(moment.vectors, learned.embedding_.vectors)
+
+
+def test_smoothing_leaves_nothing_on_the_card(cuda):
+    before = used()
+    smooth(np.eye(34, dtype=np.float32), CLUB, backend="cuda")
+    assert used() <= before
+
+
+def test_a_sampler_gives_its_memory_back_when_it_is_gone(cuda):
+    before = used()
+    sampler = WalkSampler(CLUB, length=8, per_node=2, backend="cuda")
+    sampler.sample()
+    assert used() > before
+    del sampler
+    assert used() <= before
+
+
+# -- a card that is nearly full ------------------------------------------------------------------
+
+
+@pytest.fixture
+def leave(cuda, monkeypatch):
+    """Make the card so small that so many bytes are left, for all that is asked to be free."""
+    if cuda == "device":
+        pytest.skip("nobody knows how much a card has left to the last byte")
+    rounding = 60 * emulator.UNIT
+    monkeypatch.setattr(device, "RESERVE", rounding)
+    monkeypatch.setattr(files, "BLOCK_BYTES", 16 * emulator.UNIT)
+    monkeypatch.setattr(model, "WORK_THAT_PAYS", 1)
+    return lambda free: monkeypatch.setattr(emulator, "MEMORY", used() + free + rounding)
+
+
+def bytes_to_learn(learner, graph):
+    corpus = SampledWalks(learner._sampler(graph))
+    return training.bytes_for(corpus, learner._settings(corpus))
+
+
+@pytest.mark.parametrize("walk", [None, ReinforcedWalk("vertex"), ReinforcedWalk.released()])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_auto_takes_a_card_that_has_exactly_what_is_needed(leave, walk, weighted):
+    graph = planted_groups(300, seed=1).graph
+    if weighted:
+        graph = Graph.from_any(graph.to_scipy() * 2.5)
+    learner = quick(backend="auto", walk=walk, dimensions=40, walks_per_node=1, walk_length=5)
+    needed = bytes_to_learn(learner, graph)
+    leave(needed)
+    assert learner.fit(graph).backend_ == "cuda"
+    leave(needed - 1)
+    assert learner.fit(graph).backend_ == "cpu"
+
+
+def test_auto_smooths_where_it_learns(leave):
+    learner = quick(backend="auto", smooth=True)
+    needed = max(bytes_to_learn(learner, CLUB), smoothing.bytes_on_card(CLUB, 10))
+    leave(needed)
+    assert learner.fit(CLUB).backend_ == "cuda"
+    leave(needed - 1)
+    assert learner.fit(CLUB).backend_ == "cpu"
+
+
+def test_a_card_with_room_for_training_but_not_for_smoothing_is_refused_before_it_begins(leave):
+    graph, seen = planted_groups(3000, degree=40, seed=1).graph, []
+    learner = quick(smooth=True, walks_per_node=1, walk_length=2)
+    trains, smooths = bytes_to_learn(learner, graph), smoothing.bytes_on_card(graph, 10)
+    assert trains < smooths
+    leave((trains + smooths) // 2)
+    with pytest.raises(InputError, match=r'on the graphics card, .* use backend="cpu"'):
+        learner.fit(graph, callbacks=[seen.append])
+    assert seen == []
+    assert learner.set_params(smooth=False).fit(graph).backend_ == "cuda"
+
+
+# -- several at once -----------------------------------------------------------------------------
+
+
+def test_samplers_of_two_lengths_take_turns(cuda):
+    """They share a kernel, which has room for what walks of one length remember, or more."""
+    released = ReinforcedWalk.released()
+    expected, samplers = (
+        [
+            WalkSampler(CLUB, released, length=length, per_node=4, block_size=40, backend=backend)
+            for length in (80, 40)
+        ]
+        for backend in ("cpu", "cuda")
+    )
+    walks = [sampler.sample() for sampler in expected]
+    turns = zip(*samplers, strict=True)
+    for first, blocks in zip(range(0, 34 * 4, 40), turns, strict=True):
+        for block, whole in zip(blocks, walks, strict=True):
+            np.testing.assert_array_equal(block, whole[first : first + 40])
+
+
+def test_a_callback_may_train_another_model(cuda):
+    """Which shares the kernel, but wants less shared memory."""
+    inner = []
+
+    def train_another(moment):
+        if not inner:
+            inner.append(quick(negatives=10, walks_per_node=2).fit(CLUB))
+
+    outer = quick(negatives=11).fit(CLUB, callbacks=[train_another])
+    alone = quick(negatives=11).fit(CLUB)
+    assert inner[0].n_tokens_ == 34 * 2 * 10
+    assert outer.loss_curve_.mean() == pytest.approx(alone.loss_curve_.mean(), rel=0.02)
+
+
+# -- callbacks and interrupts --------------------------------------------------------------------
+
+
+def test_callbacks_are_called_about_a_hundred_times(cuda):
+    moments = []
+    quick().fit(CLUB, callbacks=[moments.append])
+    assert 90 <= len(moments) <= 110
+    assert moments[-1].walks == moments[-1].n_walks == 34 * 6
+    assert moments[0].walks < 5
+
+
+def test_an_interrupt_leaves_a_checkpoint_from_which_it_goes_on(cuda, interrupts, tmp_path):
+    file, before, seen = tmp_path / "training.checkpoint", used(), []
+    learner = quick()
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(CLUB, checkpoint=file, callbacks=[interrupt_at(40)])
+    assert used() <= before
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+    assert not hasattr(learner, "embedding_")
+    learned = quick().fit(
+        CLUB, checkpoint=file, resume=True, callbacks=[lambda moment: seen.append(moment.walks)]
+    )
+    assert 0.4 <= seen[0] / (34 * 6) < 0.6
+    assert learned.n_tokens_ == 34 * 6 * 10
+    whole = quick().fit(CLUB)
+    assert learned.loss_curve_.mean() == pytest.approx(whole.loss_curve_.mean(), rel=0.02)
+
+
+def test_a_checkpoint_holds_the_matrices_of_its_moment(cuda, tmp_path):
+    file, seen, learner = tmp_path / "training.checkpoint", [], quick()
+    options = {"checkpoint": file, "checkpoint_every": 0}
+    with pytest.raises(Stopped):
+        learner.fit(
+            CLUB,
+            callbacks=[lambda now: seen.append((now.walks, now.vectors.copy())), stop_at(50)],
+            **options,
+        )
+    corpus = SampledWalks(learner._sampler(CLUB))
+    state = read_checkpoint(file, learner._origin(corpus, learner._settings(corpus)))
+    walks, vectors = seen[-2]  # the last was stopped before it was written
+    assert state.walks == walks
+    np.testing.assert_array_equal(state.weights.vectors, vectors)
+    assert not np.array_equal(vectors, seen[0][1])
+    assert state.weights.outputs.any()
+
+
+# -- copies --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "copied", [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy], ids=["pickle", "deep"]
+)
+def test_a_copy_of_a_model_has_the_vectors_and_goes_on(cuda, copied):
+    learned = quick().fit(CLUB)
+    before = learned.embedding_.vectors.copy()
+    twin = copied(learned)
+    assert twin.backend == twin.backend_ == "cuda"
+    assert twin.get_params() == learned.get_params()
+    np.testing.assert_array_equal(twin.embedding_.vectors, before)
+    twin.partial_fit([("new", 34)])
+    assert len(twin.embedding_) == 35
+    np.testing.assert_array_equal(learned.embedding_.vectors, before)
+
+
+def test_a_clone_has_the_parameters_and_nothing_else(cuda):
+    learned = quick().fit(CLUB)
+    clone = sklearn.base.clone(learned)
+    assert clone.get_params() == learned.get_params()
+    assert not hasattr(clone, "embedding_")
+    assert clone.fit(CLUB).backend_ == "cuda"
+
+
+@pytest.mark.parametrize(("first", "then"), [("cpu", "cuda"), ("cuda", "cpu")])
+def test_a_model_learns_new_edges_on_the_other_backend(cuda, first, then):
+    learner = quick(backend=first, workers=1).fit(CLUB)
+    before, hub = learner.embedding_.vectors.copy(), CLUB.rows([34])[0]
+    learner.set_params(backend=then).partial_fit([("new", 34), ("new", 33)])
+    assert learner.backend_ == then
+    after = learner.embedding_.vectors
+    assert not np.array_equal(after[hub], before[hub])
+    towards = after[:34] @ after[34] / np.linalg.norm(after[:34], axis=1)
+    assert towards[hub] > np.median(towards)
+    # old vectors are where they were, but for a short training from three nodes
+    moved = np.linalg.norm(after[:34] - before, axis=1)
+    assert moved.mean() < 0.5 * np.linalg.norm(before, axis=1).mean()
+    learner.set_params(backend=first).partial_fit([("newer", "new")])
+    assert learner.backend_ == first
+    assert len(learner.embedding_) == 36
+
+
+def test_a_used_sampler_can_be_pickled(cuda):
+    sampler = WalkSampler(CLUB, length=8, per_node=2, seed=3, backend="cuda")
+    walks = sampler.sample()
+    for twin in (pickle.loads(pickle.dumps(sampler)), copy.deepcopy(sampler)):
+        assert twin.backend == "cuda"
+        np.testing.assert_array_equal(twin.sample(), walks)
+
+
+# -- walks ---------------------------------------------------------------------------------------
+
+
+def test_a_sampler_follows_its_seed_and_starts_after_its_first_use(cuda):
+    graph = random_graph()
+    ours, theirs = (
+        WalkSampler(graph, length=8, per_node=3, backend=backend) for backend in ("cpu", "cuda")
+    )
+    seen = [theirs.sample()]
+    starts = ours.starts
+    for change in (
+        {"seed": 7},
+        {"starts": starts[::-1].copy()},
+        {"starts": starts[:5]},
+        {"seed": 0, "starts": starts},
+    ):
+        for sampler in (ours, theirs):
+            vars(sampler).update(change)
+        seen.append(theirs.sample())
+        np.testing.assert_array_equal(seen[-1], ours.sample())
+        part = np.empty((4, 8), np.int32)
+        theirs.fill(3, part)
+        np.testing.assert_array_equal(part, seen[-1][3:7])
+    assert not np.array_equal(seen[0], seen[1])
+    assert not np.array_equal(seen[1], seen[2])
+    np.testing.assert_array_equal(seen[0], seen[-1])
+
+
+def test_starts_that_are_changed_in_place_are_followed(cuda):
+    ours, theirs = (
+        WalkSampler(random_graph(), length=8, per_node=3, backend=backend)
+        for backend in ("cpu", "cuda")
+    )
+    theirs.sample()
+    for sampler in (ours, theirs):
+        sampler.starts[:10] = 3
+    np.testing.assert_array_equal(theirs.sample(), ours.sample())
+
+
+# -- vectors as long as on the CPU ---------------------------------------------------------------
+
+
+def learned_from(graph, **changes):
+    """Vectors of the CPU and of the card."""
+    return (
+        Reinforce2Vec(8, walk_length=10, workers=1, backend=backend, **changes)
+        .fit(graph)
+        .embedding_.vectors
+        for backend in ("cpu", "cuda")
+    )
+
+
+def test_a_star_has_vectors_as_long_as_on_the_cpu(cuda, monkeypatch):
+    """Every walk holds the row of the hub, but no more than once."""
+    monkeypatch.setattr(training, "TURNS", 1)  # several walks in flight
+    star = Graph.from_edges([(0, leaf) for leaf in range(1, 41)])
+    ours, theirs = (
+        np.linalg.norm(vectors, axis=1)
+        for vectors in learned_from(star, walks_per_node=10, learning_rate=0.01)
+    )
+    near = 0.2 if cuda == "device" else 0.05  # emulated walks do not disturb each other
+    assert theirs[0] == pytest.approx(ours[0], rel=near)
+    assert theirs[1:].mean() == pytest.approx(ours[1:].mean(), rel=near)
+
+
+def test_one_node_alone_has_a_vector_as_long_as_on_the_cpu(cuda):
+    alone = Graph.from_edges([("a", "a")], self_loops=True)
+    ours, theirs = (np.abs(vectors).sum() for vectors in learned_from(alone))
+    assert theirs == pytest.approx(ours, rel=0.2)
+
+
+def test_smoothed_vectors_are_those_that_smoothing_makes(cuda):
+    plain = quick().fit(CLUB)
+    smoothed = quick(smooth=True).fit(CLUB)
+    assert smoothed.backend_ == "cuda"
+    np.testing.assert_allclose(np.linalg.norm(smoothed.embedding_.vectors, axis=1), 1, atol=1e-6)
+    vectors = smoothed._state.weights.vectors
+    np.testing.assert_allclose(
+        smoothed.embedding_.vectors, smooth(vectors, CLUB, backend="cpu"), atol=1e-5
+    )
+    assert vectors.shape == plain.embedding_.vectors.shape
+
+
+def test_prone_stays_on_the_cpu(cuda, monkeypatch):
+    """Its results repeat to the last bit, whatever the machine has."""
+    monkeypatch.setattr(smoothing, "PAYS", 0)
+
+    def never(graph):
+        raise AssertionError("ProNE went to the card")
+
+    monkeypatch.setattr(smoothing, "DeviceLinks", never)
+    assert ProNE(dimensions=4).fit(CLUB).embedding_.vectors.shape == (34, 4)
+
+
+# -- the command line ----------------------------------------------------------------------------
+
+
+COMMANDS = {
+    "walk": ("walk", "edges.txt", "-o", "out.txt", "--length", "7", "--per-node", "3"),
+    "embed": (
+        *("embed", "edges.txt", "-o", "out.npz", "--dimensions", "8"),
+        *("--walk-length", "10", "--walks-per-node", "3"),
+    ),
+}
+
+
+def run(name, *more):
+    result = CliRunner().invoke(app, [*COMMANDS[name], *more])
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with the karate club in edges.txt."""
+    pairs = [(a, b) for a in CLUB.ids.tolist() for b in CLUB.neighbors(a).tolist() if a < b]
+    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """The graph may not be read."""
+
+    def never(*args, **options):
+        raise AssertionError("the graph was read")
+
+    monkeypatch.setattr("reinforce2vec.files.readers.read_graph", never)
+
+
+@pytest.fixture
+def without_cupy(monkeypatch):
+    device.why_not.cache_clear()
+    monkeypatch.setattr(device, "find_spec", lambda name: None)
+    yield
+    device.why_not.cache_clear()
+
+
+def check_refused(result, words, folder):
+    assert result.exit_code == USAGE, result.output
+    assert re.search(words, result.stderr)
+    assert [path.name for path in folder.iterdir()] == ["edges.txt"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_without_cupy_a_command_ends_in_a_sentence_before_the_graph_is_read(
+    folder, unread, without_cupy, name
+):
+    result = run(name, "--backend", "cuda")
+    check_refused(result, r"^error: .*CuPy.*pip install 'reinforce2vec\[cuda\]'$", folder)
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_unknown_backend_is_refused_before_the_graph_is_read(folder, unread, name):
+    result = run(name, "--backend", "nonsense")
+    check_refused(result, r"^error: --backend must be one of .*, not 'nonsense'$", folder)
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_card_writes_the_walks_of_the_cpu(folder, cuda):
+    written = []
+    for backend in ("cpu", "cuda"):
+        assert run("walk", "--backend", backend).exit_code == 0
+        written.append((folder / "out.txt").read_text())
+    assert written[0] == written[1]
+    assert len(written[0].splitlines()) == 34 * 3
+
+
+@pytest.mark.parametrize("more", [(), ("--smooth",)], ids=["plain", "smooth"])
+def test_vectors_of_the_card_are_written_and_it_is_said_where_they_were_learned(folder, cuda, more):
+    result = run("embed", "--backend", "cuda", *more)
+    assert result.exit_code == 0, result.output
+    assert "on the graphics card" in result.stderr
+    found = Embedding.load("out.npz")
+    assert found.vectors.shape == (34, 8)
+    assert np.isfinite(found.vectors).all()
+    assert np.ptp(found.vectors) > 0.1

@@ -1,0 +1,837 @@
+"""The estimator: its parameters, what it takes, what it says while it learns, how it grows."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import sys
+import threading
+from io import StringIO
+
+import igraph
+import networkx
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+import scipy.sparse
+
+from reinforce2vec import (
+    FirstOrderWalk,
+    Graph,
+    InputError,
+    Reinforce2Vec,
+    ReinforcedWalk,
+    karate_club,
+    rmat,
+    smooth,
+)
+from reinforce2vec._util import machine
+from reinforce2vec.files.walk_readers import walks_from
+from reinforce2vec.graph import growing as updating
+from reinforce2vec.models import reinforce2vec as model
+
+CLUB = karate_club()
+
+
+def quick(**changes):
+    """A model that learns fast and repeats."""
+    settings = {"dimensions": 8, "walks_per_node": 5, "workers": 1}
+    return Reinforce2Vec(**(settings | changes))
+
+
+def vectors_of(learned):
+    return learned.embedding_.vectors
+
+
+def unit(vectors):
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def cosines(a, b):
+    """Of each row of a matrix with the same row of another."""
+    return (unit(a) * unit(b)).sum(1)
+
+
+def never(*args, **options):
+    raise AssertionError("this should not have been called")
+
+
+# -- parameters --------------------------------------------------------------------------------
+
+
+PARAMETERS = {
+    "dimensions": 12,
+    "walk": FirstOrderWalk(),
+    "walk_length": 11,
+    "walks_per_node": 3,
+    "window": 4,
+    "negatives": 7,
+    "epochs": 2,
+    "learning_rate": 0.01,
+    "subsample": 0.001,
+    "smooth": True,
+    "seed": 9,
+    "workers": 1,
+    "backend": "cpu",
+}
+
+
+def test_parameters_are_kept_as_they_are():
+    learned = Reinforce2Vec(**PARAMETERS)
+    assert learned.get_params() == PARAMETERS
+    assert learned.get_params(deep=False) == PARAMETERS
+    assert all(getattr(learned, name) is value for name, value in PARAMETERS.items())
+    assert learned.fit(CLUB).get_params() == PARAMETERS
+
+
+def test_parameters_are_set_by_name():
+    learned = Reinforce2Vec()
+    assert learned.set_params(**PARAMETERS) is learned
+    assert learned.get_params() == PARAMETERS
+    with pytest.raises(InputError, match="no parameter 'windows'; it has dimensions, walk, "):
+        learned.set_params(windows=3)
+
+
+def test_nothing_is_checked_before_fit():
+    broken = {name: object() for name in PARAMETERS}
+    assert Reinforce2Vec(**broken).get_params() == broken
+    assert "object" in repr(Reinforce2Vec(**broken))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[(name, 0) for name in ("dimensions", "walk_length", "walks_per_node", "window")],
+        *[(name, 0) for name in ("negatives", "epochs", "workers", "learning_rate")],
+        *[(name, 2.5) for name in ("dimensions", "walk_length", "walks_per_node", "window")],
+        *[(name, "2") for name in ("negatives", "epochs", "workers", "learning_rate")],
+        *[(name, None) for name in PARAMETERS if name not in ("walk", "workers", "learning_rate")],
+        *[(name, float("nan")) for name in ("learning_rate", "subsample", "seed")],
+        ("dimensions", True),
+        ("learning_rate", -0.1),
+        ("learning_rate", float("inf")),
+        ("subsample", -1e-3),
+        ("smooth", 1),
+        ("seed", -1),
+        ("walk", "first-order"),
+        ("walk", FirstOrderWalk),
+        ("walk", 5),
+    ],
+)
+def test_a_bad_parameter_is_named_in_fit(name, value):
+    broken = quick(**{name: value})
+    with pytest.raises(InputError, match=name):
+        broken.fit(CLUB)
+    assert not hasattr(broken, "embedding_")
+
+
+def test_a_bad_parameter_of_the_walk_is_named_in_fit():
+    with pytest.raises(InputError, match="reward must be one of vertex, kl, js, not 'best'"):
+        quick(walk=ReinforcedWalk("best")).fit(CLUB)
+
+
+@pytest.mark.parametrize("every", [-1, "often", None, float("nan")])
+def test_a_bad_interval_is_named_in_fit(every, tmp_path):
+    with pytest.raises(InputError, match="checkpoint_every"):
+        quick().fit(CLUB, checkpoint=tmp_path / "file", checkpoint_every=every)
+
+
+def test_numbers_of_numpy_are_numbers():
+    arrays = {name: np.array([value])[0] for name, value in PARAMETERS.items() if name != "walk"}
+    assert isinstance(arrays["learning_rate"], np.floating)
+    learned = Reinforce2Vec(walk=FirstOrderWalk(), **arrays).fit(CLUB)
+    assert np.array_equal(vectors_of(learned), vectors_of(Reinforce2Vec(**PARAMETERS).fit(CLUB)))
+
+
+def test_every_parameter_matters():
+    expected = vectors_of(quick(walk=FirstOrderWalk()).fit(CLUB))
+    for name, value in (PARAMETERS | {"walk": None, "walks_per_node": 6}).items():
+        if name not in ("workers", "dimensions", "backend"):
+            other = quick(walk=FirstOrderWalk()).set_params(**{name: value})
+            assert not np.array_equal(vectors_of(other.fit(CLUB)), expected), name
+
+
+@pytest.mark.parametrize(
+    ("walks_per_node", "walk_length", "epochs", "rate"),
+    [
+        (80, 40, 1, 0.025),
+        (40, 40, 1, 0.025 * 2**0.5),
+        (20, 40, 2, 0.025 * 2**0.5),
+        (40, 20, 1, 0.05),
+        (1, 1, 1, 0.05),
+        (1000, 40, 1, 0.025),
+    ],
+)
+def test_the_fewer_tokens_a_node_the_larger_the_rate(walks_per_node, walk_length, epochs, rate):
+    budget = {"walks_per_node": walks_per_node, "walk_length": walk_length, "epochs": epochs}
+    learned = quick(dimensions=2, **budget).fit(CLUB)
+    assert learned.learning_rate_ == pytest.approx(rate, rel=1e-12)
+    assert learned.learning_rate is None
+    same = quick(dimensions=2, learning_rate=learned.learning_rate_, **budget).fit(CLUB)
+    assert np.array_equal(vectors_of(same), vectors_of(learned))
+
+
+def test_the_rate_of_given_walks_depends_on_how_many_there_are():
+    few, many = np.zeros((2, 3), np.int8), np.zeros((2, 5000), np.int8)
+    assert quick().fit_walks(few).learning_rate_ == 0.05
+    assert quick().fit_walks(many).learning_rate_ == 0.025
+    assert quick(epochs=2000).fit_walks(few).learning_rate_ == 0.025
+
+
+# -- smoothing ---------------------------------------------------------------------------------
+
+
+def test_smoothed_vectors_are_the_learned_ones_smoothed_along_the_graph():
+    plain, smoothed = quick().fit(CLUB), quick(smooth=True).fit(CLUB)
+    assert np.array_equal(vectors_of(smoothed), smooth(vectors_of(plain), CLUB))
+
+
+def test_a_smoothed_model_grows_from_what_it_had_learned():
+    edges = [("new", 34), ("new", 33)]
+    plain, smoothed = quick().fit(CLUB), quick(smooth=True).fit(CLUB)
+    plain.partial_fit(edges)
+    again = pickle.loads(pickle.dumps(smoothed)).partial_fit(edges)
+    assert np.array_equal(vectors_of(again), smooth(vectors_of(plain), plain.graph_))
+
+
+def test_walks_alone_cannot_be_smoothed():
+    with pytest.raises(InputError, match="smooth=True needs a graph"):
+        quick(smooth=True).fit_walks([["a", "b"]])
+
+
+def test_the_representation_shows_what_is_not_the_default():
+    assert repr(Reinforce2Vec()) == "Reinforce2Vec()"
+    changed = Reinforce2Vec(dimensions=128, walk=FirstOrderWalk(), workers=2, seed=0)
+    assert repr(changed) == "Reinforce2Vec(dimensions=128, walk=FirstOrderWalk(), workers=2)"
+
+
+# -- as scikit-learn has it --------------------------------------------------------------------
+
+
+def test_it_is_cloned_without_what_it_learned():
+    base = pytest.importorskip("sklearn.base")
+    learned = Reinforce2Vec(**PARAMETERS).fit(CLUB)
+    copy = base.clone(learned)
+    assert type(copy) is Reinforce2Vec
+    assert copy.get_params() == PARAMETERS
+    assert not hasattr(copy, "embedding_")
+    assert np.array_equal(vectors_of(copy.fit(CLUB)), vectors_of(learned))
+
+
+def test_fit_returns_the_model_and_fit_transform_the_vectors():
+    learned = quick()
+    assert learned.fit(CLUB, None) is learned
+    vectors = quick().fit_transform(CLUB)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (34, 8)
+    assert np.array_equal(vectors, vectors_of(learned))
+    assert np.array_equal(quick().fit_transform(CLUB, y=[1, 2], progress=False), vectors)
+
+
+def test_fit_begins_anew():
+    once, twice = quick().fit(CLUB), quick().fit(rmat(6)).fit(CLUB)
+    assert np.array_equal(vectors_of(once), vectors_of(twice))
+    assert twice.graph_ is CLUB
+    twice.partial_fit([(1, 30)])
+    assert np.array_equal(vectors_of(twice.fit(CLUB)), vectors_of(once))
+    again = [learned.partial_fit([(1, 30)]) for learned in (once, twice)]
+    assert np.array_equal(*map(vectors_of, again))
+
+
+@pytest.mark.parametrize("dimensions", [8, 16, 33])
+def test_a_fitted_model_travels_in_a_pickle_and_goes_on(dimensions):
+    learned = quick(dimensions=dimensions, walk=ReinforcedWalk.released()).fit(CLUB)
+    copy = pickle.loads(pickle.dumps(learned))
+    assert copy.get_params() == learned.get_params()
+    assert np.array_equal(vectors_of(copy), vectors_of(learned))
+    assert copy.embedding_.ids.tolist() == learned.embedding_.ids.tolist()
+    assert np.array_equal(copy.loss_curve_, learned.loss_curve_)
+    assert copy.n_tokens_ == learned.n_tokens_
+    assert copy.embedding_.most_similar(1, 3) == learned.embedding_.most_similar(1, 3)
+    for member in ("new", "newer"):
+        edges = [(member, 1), (member, 2)]
+        for one in (learned, copy):
+            one.partial_fit(edges)
+        assert np.array_equal(vectors_of(copy), vectors_of(learned))
+        copy = pickle.loads(pickle.dumps(copy))
+
+
+def test_a_model_that_has_not_learned_travels_in_a_pickle():
+    copy = pickle.loads(pickle.dumps(Reinforce2Vec(**PARAMETERS)))
+    assert copy.get_params() == PARAMETERS
+    assert not hasattr(copy, "embedding_")
+    assert not hasattr(copy, "graph_")
+
+
+# -- what it takes -----------------------------------------------------------------------------
+
+
+EDGES = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (3, 4)]
+SOURCES, TARGETS = (list(side) for side in zip(*EDGES, strict=True))
+ADJACENCY = networkx.to_numpy_array(networkx.Graph(EDGES))
+FORMS = {
+    "Graph": Graph.from_edges(EDGES),
+    "pairs": EDGES,
+    "array of pairs": np.array(EDGES),
+    "networkx": networkx.Graph(EDGES),
+    "igraph": igraph.Graph(EDGES),
+    "matrix": ADJACENCY,
+    "sparse matrix": scipy.sparse.csr_array(ADJACENCY),
+    "old sparse matrix": scipy.sparse.coo_matrix(ADJACENCY),
+    "pandas": pandas.DataFrame({"source": SOURCES, "target": TARGETS}),
+    "polars": polars.DataFrame({"source": SOURCES, "target": TARGETS}),
+    "pyarrow": pyarrow.table({"source": SOURCES, "target": TARGETS}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_graph_may_come_in_any_form(form):
+    expected = quick().fit(FORMS["Graph"]).embedding_
+    learned = quick().fit(FORMS[form]).embedding_
+    assert sorted(learned.ids.tolist()) == [0, 1, 2, 3, 4]
+    if learned.ids.tolist() == expected.ids.tolist():
+        assert np.array_equal(learned.vectors, expected.vectors)
+    assert np.isfinite(learned.vectors).all()
+    assert quick().estimate_memory(FORMS[form]) == quick().estimate_memory(FORMS["Graph"])
+
+
+def test_a_graph_may_come_in_a_file(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("".join(f"{a},{b}\n" for a, b in EDGES))
+    for given in (path, str(path)):
+        assert np.array_equal(quick().fit_transform(given), quick().fit_transform(EDGES))
+
+
+@pytest.mark.parametrize("nonsense", [5, None, {"a": "b"}, b"ab", [(1, 2, 3, 4)], np.zeros(3)])
+def test_what_holds_no_graph_is_refused(nonsense):
+    with pytest.raises(InputError):
+        quick().fit(nonsense)
+
+
+def test_rows_are_in_the_order_of_the_ids():
+    ids = ["zoe", "", "ann", "10", "Ünal", "two words"]
+    edges = [(ids[a], ids[b]) for a, b in EDGES]
+    graph = Graph.from_edges(edges, nodes=ids)
+    vectors = quick().fit_transform(graph)
+    learned = quick().fit(graph).embedding_
+    assert learned.ids.tolist() == graph.ids.tolist() == ids
+    for row, node in enumerate(ids):
+        assert np.array_equal(learned[node], vectors[row])
+    numbered = Graph.from_edges([(a * 10**12 - 7, b * 10**12 - 7) for a, b in EDGES])
+    holes = quick().fit(numbered).embedding_
+    assert holes.ids.tolist() == [node * 10**12 - 7 for node in range(5)]
+    assert np.array_equal(holes.vectors, vectors_of(quick().fit(EDGES)))
+
+
+def test_learning_in_another_thread_gives_the_same():
+    learned = []
+    thread = threading.Thread(target=lambda: learned.append(quick().fit_transform(CLUB)))
+    thread.start()
+    thread.join()
+    assert np.array_equal(learned[0], quick().fit_transform(CLUB))
+
+
+# -- callbacks ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("graph", [CLUB, rmat(9)], ids=len)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_callbacks_are_told_about_a_hundred_times_how_it_goes(graph, workers):
+    moments, seen = [], []
+
+    def note(moment):
+        moments.append(moment)
+        seen.append(moment.vectors.copy())
+
+    learned = quick(workers=workers, walks_per_node=10, epochs=2).fit(graph, callbacks=[note])
+    assert 50 <= len(moments) <= 100
+    walks = [moment.walks for moment in moments]
+    assert walks == sorted(set(walks))
+    assert {moment.n_walks for moment in moments} == {graph.n_nodes * 20}
+    assert np.all(np.diff([moment.tokens for moment in moments]) > 0)
+    rates = [moment.learning_rate for moment in moments]
+    assert rates == sorted(rates, reverse=True)
+    for moment in moments[:-1]:
+        left = 1 - moment.walks / moment.n_walks
+        assert moment.learning_rate == pytest.approx(0.05 * left)
+    assert rates[-1] == pytest.approx(0.05e-4)
+    assert all(moment.loss > 0 and moment.seconds >= 0 for moment in moments)
+    last = moments[-1]
+    assert last.walks == last.n_walks
+    assert last.tokens == learned.n_tokens_
+    assert last.loss == learned.loss_curve_[-1]
+    assert np.array_equal(seen[-1], vectors_of(learned))
+    assert not np.array_equal(seen[0], seen[-1])
+
+
+def test_several_callbacks_are_told_the_same_in_their_order():
+    told = []
+    callbacks = (lambda moment, name=name: told.append((moment.walks, name)) for name in "ab")
+    quick().fit(CLUB, callbacks=callbacks)
+    assert told == sorted(told)
+    assert len(told) % 2 == 0
+    assert {name for _, name in told} == set("ab")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, StopIteration])
+def test_an_error_in_a_callback_ends_the_training(error, workers):
+    calls = []
+
+    def stop(moment):
+        calls.append(moment.walks)
+        if len(calls) == 3:
+            raise error("enough")
+
+    before = threading.active_count()
+    learned = quick(workers=workers, walks_per_node=50)
+    with pytest.raises(error, match="enough"):
+        learned.fit(CLUB, callbacks=[stop])
+    assert len(calls) == 3
+    assert threading.active_count() == before
+    assert not hasattr(learned, "embedding_")
+    learned.fit(CLUB)  # and nothing keeps it from learning later
+
+
+def test_callbacks_are_told_of_partial_fits_and_given_walks():
+    moments = []
+    learned = quick().fit(CLUB).partial_fit([("new", 1)], callbacks=[moments.append])
+    assert moments[-1].walks == moments[-1].n_walks == 2 * 5
+    assert moments[-1].tokens == learned.n_tokens_
+    moments.clear()
+    quick().fit_walks([[1, 2], [2, 3, 1]], callbacks=[moments.append])
+    assert [moment.walks for moment in moments] == [1, 2]
+
+
+# -- the line on the terminal ------------------------------------------------------------------
+
+
+class Terminal(StringIO):
+    """Pretends to be one."""
+
+    def isatty(self):
+        return True
+
+
+def on_a_terminal(monkeypatch):
+    """Pretend that there is one; not a fixture, because pytest captures anew after those."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    return terminal
+
+
+NUMBER = r"[\d.,]+( million)?"
+LINE = rf"training +\d+%  {NUMBER} walks/s  {NUMBER} tokens/s  loss \d+\.\d{{3}}  [\d:]+ left"
+
+
+def test_a_terminal_shows_speed_loss_and_time_left(monkeypatch):
+    terminal = on_a_terminal(monkeypatch)
+    quick().fit(CLUB)
+    first, *_, last = terminal.getvalue().split("\r\033[K")[1:]
+    assert re.fullmatch(LINE, first)
+    assert last == ""  # the line is taken away at the end
+    assert "\n" not in terminal.getvalue()
+
+
+def test_given_walks_and_partial_fits_show_it_too(monkeypatch):
+    terminal = on_a_terminal(monkeypatch)
+    learned = quick()
+    learned.fit_walks([[1, 2, 3], [2, 3, 1]])
+    assert "training" in terminal.getvalue()
+    learned.fit(CLUB, progress=False)
+    terminal.truncate(0)
+    learned.partial_fit([("new", 1)])
+    assert "tokens/s" in terminal.getvalue()
+
+
+def test_without_progress_a_terminal_stays_empty(monkeypatch):
+    terminal = on_a_terminal(monkeypatch)
+    learned = quick().fit(CLUB, progress=False)
+    learned.partial_fit([(1, "new")], progress=False)
+    learned.fit_transform(CLUB, progress=False)
+    learned.fit_walks([[1, 2, 3]], progress=False)
+    assert terminal.getvalue() == ""
+
+
+def test_without_a_terminal_nothing_is_said(capfd):
+    quick().fit(CLUB)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_without_standard_error_it_learns_all_the_same(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    quick().fit(CLUB)
+
+
+# -- memory ------------------------------------------------------------------------------------
+
+
+def test_the_estimate_counts_two_matrices():
+    graph = rmat(12)
+    small, large = (Reinforce2Vec(dimensions=d).estimate_memory(graph) for d in (64, 128))
+    assert large - small == 2 * 4 * 64 * graph.n_nodes
+    one, two = (Reinforce2Vec(workers=w).estimate_memory(graph) for w in (1, 2))
+    assert one < two
+
+
+def test_the_estimate_counts_what_weights_take():
+    pairs = rmat(8)
+    weighted = Graph(pairs.indptr, pairs.indices, np.ones(len(pairs.indices)), pairs.ids)
+    assert quick().estimate_memory(weighted) > quick().estimate_memory(pairs)
+
+
+def test_the_estimate_counts_long_walks_and_many_negatives():
+    usual = quick().estimate_memory(CLUB)
+    assert quick(walk_length=10**8).estimate_memory(CLUB) > usual + 10**9
+    assert quick(negatives=10**7).estimate_memory(CLUB) > usual + 10**9
+    stored = walks_from(np.zeros((1, 10**6), np.int8))
+    assert quick().estimate_memory(stored) > quick().estimate_memory(walks_from([[0]])) + 10**7
+
+
+def test_the_estimate_counts_what_smoothing_takes():
+    graph = rmat(12)
+    plain, smoothed = (
+        quick(smooth=yes, dimensions=64).estimate_memory(graph) for yes in (False, True)
+    )
+    assert smoothed > plain + 16 * 64 * graph.n_nodes
+
+
+def test_an_estimate_needs_sound_parameters():
+    with pytest.raises(InputError, match="dimensions"):
+        quick(dimensions=0).estimate_memory(CLUB)
+
+
+def test_too_little_memory_is_an_error_before_anything_is_made(monkeypatch, tmp_path):
+    monkeypatch.setattr(model, "available_bytes", lambda: 10_000_000)
+    monkeypatch.setattr(model, "begin", never)
+    message = r"1,024 nodes with dimensions=100000 need about 8.* MB .*, and 10\.0 MB are free"
+    with pytest.raises(InputError, match=message):
+        quick(dimensions=100_000).fit(rmat(10), checkpoint=tmp_path / "c")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match="need about"):
+        quick(dimensions=100_000).fit_walks([[0, 1]] * 100, ids=range(1000))
+    monkeypatch.setattr(model, "available_bytes", lambda: 0)
+    with pytest.raises(InputError, match="use a larger machine"):
+        quick(dimensions=1).fit(CLUB)
+
+
+def test_a_partial_fit_for_which_memory_is_too_small_changes_nothing(monkeypatch):
+    learned = quick().fit(CLUB)
+    before = learned.embedding_
+    monkeypatch.setattr(model, "available_bytes", lambda: 1000)
+    with pytest.raises(InputError, match="35 nodes"):
+        learned.partial_fit([(1, "new")])
+    assert learned.embedding_ is before
+    assert learned.graph_ is CLUB
+
+
+def test_what_would_fit_fits(monkeypatch):
+    """The number of dimensions that the error names can be learned in the memory there is."""
+    graph, named = rmat(12), 0
+    for dimensions in (17, 33, 64, 100, 128):
+        needed = Reinforce2Vec(dimensions=dimensions, workers=1).estimate_memory(graph)
+        for missing in (1, 10**3, 10**5, 5 * 10**5, 10**6, 2 * 10**6):
+            monkeypatch.setattr(model, "available_bytes", lambda free=needed - missing: free)
+            with pytest.raises(InputError) as refusal:
+                Reinforce2Vec(dimensions=dimensions, workers=1)._check_memory(graph, "cpu")
+            said = str(refusal.value).rpartition("dimensions=")[2].removesuffix(" would fit")
+            if said.isdecimal():
+                named += 1
+                assert 0 < int(said) < dimensions
+                Reinforce2Vec(dimensions=int(said), workers=1)._check_memory(graph, "cpu")
+    assert named > 10
+
+
+def test_where_the_system_tells_nothing_nothing_is_refused(monkeypatch):
+    monkeypatch.setattr(model, "available_bytes", lambda: None)
+    quick().fit(CLUB)
+
+
+def test_a_container_may_have_less_memory_than_its_machine(tmp_path, monkeypatch):
+    """What it used to read files, it gets back."""
+    (tmp_path / "memory.current").write_text("900\n")
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.stat").write_text("anon 300\ninactive_anon 1\ninactive_file 600\n")
+    group = (str(tmp_path), "memory.max", "memory.current", "inactive_file")
+    monkeypatch.setattr(machine, "CGROUPS", (group,))
+    assert machine.available_bytes() == 700
+    (tmp_path / "memory.stat").unlink()
+    assert machine.available_bytes() == 100
+    (tmp_path / "memory.max").write_text("max\n")
+    free = machine.available_bytes()
+    assert free is None or free > 10**6
+
+
+def test_a_job_may_have_less_memory_than_its_container(tmp_path, monkeypatch):
+    job = tmp_path / "slurm" / "job"
+    job.mkdir(parents=True)
+    (job / "memory.current").write_text("900\n")
+    (job / "memory.max").write_text("1000\n")
+    (tmp_path / "own").write_text("0::/slurm/job/step\n")
+    group = (str(tmp_path), "memory.max", "memory.current", "inactive_file")
+    monkeypatch.setattr(machine, "CGROUPS", (group,))
+    monkeypatch.setattr(machine, "GROUPS_OF_THIS_PROCESS", tmp_path / "own")
+    assert machine.available_bytes() == 100
+
+
+def test_the_machine_tells_its_memory_and_processors():
+    assert machine.available_cpus() >= 1
+    assert machine.peak_bytes() > 10**7
+    if sys.platform == "linux":
+        assert machine.available_bytes() > 10**7
+
+
+# -- growing -----------------------------------------------------------------------------------
+
+
+N_GROUPS, GROUP = 10, 30
+
+
+def planted_partition(seed=4):
+    return networkx.planted_partition_graph(N_GROUPS, GROUP, 0.3, 0.01, seed=seed)
+
+
+def cut(whole, gone):
+    """A graph without some nodes, and the edges that bring them back."""
+    rest = whole.subgraph([node for node in whole if node not in gone]).copy()
+    return rest, [edge for edge in whole.edges if set(edge) & set(gone)]
+
+
+@pytest.fixture(scope="module")
+def halfway():
+    """A model that has not seen a tenth of the nodes, and the edges that it lacks."""
+    gone = np.random.default_rng(1).choice(N_GROUPS * GROUP, N_GROUPS * GROUP // 10, replace=False)
+    rest, edges = cut(planted_partition(), gone.tolist())
+    return quick(dimensions=32, walks_per_node=20).fit(rest), edges
+
+
+def grown(halfway, edges):
+    """A copy of it that has learned from edges."""
+    return pickle.loads(pickle.dumps(halfway)).partial_fit(edges)
+
+
+def test_new_nodes_come_to_their_groups(halfway):
+    before, edges = halfway
+    after = grown(before, edges)
+    n_old = len(before.embedding_)
+    assert len(after.embedding_) == N_GROUPS * GROUP
+    assert after.embedding_.ids[:n_old].tolist() == before.embedding_.ids.tolist()
+    labels = after.embedding_.ids // GROUP
+    vectors = unit(vectors_of(after))
+    centres = [vectors[:n_old][labels[:n_old] == label].mean(0) for label in range(N_GROUPS)]
+    nearest = np.argmax(vectors[n_old:] @ unit(np.stack(centres)).T, axis=1)
+    assert (nearest == labels[n_old:]).mean() > 0.9
+    assert np.median(cosines(vectors_of(before), vectors[:n_old])) > 0.8
+
+
+def test_old_nodes_stay_about_where_they_were(halfway):
+    """A node with its nine friends is new, which the other 260 hardly notice."""
+    before, edges = halfway
+    new = next(node for node in edges[0] if node not in before.embedding_)
+    few = [edge for edge in edges if new in edge and set(edge) - {new} <= set(before.graph_.ids)]
+    after = grown(before, few)
+    far = ~np.isin(before.embedding_.ids, np.array(few))
+    turned = cosines(vectors_of(before), vectors_of(after)[:-1])
+    assert turned[far].min() > 0.85
+    assert np.median(turned[far]) > 0.95
+
+
+def test_what_no_walk_reaches_stays_exactly_where_it_was():
+    two = networkx.disjoint_union(networkx.complete_graph(6), networkx.complete_graph(6))
+    learned = quick().fit(two)
+    before = vectors_of(learned)
+    after = vectors_of(learned.partial_fit([(0, "new"), ("new", 1)]))
+    assert np.array_equal(after[6:12], before[6:])
+    assert not np.isclose(after[:6], before[:6]).all(axis=1).any()
+
+
+def test_new_nodes_come_after_the_old_in_the_order_of_the_edges():
+    learned = quick().fit([("b", "a"), ("c", "b")])
+    learned.partial_fit([("z", "a"), ("y", "z"), ("b", "x")])
+    assert learned.embedding_.ids.tolist() == ["b", "a", "c", "z", "y", "x"]
+    assert learned.graph_.ids.tolist() == learned.embedding_.ids.tolist()
+    assert learned.graph_.neighbors("z").tolist() == ["a", "y"]
+    assert learned.graph_.neighbors("a").tolist() == ["b", "z"]
+    learned.partial_fit([(7, "a")])
+    assert learned.embedding_.ids.tolist() == ["b", "a", "c", "z", "y", "x", 7]
+    assert learned.n_tokens_ == 2 * 5 * 40
+
+
+def test_the_graph_is_that_of_all_edges(halfway):
+    before, edges = halfway
+    after = grown(grown(before, edges[:50]), edges[50:])
+    whole = planted_partition()
+    assert after.graph_.n_edges == whole.number_of_edges()
+    for node in (0, 17, 299):
+        assert set(after.graph_.neighbors(node).tolist()) == set(whole[node])
+
+
+def test_earlier_embeddings_do_not_change():
+    learned = quick(dimensions=16).fit(CLUB)
+    first, kept, array = learned.embedding_, learned.embedding_.to_numpy(), vectors_of(learned)
+    learned.partial_fit([(1, "new"), (2, 30)])
+    second = learned.embedding_
+    kept_second = second.to_numpy()
+    learned.partial_fit([(1, "newer")])
+    assert np.array_equal(first.vectors, kept)
+    assert np.array_equal(array, kept)
+    assert np.array_equal(second.vectors, kept_second)
+    assert (len(first), len(second), len(learned.embedding_)) == (34, 35, 36)
+
+
+def test_edges_between_old_nodes_bring_them_together():
+    """Two cliques that were strangers."""
+    two = networkx.disjoint_union(networkx.complete_graph(8), networkx.complete_graph(8))
+    learned = quick(walks_per_node=40).fit(two)
+    before = learned.embedding_.similarity(0, 8)
+    learned.partial_fit([(0, node) for node in range(8, 16)])
+    assert len(learned.embedding_) == 16
+    assert learned.embedding_.similarity(0, 8) > before + 0.1
+
+
+def test_an_edge_that_was_there_already_is_still_one_edge():
+    learned = quick().fit(CLUB).partial_fit([(1, 2), (2, 1)])
+    assert learned.graph_.n_edges == CLUB.n_edges
+    assert not learned.graph_.weighted
+
+
+def weight_of(graph, a, b):
+    return graph.to_scipy()[graph.row(a), graph.row(b)]
+
+
+def test_weights_are_added_and_missing_ones_are_one():
+    weighted = quick().fit([(0, 1, 2.0), (1, 2, 3.0)])
+    graph = weighted.partial_fit([(0, 1), (2, 3)]).graph_
+    assert [weight_of(graph, *edge) for edge in ((0, 1), (1, 0), (1, 2), (2, 3))] == [3, 3, 3, 1]
+    graph = weighted.partial_fit([(1, 0, 0.5)]).graph_
+    assert weight_of(graph, 0, 1) == 3.5
+    unweighted = quick().fit([(0, 1), (1, 2)])
+    graph = unweighted.partial_fit([(0, 1, 4.0), (3, 0, 0.5)]).graph_
+    assert [weight_of(graph, *edge) for edge in ((0, 1), (1, 2), (0, 3))] == [5, 1, 0.5]
+
+
+def test_a_directed_graph_grows_in_directions():
+    learned = quick().fit(Graph.from_edges([(0, 1), (1, 2)], directed=True))
+    graph = learned.partial_fit([(3, 1), (2, 4)]).graph_
+    assert graph.directed
+    assert [graph.neighbors(node).tolist() for node in range(5)] == [[1], [2], [4], [1], []]
+    assert np.isfinite(vectors_of(learned)).all()
+
+
+def test_a_new_dead_end_is_near_those_who_point_to_it():
+    first = [(a, b) for a in range(8) for b in range(8) if a != b]
+    second = [(a + 8, b + 8) for a, b in first]
+    learned = quick(walks_per_node=40).fit(Graph.from_edges(first + second, directed=True))
+    learned.partial_fit([(a, "end") for a in range(8)])
+    near = [node for node, _ in learned.embedding_.most_similar("end", 8)]
+    assert sorted(near) == list(range(8))
+
+
+def test_an_undirected_edge_leads_both_ways_on_a_directed_graph():
+    learned = quick().fit(Graph.from_edges([(0, 1), (1, 2)], directed=True))
+    graph = learned.partial_fit(Graph.from_edges([(3, 1, 2.0)])).graph_
+    assert graph.directed
+    assert (weight_of(graph, 3, 1), weight_of(graph, 1, 3)) == (2, 2)
+    assert (weight_of(graph, 0, 1), weight_of(graph, 1, 0)) == (1, 0)
+    undirected = quick().fit([(0, 1), (1, 2)])
+    graph = undirected.partial_fit(Graph.from_edges([(3, 1)], directed=True)).graph_
+    assert not graph.directed
+    assert graph.neighbors(1).tolist() == [0, 2, 3]
+
+
+def test_self_loops_that_there_were_stay():
+    learned = quick().fit(Graph.from_edges([(0, 0), (0, 1)], self_loops=True))
+    assert learned.partial_fit([(1, 2)]).graph_.neighbors(0).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "Graph"])
+def test_new_edges_may_come_in_any_form(form):
+    learned = quick().fit([(0, "old")]).partial_fit(FORMS[form])
+    assert learned.embedding_.ids.tolist()[:2] == [0, "old"]
+    assert len(learned.embedding_) == 6
+    assert np.isfinite(vectors_of(learned)).all()
+
+
+def test_new_nodes_begin_at_the_mean_of_their_neighbours():
+    """With a learning rate of almost nothing they are still there at the end."""
+    learned = quick().fit([("a", "b", 1.0), ("b", "c", 1.0), ("c", "d", 1.0)])
+    a, b = learned.embedding_["a"].copy(), learned.embedding_["b"].copy()
+    learned.set_params(learning_rate=1e-12)
+    learned.partial_fit([("new", "a", 3.0), ("new", "b", 1.0), ("stranger", "friend", 1.0)])
+    np.testing.assert_allclose(learned.embedding_["new"], 0.75 * a + 0.25 * b, rtol=1e-4, atol=1e-6)
+    assert np.abs(learned.embedding_["stranger"]).max() <= 0.5 / 8
+    assert not np.array_equal(learned.embedding_["stranger"], learned.embedding_["friend"])
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        Graph.from_edges([], nodes=["alone"]),
+        Graph.from_edges([], nodes=["alone", 2, 3]),
+        Graph.from_edges([("alone", "b")]),
+    ],
+    ids=repr,
+)
+def test_the_smallest_graphs_grow(graph):
+    learned = quick().fit(graph).partial_fit([("alone", "new")])
+    assert np.isfinite(vectors_of(learned)).all()
+    assert len(learned.embedding_) == graph.n_nodes + 1
+
+
+def test_growing_repeats_to_the_last_bit_and_never_takes_the_same_walks(halfway):
+    before, edges = halfway
+    assert np.array_equal(vectors_of(grown(before, edges)), vectors_of(grown(before, edges)))
+    learned = quick(walks_per_node=50, learning_rate=1e-9).fit(CLUB)
+    curves = [learned.partial_fit([(1, 2)]).loss_curve_ for _ in range(2)]
+    assert not np.array_equal(*curves)
+
+
+def test_a_model_that_has_not_learned_learns_from_all_edges():
+    learned = quick().partial_fit(CLUB)
+    assert np.array_equal(vectors_of(learned), vectors_of(quick().fit(CLUB)))
+    learned.partial_fit([(1, "new")])
+    assert len(learned.embedding_) == 35
+
+
+def test_what_cannot_grow_is_refused_and_stays_as_it_was():
+    learned = quick().fit(CLUB)
+    before = learned.embedding_
+    for nothing in ([], networkx.Graph(), np.empty((0, 2), int)):
+        with pytest.raises(InputError, match="no new edges"):
+            learned.partial_fit(nothing)
+    with pytest.raises(InputError, match="cannot make a graph"):
+        learned.partial_fit(7)
+    with pytest.raises(InputError, match="8 dimensions and cannot go on with 9"):
+        learned.set_params(dimensions=9).partial_fit([(1, 2)])
+    with pytest.raises(InputError, match="8 dimensions and cannot go on with 16"):
+        learned.set_params(dimensions=16).partial_fit([(1, 2)])
+    with pytest.raises(InputError, match="window"):
+        learned.set_params(dimensions=8, window=0).partial_fit([(1, 2)])
+    with pytest.raises(InputError, match="learning_rate"):
+        learned.set_params(window=10, learning_rate=1e30).partial_fit([(1, 2)])
+    assert learned.embedding_ is before
+    assert learned.graph_ is CLUB
+    learned.set_params(learning_rate=0.025).partial_fit([(1, 2)])
+
+
+def test_a_whole_graph_that_has_grown_is_taken_as_it_is():
+    before = [("a", "b", 2.0), ("b", "c", 3.0), ("c", "a", 1.0)]
+    learner = quick().fit(before)
+    learner.partial_fit([*before[:2], ("c", "a", 5.0), ("new", "b", 4.0)])
+    assert learner.graph_.to_scipy().sum() == 2 * (2 + 3 + 5 + 4)
+    touched = updating.grown(learner.graph_, [*before[:2], ("c", "a", 5.0), ("b", "new", 7.0)])[1]
+    assert learner.graph_.ids[touched].tolist() == ["b", "new"]
+    with pytest.raises(InputError, match="no new edges"):
+        learner.partial_fit(learner.graph_)
+    learner.partial_fit([("a", "b", 1.0)])  # a part of it adds up
+    assert learner.graph_.to_scipy().sum() == 2 * (3 + 3 + 5 + 4)
+
+
+def test_walks_alone_cannot_grow():
+    learned = quick().fit_walks([[1, 2, 3]])
+    assert learned.graph_ is None
+    with pytest.raises(InputError, match="walks alone has no graph"):
+        learned.partial_fit([(1, 2)])
+    learned.fit(CLUB).partial_fit([(1, 2)])

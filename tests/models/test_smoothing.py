@@ -1,0 +1,256 @@
+"""Smoothing: the filter, which row belongs to which node, and what is refused."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+from helpers import emulator
+from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
+from reinforce2vec import Embedding, Graph, InputError, rmat, smooth
+from reinforce2vec._util.cuda import device
+from reinforce2vec.graph import matrices
+from reinforce2vec.models import smoothing
+
+
+def some_vectors(n_nodes, dimensions=6):
+    return np.random.default_rng(0).normal(size=(n_nodes, dimensions)).astype(np.float32)
+
+
+def literal(vectors, adjacency, mu=0.2, theta=0.5):
+    """The filter as a function of a dense matrix, without a series."""
+    one = np.eye(len(adjacency))
+    links = adjacency + one
+    centred = one - links / links.sum(axis=1, keepdims=True) - mu * one
+    band = scipy.linalg.expm(-theta * (centred @ centred / 2 - one))
+    left, sizes, _ = np.linalg.svd(links @ (vectors - band @ vectors), full_matrices=False)
+    result = left * np.sqrt(sizes)
+    return result / np.linalg.norm(result, axis=1, keepdims=True)
+
+
+def angles(vectors):
+    """What does not depend on the signs of columns."""
+    return vectors.astype(np.float64) @ vectors.T.astype(np.float64)
+
+
+@pytest.mark.parametrize(("mu", "theta"), [(0.2, 0.5), (0.0, 1.0), (1.5, 2.0)])
+def test_the_series_is_the_filter(mu, theta):
+    graph = rmat(7, 4, seed=1)
+    vectors = some_vectors(graph.n_nodes)
+    expected = literal(vectors, graph.to_scipy().toarray(), mu, theta)
+    found = smooth(vectors, graph, order=20, mu=mu, theta=theta)
+    np.testing.assert_allclose(angles(found), angles(expected), atol=2e-6)
+
+
+def test_ten_terms_are_enough_by_default():
+    graph = random_graph()
+    vectors = some_vectors(graph.n_nodes)
+    expected = literal(vectors, graph.to_scipy().toarray())
+    np.testing.assert_allclose(angles(smooth(vectors, graph)), angles(expected), atol=2e-6)
+
+
+def test_columns_filtered_in_several_turns_are_the_same_as_in_one(monkeypatch):
+    graph = random_graph()
+    vectors = some_vectors(graph.n_nodes)
+    whole = smooth(vectors, graph)
+    monkeypatch.setattr("reinforce2vec.models.smoothing.COLUMNS", 4)
+    np.testing.assert_allclose(angles(smooth(vectors, graph)), angles(whole), atol=1e-6)
+
+
+def test_weights_count_and_their_unit_does_not():
+    graph = weighted()
+    vectors = some_vectors(graph.n_nodes)
+    ends = np.argwhere(np.triu(graph.to_scipy().toarray()))
+    heavy = graph.to_scipy().toarray()[tuple(ends.T)]
+    rows = np.arange(graph.n_nodes)
+    plain, same, scaled = (
+        smooth(vectors, Graph.from_numbered(ends, weights, rows))
+        for weights in (None, heavy, 1000 * heavy)
+    )
+    np.testing.assert_allclose(angles(same), angles(scaled), atol=1e-6)
+    assert np.abs(angles(same) - angles(plain)).max() > 0.01
+
+
+@pytest.mark.parametrize("graph", [dead_ends(), weighted_arcs()], ids=["arcs", "weighted arcs"])
+def test_directions_are_set_aside(graph):
+    adjacency = graph.to_scipy().toarray()
+    both = adjacency + adjacency.T
+    if not graph.weighted:
+        both = (both > 0).astype(float)
+    vectors = some_vectors(graph.n_nodes)
+    undirected = Graph.from_any(both)
+    np.testing.assert_allclose(
+        angles(smooth(vectors, graph)), angles(smooth(vectors, undirected)), atol=1e-6
+    )
+
+
+def test_an_embedding_is_matched_by_ids_and_keeps_its_order():
+    graph = random_graph()
+    vectors = some_vectors(graph.n_nodes)
+    order = np.random.default_rng(1).permutation(graph.n_nodes)
+    given = Embedding(graph.ids[order], vectors[order])
+    found = smooth(given, graph)
+    assert isinstance(found, Embedding)
+    assert found.ids.tolist() == given.ids.tolist()
+    np.testing.assert_array_equal(found.vectors, smooth(vectors, graph)[order])
+
+
+def test_an_array_gives_float32_of_the_same_shape_and_unit_rows():
+    graph = random_graph()
+    found = smooth(some_vectors(graph.n_nodes).astype(np.float64), graph)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+
+
+def test_isolated_nodes_and_vectors_of_zeros_stay_finite():
+    graph = Graph.from_edges([(0, 1), (1, 2)], nodes=range(6))
+    vectors = some_vectors(6, 4)
+    vectors[5] = 0
+    found = smooth(vectors, graph)
+    assert np.isfinite(found).all()
+    assert not found[5].any()
+
+
+def test_more_dimensions_than_nodes_end_in_zeros():
+    graph = Graph.from_edges([(0, 1), (1, 2)])
+    found = smooth(some_vectors(3, 8), graph)
+    assert np.isfinite(found).all()
+    assert not found[:, 3:].any()
+
+
+def test_what_is_given_is_not_changed():
+    graph = random_graph()
+    vectors = some_vectors(graph.n_nodes)
+    before = vectors.copy()
+    smooth(vectors, graph)
+    np.testing.assert_array_equal(vectors, before)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"order": 1}, "order must be an integer of at least 2"),
+        ({"mu": -0.1}, "mu must be a number at least 0"),
+        ({"mu": 2.5}, "at most 2"),
+        ({"theta": 0}, "theta must be a number above 0"),
+    ],
+)
+def test_parameters_that_make_no_sense(change, words):
+    with pytest.raises(InputError, match=words):
+        smooth(some_vectors(50), random_graph(), **change)
+
+
+def test_rows_that_do_not_fit_the_graph():
+    with pytest.raises(InputError, match="50 nodes and the matrix 49 rows"):
+        smooth(some_vectors(49), random_graph())
+
+
+def test_an_embedding_of_other_nodes():
+    graph = Graph.from_edges([("a", "b"), ("b", "c")])
+    with pytest.raises(InputError, match="node 'c' only in the graph"):
+        smooth(Embedding(["a", "b", "x"], some_vectors(3)), graph)
+    with pytest.raises(InputError, match="4 nodes and the graph 3"):
+        smooth(Embedding(["a", "b", "c", "x"], some_vectors(4)), graph)
+
+
+def test_vectors_that_are_not_finite():
+    vectors = some_vectors(50)
+    vectors[3, 1] = np.nan
+    with pytest.raises(InputError, match="not finite"):
+        smooth(vectors, random_graph())
+
+
+def test_too_little_memory_is_said_with_figures(monkeypatch):
+    monkeypatch.setattr(matrices, "available_bytes", lambda: 1000)
+    with pytest.raises(InputError, match=r"kB of memory, and 1\.0 kB are free"):
+        smooth(some_vectors(50), random_graph())
+
+
+# -- on a graphics card --------------------------------------------------------------------------
+
+
+GRAPHS = {
+    "random": random_graph,
+    "weighted": weighted,
+    "arcs": dead_ends,
+    "weighted arcs": weighted_arcs,
+    "without edges": lambda: Graph.from_edges([], nodes=range(5)),
+    "with hubs": lambda: Graph.from_edges(
+        [(hub, node) for hub in (0, 1) for node in range(2 + hub, 1200)]
+    ),
+}
+
+
+def check_card(graph, dimensions):
+    vectors = some_vectors(graph.n_nodes, dimensions)
+    found = smooth(vectors, graph, backend="cuda")
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, smooth(vectors, graph, backend="cpu"), atol=2e-6)
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=list(GRAPHS))
+def test_a_card_gives_the_vectors_of_the_cpu(cuda, graph):
+    check_card(graph(), 5)
+
+
+def test_a_card_takes_columns_and_rows_in_turns(cuda, monkeypatch):
+    monkeypatch.setattr("reinforce2vec.models.smoothing.ROWS", 100)
+    check_card(rmat(8, 4, seed=1), 40)
+
+
+def test_a_card_smooths_a_larger_graph(cuda):
+    check_card(rmat(14 if cuda == "device" else 10, 16, seed=1), 100)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_estimate_for_the_card_is_enough(cuda, directed, monkeypatch):
+    """With no room beyond it but for what is rounded up, smoothing works."""
+    if cuda == "device":
+        pytest.skip("nobody knows how much a card has left to the last byte")
+    graph = rmat(9, 8, directed=directed, seed=1)
+    used = emulator.get_default_memory_pool().used_bytes()
+    needed = smoothing.bytes_on_card(graph, 40)
+    monkeypatch.setattr(emulator, "MEMORY", used + needed + 30 * emulator.UNIT)
+    monkeypatch.setattr(device, "RESERVE", 0)
+    check_card(graph, 40)
+    assert emulator.get_default_memory_pool().used_bytes() <= used
+    monkeypatch.setattr(emulator, "MEMORY", used + needed // 3)
+    monkeypatch.setattr(device, "free_bytes", lambda: 2 * needed)
+    with pytest.raises(MemoryError):
+        check_card(graph, 40)
+
+
+def test_too_little_memory_on_the_card_is_said_with_figures(cuda, monkeypatch):
+    monkeypatch.setattr(device, "free_bytes", lambda: 1000)
+    with pytest.raises(InputError, match=r"smoothing 50 .* on the graphics card, and 1\.0 kB"):
+        smooth(some_vectors(50), random_graph(), backend="cuda")
+
+
+def test_a_large_graph_fits_on_a_small_card():
+    large = SimpleNamespace(
+        indices=range(128_000_000), n_nodes=4_200_000, directed=False, weighted=False
+    )
+    assert smoothing.bytes_on_card(large, 128) < 16e9
+
+
+@pytest.mark.parametrize(
+    ("least", "free", "taken"),
+    [(0, 1 << 40, True), (1 << 60, 1 << 40, False), (0, 1000, False)],
+    ids=["pays and fits", "does not pay", "does not fit"],
+)
+def test_a_card_is_taken_by_itself_where_it_pays_and_fits(cuda, monkeypatch, least, free, taken):
+    made = []
+    monkeypatch.setattr(smoothing, "PAYS", least)
+    monkeypatch.setattr(device, "free_bytes", lambda: free)
+    links = smoothing.DeviceLinks
+    monkeypatch.setattr(smoothing, "DeviceLinks", lambda graph: made.append(1) or links(graph))
+    smooth(some_vectors(50), random_graph())
+    assert bool(made) == taken
+
+
+def test_an_unknown_backend():
+    with pytest.raises(InputError, match="backend must be one of auto, cpu, cuda, not 'gpu'"):
+        smooth(some_vectors(50), random_graph(), backend="gpu")

@@ -1,0 +1,564 @@
+"""Pictures show what they claim, are told apart by all readers, and are written whole."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from itertools import combinations, pairwise
+from xml.etree import ElementTree
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+import reinforce2vec as r2v
+from helpers.paths import ROOT
+from reinforce2vec import plotting
+from reinforce2vec._util import notebook
+from reinforce2vec._util.errors import InputError
+from reinforce2vec.evaluation.node_classification import NodeClassification
+from reinforce2vec.files.label_files import NamedLabels
+from reinforce2vec.plotting import maps, places, style
+from reinforce2vec.plotting.classes import Classes, classes_of
+from reinforce2vec.plotting.maps import texture
+
+CLUB = r2v.karate_club()
+
+
+def vectors_in_groups(n=90, n_groups=3, seed=0):
+    """An embedding whose nodes, named n0, n1, ..., point one way within a group."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % n_groups
+    vectors = np.eye(max(n_groups, 2))[group] * 5 + rng.normal(size=(n, max(n_groups, 2)))
+    return r2v.Embedding([f"n{row}" for row in range(n)], vectors), group
+
+
+def stuck_walk(length=301):
+    walk = r2v.ReinforcedWalk("js", "none")
+    return r2v.sample_walks(CLUB, walk, length=length, per_node=1, starts=[1])[0]
+
+
+def free_walk(length=301):
+    walk = r2v.FirstOrderWalk()
+    return r2v.sample_walks(CLUB, walk, length=length, per_node=1, starts=[1])[0]
+
+
+def legend_of(figure):
+    return [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+
+
+def names_on(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+# -- maps --------------------------------------------------------------------------------------
+
+
+def test_a_graph_in_place_of_a_number_of_nodes_is_a_sentence():
+    with pytest.raises(InputError, match="n_nodes must be"):
+        plotting.occupation_over_time([0, 1], r2v.karate_club())
+
+
+def test_every_node_is_a_point_in_the_colour_of_its_class():
+    embedding, group = vectors_in_groups()
+    labels = np.array(["red", "blue", "green"])[group]
+    figure = plotting.embedding_map(embedding, labels, method="pca")
+    (points,) = figure.axes[0].collections
+    assert points.get_offsets().shape == (90, 2)
+    _, counts = np.unique(points.get_facecolors(), axis=0, return_counts=True)
+    assert counts.tolist() == [30, 30, 30]
+    assert legend_of(figure) == ["blue  (30)", "green  (30)", "red  (30)"]
+    assert sorted(names_on(figure.axes[0])) == ["blue", "green", "red"]
+
+
+def test_names_stand_where_their_class_is():
+    embedding, group = vectors_in_groups()
+    figure = plotting.embedding_map(embedding, group, method="pca")
+    points = r2v.project(embedding, "pca")
+    for text in figure.axes[0].texts:
+        apart = ((points - text.get_position()) ** 2).sum(axis=1)
+        assert (group[np.argsort(apart)[:5]] == int(text.get_text())).all()
+
+
+def test_a_class_that_is_everywhere_has_no_name_in_the_map():
+    embedding, _ = vectors_in_groups()
+    mixed = np.random.default_rng(1).integers(0, 4, 90)
+    figure = plotting.embedding_map(embedding, mixed, method="pca")
+    assert len(legend_of(figure)) == 4
+    assert names_on(figure.axes[0]) == []
+
+
+def test_names_do_not_overlap():
+    embedding, group = vectors_in_groups(120, 12)
+    close = np.random.default_rng(0).normal(scale=0.1, size=(120, 2)) + np.eye(12)[group][:, :2]
+    close += np.column_stack([group % 4, group // 4])
+    figure = plotting.embedding_map(embedding, [f"class {g}" for g in group], positions=close)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) > 5
+    for one, other in combinations(boxes, 2):
+        assert not one.overlaps(other)
+
+
+def test_communities_are_found_with_and_without_a_graph():
+    embedding, group = vectors_in_groups(44, 4)  # each has as many neighbours as are looked for
+    pairs = combinations(range(44), 2)
+    graph = [(f"n{a}", f"n{b}") for a, b in pairs if group[a] == group[b]]
+    for given in (graph, None):
+        figure = plotting.embedding_map(embedding, graph=given, method="pca")
+        assert legend_texts(figure, "community") == [f"{number}  (11)" for number in range(1, 5)]
+
+
+def test_very_many_nodes_without_a_graph_are_not_grouped_unless_asked(monkeypatch):
+    monkeypatch.setattr(maps, "UNASKED", 89)
+    embedding, group = vectors_in_groups()
+    drawn = plotting.embedding_map(embedding, method="pca")
+    assert drawn.axes[0].get_legend() is None
+    asked = plotting.embedding_map(embedding, method="pca", colour_by="community")
+    assert len(legend_texts(asked, "community")) > 1
+    linked = plotting.embedding_map(embedding, graph=[("n1", "n2")], method="pca")
+    assert legend_texts(linked, "community")
+    labelled = plotting.embedding_map(embedding, group, method="pca")
+    assert len(legend_texts(labelled, "class")) == 3
+
+
+def test_a_quiet_map_writes_nothing_on_the_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    embedding, _ = vectors_in_groups()
+    plotting.embedding_map(embedding, method="pca")
+    assert capsys.readouterr().err != ""
+    plotting.embedding_map(embedding, method="pca", progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def legend_texts(figure, title):
+    """The lines of the legend of this title."""
+    legends = [one for one in figure.axes[0].get_children() if hasattr(one, "get_title")]
+    (found,) = [one for one in legends if one.get_title().get_text() == title]
+    return [text.get_text() for text in found.get_texts()]
+
+
+def test_nodes_are_as_large_as_their_degree():
+    vectors = np.random.default_rng(0).normal(size=(34, 4))
+    embedding = r2v.Embedding(CLUB.ids[::-1], vectors)  # in another order than the graph
+    figure = plotting.embedding_map(embedding, graph=CLUB, method="pca", colour_by="none")
+    points = figure.axes[0].collections[-1]
+    spots = [tuple(spot) for spot in points.get_offsets()]
+    area = dict(zip(spots, points.get_sizes(), strict=True))
+    expected = r2v.project(embedding, "pca").astype(float)
+    by_node = [area[tuple(expected[embedding.row(node)])] for node in CLUB.ids]
+    order = np.argsort(CLUB.degrees, kind="stable")
+    assert (np.diff(np.array(by_node)[order]) >= 0).all()
+    assert by_node[33] > 3 * by_node[11]
+    assert "17" in legend_texts(figure, "degree")
+
+
+def test_degrees_as_colours():
+    vectors = np.random.default_rng(0).normal(size=(34, 4))
+    embedding = r2v.Embedding(CLUB.ids, vectors)
+    figure = plotting.embedding_map(embedding, graph=CLUB, method="pca", colour_by="degree")
+    assert sorted(figure.axes[0].collections[-1].get_array()) == sorted(CLUB.degrees)
+    assert figure.axes[1].get_ylabel() == "degree"
+
+
+def test_nodes_may_be_missing_from_labels_and_graph():
+    embedding, _ = vectors_in_groups()
+    graph = [("n1", "n2"), ("n2", "n3"), ("stranger", "n1")]
+    figure = plotting.embedding_map(embedding, {"n1": "a", "n2": "b"}, graph, method="pca")
+    assert legend_texts(figure, "class") == ["a  (1)", "b  (1)", "no class  (88)"]
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_a_map_of_a_few_nodes(n):
+    figure = plotting.embedding_map(np.eye(4)[:n])
+    assert len(figure.axes[0].collections[0].get_offsets()) == n
+
+
+def test_many_points_are_dots_of_a_bitmap():
+    few, many = texture(1000), texture(100_000)
+    assert many["rasterized"]
+    assert not few["rasterized"]
+    assert many["alpha"] < few["alpha"]
+
+
+def test_a_map_can_be_drawn_into_a_panel():
+    embedding, group = vectors_in_groups()
+    figure = matplotlib.figure.Figure()
+    left, _ = figure.subplots(1, 2)
+    assert plotting.embedding_map(embedding, group, method="pca", axes=left) is figure
+    assert len(left.collections[0].get_offsets()) == 90
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"labels": [1, 2, 3]}, "each of 90 nodes, got 3"),
+        ({"labels": 7}, "labels must be"),
+        ({"labels": {"x": 1}}, "none of the nodes with labels has a vector"),
+        ({"labels": np.full((90, 2), 3)}, "holds 0 and 1 only"),
+        ({"colour_by": "age"}, "one of label, community, degree, none"),
+        ({"colour_by": "label"}, "needs labels"),
+        ({"colour_by": "degree"}, "needs the graph"),
+        ({"graph": [(1, 2)]}, "no node of the embedding is in the graph"),
+        ({"positions": np.zeros((3, 2))}, "90 pairs of finite numbers"),
+        ({"width": 0.1}, "width must be"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(options, told):
+    with pytest.raises(InputError, match=told):
+        plotting.embedding_map(vectors_in_groups()[0], **({"method": "pca"} | options))
+
+
+# -- classes -----------------------------------------------------------------------------------
+
+
+def test_labels_of_all_kinds_give_the_same_classes():
+    pandas = pytest.importorskip("pandas")
+    embedding, group = vectors_in_groups(6)
+    words = [f"g{number}" for number in group]
+    matrix = np.eye(3, dtype=bool)[group]
+    by_id = dict(zip(embedding.ids.tolist(), words, strict=True))
+    for labels in (words, np.array(words), by_id, pandas.Series(by_id), [[word] for word in words]):
+        found = classes_of(labels, embedding)
+        assert [found.names[code] for code in found.codes] == words
+    named = classes_of(NamedLabels(matrix, ["g0", "g1", "g2"], []), embedding)
+    assert [named.names[code] for code in named.codes] == words
+    assert classes_of(matrix.astype(int), embedding).codes.tolist() == group.tolist()
+
+
+def test_the_path_of_a_file_is_taken_for_labels(tmp_path):
+    file = tmp_path / "labels.txt"
+    file.write_text("n1\tred\nn0\tdark blue\n")
+    embedding, _ = vectors_in_groups(3)
+    for path in (file, str(file)):
+        figure = plotting.embedding_map(embedding, path, method="pca")
+        assert legend_of(figure) == ["dark blue  (1)", "red  (1)", "no class  (1)"]
+    with pytest.raises(InputError, match="no such file"):
+        plotting.embedding_map(embedding, "abc", method="pca")
+
+
+def test_of_several_classes_the_largest_is_shown():
+    embedding, _ = vectors_in_groups(4, 2)
+    found = classes_of([["a", "b"], ["b"], [], None], embedding)
+    assert [found.names[code] if code >= 0 else None for code in found.codes] == [
+        *("b", "b", None, None)
+    ]
+
+
+@pytest.mark.parametrize(("n_classes", "shown", "shapes"), [(8, 8, 1), (9, 9, 2), (17, 8, 1)])
+def test_classes_are_told_apart_by_colour_and_shape_or_are_left_pale(n_classes, shown, shapes):
+    codes = np.repeat(np.arange(n_classes), np.arange(n_classes) + 1).astype(np.int32)
+    looks, rest = Classes(codes, [f"c{number}" for number in range(n_classes)]).looks()
+    assert len({(look.colour, look.shape) for look in looks}) == len(looks) == shown
+    assert len({look.shape for look in looks}) == shapes
+    assert (rest is not None) == (n_classes > shown)
+    if rest is not None:
+        assert rest.name == "9 others"
+        assert {look.name for look in looks} == {f"c{number}" for number in range(9, 17)}
+
+
+# -- walks -------------------------------------------------------------------------------------
+
+
+def test_a_path_is_drawn_step_by_step():
+    path = free_walk(41)
+    figure = plotting.walk_path(CLUB, path, title="a walk")
+    edges, everyone, arcs, visited, _start = figure.axes[0].collections
+    assert len(edges.get_segments()) == 78
+    assert len(everyone.get_offsets()) == 34
+    assert arcs.get_array().tolist() == list(range(1, 41))
+    spots = everyone.get_offsets()
+    ends = [(segment[0], segment[-1]) for segment in arcs.get_segments()]
+    for (a, b), (begin, end) in zip(pairwise(path), ends, strict=True):
+        assert np.allclose([begin, end], spots[[a, b]])
+    met, visits = np.unique(path, return_counts=True)
+    assert len(visited.get_offsets()) == len(met)
+    assert (
+        np.argsort(visited.get_sizes(), kind="stable") == np.argsort(visits, kind="stable")
+    ).all()
+    assert names_on(figure.axes[0]) == ["start"]
+    assert figure.axes[0].get_title(loc="left") == "a walk"
+
+
+def test_a_walk_on_a_large_graph_shows_its_surroundings():
+    graph = r2v.rmat(12, 8)
+    start = [graph.degrees.argmax()]
+    path = r2v.sample_walks(graph, length=30, per_node=1, starts=start)[0]
+    figure = plotting.walk_path(graph, path)
+    shown = len(figure.axes[0].collections[1].get_offsets())
+    assert len(np.unique(path[path >= 0])) < shown < 300
+
+
+def test_positions_can_be_given():
+    spots = np.random.default_rng(0).normal(size=(34, 2))
+    figure = plotting.walk_path(CLUB, [0, 1], positions=spots)
+    assert np.array_equal(figure.axes[0].collections[1].get_offsets(), spots)
+
+
+def test_occupation_adds_up_and_tells_the_most_visited():
+    wide = np.tile([0, 1, 0, 2, 0, 3, 0, 4, 5, 6, 7, 8, 9], 9)
+    narrow = np.tile([4, 0, 4], 30)
+    figure = plotting.occupation_over_time(
+        {"wide": wide, "narrow": narrow}, 10, top=3, ids="abcdefghij"
+    )
+    left, right = figure.axes
+    assert names_on(left) == ["node a", "b", "c", "others"]
+    assert names_on(right) == ["node e", "a"]
+    heights = [area.get_paths()[0].vertices[:, 1] for area in left.collections]
+    assert heights[0].max() == pytest.approx(1)  # at the start there was nothing else
+    assert heights[-1].max() == pytest.approx(1)
+    assert np.array_equal(left.collections[0].get_facecolor(), right.collections[1].get_facecolor())
+    colours = [area.get_facecolor() for panel in figure.axes for area in panel.collections[:-1]]
+    assert len(np.unique(colours, axis=0)) == 4
+
+
+def test_the_stuck_set_is_marked_and_compared():
+    figure = plotting.stuck_set(CLUB, {"free": free_walk(), "stuck": stuck_walk()}, last=50)
+    free, stuck, compared = figure.axes
+    nodes, _ = r2v.stuck_set(stuck_walk(), last=50)
+    marked = stuck.collections[-1].get_offsets()
+    assert np.allclose(marked, stuck.collections[1].get_offsets()[nodes])
+    assert stuck.get_xlabel() == f"last 50 steps: {len(nodes)} nodes"
+    assert len(free.collections[-1].get_offsets()) > len(marked)
+    lines = {line.get_label(): line.get_ydata() for line in compared.lines}
+    assert lines["stuck"][-1] == len(nodes)
+    assert min(lines["free"]) > max(lines["stuck"])
+
+
+@pytest.mark.parametrize("draw", [plotting.walk_path, plotting.stuck_set])
+def test_walks_that_ended_early_or_at_once(draw):
+    assert draw(CLUB, [0, 1, 2, -1, -1]).axes
+    assert draw(CLUB, [5]).axes
+    assert draw(r2v.Graph.from_edges([], nodes=["alone"]), [0]).axes
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ([], "empty"),
+        ([0, 99], "row 99, but the graph has 34"),
+        ({}, "no walk"),
+        ([[1], [2]], "1-D"),
+    ],
+)
+def test_paths_that_cannot_be_drawn_are_refused(path, told):
+    with pytest.raises(InputError, match=told):
+        plotting.walk_path(CLUB, path)
+
+
+def test_neighbours_are_close_and_components_apart():
+    ring = r2v.Graph.from_edges([(node, (node + 1) % 12) for node in range(12)])
+    spots = places.layout(ring)
+    steps = np.linalg.norm(spots - np.roll(spots, -1, axis=0), axis=1)
+    assert steps.max() < 1.2 * steps.min()
+    two = r2v.Graph.from_edges([(0, 1), (1, 2), (3, 4), (4, 5)])
+    spots = places.layout(two)
+    assert np.linalg.norm(spots[:3].mean(axis=0) - spots[3:].mean(axis=0)) > 2
+    assert np.array_equal(spots, places.layout(two))
+
+
+# -- scores ------------------------------------------------------------------------------------
+
+
+def evaluation(shift=0.0, shares=(0.1, 0.5, 0.9), seeds=(0, 1)):
+    scores = tuple(
+        {share: {"micro": 50 + shift + seed, "macro": 40 + 10 * share} for share in shares}
+        for seed in seeds
+    )
+    return NodeClassification(seeds, scores)
+
+
+def test_scores_over_shares_are_curves_with_a_band():
+    figure = plotting.evaluation_scores({"one": evaluation(), "other": evaluation(3.0)})
+    micro, macro = figure.axes
+    assert [panel.get_ylabel() for panel in (micro, macro)] == ["micro-F1, %", "macro-F1, %"]
+    assert micro.lines[0].get_xdata().tolist() == [10, 50, 90]
+    assert micro.lines[1].get_ydata() == pytest.approx([53.5] * 3)
+    band = micro.collections[1].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == pytest.approx((53.5 - 0.5**0.5, 53.5 + 0.5**0.5))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "other"]
+
+
+def test_scores_by_operator_are_dots():
+    graph = r2v.planted_groups(60, 2, degree=8).graph
+    model = r2v.Reinforce2Vec(dimensions=8, walks_per_node=2, workers=1)
+    found = r2v.evaluate_link_prediction(graph, model, seeds=2, fraction=0.3, progress=False)
+    figure = plotting.evaluation_scores(found, ["auc"])
+    (panel,) = figure.axes
+    assert [text.get_text() for text in panel.get_yticklabels()] == list(found.mean)
+    assert panel.lines[0].get_xdata() == pytest.approx([one["auc"] for one in found.mean.values()])
+    assert panel.get_xlabel() == "AUC, %"
+
+
+def test_the_table_marks_the_best():
+    table = plotting.evaluation_table({"one": evaluation(), "other": evaluation(3.0, seeds=(0,))})
+    assert table.splitlines()[2:4] == [
+        "| 10% | one | 50.5 ± 0.7 | **41.0 ± 0.0** |",
+        "| 10% | other | **53.0** | **41.0** |",
+    ]
+    assert plotting.evaluation_table(evaluation()).splitlines()[0] == "|  | micro-F1 | macro-F1 |"
+
+
+@pytest.mark.parametrize(
+    ("results", "told"),
+    [
+        ({}, "no results"),
+        ([1], "not \\[1\\]"),
+        ({"a": evaluation(), "b": evaluation(shares=(0.3,))}, "different kinds"),
+    ],
+)
+def test_what_is_no_evaluation_is_refused(results, told):
+    with pytest.raises(InputError, match=told):
+        plotting.evaluation_scores(results)
+    with pytest.raises(InputError, match="there is no 'f2'"):
+        plotting.evaluation_scores(evaluation(), ["f2"])
+
+
+# -- for all readers ---------------------------------------------------------------------------
+
+# Machado, Oliveira and Fernandes (2009), on linear light: what is left of colours.
+EYES = {
+    "usual": np.eye(3),
+    "deuteranopia": [
+        *([0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413]),
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "protanopia": [
+        *([0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216]),
+        [-0.003882, -0.048116, 1.051998],
+    ],
+}
+TO_XYZ = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+
+
+def as_seen(colour, eyes):
+    """A colour in CIELAB, where distances are those that people see."""
+    light = np.array([(c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
+                      for c in to_rgb(colour)])  # fmt: skip
+    xyz = TO_XYZ @ np.clip(EYES[eyes] @ light, 0, 1) / [0.9505, 1, 1.089]
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("eyes", EYES)
+@pytest.mark.parametrize("colours", [(*style.FILLS, style.PALE), style.COLOURS[:7]])
+def test_colours_are_told_apart_by_colour_blind_readers(eyes, colours):
+    seen = [as_seen(colour, eyes) for colour in colours]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 12
+
+
+COLOURS_OF_PAGE = ROOT / "web" / "src" / "colours.js"
+
+
+@pytest.mark.skipif(not COLOURS_OF_PAGE.exists(), reason="only the repository has its sources")
+def test_pages_and_notebooks_have_the_colours_of_pictures():
+    listed = re.search(r"OKABE_ITO = \[(.*?)\];", COLOURS_OF_PAGE.read_text(), re.DOTALL)[1]
+    assert re.findall(r"#\w{6}", listed) == [colour.lower() for colour in style.FILLS]
+    assert style.BLUE.lower() == notebook.NEGATIVE
+    assert style.RED.lower() == notebook.POSITIVE
+
+
+# -- figures and files -------------------------------------------------------------------------
+
+
+def figures():
+    embedding, group = vectors_in_groups(120, 10)
+    graph = [(f"n{a}", f"n{a + 10}") for a in range(110)]
+    paths = {"free": free_walk(), "stuck": stuck_walk()}
+    return {
+        "map": plotting.embedding_map(embedding, group, graph, method="pca", title="A map"),
+        "small map": plotting.embedding_map(embedding, group, graph, "pca", width=3.4, height=2.6),
+        "walks": plotting.walk_path(CLUB, paths),
+        "occupation": plotting.occupation_over_time(paths, 34),
+        "stuck": plotting.stuck_set(CLUB, paths),
+        "scores": plotting.evaluation_scores({"one": evaluation(), "other": evaluation(2)}),
+    }
+
+
+@pytest.mark.parametrize("name", figures())
+def test_all_that_is_written_lies_within_the_figure(name):
+    figure = figures()[name]
+    figure.draw_without_rendering()
+    (left, bottom), (right, top) = figure.get_tightbbox().get_points()
+    width, height = figure.get_size_inches()
+    assert -0.02 < left < right < width + 0.02
+    assert -0.02 < bottom < top < height + 0.02
+    for legend in figure.findobj(matplotlib.legend.Legend):
+        box = legend.get_window_extent()
+        assert -1 <= box.x0 < box.x1 <= width * figure.dpi + 1
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_the_same_picture_is_the_same_file(tmp_path, suffix):
+    files = [tmp_path / f"{number}{suffix}" for number in range(2)]
+    for file in files:
+        embedding, group = vectors_in_groups()
+        plotting.save(plotting.embedding_map(embedding, group, method="pca"), file, dpi=100)
+    first, second = (file.read_bytes() for file in files)
+    assert first == second
+    assert sorted(path.name for path in tmp_path.iterdir()) == [file.name for file in files]
+
+
+def test_files_open(tmp_path):
+    figure = plotting.walk_path(CLUB, free_walk(20))
+    plotting.save(figure, tmp_path / "a.png", dpi=100)
+    height, width, _ = matplotlib.image.imread(tmp_path / "a.png").shape
+    assert (width, height) == tuple(np.floor(figure.get_size_inches() * 100))
+    plotting.save(figure, tmp_path / "a.svg")
+    assert ElementTree.parse(tmp_path / "a.svg").getroot().tag.endswith("svg")
+    plotting.save(figure, tmp_path / "a.pdf")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    figure = plotting.walk_path(CLUB, [0, 1])
+    with pytest.raises(InputError, match=r"\.png \.svg \.pdf"):
+        plotting.save(figure, tmp_path / "a.gif")
+    with pytest.raises(InputError, match="does not exist"):
+        plotting.save(figure, tmp_path / "nowhere" / "a.png")
+    figure.axes[0].set_title("$unfinished")  # cannot be set
+    figure.axes[0].title.set_text("$\\frac{$")
+    with pytest.raises(ValueError, match="frac"):
+        plotting.save(figure, tmp_path / "a.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_notebook_shows_the_figure():
+    assert plotting.walk_path(CLUB, [0, 1])._repr_png_().startswith(b"\x89PNG")
+
+
+UNTOUCHED = """
+import sys, matplotlib
+matplotlib.rcParams["font.size"] = 31
+matplotlib.rcParams["backend"] = "svg"
+before = dict(matplotlib.rcParams)
+import reinforce2vec as r2v
+figure = r2v.plotting.walk_path(r2v.karate_club(), [0, 1, 2])
+r2v.plotting.save(figure, sys.argv[1])
+assert dict(matplotlib.rcParams) == before
+assert "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
+label = figure.axes[-1].get_xlabel()
+assert label == "step" and figure.axes[-1].xaxis.label.get_size() == 9
+"""
+
+
+def test_settings_of_the_user_stay_and_do_not_spoil_ours(tmp_path):
+    words = [sys.executable, "-c", UNTOUCHED, str(tmp_path / "a.png")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: plotting.embedding_map(np.eye(3)),
+        lambda: plotting.walk_path(CLUB, [0, 1]),
+        lambda: plotting.evaluation_scores(evaluation()),
+    ],
+)
+def test_without_matplotlib_it_is_told_what_to_install(monkeypatch, draw):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"pip install 'reinforce2vec\[plots\]'"):
+        draw()

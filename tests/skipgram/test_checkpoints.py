@@ -1,0 +1,691 @@
+"""A training that is killed goes on where it was, and to the same end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reinforce2vec import (
+    FirstOrderWalk,
+    Graph,
+    InputError,
+    Reinforce2Vec,
+    karate_club,
+    rmat,
+    sample_walks,
+)
+from reinforce2vec.models import reinforce2vec as model
+from reinforce2vec.walks.sampler import WalkSampler
+
+CLUB = karate_club()
+OFTEN = 0  # seconds between checkpoints: after every chunk
+
+
+def quick(**changes):
+    """A model that learns fast and repeats; a row of its matrices is filled up with zeros."""
+    settings = {"dimensions": 10, "walks_per_node": 20, "workers": 1}
+    return Reinforce2Vec(**(settings | changes))
+
+
+@pytest.fixture(scope="module")
+def uninterrupted():
+    return quick().fit(CLUB)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "training.checkpoint"
+
+
+def same(a, b):
+    """Whether two models learned the same, to the last bit."""
+    return (
+        a.embedding_.vectors.tobytes() == b.embedding_.vectors.tobytes()
+        and a.embedding_.ids.tolist() == b.embedding_.ids.tolist()
+        and a.loss_curve_.tobytes() == b.loss_curve_.tobytes()
+        and a.n_tokens_ == b.n_tokens_
+    )
+
+
+class Stopped(Exception):
+    """What the callback below raises."""
+
+
+def stop_at(percent):
+    """A callback that ends a training when so many hundredths of it are done."""
+
+    def stop(moment):
+        if 100 * moment.walks >= percent * moment.n_walks:
+            raise Stopped
+
+    return stop
+
+
+def stop(learner, percent, file, **options):
+    """Train up to so many hundredths and leave a checkpoint of just before."""
+    options = {"checkpoint": file, "checkpoint_every": OFTEN} | options
+    with pytest.raises(Stopped):
+        learner.fit(CLUB, callbacks=[stop_at(percent)], **options)
+    if percent > 1:  # else it is stopped before the first
+        assert file.exists()
+
+
+def walks_in(file):
+    """How many walks a checkpoint has behind it."""
+    moments = []
+    quick().fit(CLUB, checkpoint=file, resume=True, callbacks=[moments.append])
+    return moments[0].walks if moments else 34 * 20
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Whatever would walk, or make matrices, fails the test."""
+
+    def never(*args, **options):
+        raise AssertionError("work began")
+
+    monkeypatch.setattr(WalkSampler, "fill", never)
+    monkeypatch.setattr(model, "begin", never)
+    monkeypatch.setattr(model, "Trainer", never)
+
+
+# -- there and back ----------------------------------------------------------------------------
+
+
+def test_a_checkpoint_changes_nothing(file, uninterrupted):
+    assert same(quick().fit(CLUB, checkpoint=file), uninterrupted)
+    assert os.listdir(file.parent) == [file.name]
+
+
+@pytest.mark.parametrize("every", [0, 1e-9, 1e-4, 0.01, 1000])
+def test_any_interval_ends_in_the_same(file, uninterrupted, every, monkeypatch):
+    saves = []
+
+    def save(*args):
+        saves.append(write(*args))
+        assert len(saves) < 1000, "checkpoints are written, but no walks are trained on"
+
+    write = model.write_checkpoint
+    monkeypatch.setattr(model, "write_checkpoint", save)
+    assert same(quick().fit(CLUB, checkpoint=file, checkpoint_every=every), uninterrupted)
+    assert len(saves) >= 1
+
+
+@pytest.mark.parametrize("percent", [1, 2, 37, 50, 98, 99])
+def test_a_stopped_training_ends_in_the_same(file, uninterrupted, percent):
+    stop(quick(), percent, file)
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+
+
+def test_a_training_may_be_stopped_again_and_again(file, uninterrupted):
+    for percent in range(5, 100, 9):
+        stop(quick(), percent, file, resume=True)
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"dimensions": 16},
+        {"dimensions": 1},
+        {"epochs": 3, "walks_per_node": 7},
+        {"negatives": 20},
+        {"subsample": 1e-3},
+        {"seed": 2**64 - 1},
+        {"walk": FirstOrderWalk()},
+        {"learning_rate": 0.1 + 0.2 - 0.275},
+    ],
+    ids=str,
+)
+def test_whatever_the_settings_it_ends_in_the_same(file, settings):
+    stop(quick(**settings), 40, file)
+    resumed = quick(**settings).fit(CLUB, checkpoint=file, resume=True)
+    assert same(resumed, quick(**settings).fit(CLUB))
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        Graph.from_edges([("ann", "bob", 2.0), ("bob", "cid", 0.5), ("cid", "dee", 1.5)]),
+        Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)], directed=True),
+        Graph.from_edges([((0, 1), None.__class__), ((0, 1), "\udcff")]),
+        Graph.from_edges([], nodes=[1]),
+    ],
+    ids=repr,
+)
+def test_whatever_the_graph_it_ends_in_the_same(file, graph):
+    with pytest.raises(Stopped):
+        quick().fit(graph, checkpoint=file, checkpoint_every=OFTEN, callbacks=[stop_at(60)])
+    assert file.exists()
+    assert same(quick().fit(graph, checkpoint=file, resume=True), quick().fit(graph))
+
+
+def test_without_a_file_resuming_begins_anew(file, uninterrupted):
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+    assert file.exists()
+
+
+def test_a_finished_training_has_its_result_at_once(file, uninterrupted, monkeypatch):
+    quick().fit(CLUB, checkpoint=file)
+
+    def never(*args):
+        raise AssertionError("a walk was made")
+
+    monkeypatch.setattr(WalkSampler, "fill", never)
+    before = file.read_bytes()
+    resumed = quick().fit(CLUB, checkpoint=str(file), resume=True)
+    assert same(resumed, uninterrupted)
+    assert file.read_bytes() == before
+
+
+def test_a_resumed_model_grows_as_any_other(file, uninterrupted):
+    stop(quick(), 50, file)
+    resumed = quick().fit(CLUB, checkpoint=file, resume=True)
+    whole = quick().fit(CLUB)
+    for learner in (resumed, whole):
+        learner.partial_fit([(1, "new")])
+    assert same(resumed, whole)
+
+
+def test_callbacks_go_on_where_they_were(file):
+    stop(quick(), 50, file)
+    moments = []
+    quick().fit(CLUB, checkpoint=file, resume=True, callbacks=[moments.append])
+    assert moments[0].walks > 0.4 * moments[0].n_walks
+    assert len(moments) <= 60
+    assert moments[-1].walks == moments[-1].n_walks
+
+
+@pytest.mark.parametrize("workers", [(1, 2), (2, 1), (2, 3)])
+def test_the_number_of_threads_may_change(file, uninterrupted, workers):
+    before, after = workers
+    stop(quick(workers=before), 50, file)
+    resumed = quick(workers=after).fit(CLUB, checkpoint=file, resume=True)
+    assert resumed.n_tokens_ == uninterrupted.n_tokens_
+    assert np.isfinite(resumed.embedding_.vectors).all()
+    assert resumed.loss_curve_[-1] == pytest.approx(uninterrupted.loss_curve_[-1], rel=0.1)
+
+
+def test_given_walks_can_be_resumed(file):
+    walks = sample_walks(CLUB, per_node=20)
+    options = {"checkpoint": file, "checkpoint_every": OFTEN}
+    with pytest.raises(Stopped):
+        quick(epochs=2).fit_walks(walks, ids=CLUB, callbacks=[stop_at(70)], **options)
+    resumed = quick(epochs=2).fit_walks(walks, ids=CLUB, resume=True, **options)
+    assert same(resumed, quick(epochs=2).fit_walks(walks, ids=CLUB))
+
+
+def test_a_link_stays_a_link(file, uninterrupted):
+    link = file.with_name("link")
+    link.symlink_to(file)
+    stop(quick(), 50, link)
+    assert link.is_symlink()
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+
+
+# -- another training --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def halfway(tmp_path_factory):
+    file = tmp_path_factory.mktemp("halfway") / "training.checkpoint"
+    stop(quick(), 50, file)
+    return file
+
+
+def test_an_existing_checkpoint_is_not_written_over(halfway, no_work):
+    before = halfway.read_bytes()
+    with pytest.raises(InputError, match=r"this checkpoint exists: go on from it .*, or remove"):
+        quick().fit(CLUB, checkpoint=halfway)
+    assert halfway.read_bytes() == before
+
+
+def test_resuming_needs_a_checkpoint(no_work):
+    with pytest.raises(InputError, match="resume=True needs checkpoint=PATH"):
+        quick().fit(CLUB, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("dimensions", 11),
+        ("dimensions", 16),
+        ("walk", FirstOrderWalk()),
+        ("walk_length", 41),
+        ("walks_per_node", 21),
+        ("window", 9),
+        ("negatives", 4),
+        ("epochs", 2),
+        ("learning_rate", 0.026),
+        ("subsample", 0.001),
+        ("seed", 1),
+    ],
+)
+def test_a_checkpoint_of_other_parameters_is_refused(halfway, no_work, name, value):
+    before = halfway.read_bytes()
+    with pytest.raises(InputError, match=f"made with {name}=.*, not {name}=") as refusal:
+        quick(**{name: value}).fit(CLUB, checkpoint=halfway, resume=True)
+    assert str(halfway) in str(refusal.value)
+    assert halfway.read_bytes() == before
+
+
+def renamed(graph, ids):
+    return Graph(graph.indptr, graph.indices, graph.weights, ids, graph.directed)
+
+
+OTHER_GRAPHS = {
+    "another graph": rmat(5),
+    "another edge": Graph.from_any(
+        [*zip(*np.nonzero(np.triu(CLUB.to_scipy().toarray())), strict=True), (0, 33)]
+    ),
+    "other ids": renamed(CLUB, CLUB.ids + 1),
+    "ids as strings": renamed(CLUB, CLUB.ids.astype(str).astype(object)),
+    "weights": Graph(CLUB.indptr, CLUB.indices, np.ones(len(CLUB.indices)), CLUB.ids),
+    "directions": Graph(CLUB.indptr, CLUB.indices, None, CLUB.ids, directed=True),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_GRAPHS)
+def test_a_checkpoint_of_another_graph_is_refused(halfway, no_work, name):
+    with pytest.raises(InputError, match="made on another graph or other walks"):
+        quick().fit(OTHER_GRAPHS[name], checkpoint=halfway, resume=True)
+
+
+def test_a_checkpoint_of_other_weights_is_refused(file):
+    edges = [("ann", "bob", 2.0), ("bob", "cid", 0.5)]
+    quick().fit(edges, checkpoint=file)
+    quick().fit(edges, checkpoint=file, resume=True)
+    edges[1] = ("bob", "cid", np.nextafter(0.5, 1))
+    with pytest.raises(InputError, match="another graph"):
+        quick().fit(edges, checkpoint=file, resume=True)
+
+
+def test_a_checkpoint_of_other_walks_is_refused(file, halfway):
+    walks = sample_walks(CLUB, per_node=2)
+    quick().fit_walks(walks, checkpoint=file)
+    for other in (walks[::-1], walks[1:], walks[:, 1:]):
+        with pytest.raises(InputError, match="another graph or other walks"):
+            quick().fit_walks(other, checkpoint=file, resume=True)
+    with pytest.raises(InputError, match="another graph or other walks"):
+        quick().fit_walks(walks, ids=CLUB, checkpoint=file, resume=True)
+    with pytest.raises(InputError, match="another graph or other walks"):
+        quick().fit_walks(walks, checkpoint=halfway, resume=True)
+    with pytest.raises(InputError, match="another graph or other walks"):
+        quick().fit(CLUB, checkpoint=file, resume=True)
+
+
+def test_the_same_graph_from_elsewhere_is_the_same_graph(file, uninterrupted):
+    stop(quick(), 50, file)
+    pairs = [(a, b) for a in CLUB.ids.tolist() for b in CLUB.neighbors(a).tolist()]
+    again = Graph.from_edges(pairs[::-1], nodes=range(1, 35))
+    assert same(quick().fit(again, checkpoint=file, resume=True), uninterrupted)
+
+
+# -- damaged files -----------------------------------------------------------------------------
+
+
+def resumed_or_refused(file, contents, uninterrupted):
+    """Resume from some bytes: the right result or one sentence, nothing else."""
+    file.write_bytes(contents)
+    refusal = ""
+    try:
+        resumed = quick().fit(CLUB, checkpoint=file, resume=True)
+    except InputError as error:
+        refusal = str(error)
+    if not refusal:
+        assert same(resumed, uninterrupted)
+        return "resumed"
+    assert "\n" not in refusal
+    assert str(file) in refusal
+    assert file.read_bytes() == contents
+    return "refused"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The bytes of a checkpoint."""
+    file = tmp_path_factory.mktemp("finished") / "training.checkpoint"
+    quick().fit(CLUB, checkpoint=file)
+    return file.read_bytes()
+
+
+def test_a_checkpoint_that_was_cut_off_is_refused(file, finished, uninterrupted):
+    for size in {*range(0, len(finished), 97), *range(len(finished) - 60, len(finished))}:
+        assert resumed_or_refused(file, finished[:size], uninterrupted) == "refused"
+
+
+def test_a_checkpoint_with_a_hole_is_refused(file, finished, uninterrupted):
+    rng = random.Random(2)
+    for _ in range(100):
+        begin = rng.randrange(len(finished))
+        cut = finished[:begin] + finished[begin + rng.randrange(1, 300) :]
+        assert resumed_or_refused(file, cut, uninterrupted) == "refused"
+
+
+def test_a_damaged_bit_never_changes_the_result(file, finished, uninterrupted):
+    """It is found, but for bits that say nothing, such as the time of a file in an archive."""
+    rng = random.Random(3)
+    outcomes = []
+    for _ in range(600):
+        damaged = bytearray(finished)
+        damaged[rng.randrange(len(finished))] ^= 1 << rng.randrange(8)
+        outcomes.append(resumed_or_refused(file, bytes(damaged), uninterrupted))
+    assert outcomes.count("refused") > 400
+
+
+def test_other_files_are_refused(file, uninterrupted, tmp_path):
+    uninterrupted.embedding_.save(tmp_path / "vectors.npz")
+    np.savez(tmp_path / "pickled.npz", about=np.array([{}], object), allow_pickle=True)
+    np.save(tmp_path / "array.npy", np.arange(5))
+    others = [(tmp_path / name).read_bytes() for name in os.listdir(tmp_path)]
+    for contents in (*others, b"", b"?", b"1 2\n2 3\n", b"PK\x05\x06" + bytes(18), bytes(10**5)):
+        assert resumed_or_refused(file, contents, uninterrupted) == "refused"
+
+
+def test_a_folder_is_refused(tmp_path, no_work):
+    for resume in (False, True):
+        with pytest.raises(InputError, match="this is a folder"):
+            quick().fit(CLUB, checkpoint=tmp_path, resume=resume)
+
+
+# -- where nothing can be written --------------------------------------------------------------
+
+
+def test_a_missing_folder_is_an_error_before_the_work(tmp_path, no_work):
+    with pytest.raises(InputError, match="does not exist: make it first"):
+        quick().fit(CLUB, checkpoint=tmp_path / "nowhere" / "file")
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="does not exist: make it first"):
+        quick().fit(CLUB, checkpoint=tmp_path / "file" / "file")
+
+
+def test_a_folder_without_permission_is_an_error_before_the_work(file, no_work, monkeypatch):
+    """By what the system says of permissions; the tests themselves may have all of them."""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(InputError, match="no permission to write to the folder"):
+        quick().fit(CLUB, checkpoint=file)
+
+
+def test_a_read_only_disk_is_an_error_before_the_work(file, no_work, monkeypatch):
+    def refuse(path, data):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    with pytest.raises(InputError, match="Read-only file system"):
+        quick().fit(CLUB, checkpoint=file)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_full_disk_is_an_error_before_the_work(file, no_work, monkeypatch, resume):
+    usage = shutil.disk_usage(file.parent)._replace(free=10**6)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    with pytest.raises(InputError, match=r"but the disk of .* has 1\.0 MB left: make room"):
+        quick(dimensions=10**4).fit(CLUB, checkpoint=file, resume=resume)
+    with pytest.raises(InputError, match="make room"):
+        quick(dimensions=10**5).fit_walks([[1, 2]], checkpoint=file, resume=resume)
+    assert not list(file.parent.iterdir())
+
+
+def test_a_disk_that_had_room_to_begin_has_room_to_resume(file, monkeypatch):
+    stop(quick(), 50, file)
+    size = file.stat().st_size
+    usage = shutil.disk_usage(file.parent)._replace(free=1.5 * size + 10**5)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    quick().fit(CLUB, checkpoint=file, resume=True)
+
+
+def fill_the_disk_at(monkeypatch, number):
+    """Let the disk be full in the middle of this checkpoint."""
+    savez, calls = np.savez, []
+
+    def full(stream, **arrays):
+        calls.append(stream)
+        if len(calls) == number:
+            stream.write(b"half of it")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        savez(stream, **arrays)
+
+    monkeypatch.setattr(np, "savez", full)
+
+
+def test_a_disk_that_fills_up_leaves_the_checkpoint_before(file, uninterrupted, monkeypatch):
+    fill_the_disk_at(monkeypatch, 5)
+    with pytest.raises(OSError, match="No space left"):
+        quick().fit(CLUB, checkpoint=file, checkpoint_every=OFTEN)
+    assert os.listdir(file.parent) == [file.name]
+    monkeypatch.undo()
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+
+
+def test_a_disk_that_fills_up_at_first_leaves_nothing(file, monkeypatch):
+    fill_the_disk_at(monkeypatch, 1)
+    with pytest.raises(OSError, match="No space left"):
+        quick().fit(CLUB, checkpoint=file, checkpoint_every=OFTEN)
+    assert os.listdir(file.parent) == []
+
+
+# -- interrupts --------------------------------------------------------------------------------
+
+
+def interrupt_at(percent, times=1):
+    """A callback that presses Ctrl-C when so many hundredths are done."""
+    moments = []
+
+    def interrupt(moment):
+        if 100 * moment.walks >= percent * moment.n_walks and not moments:
+            moments.append(moment)
+            for _ in range(times):
+                signal.raise_signal(signal.SIGINT)
+
+    return interrupt
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupt_leaves_a_checkpoint_of_all_that_was_done(
+    file, uninterrupted, interrupts, workers
+):
+    learner = quick(workers=workers)
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(CLUB, checkpoint=file, callbacks=[interrupt_at(40)])
+    assert os.listdir(file.parent) == [file.name]
+    assert not hasattr(learner, "embedding_")
+    assert 0.4 <= walks_in(file) / (34 * 20) < 0.6
+    if workers == 1:
+        assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+
+
+def test_an_interrupt_ends_a_training_without_a_checkpoint_too(interrupts):
+    moments = []
+    with pytest.raises(KeyboardInterrupt):
+        quick().fit(CLUB, callbacks=[interrupt_at(40), moments.append])
+    assert moments[-1].walks < 0.6 * moments[-1].n_walks
+    quick().fit(CLUB)
+
+
+def test_a_second_interrupt_does_not_wait(file, interrupts):
+    """It is raised at once, where the work is; a checkpoint there was stays."""
+    stop(quick(), 20, file)
+    before = file.read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        quick().fit(CLUB, checkpoint=file, resume=True, callbacks=[interrupt_at(40, times=2)])
+    assert file.read_bytes() == before
+
+
+def test_an_interrupt_at_the_very_end_loses_nothing(file, uninterrupted, interrupts):
+    with pytest.raises(KeyboardInterrupt):
+        quick().fit(CLUB, checkpoint=file, callbacks=[interrupt_at(100)])
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+
+
+def test_interrupts_that_are_ignored_stay_so(interrupts, uninterrupted):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert same(quick().fit(CLUB, callbacks=[interrupt_at(40)]), uninterrupted)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_interrupts_go_to_whoever_asked_for_them(interrupts, uninterrupted):
+    heard = []
+    signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    try:
+        assert same(quick().fit(CLUB, callbacks=[interrupt_at(40)]), uninterrupted)
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert heard == [signal.SIGINT]
+
+
+# -- other processes ---------------------------------------------------------------------------
+
+
+LEARN = """
+import os, random, signal, sys, time
+import numpy as np
+from reinforce2vec import Reinforce2Vec, rmat
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+model = Reinforce2Vec(dimensions=20, walks_per_node=10, walk_length=20, workers=1)
+graph = rmat(9)
+
+def learn(file, every, pause, say=lambda moment: None):
+    def slowly(moment):
+        say(moment)
+        time.sleep(pause)
+    model.fit(graph, checkpoint=file, checkpoint_every=every, resume=True, callbacks=[slowly])
+    np.save(file + ".npy", model.embedding_.vectors)
+"""
+
+KILLS, MOMENTS = 16, 6
+KILL = f"""
+# No child gets farther than six hundredths of the whole, so that it cannot end before its time.
+rng = random.Random(1)
+for kill in range({KILLS} + 1):
+    there, here = os.pipe()
+    child = os.fork()
+    if not child:
+        told = 0
+        def tell(moment):
+            global told
+            told += 1
+            os.write(here, b".")
+            if kill < {KILLS} and told == {MOMENTS}:
+                time.sleep(1000)
+        learn(sys.argv[1], 0.002, 0.02 if kill < {KILLS} else 0, tell)
+        os._exit(0)
+    os.close(here)
+    if kill < {KILLS}:
+        for _ in range(rng.randrange({MOMENTS})):
+            os.read(there, 1)
+        time.sleep(rng.uniform(0, 0.03))
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    os.close(there)
+    print(os.waitstatus_to_exitcode(status), os.path.exists(sys.argv[1]))
+"""
+
+DIE = """
+# Each child ends by its own hand, in one part or another of its second checkpoint.
+savez, replace = np.savez, os.replace
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def half_a_file(stream, **arrays):
+    stream.write(bytes(10_000))
+    stream.flush()
+    die()
+
+def no_name(stream, **arrays):
+    savez(stream, **arrays)
+    os.replace = lambda *names: die()
+
+def a_name(stream, **arrays):
+    savez(stream, **arrays)
+    os.replace = lambda *names: (replace(*names), die())
+
+for way in (half_a_file, no_name, a_name) * 2 + (savez,):
+    child = os.fork()
+    if not child:
+        count = 0
+        def write(stream, **arrays):
+            global count
+            count += 1
+            (way if count == 2 else savez)(stream, **arrays)
+        np.savez = write
+        learn(sys.argv[1], 1e-4, 0)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    print(os.waitstatus_to_exitcode(status), os.path.exists(sys.argv[1]))
+"""
+
+WAIT = """
+moments = []
+
+def wait(moment):
+    moments.append(moment)
+    if len(moments) == 10:
+        print("halfway", flush=True)
+        sys.stdin.readline()
+
+learn(sys.argv[1], 1000, 0.01, wait)
+"""
+
+
+def in_another_process(code, *words):
+    return subprocess.Popen(
+        [sys.executable, "-c", LEARN + code, *map(str, words)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def large():
+    return Reinforce2Vec(dimensions=20, walks_per_node=10, walk_length=20, workers=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize(
+    ("code", "kills"), [(KILL, KILLS), (DIE, 6)], ids=["at random moments", "while writing"]
+)
+def test_a_training_that_is_killed_many_times_ends_in_the_same(file, code, kills):
+    process = in_another_process(code, file)
+    try:
+        said, errors = process.communicate(timeout=300)
+    finally:
+        process.kill()
+    assert process.returncode == 0, errors
+    outcomes = [line.split() for line in said.splitlines()]
+    assert [code for code, _ in outcomes] == [str(-signal.SIGKILL)] * kills + ["0"], errors
+    assert outcomes[-2][1] == "True"
+    assert np.load(f"{file}.npy").tobytes() == large().fit_transform(rmat(9)).tobytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_in_another_process_leaves_a_checkpoint(file):
+    process = in_another_process(WAIT, file)
+    try:
+        assert process.stdout.readline() == "halfway\n"
+        assert not file.exists()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate("go on\n", timeout=300)
+    finally:
+        process.kill()
+    assert process.returncode == -signal.SIGINT
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert os.listdir(file.parent) == [file.name]
+    moments = []
+    resumed = large().fit(rmat(9), checkpoint=file, resume=True, callbacks=[moments.append])
+    assert moments[0].walks > 0.1 * moments[0].n_walks
+    assert same(resumed, large().fit(rmat(9)))

@@ -1,0 +1,194 @@
+"""The trained matrices against a literal implementation of skip-gram in float64."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from reinforce2vec._util.random import below, draw, stream, unit
+from reinforce2vec.files.walk_readers import walks_from
+from reinforce2vec.skipgram import trainer
+from reinforce2vec.skipgram.corpus import GivenWalks
+from reinforce2vec.skipgram.cpu import kernels
+from reinforce2vec.skipgram.cpu.simd import MOST_TARGETS
+from reinforce2vec.skipgram.noise import keep_chances, noise_table
+from reinforce2vec.skipgram.state import Settings
+from reinforce2vec.skipgram.trainer import Trainer, begin
+
+N_NODES = 30
+
+
+def make_walks(n_walks=12, length=15, n_nodes=N_NODES, seed=0):
+    """Walks of all lengths from 1 on, padded."""
+    rng = np.random.default_rng(seed)
+    walks = rng.integers(0, n_nodes, (n_walks, length)).astype(np.int32)
+    for walk in walks[1:]:
+        walk[rng.integers(1, length + 1) :] = -1
+    walks[0, 0] = n_nodes - 1
+    return walks
+
+
+def drawer(seed, number):
+    """The draws of a walk: random bits by position and number."""
+    parts = stream(np.uint64(seed) ^ kernels.TRAINING, number)
+    key, gamma = (np.uint64(part) for part in parts)
+    return lambda position, i: np.uint64(draw(key, gamma, position, i))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def literal_step(inputs, outputs, contexts, targets, labels, rate):
+    """Train contexts against targets: the definition, in as many words as simd.step's.
+
+    `labels` has 1 for the true target, 0 for a negative and NaN for one that does not count.
+    """
+    scores = inputs[contexts] @ outputs[targets].T
+    counts = ~np.isnan(labels)
+    gradients = np.where(counts, rate * (np.nan_to_num(labels) - sigmoid(scores)), 0.0)
+    loss = np.where(counts, np.where(labels == 1, -1, 1) * scores, -np.inf)
+    old = outputs[targets].copy()
+    moved = old.copy()
+    for context, gradient in zip(contexts, gradients, strict=True):
+        before = inputs[context].copy()
+        inputs[context] += gradient @ moved
+        moved += np.outer(gradient, before)
+    np.add.at(outputs, targets, moved - old)  # adds twice what is there twice
+    return np.log1p(np.exp(loss)).sum()
+
+
+def literal_batch(path):
+    """The most contexts at once, of 8, 4 and 2, among which no node stands more than twice."""
+    for size in (8, 4):
+        parts = (path[at : at + size] for at in range(len(path)))
+        if all(max(Counter(part).values()) <= 2 for part in parts):
+            return size
+    return 2
+
+
+def literal_training(walks, inputs, outputs, visits, settings, n_walks):
+    """Skip-gram as kernels.py describes it, with the same draws."""
+    noise = [divmod(int(entry), 2**32) for entry in noise_table(visits)]
+    keep = keep_chances(visits, settings.subsample)
+    negatives = settings.negatives
+    n_groups = -(-(negatives + 1) // MOST_TARGETS)
+    size = -(-(negatives + 1) // n_groups)
+    loss, pairs = 0.0, 0
+    for number in range(n_walks):
+        walk = walks[number % len(walks)]
+        bits_at = drawer(settings.seed, number)
+        path = [
+            node
+            for at, node in enumerate(walk[walk >= 0])
+            if keep is None or unit(bits_at(at, negatives + 1)) < keep[node]
+        ]
+        rate = np.float32(settings.learning_rate * max(1 - number / n_walks, 1e-4))
+        batch = literal_batch(path)
+        for at, centre in enumerate(path):
+            shrunk = 1 + below(bits_at(at, 0), settings.window)
+            contexts = path[max(at - shrunk, 0) : at] + path[at + 1 : at + 1 + shrunk]
+            targets, labels = [centre], [1.0]
+            for k in range(1, negatives + 1):
+                node, rest = divmod(int(bits_at(at, k)) * len(visits), 2**64)
+                chance, alias = noise[node]
+                node = node if rest >> 32 < chance else alias
+                targets.append(node)
+                labels.append(np.nan if node == centre else 0.0)
+            pairs += len(contexts)
+            for first in range(0, negatives + 1, size):
+                group = slice(first, first + size)
+                for some in range(0, len(contexts), batch):
+                    loss += literal_step(
+                        inputs, outputs, contexts[some : some + batch],
+                        targets[group], np.array(labels[group]), rate,
+                    )  # fmt: skip
+    return loss, pairs
+
+
+def trained_both_ways(walks, settings, n_nodes=N_NODES, scale=1.0):
+    corpus = GivenWalks(walks_from(walks, np.arange(n_nodes)))
+    state = begin(corpus, settings, 1)
+    rng = np.random.default_rng(1)
+    for matrix in state.weights[:2]:  # large enough to be away from the straight part of σ
+        matrix[:, : settings.dimensions] = scale * rng.normal(size=(n_nodes, settings.dimensions))
+    expected = [matrix[:, : settings.dimensions].astype(float) for matrix in state.weights[:2]]
+    n_walks = len(walks) * settings.epochs
+    loss, pairs = literal_training(walks, *expected, state.visits, settings, n_walks)
+    Trainer(corpus, settings, state, 1).run()
+    return state, expected, loss, pairs
+
+
+def check_same(walks, settings, **options):
+    state, expected, loss, pairs = trained_both_ways(walks, settings, **options)
+    for matrix, exact in zip(state.weights[:2], expected, strict=True):
+        np.testing.assert_allclose(matrix[:, : settings.dimensions], exact, rtol=1e-4, atol=2e-5)
+        assert not matrix[:, settings.dimensions :].any()
+    assert state.pairs.sum() == pairs
+    assert state.losses.sum() == pytest.approx(loss, rel=1e-5)
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 15, 16, 17, 64, 100, 128, 1000])
+def test_any_dimension_is_trained_as_defined(dimensions):
+    scale = 2 / dimensions**0.5
+    check_same(make_walks(), Settings(dimensions, window=4, learning_rate=0.05), scale=scale)
+
+
+@pytest.mark.parametrize("negatives", [1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 20])
+def test_any_number_of_negatives_is_trained_as_defined(negatives):
+    check_same(make_walks(), Settings(20, negatives=negatives, learning_rate=0.05), scale=0.4)
+
+
+@pytest.mark.parametrize("window", [1, 2, 7, 14, 15, 1000])
+def test_any_window_is_trained_as_defined(window):
+    check_same(make_walks(), Settings(20, window=window), scale=0.4)
+
+
+@pytest.mark.parametrize("subsample", [1e-3, 1e-2, 0.1])
+def test_subsampling_is_as_defined(subsample):
+    check_same(make_walks(), Settings(20, subsample=subsample), scale=0.4)
+
+
+def test_epochs_go_over_the_walks_again_at_a_rate_that_keeps_falling():
+    check_same(make_walks(), Settings(20, epochs=3), scale=0.4)
+
+
+def test_walks_longer_than_what_is_drawn_at_once_are_trained_as_defined():
+    check_same(make_walks(2, 3 * kernels.AHEAD + 5), Settings(8, window=3), scale=0.4)
+
+
+@pytest.mark.parametrize("n_nodes", [1, 2, 3])
+def test_small_vocabularies_repeat_contexts_and_targets_and_are_trained_as_defined(n_nodes):
+    walks = make_walks(4, 8, n_nodes)
+    check_same(walks, Settings(10, window=3, learning_rate=0.02), n_nodes=n_nodes, scale=0.3)
+
+
+def test_saturated_scores_have_the_loss_of_their_definition(monkeypatch):
+    monkeypatch.setattr(trainer, "MOST_LOSS", np.inf)  # it would be taken for a failure
+    state, _, loss, _ = trained_both_ways(
+        make_walks(3), Settings(16, learning_rate=1e-6), scale=2.0
+    )
+    assert loss > 10 * state.pairs.sum()  # scores are large indeed
+    assert state.losses.sum() == pytest.approx(loss, rel=1e-5)
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names x86 processors")
+@pytest.mark.parametrize(
+    ("width", "processor", "features"),
+    [(8, "haswell", "+avx,+avx2,+fma"), (4, "nehalem", "+sse4.2")],
+)
+def test_narrower_vector_registers_train_as_defined(width, processor, features, tmp_path):
+    tests = f"{__file__}::test_any_dimension_is_trained_as_defined"
+    kind = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features}
+    env = {**os.environ, **kind, "NUMBA_CACHE_DIR": str(tmp_path)}
+    for words in (
+        ["-c", f"from reinforce2vec.skipgram.cpu.simd import WIDTH; assert WIDTH == {width}"],
+        ["-m", "pytest", "-p", "no:cacheprovider", f"{tests}[17]", f"{tests}[64]"],
+    ):
+        subprocess.run([sys.executable, *words], env=env, check=True)

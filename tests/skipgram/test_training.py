@@ -1,0 +1,509 @@
+"""What training learns, and that it ends well whatever it is given."""
+
+from __future__ import annotations
+
+import math
+
+import networkx
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from reinforce2vec import (
+    FirstOrderWalk,
+    Graph,
+    InputError,
+    Reinforce2Vec,
+    ReinforcedWalk,
+    karate_club,
+    read_graph,
+    rmat,
+    write_walks,
+)
+from reinforce2vec._util.random import stream
+from reinforce2vec.files.walk_readers import walks_from
+from reinforce2vec.skipgram import corpus, engine, trainer
+from reinforce2vec.skipgram.cpu import kernels
+from reinforce2vec.skipgram.noise import POWER, keep_chances, noise_table
+from reinforce2vec.skipgram.weights import new_weights
+from reinforce2vec.walks.sampler import WalkSampler
+
+ALPHA = 1e-6 / 4  # what each of the chi-square tests below is held against: see there
+
+
+def quick(**changes):
+    """A model that learns fast and repeats."""
+    settings = {"dimensions": 32, "walks_per_node": 20, "workers": 1}
+    return Reinforce2Vec(**(settings | changes))
+
+
+def vectors_of(model):
+    return model.embedding_.vectors
+
+
+def check_sound(model, n_nodes):
+    """All attributes are there, of the right shape and finite."""
+    assert vectors_of(model).shape == (n_nodes, model.dimensions)
+    assert vectors_of(model).dtype == np.float32
+    assert np.isfinite(vectors_of(model)).all()
+    assert np.isfinite(model.loss_curve_).all()
+    assert len(model.loss_curve_) <= 100
+    assert model.n_tokens_ >= n_nodes
+
+
+# -- what is learned ---------------------------------------------------------------------------
+
+
+N_GROUPS, GROUP = 10, 30
+LABELS = np.repeat(np.arange(N_GROUPS), GROUP)
+
+
+def planted_partition(**options):
+    """Ten groups of 30; a node has about 9 neighbours in its own and 3 in the others."""
+    drawn = networkx.planted_partition_graph(N_GROUPS, GROUP, 0.3, 0.01, seed=4, **options)
+    return Graph.from_any(drawn)
+
+
+def accuracy(vectors, labels):
+    """How many nodes are classified rightly after a tenth of them, equally many of each group."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    shown = np.zeros(len(labels), bool)
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        shown[members[: len(members) // 10]] = True
+    scaled = vectors / vectors.std()
+    classifier = linear_model.LogisticRegression(max_iter=1000).fit(scaled[shown], labels[shown])
+    return classifier.score(scaled[~shown], labels[~shown])
+
+
+def near_own_centre(vectors, labels):
+    """Which nodes point more to their own group's mean than to any other's."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    products = unit @ unit.T
+    np.fill_diagonal(products, 0)  # nobody is part of the mean that it is compared with
+    groups = labels == np.unique(labels)[:, None]
+    others = groups.sum(axis=1)[:, None] - groups
+    means = (groups.astype(float) @ products) / others
+    return np.unique(labels)[np.argmax(means, axis=0)] == labels
+
+
+@pytest.mark.parametrize(
+    "walk",
+    [None, ReinforcedWalk.released(), FirstOrderWalk()],
+    ids=["default", "released", "first-order"],
+)
+def test_planted_groups_are_found_from_a_tenth_of_the_labels(walk):
+    model = quick(walk=walk).fit(planted_partition())
+    assert accuracy(vectors_of(model), LABELS) > 0.95
+
+
+def test_the_defaults_find_planted_groups_on_all_processors():
+    model = Reinforce2Vec().fit(planted_partition())
+    assert accuracy(vectors_of(model), LABELS) > 0.95
+
+
+def test_two_threads_find_planted_groups_too():
+    model = quick(workers=2).fit(planted_partition())
+    check_sound(model, len(LABELS))
+    assert accuracy(vectors_of(model), LABELS) > 0.95
+
+
+def test_the_halves_of_a_barbell_are_apart():
+    model = quick().fit(networkx.barbell_graph(20, 0))
+    assert near_own_centre(vectors_of(model), np.repeat([0, 1], 20)).all()
+
+
+def test_groups_that_only_weights_show_are_found():
+    """Everybody is linked to everybody; links within a group are a hundred times as strong."""
+    labels = np.repeat(np.arange(5), 12)
+    strengths = np.where(labels[:, None] == labels, 1.0, 0.01) - np.eye(len(labels))
+    strengths[strengths <= 0] = 0
+    graph = Graph.from_any(strengths)
+    assert graph.weighted
+    assert graph.n_edges == 60 * 59 // 2
+    assert accuracy(vectors_of(quick().fit(graph)), labels) > 0.95
+    unweighted = Graph.from_any(strengths, weighted=False)
+    assert accuracy(vectors_of(quick().fit(unweighted)), labels) < 0.6
+
+
+def test_groups_are_found_along_directed_edges_that_end_in_dead_ends():
+    """From each group edges lead to three nodes without a way out, which are of the group too."""
+    arcs = networkx.planted_partition_graph(N_GROUPS, GROUP, 0.3, 0.01, seed=4, directed=True)
+    sinks = {(label, i): f"sink {label}.{i}" for label in range(N_GROUPS) for i in range(3)}
+    for node in range(len(LABELS)):
+        for i in range(3):
+            if (node + i) % 3:
+                arcs.add_edge(node, sinks[LABELS[node], i])
+    graph = Graph.from_any(arcs)
+    assert graph.directed
+    assert not graph.degrees[-len(sinks) :].any()
+    labels = np.append(LABELS, [label for label, _ in sinks])
+    for walk in (None, ReinforcedWalk.released()):
+        vectors = vectors_of(quick(walk=walk).fit(graph))
+        assert accuracy(vectors, labels) > 0.95
+        assert near_own_centre(vectors, labels)[-len(sinks) :].mean() > 0.9
+
+
+def test_directions_matter():
+    """Two cliques with edges from the first to the second only: nobody returns."""
+    first = [(a, b) for a in range(10) for b in range(10) if a != b]
+    second = [(a + 10, b + 10) for a, b in first]
+    across = [(a, a + 10) for a in range(10)]
+    there = vectors_of(quick().fit(Graph.from_edges(first + second + across, directed=True)))
+    both = vectors_of(quick().fit(Graph.from_edges(first + second + across)))
+    assert not np.array_equal(there, both)
+    assert near_own_centre(there, np.repeat([0, 1], 10)).all()
+
+
+def test_components_are_apart():
+    cliques = networkx.disjoint_union_all([networkx.complete_graph(8) for _ in range(4)])
+    model = quick().fit(cliques)
+    assert near_own_centre(vectors_of(model), np.repeat(np.arange(4), 8)).all()
+
+
+# -- the loss ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("negatives", [1, 5, 20])
+def test_the_loss_begins_at_that_of_guessing_and_falls(negatives):
+    model = quick(negatives=negatives, learning_rate=0.005).fit(planted_partition())
+    guessing = (negatives + 1) * math.log(2)
+    # a negative that is the centre itself does not count, which happens once in some hundred draws
+    assert model.loss_curve_[0] == pytest.approx(guessing, rel=0.02)
+    begin, middle, end = (part.mean() for part in np.split(model.loss_curve_[10:], 3))
+    assert guessing > begin > middle > end
+    assert end < 0.97 * guessing
+
+
+@pytest.mark.parametrize("epochs", [1, 3])
+@pytest.mark.parametrize("walks_per_node", [1, 3, 40])
+def test_the_loss_curve_has_at_most_a_hundred_points(walks_per_node, epochs):
+    model = quick(walks_per_node=walks_per_node, epochs=epochs).fit(karate_club())
+    assert len(model.loss_curve_) == min(100, 34 * walks_per_node * epochs)
+    assert model.n_tokens_ == 34 * walks_per_node * 40 * epochs
+
+
+def test_more_epochs_make_new_walks():
+    """Two epochs of 10 walks a node are the walks of one epoch of 20, in the same order."""
+    one, two = quick(walks_per_node=20), quick(walks_per_node=10, epochs=2)
+    graph = karate_club()
+    assert one.fit(graph).n_tokens_ == two.fit(graph).n_tokens_
+    differences = np.abs(vectors_of(one) - vectors_of(two)).max()
+    assert 0 < differences < 0.5 * np.abs(vectors_of(one)).max()  # the noise is of half of them
+    walks = corpus.SampledWalks(WalkSampler(graph, per_node=20, workers=1))
+    state = trainer.begin(walks, one._settings(), 1)
+    state.visits[:] = two._state.visits
+    trainer.Trainer(walks, one._settings(), state, 1).run()
+    assert np.array_equal(state.weights.vectors, vectors_of(two))
+
+
+# -- negatives and subsampling -----------------------------------------------------------------
+
+
+VISITS = [
+    np.array([1]),
+    np.array([5, 5]),
+    np.array([0, 7, 0, 1, 0]),
+    np.arange(1, 200),
+    (1e12 / np.arange(1, 3000) ** 2).astype(np.int64),
+    np.random.default_rng(3).integers(0, 3, 1001),
+]
+
+
+@pytest.mark.parametrize("visits", VISITS, ids=len)
+def test_the_noise_table_holds_visits_to_the_power_of_three_quarters(visits):
+    """Every entry is decoded, so this is exact but for the rounding of 32 bits."""
+    table = noise_table(visits)
+    chances = (table >> np.uint64(32)) / 2.0**32
+    others = (table & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    drawn = chances + np.bincount(others, 1 - chances, len(visits))
+    expected = visits**POWER / (visits**POWER).sum() * len(visits)
+    np.testing.assert_allclose(drawn, expected, rtol=1e-6, atol=1e-6)
+    assert not drawn[visits == 0].any()
+
+
+@pytest.mark.parametrize("visits", VISITS[1:5], ids=len)
+def test_negatives_are_drawn_by_visits_to_the_power_of_three_quarters(visits):
+    """Chi-square: four exact samplers fail one of these tests once in a million times."""
+    n, negatives, stride = 2000, 50, 16
+    targets = np.empty(n * (negatives + 1), np.int64)
+    key, gamma = stream(np.uint64(12), 3)
+    kernels.draw_targets(
+        noise_table(visits), np.zeros(n, np.int64), 0, n, np.uint64(key), np.uint64(gamma),
+        negatives, stride, targets, negatives + 1,
+    )  # fmt: skip
+    drawn = targets.reshape(n, negatives + 1)[:, 1:] // stride
+    counts = np.bincount(drawn.ravel(), minlength=len(visits))
+    assert not counts[visits == 0].any()
+    expected = visits**POWER / (visits**POWER).sum() * counts.sum()
+    frequent = expected >= 20
+    counts = np.append(counts[frequent], counts[~frequent].sum())
+    expected = np.append(expected[frequent], expected[~frequent].sum())
+    some = expected > 0
+    assert chisquare(counts[some], expected[some]).pvalue > ALPHA
+
+
+def test_nodes_that_are_never_visited_stay_where_they_began():
+    walks = [[0, 1, 2, 1, 0, 2] * 5] * 20
+    model = quick(dimensions=16).fit_walks(walks, ids=range(10))
+    untouched = quick(dimensions=16).fit_walks([[0]], ids=range(10))
+    assert np.array_equal(vectors_of(model)[3:], vectors_of(untouched)[3:])
+    assert not np.isclose(vectors_of(model)[:3], vectors_of(untouched)[:3]).any()
+
+
+@pytest.mark.parametrize("threshold", [1e-5, 1e-3, 0.1])
+def test_chances_to_keep_a_visit_are_word2vecs(threshold):
+    visits = np.array([0, 1, 10, 1000, 100_000])
+    shares = visits[1:] / visits.sum()
+    expected = [min(1, math.sqrt(threshold / f) + threshold / f) for f in shares]
+    np.testing.assert_allclose(keep_chances(visits, threshold)[1:], expected, rtol=1e-6)
+    assert keep_chances(visits, 0.0) is None
+
+
+def test_subsampling_skips_visits_of_frequent_nodes_only():
+    walks = np.array([[0, 1] * 50 + [2]] * 10)
+    kept = quick(subsample=1e-9).fit_walks(walks)
+    assert kept.n_tokens_ == walks.size  # skipped ones are tokens all the same
+    assert kept._state.pairs.sum() == 0
+    whole = quick(subsample=10.0).fit_walks(walks)
+    assert np.array_equal(vectors_of(whole), vectors_of(quick().fit_walks(walks)))
+
+
+# -- whatever it is given ----------------------------------------------------------------------
+
+
+SMALL_GRAPHS = {
+    "one node": Graph.from_edges([], nodes=["alone"]),
+    "one node with itself": Graph.from_edges([(0, 0)], self_loops=True),
+    "isolated nodes": Graph.from_edges([], nodes=range(7)),
+    "two nodes": Graph.from_edges([("a", "b")]),
+    "two nodes and an isolated one": Graph.from_edges([("a", "b")], nodes=["c", "b"]),
+    "dead ends": Graph.from_edges([(0, 1), (0, 2), (3, 1)], directed=True),
+    "weights far apart": Graph.from_edges([(0, 1, 1e-100), (1, 2, 1e40), (2, 3, 1.0)]),
+}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"dimensions": 1},
+        {"dimensions": 1000, "walks_per_node": 2},
+        {"walk_length": 1},
+        {"walk_length": 2, "window": 1000},
+        {"window": 10**30, "walk_length": 5},
+        {"negatives": 20},
+        {"negatives": 1},
+        {"subsample": 1e-5},
+        {"walks_per_node": 1, "epochs": 3},
+        {"workers": 2},
+        {"walk": ReinforcedWalk.released()},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("name", SMALL_GRAPHS)
+def test_the_smallest_graphs_end_in_finite_vectors(name, settings):
+    graph = SMALL_GRAPHS[name]
+    model = quick(**settings).fit(graph)
+    check_sound(model, graph.n_nodes)
+    assert list(model.embedding_.ids) == list(graph.ids)
+
+
+@pytest.mark.parametrize("dimensions", [1, 3, 1000])
+def test_any_number_of_dimensions(dimensions):
+    model = quick(dimensions=dimensions, walks_per_node=5).fit(karate_club())
+    check_sound(model, 34)
+
+
+def test_a_window_wider_than_the_walks():
+    check_sound(quick(window=500, walk_length=8).fit(karate_club()), 34)
+
+
+def test_walks_of_one_node_teach_nothing():
+    model = quick(walk_length=1).fit(karate_club())
+    assert len(model.loss_curve_) == 0
+    assert model.n_tokens_ == 34 * 20
+    assert np.abs(vectors_of(model)).max() < 1 / 32
+
+
+@pytest.mark.parametrize(
+    "nothing", [[], Graph.from_edges([]), networkx.Graph()], ids=["list", "Graph", "networkx"]
+)
+def test_a_graph_without_nodes_is_refused(nothing):
+    with pytest.raises(InputError, match="no nodes"):
+        quick().fit(nothing)
+
+
+@pytest.mark.parametrize("rate", [1, 100, 1e30, 1e300])
+@pytest.mark.parametrize("graph", [karate_club(), planted_partition()], ids=len)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_learning_rate_that_is_too_large_is_named(graph, rate, workers):
+    with pytest.raises(InputError, match=r"learning_rate of \S+ is too large: try 0\.0"):
+        quick(learning_rate=rate, workers=workers).fit(graph)
+
+
+@pytest.mark.parametrize("rate", [5, 100, 1e30])
+def test_it_is_named_after_a_few_walks_too(rate):
+    with pytest.raises(InputError, match="learning_rate"):
+        quick(learning_rate=rate, walks_per_node=1, walk_length=10).fit(karate_club())
+
+
+def test_a_failed_training_leaves_the_model_as_it_was():
+    model = quick().fit(karate_club())
+    before = vectors_of(model).copy()
+    with pytest.raises(InputError, match="learning_rate"):
+        model.set_params(learning_rate=100).fit(planted_partition())
+    assert np.array_equal(vectors_of(model), before)
+    assert model.graph_.n_nodes == 34
+
+
+# -- one seed, one result ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dimensions", [10, 32])
+def test_one_thread_repeats_to_the_last_bit(dimensions):
+    graph = planted_partition()
+    models = [quick(dimensions=dimensions, seed=7).fit(graph) for _ in range(2)]
+    assert vectors_of(models[0]).tobytes() == vectors_of(models[1]).tobytes()
+    assert np.array_equal(models[0].loss_curve_, models[1].loss_curve_)
+    other = quick(dimensions=dimensions, seed=8).fit(graph)
+    assert not np.isclose(vectors_of(models[0]), vectors_of(other)).all(axis=1).any()
+
+
+def test_seeds_count_modulo_two_to_the_64():
+    a, b = (vectors_of(quick(seed=seed).fit(karate_club())) for seed in (3, 2**64 + 3))
+    assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("tokens", [1, 100, 1000, 1 << 22])
+def test_with_one_thread_the_size_of_a_chunk_changes_nothing(tokens, monkeypatch):
+    expected = vectors_of(quick(epochs=2).fit(karate_club()))
+    monkeypatch.setattr(engine, "CHUNK_TOKENS", tokens)
+    assert np.array_equal(vectors_of(quick(epochs=2).fit(karate_club())), expected)
+
+
+def test_the_walks_are_the_same_with_any_number_of_threads():
+    one, two = (quick(workers=workers).fit(planted_partition()) for workers in (1, 2))
+    assert one.n_tokens_ == two.n_tokens_
+    assert np.array_equal(one._state.visits, two._state.visits)
+    assert one._state.pairs.sum() == two._state.pairs.sum()
+    assert one.loss_curve_[-1] == pytest.approx(two.loss_curve_[-1], rel=0.02)
+
+
+def test_visits_are_counted_on_a_pilot_round_of_large_graphs(monkeypatch):
+    monkeypatch.setattr(corpus, "PILOT_STEPS", 1)
+    graph = rmat(8)
+    model = quick(walks_per_node=3, walk_length=10).fit(graph)
+    walks = sampler_of(graph, None, per_node=1, length=10).sample()
+    assert np.array_equal(model._state.visits, np.bincount(walks[walks >= 0], minlength=256))
+
+
+# -- walks that are there already --------------------------------------------------------------
+
+
+def sampler_of(graph, walk, **options):
+    """Walks in the order in which `fit` takes them: their starts shuffled."""
+    return corpus.SampledWalks(WalkSampler(graph, walk, **options)).sampler
+
+
+@pytest.fixture(scope="module")
+def club_walks():
+    return sampler_of(karate_club(), FirstOrderWalk(), per_node=20, seed=5).sample()
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return vectors_of(quick(walk=FirstOrderWalk(), seed=5).fit(karate_club()))
+
+
+def test_walks_in_an_array_teach_what_the_graph_teaches(club_walks, expected):
+    model = quick(seed=5).fit_walks(club_walks, ids=karate_club())
+    assert np.array_equal(vectors_of(model), expected)
+    assert model.embedding_.ids.tolist() == list(range(1, 35))
+    assert model.graph_ is None
+
+
+def test_dead_ends_in_an_array_teach_what_the_graph_teaches():
+    graph = Graph.from_any(networkx.gnp_random_graph(60, 0.03, seed=2, directed=True))
+    walks = sampler_of(graph, None, per_node=20, seed=5).sample()
+    assert (walks < 0).any()
+    model, from_graph = quick(seed=5).fit_walks(walks), quick(seed=5).fit(graph)
+    assert np.array_equal(vectors_of(model), vectors_of(from_graph))
+    assert model.n_tokens_ == from_graph.n_tokens_ == (walks >= 0).sum()
+
+
+def test_lists_of_ids_teach_the_same(club_walks, expected):
+    club = karate_club()
+    model = quick(seed=5).fit_walks(club.ids[club_walks].tolist(), ids=club)
+    assert np.array_equal(vectors_of(model), expected)
+    ragged = [["ann", "bob", "cid"], ["bob"], ("cid", "ann")]
+    model = quick().fit_walks(ragged)
+    assert model.embedding_.ids.tolist() == ["ann", "bob", "cid"]
+    assert model.n_tokens_ == 6
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".txt.gz", ".npy", ".parquet"])
+def test_files_teach_the_same(tmp_path, suffix, club_walks, expected):
+    path = tmp_path / f"walks{suffix}"
+    write_walks(path, sampler_of(karate_club(), FirstOrderWalk(), per_node=20, seed=5))
+    models = [quick(seed=5).fit_walks(walks) for walks in (path, str(path))]
+    assert vectors_of(models[0]).tobytes() == vectors_of(models[1]).tobytes()
+    if suffix == ".npy":
+        assert models[0].embedding_.ids.tolist() == list(range(1, 35))
+        assert np.array_equal(vectors_of(models[0]), expected)
+    else:  # nodes are numbered in the order in which walks come to them
+        lists = quick(seed=5).fit_walks(karate_club().ids[club_walks].tolist())
+        assert models[0].embedding_.ids.tolist() == lists.embedding_.ids.tolist()
+        assert np.array_equal(vectors_of(models[0]), vectors_of(lists))
+
+
+def test_epochs_go_over_given_walks_again(club_walks):
+    twice = quick(epochs=2).fit_walks(club_walks)
+    assert twice.n_tokens_ == 2 * club_walks.size
+    repeated = quick().fit_walks(np.concatenate([club_walks, club_walks]))
+    assert np.array_equal(vectors_of(twice), vectors_of(repeated))
+
+
+def test_the_kind_of_integers_does_not_matter(club_walks):
+    expected = vectors_of(quick().fit_walks(club_walks))
+    for dtype in (np.int64, np.uint8, np.int16):
+        assert np.array_equal(vectors_of(quick().fit_walks(club_walks.astype(dtype))), expected)
+    fortran = np.asfortranarray(club_walks)
+    assert np.array_equal(vectors_of(quick().fit_walks(fortran)), expected)
+
+
+@pytest.mark.parametrize(
+    ("walks", "options", "message"),
+    [
+        ([], {}, "no walks"),
+        (np.empty((0, 5), np.int32), {}, "no walks"),
+        ([[]], {}, "empty"),
+        (np.array([[0.5]]), {}, "integers"),
+        (np.array([[0, 7]]), {"ids": ["a", "b"]}, "names row 7"),
+        ([["a", "c"]], {"ids": ["a", "b"]}, "'c'"),
+        ("missing.txt", {}, "there is no such file"),
+        (karate_club(), {}, "not Graph"),
+    ],
+)
+def test_walks_that_cannot_be_used_are_refused(walks, options, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message):
+        quick().fit_walks(walks, **options)
+
+
+def test_a_written_graph_teaches_what_it_taught_in_memory(tmp_path):
+    """Ids in a file are numbered in the order in which they come."""
+    path = tmp_path / "edges.txt"
+    path.write_text("b a\nc b\nc d\n")
+    model = quick().fit(path)
+    assert model.embedding_.ids.tolist() == ["b", "a", "c", "d"]
+    assert np.array_equal(vectors_of(model), vectors_of(quick().fit(read_graph(path))))
+
+
+def test_a_chunk_has_less_walks_where_a_token_is_more_work():
+    walks = corpus.GivenWalks(walks_from(np.zeros((10**5, 40), np.int32)))
+    sizes = []
+    for settings in (trainer.Settings(64), trainer.Settings(64, negatives=200)):
+        state = trainer.State(new_weights(1, 64, 0), np.ones(1, np.int64))
+        sizes.append(trainer.Trainer(walks, settings, state, 1).engine.chunk_walks)
+    assert sizes[1] < sizes[0] / 10

@@ -1,0 +1,633 @@
+"""Tuning: an honest search within a budget, that can be killed and goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import reinforce2vec as r2v
+from reinforce2vec import InputError, Reinforce2Vec, karate_club, planted_groups
+from reinforce2vec.cli.main import app
+from reinforce2vec.evaluation import link_prediction
+from reinforce2vec.tuning import search, space
+from reinforce2vec.tuning.budget import Clock, Pace, in_words, seconds_of
+from reinforce2vec.tuning.importance import importances
+from reinforce2vec.tuning.objective import TEST, VALIDATION, NodeClassification
+from reinforce2vec.tuning.proposals import Proposals
+from reinforce2vec.tuning.results import Source, Trial, Tuning
+from reinforce2vec.tuning.search import ATTEMPTS, OutOfTime, Search, tune
+from reinforce2vec.tuning.space import SPACE, limited, starts
+
+FEW = {"dimensions": 8, "workers": 1}
+DEFAULT = starts(SPACE)["default"]
+
+
+@pytest.fixture(scope="module")
+def groups():
+    return planted_groups(120, 3)
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Trainings with at most two walks from every node, and few at the end; the rest is real."""
+    monkeypatch.setattr(search, "SPACE", limited(2))
+    monkeypatch.setattr(search, "PLANS", ((1, 1),))
+
+
+def worth(setting, seed=0):
+    """What a setting is worth to a search that trains nothing."""
+    noise = np.random.default_rng([seed, *json.dumps(setting).encode()]).normal(scale=0.3)
+    window = abs(setting["window"] - 5) / 5
+    return 80.0 + 8 * setting["smooth"] - window - abs(np.log2(setting["rate"])) + noise
+
+
+@pytest.fixture
+def untrained(monkeypatch):
+    """A search that only pretends to train; the list of what was asked for, with its parts."""
+    asked = []
+
+    def embed(self, setting, seed, parts):
+        asked.append((setting, seed, parts))
+        return [{"hadamard": {"auc": worth(setting, seed), "ap": 50.0}} for _ in parts]
+
+    monkeypatch.setattr(Search, "embed", embed)
+    return asked
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The karate club in edges.txt, and its two halves in labels.txt."""
+    club = karate_club()
+    pairs = [(a, b) for a in club.ids.tolist() for b in club.neighbors(a).tolist() if a < b]
+    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs))
+    halves = [f"{node} {'low' if node < 18 else 'high'}\n" for node in club.ids]
+    (tmp_path / "labels.txt").write_text("".join(halves))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["tune", *map(str, words)])
+
+
+def check(result, code=0):
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def tried(found):
+    return [(trial.setting, trial.score) for trial in found.trials]
+
+
+# -- what a setting means ------------------------------------------------------------------------
+
+
+def drawn_settings(how_many):
+    rng = np.random.default_rng(0)
+    for _ in range(how_many):
+        setting = {}
+        for one in SPACE:
+            if one.applies(setting):
+                setting[one.name] = one.values[rng.integers(len(one.values))]
+        yield setting
+
+
+@pytest.fixture
+def fitted(monkeypatch):
+    """Parameters of every model that is fitted; none is trained."""
+    models = []
+
+    def fit(self, graph, *args, **options):
+        models.append(self.get_params())
+        self.embedding_ = r2v.Embedding(graph.ids, np.ones((len(graph.ids), 2)))
+        self.n_tokens_, self.seconds_, self.backend_ = 1, 1.0, "cpu"
+        self.loss_curve_, self.learning_rate_ = np.ones(1), 0.1
+        return self
+
+    monkeypatch.setattr(Reinforce2Vec, "fit", fit)
+    monkeypatch.setattr(r2v.Embedding, "save", lambda self, path: None)
+    return models
+
+
+def test_command_and_python_make_the_model_that_was_scored(folder, fitted):
+    settings = [*starts(SPACE).values(), *drawn_settings(12)]
+    source = Source(
+        ("embed", "edges.txt", "-o", "vectors.npz", "--unweighted"), "r2v.read_graph('edges.txt')"
+    )
+    for setting in settings:
+        found = Tuning({"dimensions": 24}, [Trial(0, setting, "default", 1.0)], source=source)
+        scored = found.model(workers=3).get_params()
+        program, *words = shlex.split(found.command)
+        assert program == "reinforce2vec"
+        check(CliRunner().invoke(app, [*words, "--workers", "3"]))
+        exec(found.python, {})
+        by_command, by_python = fitted[-2:]
+        assert by_command == scored
+        assert by_python | {"workers": 3} == scored
+    assert len(fitted) == 2 * len(settings)
+
+
+def test_the_default_is_what_the_model_has_by_itself():
+    by_itself = Reinforce2Vec().get_params()
+    given = space.parameters_of(DEFAULT, 64) | {"walk": None}
+    assert given == {name: by_itself[name] for name in given}
+    assert space.parameters_of(DEFAULT, 64)["walk"] == r2v.ReinforcedWalk()
+
+
+def test_all_that_a_search_begins_with_is_in_its_space():
+    for most in (1, 20, 80):
+        limit = limited(most)
+        for setting in starts(limit).values():
+            assert [one.name for one in limit if one.applies(setting)] == list(setting)
+            assert all(setting[one.name] in one.values for one in limit if one.name in setting)
+        assert next(iter(starts(limit))) == "default"
+
+
+# -- the search ----------------------------------------------------------------------------------
+
+
+def test_one_seed_gives_one_result_and_another_seed_another(groups, untrained):
+    first, again = (tune(groups, trials=16, seed=3, **FEW) for _ in range(2))
+    assert tried(first) == tried(again)
+    assert first.finals == again.finals
+    assert tried(tune(groups, trials=9, seed=4, **FEW))[8] != tried(first)[8]
+    assert len({json.dumps(setting) for setting, _ in tried(first)}) == 16
+
+
+def test_real_trainings_with_one_thread_repeat_to_the_last_bit(groups, brief):
+    one, other = (tune(groups, trials=7, **FEW) for _ in range(2))
+    assert tried(one) == tried(other)
+    assert [final.test for final in one.finals] == [final.test for final in other.finals]
+    assert one.best.score >= one.default.score
+
+
+def test_the_search_gets_better_than_what_it_began_with(groups, untrained):
+    found = tune(groups, trials=30, **FEW)
+    began = len(starts(SPACE))
+    assert max(score for _, score in tried(found)[began:]) > max(
+        score for _, score in tried(found)[:began]
+    )
+
+
+def test_a_training_that_fails_is_noted_and_the_search_goes_on(groups, untrained, monkeypatch):
+    embed = Search.embed
+
+    def diverge(self, setting, seed, parts):
+        if setting["walk"] == "first-order":
+            raise InputError("training failed: the learning rate is too large")
+        return embed(self, setting, seed, parts)
+
+    monkeypatch.setattr(Search, "embed", diverge)
+    found = tune(groups, trials=12, **FEW)
+    failed = [trial for trial in found.trials if trial.error]
+    assert failed
+    assert all(trial.score is None and "too large" in trial.error for trial in failed)
+    assert found.best.setting["walk"] != "first-order"
+    assert len(found.trials) == 12
+
+
+def test_the_best_few_and_the_default_are_trained_anew_with_other_seeds(groups, untrained):
+    found = tune(groups, trials=12, seed=5, **FEW)
+    searched, ended = untrained[:12], untrained[12:]
+    assert {(seed, parts) for _, seed, parts in searched} == {(5, (VALIDATION,))}
+    assert all(seed > 5 and parts == (VALIDATION, TEST) for _, seed, parts in ended)
+    finalists = [found.trials[final.number] for final in found.finals]
+    assert finalists[0] is found.default
+    others = [trial for trial in found.ranking if trial is not found.default]
+    assert finalists[1:] == others[:3]
+    means = {final.number: found.validation_of(final) for final in found.finals}
+    assert found.best.number == max(means, key=means.get)
+
+
+def test_a_finalist_that_fails_with_another_seed_is_dropped(groups, untrained, monkeypatch):
+    embed = Search.embed
+
+    def diverge(self, setting, seed, parts):
+        if seed > 1 and setting["walk"] != "paper":
+            raise InputError("training failed: the learning rate is too large")
+        return embed(self, setting, seed, parts)
+
+    monkeypatch.setattr(Search, "embed", diverge)
+    found = tune(groups, trials=8, **FEW)
+    walks = [found.trials[final.number].setting["walk"] for final in found.finals]
+    assert 1 <= len(walks) < 4
+    assert set(walks) == {"paper"}
+
+
+# -- honest --------------------------------------------------------------------------------------
+
+
+def test_the_search_sees_none_of_the_pairs_that_it_is_judged_by(groups, brief, monkeypatch):
+    """Every pair that any classifier is trained on or asked about goes through pair_features."""
+    seen = {"search": set(), "end": set()}
+    phase = "search"
+    features, finish = link_prediction.pair_features, Search.finish
+
+    def spy(matrix, pairs, operator):
+        seen[phase] |= {tuple(pair) for pair in pairs.tolist()}
+        return features(matrix, pairs, operator)
+
+    def end(self):
+        nonlocal phase
+        phase = "end"
+        finish(self)
+
+    monkeypatch.setattr(link_prediction, "pair_features", spy)
+    monkeypatch.setattr(Search, "finish", end)
+    found = tune(groups, trials=3, **FEW)
+    held_out = 2 * found.facts["held_out_edges"]  # and as many pairs that were no edges
+    assert len(seen["end"]) == held_out
+    assert len(seen["end"] - seen["search"]) == held_out // 2
+
+
+def test_the_search_knows_nothing_of_the_labels_that_it_is_judged_by(groups, brief):
+    labels = groups.labels.copy()
+    order = np.random.default_rng(0).permutation(len(labels))
+    unseen = order[len(labels) // 2 :]
+    labels[unseen] = np.roll(labels[unseen], 1, axis=1)
+    told, lied = (
+        tune(groups.graph, "node-classification", given, trials=3, **FEW)
+        for given in (groups.labels, labels)
+    )
+    assert tried(told) == tried(lied)
+    for one, other in zip(told.finals, lied.finals, strict=True):
+        assert one.validation == other.validation
+        assert min(one.test) > max(other.test)
+
+
+def test_a_search_that_knows_all_good_settings_still_finds_new_ones(groups, monkeypatch):
+    """optuna's sampler alone would propose the best one again and again."""
+    tiny = tuple(one._replace(values=one.values[:2]) for one in SPACE)
+    proposals = Proposals(tiny, 0)
+    told = []
+    for _ in range(30):
+        setting = next(one for one in map(proposals.ask, range(ATTEMPTS)) if one not in told)
+        told.append(setting)
+        proposals.tell(setting, 80.0 + 9 * setting["smooth"] - setting["window"])
+    assert len(told) == 30
+
+
+def test_the_parts_of_nodes_are_those_of_the_evaluation(groups):
+    vectors = np.random.default_rng(0).normal(size=(120, 4))
+    task = NodeClassification(groups.graph, groups.labels, seed=2)
+    for part in (VALIDATION, TEST):
+        expected = r2v.classify_nodes(vectors, groups.labels, seed=2, part=part)
+        assert task.score(vectors, part) == {"vectors": expected}
+
+
+def test_a_default_that_is_no_worse_on_the_unseen_part_is_recommended(groups, untrained):
+    found = tune(groups, trials=9, **FEW)
+    assert "no worse" not in str(found)
+    for final in found.finals:
+        final.test[:] = [50.0] * len(final.test)
+    assert "There the default is no worse: keep it, whatever follows." in str(found)
+
+
+# -- time ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("budget", "seconds"),
+    [
+        ("90s", 90),
+        ("10m", 600),
+        ("1h30m", 5400),
+        ("2h", 7200),
+        ("45", 45),
+        (12.5, 12.5),
+        ("1M", 60),
+    ],
+)
+def test_budgets_are_read(budget, seconds):
+    assert seconds_of(budget) == seconds
+
+
+@pytest.mark.parametrize("budget", ["", "ten minutes", "10x", "30m1h", "-5", 0, "0m", float("nan")])
+def test_budgets_that_are_no_time_are_refused(budget):
+    with pytest.raises(InputError, match="budget must be"):
+        seconds_of(budget)
+
+
+def test_what_a_training_takes_grows_with_its_work():
+    pace = Pace(1000)
+    pace.add(DEFAULT | {"walks_per_node": 1}, training=2.0, beside=3.0)
+    ten = DEFAULT | {"walks_per_node": 10}
+    assert pace.expected(ten) == pytest.approx(23.0)
+    assert pace.expected(ten | {"window": 2}) < 23.0
+
+
+def test_walks_are_so_few_that_a_training_takes_a_small_share():
+    pace = Pace(1000)
+    pace.add(DEFAULT | {"walks_per_node": 1}, training=1.0, beside=0.0)
+    choices = (1, 2, 5, 10, 20, 40, 80)
+    assert [pace.most_walks(DEFAULT, choices, 8.0 * n) for n in (1, 4, 10, 1000)] == [1, 2, 10, 80]
+    with pytest.raises(InputError, match=f"takes about {in_words(5)}"):
+        pace.most_walks(DEFAULT, choices, 3.0)
+
+
+class FakeTime:
+    """Time that passes when somebody trains: so many seconds for a walk from every node."""
+
+    def __init__(self, monkeypatch, per_walk, slower_at=None):
+        self.now, self.trainings = 0.0, []
+        monkeypatch.setattr(search, "Clock", lambda limit: Clock(limit, now=lambda: self.now))
+
+        def embed(searching, setting, seed, parts):
+            pace = searching.pace.work(setting) / searching.pace.work(DEFAULT)
+            seconds = per_walk * 80 * pace
+            if len(self.trainings) == slower_at:
+                seconds *= 1000
+                searching.clock.began -= seconds
+                searching.watch(None)
+            self.now += seconds
+            self.trainings.append(seconds)
+            searching.pace.add(setting, seconds, 0.0)
+            return [{"hadamard": {"auc": worth(setting, seed), "ap": 50.0}} for _ in parts]
+
+        monkeypatch.setattr(Search, "embed", embed)
+
+
+@pytest.mark.parametrize("per_walk", [0.8, 7.0, 60.0])
+def test_no_training_is_begun_that_would_not_end_in_time(groups, monkeypatch, per_walk):
+    time = FakeTime(monkeypatch, per_walk)
+    found = tune(groups, budget="10m", **FEW)
+    assert time.now <= 600
+    assert len(found.trials) >= 2
+    assert found.default.number == 0
+    if per_walk < 60:
+        assert max(time.trainings) <= 600 / 8 * (15 + 3) / (10 + 3)  # of the widest window
+        assert found.elapsed > 300
+    if per_walk == 7.0:
+        assert "at most 10 walks from every node" in str(found)
+
+
+def test_a_budget_that_is_too_small_says_what_is_needed(groups, monkeypatch):
+    FakeTime(monkeypatch, 60.0)
+    with pytest.raises(InputError, match=r"a budget of 1m is too little .* takes about 5m"):
+        tune(groups, budget=60, **FEW)
+
+
+def test_a_training_that_takes_far_too_long_is_given_up(groups, monkeypatch):
+    FakeTime(monkeypatch, 0.3, slower_at=4)
+    found = tune(groups, budget="10m", **FEW)
+    assert len(found.trials) == 3  # the first training was to measure
+    assert found.finals
+
+
+def test_out_of_time_is_no_error_of_the_user():
+    assert not issubclass(OutOfTime, InputError)
+
+
+# -- killed, and gone on -------------------------------------------------------------------------
+
+
+def test_a_killed_search_goes_on_as_if_nothing_had_been(groups, untrained, tmp_path, monkeypatch):
+    whole = tune(groups, trials=20, **FEW)
+    file = tmp_path / "tuning.json"
+    embed = Search.embed
+
+    def killed(self, setting, seed, parts):
+        if len(self.found.trials) == 14:
+            raise MemoryError
+        return embed(self, setting, seed, parts)
+
+    monkeypatch.setattr(Search, "embed", killed)
+    with pytest.raises(MemoryError):
+        tune(groups, trials=20, output=file, **FEW)
+    kept = Tuning.load(file)
+    assert tried(kept) == tried(whole)[:14]
+    assert not kept.finished
+    monkeypatch.setattr(Search, "embed", embed)
+    before = len(untrained)
+    resumed = tune(groups, trials=20, output=file, resume=True, **FEW)
+    assert tried(resumed) == tried(whole)
+    assert resumed.finals == whole.finals
+    assert len(untrained) - before == 6 + len(whole.finals) * len(whole.finals[0].seeds)
+    assert Tuning.load(file).to_dict() | {"elapsed": 0} == resumed.to_dict() | {
+        **{"elapsed": 0, "best_as_command": resumed.command},
+    }
+
+
+def test_a_finished_search_has_nothing_left_to_do_until_it_may_try_more(
+    groups, untrained, tmp_path
+):
+    settings = {"output": tmp_path / "tuning.json", "resume": True, **FEW}
+    first = tune(groups, trials=9, **settings)
+    before = len(untrained)
+    again = tune(groups, trials=9, **settings)
+    assert len(untrained) == before
+    assert again.finals == first.finals
+    more = tune(groups, trials=11, **settings)
+    assert tried(more)[:9] == tried(first)
+    assert len(more.trials) == 11
+
+
+def test_time_spent_before_counts(groups, monkeypatch, tmp_path):
+    time = FakeTime(monkeypatch, 0.8)
+    settings = {"output": tmp_path / "tuning.json", "resume": True, **FEW}
+    tune(groups, budget="5m", **settings)
+    spent = time.now
+    tune(groups, budget="10m", **settings)
+    assert spent <= 300
+    assert time.now <= 600 + 0.8  # and once more to measure
+
+
+def test_more_time_allows_more_walks_and_another_default(groups, monkeypatch, tmp_path):
+    FakeTime(monkeypatch, 4.0)
+    settings = {"output": tmp_path / "tuning.json", "resume": True, **FEW}
+    little = tune(groups, budget="3m", **settings)
+    assert little.default.setting["walks_per_node"] == 5
+    much = tune(groups, budget="90m", **settings)
+    assert tried(much)[: len(little.trials)] == tried(little)
+    assert much.default.setting == DEFAULT
+    assert much.finals[0].number == much.default.number > 0
+
+
+def test_only_the_same_search_goes_on(groups, untrained, tmp_path):
+    file = tmp_path / "tuning.json"
+    tune(groups, trials=3, output=file, **FEW)
+    with pytest.raises(InputError, match="this file exists: go on from it"):
+        tune(groups, trials=3, output=file, **FEW)
+    with pytest.raises(InputError, match="another graph or task: nodes was 120 and is 34"):
+        tune(karate_club(), trials=3, output=file, resume=True, **FEW)
+    with pytest.raises(InputError, match="seed was 0 and is 1"):
+        tune(groups, trials=3, output=file, resume=True, seed=1, **FEW)
+    file.write_text("{}")
+    with pytest.raises(InputError, match="this is not what tuning writes"):
+        tune(groups, trials=3, output=file, resume=True, **FEW)
+    with pytest.raises(InputError, match="resume=True needs output=PATH"):
+        tune(groups, trials=3, resume=True, **FEW)
+
+
+def test_ctrl_c_tells_the_best_so_far_and_keeps_it(folder, brief, interrupts, monkeypatch):
+    """A real signal, in a real training."""
+    watch = Search.watch
+
+    def press(self, moment):
+        if len(self.found.trials) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        watch(self, moment)
+
+    monkeypatch.setattr(Search, "watch", press)
+    words = ["edges.txt", "--trials", 5, "-o", "tuning.json", "-d", 8, "--workers", 1]
+    result = check(run(*words), 130)
+    assert "best of 2 in the search" in result.stdout
+    assert "Interrupted before the unseen part" in result.stdout
+    assert "interrupted: this is what was found so far; tuning.json keeps it" in result.stderr
+    assert len(Tuning.load("tuning.json").trials) == 2
+    monkeypatch.setattr(Search, "watch", watch)
+    check(run(*words, "--resume"))
+    assert Tuning.load("tuning.json").finished
+
+
+def test_ctrl_c_before_anything_was_found_leaves_nothing(folder, interrupts, monkeypatch):
+    def press(self, setting, seed, parts):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "embed", press)
+    result = check(run("edges.txt", "--trials", 5, "-o", "tuning.json"), 130)
+    assert "no unfinished file is left" in result.stderr
+    assert not (folder / "tuning.json").exists()
+
+
+# -- what mattered -------------------------------------------------------------------------------
+
+
+def test_what_mattered_is_found_where_it_is_and_not_where_it_is_not():
+    settings = list(drawn_settings(40))
+    scores = [worth(setting) for setting in settings]
+    shares = importances(SPACE, settings, scores)
+    assert next(iter(shares)) == "smooth"
+    assert shares["smooth"] > 0.5
+    assert sum(shares.values()) == pytest.approx(1)
+    assert importances(SPACE, settings, [None, *scores[1:]]).keys() == shares.keys()
+    assert importances(SPACE, settings[:15], scores[:15]) == {}
+    chance = np.random.default_rng(1).normal(size=40).tolist()
+    assert importances(SPACE, settings, chance) == {}
+    assert importances(SPACE, settings, [1.0] * 40) == {}
+    assert importances(SPACE, settings, [0.5] + [1.0] * 39) == {}  # all but one are as good
+
+
+@pytest.mark.parametrize(("trials", "suffix"), [(4, ".svg"), (25, ".png")])
+def test_what_mattered_is_drawn(groups, untrained, tmp_path, trials, suffix):
+    found = tune(groups, trials=trials, **FEW)
+    assert bool(found.importances) == (trials == 25)
+    path = tmp_path / f"tuning{suffix}"
+    found.plot(path)
+    assert path.stat().st_size > 10_000
+    if suffix == ".svg":
+        before = path.read_bytes()
+        found.plot(path)
+        assert path.read_bytes() == before
+
+
+# -- the command ---------------------------------------------------------------------------------
+
+
+def test_the_command_prints_what_the_function_finds(folder, brief):
+    words = ["edges.txt", "--trials", 3, "-d", 8, "--workers", 1, "--seed", 2, "--unweighted"]
+    result = check(run(*words))
+    found = tune(r2v.read_graph("edges.txt"), trials=3, seed=2, **FEW)
+    assert f"best: no. {found.best.number}" in result.stdout or found.best is found.default
+    (command,) = [line for line in result.stdout.splitlines() if "reinforce2vec embed" in line]
+    words = ("embed", "edges.txt", "-o", "vectors.npz", "--unweighted")
+    found.source = Source(words, 'r2v.read_graph("edges.txt", weighted=False)', "edges.txt")
+    assert command.strip() == found.command
+    assert "\n".join(f"    {line}".rstrip() for line in found.python.splitlines()) in result.stdout
+    assert "Validation chose the setting, which flatters it" in result.stdout
+
+
+def test_labels_come_from_a_file(folder, brief):
+    with (folder / "labels.txt").open("a") as file:
+        file.write("nobody low\n")
+    result = check(
+        run(
+            *("edges.txt", "--task", "node-classification", "--labels", "labels.txt", "--json"),
+            *("--trials", 3, "-d", 8, "--workers", 1, "--plot", "tuning.svg"),
+        )
+    )
+    halves = {node: node < 18 for node in karate_club().ids.tolist()}
+    found = tune(r2v.read_graph("edges.txt"), "node-classification", halves, trials=3, **FEW)
+    told = json.loads(result.stdout)
+    assert told["command"] == "tune"
+    assert told["classes"] == 2
+    assert [trial["score"] for trial in told["trials"]] == [score for _, score in tried(found)]
+    assert "labels.txt: 34 nodes in 2 classes" in result.stderr
+    assert "left out 1 line of nodes not in the graph (nobody, ...)" in result.stderr
+    assert (folder / "tuning.svg").stat().st_size > 10_000
+
+
+def test_a_data_set_is_told_as_what_evaluates_it(folder, brief, monkeypatch):
+    def load(name, data_dir=None, *, progress=True):
+        return r2v.Dataset(name, karate_club(), np.arange(34)[:, None] % 2 == np.arange(2))
+
+    monkeypatch.setattr("reinforce2vec.datasets.load_dataset", load)
+    result = check(
+        run("ppi", "--task", "node-classification", "--trials", 2, "-d", 8, "--data-dir", ".")
+    )
+    start = "reinforce2vec evaluate node-classification ppi --data-dir . --walk reinforced"
+    assert start in result.stdout
+    assert 'graph = r2v.load_dataset("ppi", data_dir=".").graph' in result.stdout
+
+
+NODES = ("edges.txt", "--task", "node-classification")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (NODES, "needs --labels FILE: a node and its classes a line"),
+        (("edges.txt", "--labels", "labels.txt"), "--labels is for --task node-classification"),
+        ((*NODES, "--labels", "labels.txt", "--fraction", 0.2), "--fraction is for"),
+        (("ppi", *NODES[1:], "--labels", "labels.txt"), "has labels of its own"),
+        (("edges.txt", "--task", "fame"), "--task must be one of link-prediction, node-"),
+        (("edges.txt", "--budget", "soon"), "--budget must be a time such as 90s, 10m or 1h30m"),
+        (("edges.txt", "--resume"), "--resume needs --output FILE"),
+        (("edges.txt", "--plot", "tuning.xls"), "end in one of .png .svg .pdf"),
+        (("edges.txt", "-o", "labels.txt"), "this file exists: go on from it (--resume)"),
+        (("edges.txt", "-o", "edges.txt", "--resume"), "another file of this command has this"),
+        (("edges.txt", "-o", "no/tuning.json"), "does not exist: make it first"),
+        (("nothing", "--budget", "1m"), "no data set of this name"),
+    ],
+)
+def test_a_wrong_command_line_ends_in_a_sentence(folder, words, message):
+    result = check(run(*words), 2)
+    assert message in " ".join(result.stderr.split())
+
+
+def test_labels_of_other_nodes_end_in_a_sentence(folder):
+    (folder / "labels.txt").write_text("ann low\nbob high\n")
+    result = check(run(*NODES, "--labels", "labels.txt"), 1)
+    assert "labels.txt: none of the nodes in this file" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"task": "node-classification"}, "needs labels"),
+        ({"task": "fame"}, "task must be one of"),
+        ({"labels": [0] * 120}, "labels are for the task node-classification"),
+        ({"trials": 1}, "trials must be an integer of at least 2"),
+        ({"dimensions": 0}, "dimensions must be"),
+        ({"task": "node-classification", "labels": {0: "a", 1: "b"}}, "2 nodes with labels"),
+    ],
+)
+def test_wrong_arguments_are_told(groups, settings, message):
+    with pytest.raises(InputError, match=message):
+        tune(groups.graph, **settings)
+
+
+def test_without_optuna_the_command_says_how_to_get_it(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    result = check(run("edges.txt"), 2)
+    assert "tuning needs optuna, which is not installed: pip install" in result.stderr
+    with pytest.raises(InputError, match=r"reinforce2vec\[tune\]"):
+        tune(karate_club())
