@@ -170,12 +170,12 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         other = Path(folder, "other")
-        subprocess.run(["git", "-C", ROOT, "worktree", "add", "-q", "--detach", other, options.against],
-                       check=True)  # fmt: skip
+        worktree = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*worktree, "add", "-q", "--detach", other, options.against], check=True)
         try:
             before = digests_of(other)
         finally:
-            subprocess.run(["git", "-C", ROOT, "worktree", "remove", "--force", other], check=True)
+            subprocess.run([*worktree, "remove", "--force", other], check=True)
     after = digests_of(ROOT)
     different = sorted(
         name for name in before.keys() | after if before.get(name) != after.get(name)

@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Graph": "graph.graph",
     "InputError": "_util.errors",
-    "read_graph": "files.readers",
+    "read_graph": "graph.reading",
     "FirstOrderWalk": "walks.policy",
     "ReinforcedWalk": "walks.policy",
     "SecondOrderWalk": "walks.policy",
@@ -44,7 +44,7 @@ _HOMES = {
     "find_communities": "graph.communities",
     "project": "embedding.projection",
     "explore": "explorer",
-    "Dataset": "datasets",
+    "Dataset": "graph.dataset",
     "load_dataset": "datasets",
     "karate_club": "graph.generators",
     "planted_groups": "graph.generators",
@@ -71,7 +71,6 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from . import plotting as plotting
     from ._util.errors import InputError as InputError
-    from .datasets import Dataset as Dataset
     from .datasets import load_dataset as load_dataset
     from .embedding.embedding import Embedding as Embedding
     from .embedding.links import recommend_links as recommend_links
@@ -86,14 +85,15 @@ if TYPE_CHECKING:
     )
     from .evaluation.splits import hold_out_edges as hold_out_edges
     from .explorer import explore as explore
-    from .files.readers import read_graph as read_graph
     from .files.walk_readers import read_walks as read_walks
     from .files.walk_writers import write_walks as write_walks
     from .graph.communities import find_communities as find_communities
+    from .graph.dataset import Dataset as Dataset
     from .graph.generators import karate_club as karate_club
     from .graph.generators import planted_groups as planted_groups
     from .graph.generators import rmat as rmat
     from .graph.graph import Graph as Graph
+    from .graph.reading import read_graph as read_graph
     from .models.baselines.grarep import GraRep as GraRep
     from .models.baselines.hope import HOPE as HOPE
     from .models.baselines.line import LINE as LINE

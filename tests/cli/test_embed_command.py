@@ -481,7 +481,7 @@ def test_a_checkpoint_stays_when_the_vectors_cannot_be_written(folder, monkeypat
 HALFWAY = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from reinforce2vec import model
+from reinforce2vec.models import reinforce2vec as model
 from reinforce2vec.cli.main import main
 
 settle = model.Trainer._settle

@@ -11,9 +11,9 @@ import sys
 import time
 
 import pytest
-from test_experiments import wait_for_end
 from typer.testing import CliRunner
 
+from helpers.interrupts import wait_for_end
 from reinforce2vec.cli.main import app
 from reinforce2vec.experiments import reproduction
 from reinforce2vec.experiments.catalogue import EXPERIMENTS

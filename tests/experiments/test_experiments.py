@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers.interrupts import wait_for_end
 from reinforce2vec import InputError, ReinforcedWalk, divergences, occupation
 from reinforce2vec.experiments import paper
 from reinforce2vec.experiments.catalogue import EXPERIMENTS, chosen
@@ -205,17 +206,6 @@ GROUP_CELLS = EXPERIMENTS["table-8"].cells(range(1), SMALL_SCALE)
 def start(out):
     script = SCRIPT.format(out=str(out))
     return subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
-
-
-def wait_for_end(group):
-    """Until no process of a group is left; they end by themselves, or this fails."""
-    for _ in range(1200):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.05)
-    raise AssertionError("processes outlive the one that started them")
 
 
 def scores_in(folder):

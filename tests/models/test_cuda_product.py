@@ -9,10 +9,10 @@ import re
 import numpy as np
 import pytest
 import sklearn.base
-from test_checkpoints import Stopped, interrupt_at, stop_at
 from typer.testing import CliRunner
 
 from helpers import emulator
+from helpers.interrupts import Stopped, interrupt_at, stop_at
 from helpers.toy_graphs import random_graph
 from reinforce2vec import (
     Embedding,

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.interrupts import Stopped, interrupt_at, stop_at
 from reinforce2vec import (
     FirstOrderWalk,
     Graph,
@@ -54,20 +55,6 @@ def same(a, b):
         and a.loss_curve_.tobytes() == b.loss_curve_.tobytes()
         and a.n_tokens_ == b.n_tokens_
     )
-
-
-class Stopped(Exception):
-    """What the callback below raises."""
-
-
-def stop_at(percent):
-    """A callback that ends a training when so many hundredths of it are done."""
-
-    def stop(moment):
-        if 100 * moment.walks >= percent * moment.n_walks:
-            raise Stopped
-
-    return stop
 
 
 def stop(learner, percent, file, **options):
@@ -474,19 +461,6 @@ def test_a_disk_that_fills_up_at_first_leaves_nothing(file, monkeypatch):
 
 
 # -- interrupts --------------------------------------------------------------------------------
-
-
-def interrupt_at(percent, times=1):
-    """A callback that presses Ctrl-C when so many hundredths are done."""
-    moments = []
-
-    def interrupt(moment):
-        if 100 * moment.walks >= percent * moment.n_walks and not moments:
-            moments.append(moment)
-            for _ in range(times):
-                signal.raise_signal(signal.SIGINT)
-
-    return interrupt
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..files.fields import parse_integers
 from .errors import InputError, UnknownNode
 
 Ids = NDArray[np.int64] | NDArray[np.object_]
+
+
+class NamedRows(Protocol):
+    """Rows with node ids, such as a graph or an embedding."""
+
+    @property
+    def ids(self) -> Ids:
+        """The ids, in row order."""
+
+    def row(self, node: Hashable) -> int:
+        """Row number of a node id."""
+
+    def __contains__(self, node: Hashable) -> bool: ...
+
+    def __len__(self) -> int: ...
+
 
 FIRST_ROOM = 1 << 11
 ONE = np.uint64(1)
@@ -98,10 +113,11 @@ class Lookup:
 
 
 # -- kernels -------------------------------------------------------------------------------------
-# Both number ids 0, 1, 2, ... by first appearance, beginning at the item `start` and going on from
-# the n ids that are known already, through an open-addressing hash table (-1: free). They return
-# before an id for which there is no room: how far they came, and the new n. (Making room in the
-# kernels would cost half their speed: numba then cannot keep the arrays in registers.)
+# This one and number_tokens in files/tokens.py number ids 0, 1, 2, ... by first appearance,
+# beginning at the item `start` and going on from the n ids that are known already, through an
+# open-addressing hash table (-1: free). They return before an id for which there is no room: how
+# far they came, and the new n. (Making room in the kernels would cost half their speed: numba then
+# cannot keep the arrays in registers.)
 
 
 @njit(cache=True, nogil=True)
@@ -130,93 +146,7 @@ def number_values(values, start, codes, slots, ids, n):
     return values.size, n
 
 
-@njit(cache=True, nogil=True)
-def hash_tokens(data, tokens, tags):
-    """A 31-bit hash of each data[tokens[i, 0]:tokens[i, 1]]: FNV-1a, its bits spread."""
-    for i in range(len(tokens)):
-        place, end = np.uint64(tokens[i, 0]), np.uint64(tokens[i, 1])
-        h = np.uint64(14695981039346656037)
-        while place < end:
-            h = (h ^ np.uint64(data[place])) * np.uint64(1099511628211)
-            place += ONE
-        tags[i] = mixed(h) >> np.uint64(33)
-
-
-@njit(cache=True, nogil=True)
-def guess_codes(tags, slots, codes):
-    """For each token, the number of the first id with the same hash, or -1.
-
-    A pass of its own, because its many cache misses then overlap, which saves a fifth of the time.
-    """
-    mask = np.uint64(slots.size - 1)
-    for i in range(len(tags)):
-        slot = np.uint64(tags[i]) & mask
-        while slots[slot] >= 0 and slots[slot] >> 32 != tags[i]:
-            slot = (slot + ONE) & mask
-        codes[i] = slots[slot] & 0xFFFFFFFF if slots[slot] >= 0 else -1
-
-
-@njit(cache=True, nogil=True)
-def is_id(data, begin, end, offsets, letters, code):
-    """Whether data[begin:end] is the id with this number."""
-    place = np.uint64(offsets[np.uint64(code)])
-    if np.uint64(offsets[np.uint64(code) + ONE]) - place != end - begin:
-        return False
-    # nearly always it is, so going on after a difference costs less than the branch
-    different = False
-    for i in range(end - begin):
-        different |= data[begin + i] != letters[place + i]
-    return not different
-
-
-@njit(cache=True, nogil=True)
-def number_tokens(data, tokens, tags, start, codes, slots, offsets, letters, n):
-    """Number strings of bytes, each from tokens[i, 0] to tokens[i, 1] in the data.
-
-    The id with the number k is letters[offsets[k]:offsets[k + 1]]. A slot holds an id's hash above
-    its 32-bit number, so that nearly every look-up compares the bytes of one id only. `codes`
-    holds what :func:`guess_codes` made of the tokens.
-    """
-    mask = np.uint64(slots.size - 1)
-    for i in range(start, len(tokens)):
-        begin, end = np.uint64(tokens[i, 0]), np.uint64(tokens[i, 1])
-        if codes[i] >= 0 and is_id(data, begin, end, offsets, letters, codes[i]):
-            continue
-        tag = np.int64(tags[i])
-        slot = np.uint64(tag) & mask
-        while slots[slot] >= 0 and not (
-            slots[slot] >> 32 == tag
-            and is_id(data, begin, end, offsets, letters, slots[slot] & 0xFFFFFFFF)
-        ):
-            slot = (slot + ONE) & mask
-        if slots[slot] < 0:
-            place = np.uint64(offsets[n])
-            if n + 1 == offsets.size or place + (end - begin) > np.uint64(letters.size):
-                return i, n
-            slots[slot] = tag << 32 | n
-            while begin < end:
-                letters[place] = data[begin]
-                begin += ONE
-                place += ONE
-            n += 1
-            offsets[n] = place
-        codes[i] = slots[slot] & 0xFFFFFFFF
-    return len(tokens), n
-
-
-@njit(cache=True, nogil=True)
-def move_slots(full, slots):
-    """Move what number_tokens put into a hash table to a larger one."""
-    mask = np.uint64(slots.size - 1)
-    for entry in full:
-        if entry >= 0:
-            slot = np.uint64(entry >> 32) & mask
-            while slots[slot] >= 0:
-                slot = (slot + ONE) & mask
-            slots[slot] = entry
-
-
-# -- integers and text, fast ----------------------------------------------------------------------
+# -- integers, fast -------------------------------------------------------------------------------
 
 
 def with_room(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:
@@ -254,115 +184,3 @@ class IntegerIds:
     def ids(self) -> NDArray[np.int64]:
         """The ids in the order of their numbers."""
         return self.known[: self.n].copy()
-
-
-class TextIds:
-    """Numbers node ids as strings, which stand one after another in UTF-8."""
-
-    n = 0
-
-    def __init__(self, room: int = FIRST_ROOM) -> None:
-        """Make an empty table; it grows by itself."""
-        self.slots = np.full(2 * room, -1, np.int64)
-        self.offsets = np.zeros(room + 1, np.int64)
-        self.letters = np.empty(8 * room, np.uint8)
-
-    @classmethod
-    def of_integers(cls, ids: NDArray[np.int64]) -> TextIds:
-        """The table of ids met as integers: written in one way only, they keep their numbers."""
-        table = cls()
-        for begin in range(0, len(ids), 1 << 20):
-            words = [b"%d" % node for node in ids[begin : begin + (1 << 20)].tolist()]
-            ends = np.cumsum([len(word) for word in words], dtype=np.int32)
-            tokens = np.column_stack([np.append(np.int32(0), ends[:-1]), ends])
-            data = np.frombuffer(b"".join(words), np.uint8)
-            table.number(data, tokens, token_hashes(data, tokens))
-        return table
-
-    def number(
-        self, data: NDArray[np.uint8], tokens: NDArray[np.int32], tags: NDArray[np.int32]
-    ) -> NDArray[np.int32]:
-        """Row numbers of the ids that stand in the data from tokens[i, 0] to tokens[i, 1]."""
-        codes = np.empty(len(tokens), np.int32)
-        guess_codes(tags, self.slots, codes)
-        done = 0
-        while True:
-            done, self.n = number_tokens(
-                data, tokens, tags, done, codes, self.slots, self.offsets, self.letters, self.n
-            )
-            if done == len(tokens):
-                return codes
-            self._grow(int(tokens[done, 1] - tokens[done, 0]))
-
-    def _grow(self, next_length: int) -> None:
-        if self.n + 1 == self.offsets.size:
-            self.offsets = with_room(self.offsets, self.n + 1, 2 * self.n + 1)
-            slots = np.full(2 * self.slots.size, -1, np.int64)
-            move_slots(self.slots, slots)
-            self.slots = slots
-        else:
-            used = int(self.offsets[self.n])
-            self.letters = with_room(self.letters, used, 2 * (used + next_length))
-
-    def ids(self) -> NDArray[np.object_]:
-        """The ids in the order of their numbers, each decoded once."""
-        ends = self.offsets[: self.n + 1].tolist()
-        raw = self.letters[: ends[-1]].tobytes()
-        ids = np.empty(self.n, object)
-        if raw.isascii():
-            text = raw.decode()
-            ids[:] = [text[a:b] for a, b in pairwise(ends)]
-        else:
-            ids[:] = [raw[a:b].decode() for a, b in pairwise(ends)]
-        return ids
-
-
-def token_hashes(data: NDArray[np.uint8], tokens: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The hashes that :meth:`TextIds.number` needs."""
-    tags = np.empty(len(tokens), np.int32)
-    hash_tokens(data, tokens, tags)
-    return tags
-
-
-class Tokens(NamedTuple):
-    """Ids as they stand in text, and as integers if all of them are, else their hashes."""
-
-    data: NDArray[np.uint8]
-    places: NDArray[np.int32]  # where each begins and ends
-    values: NDArray[np.int64] | None
-    tags: NDArray[np.int32] | None
-
-
-class TokenIds:
-    """Numbers node ids as integers while all of them are, and from then on as strings.
-
-    Threads may parse the tokens of several chunks at once; one thread numbers chunk after chunk.
-    """
-
-    def __init__(self) -> None:
-        """Make an empty table."""
-        self.integers = IntegerIds()
-        self.words: TextIds | None = None
-        self._all_integers = True  # until the first token that is not
-
-    def parse(self, data: NDArray[np.uint8], places: NDArray[np.int32]) -> Tokens:
-        """The tokens that stand in the data from places[i, 0] to places[i, 1]."""
-        if self._all_integers:
-            values = np.empty(len(places), np.int64)
-            if parse_integers(data, places, values):
-                return Tokens(data, places, values, None)
-            self._all_integers = False  # threads share this: at worst one parses in vain
-        return Tokens(data, places, None, token_hashes(data, places))
-
-    def number(self, tokens: Tokens) -> NDArray[np.int32]:
-        """Row numbers of ids, new ones numbered as they come."""
-        data, places, values, tags = tokens
-        if self.words is None and values is not None:
-            return self.integers.number(values)
-        if self.words is None:
-            self.words = TextIds.of_integers(self.integers.ids())
-        return self.words.number(data, places, token_hashes(data, places) if tags is None else tags)
-
-    def ids(self) -> Ids:
-        """The ids in the order of their numbers."""
-        return self.integers.ids() if self.words is None else self.words.ids()

@@ -20,10 +20,10 @@ from ..evaluation.link_prediction import evaluate_link_prediction
 from ..evaluation.node_classification import evaluate_node_classification
 from ..explorer import explore
 from ..files.label_files import NamedLabels, read_named_labels
-from ..files.readers import read_graph
 from ..files.writing import whole
 from ..graph.generators import planted_groups
 from ..graph.graph import Graph
+from ..graph.reading import read_graph
 from ..models.reinforce2vec import Reinforce2Vec
 from ..walks.policy import FirstOrderWalk, ReinforcedWalk, Walk
 from ..walks.sampler import sample_walks

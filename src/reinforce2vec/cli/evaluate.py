@@ -193,8 +193,8 @@ def matched(
 ) -> tuple[Any, Any]:
     """Vectors and labels, of the same nodes in the same order."""
     if is_dataset(labels):
-        from ..files.readers import naming
-        from ..models.smoothing import rows_in
+        from ..embedding.matching import rows_in
+        from ..files.opening import naming
 
         dataset = with_labels(labels, data_dir, quiet)
         with naming(f"vectors for the data set {labels}"):

@@ -328,7 +328,7 @@ def check_reading(path: Path, given: Mapping[str, Any]) -> None:
 
 def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
     """The graph in a file, read as a command's options say."""
-    from ..files.readers import read_graph
+    from ..graph.reading import read_graph
 
     chosen = {name: given[name] for name in GRAPH_OPTIONS}
     if chosen["delimiter"] is not None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..graph.dataset import Labels
 from ..graph.graph import Graph, edges_of
-
-Labels = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

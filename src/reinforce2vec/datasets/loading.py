@@ -5,56 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
-from .._util import notebook
 from .._util.errors import InputError
-from .._util.progress import counted
-from ..graph.graph import Graph
+from ..graph.dataset import Dataset
 from .downloads import cache_folder, fetch
-from .fingerprint import GraphFingerprint, LabelFingerprint, Labels
+from .fingerprint import GraphFingerprint, LabelFingerprint
 from .registry import Entry, Source, registered
 
 FOLDER_VARIABLE = "REINFORCE2VEC_DATA"
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Dataset:
-    """A graph and what is known about its nodes.
-
-    Attributes
-    ----------
-    name : str
-        What :func:`load_dataset` knows it by.
-    graph : Graph
-        The graph.
-    labels : bool array (n_nodes, classes) or None
-        Which classes each node is in, rows in the order of `graph.ids`; None if there are none.
-    description : str
-        What it is, and what was left out of the published files.
-    citation : str
-        Whom to cite for it.
-    """
-
-    name: str
-    graph: Graph
-    labels: Labels | None = None
-    description: str = ""
-    citation: str = ""
-
-    def __post_init__(self) -> None:
-        if self.labels is not None:
-            self.labels.flags.writeable = False
-
-    def __repr__(self) -> str:
-        facts = [counted(self.graph.n_nodes, "node"), counted(self.graph.n_edges, "edge")]
-        labels = self.labels
-        facts.append("no labels" if labels is None else counted(labels.shape[1], "class"))
-        return f"Dataset({self.name!r}, {', '.join(facts)})"
-
-    def _repr_html_(self) -> str:
-        return notebook.dataset_html(self)
 
 
 def load_dataset(

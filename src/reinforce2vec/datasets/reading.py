@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._util.errors import InputError
-from ..files import readers
+from ..files.opening import expecting, opened
+from ..files.readers import as_arrays
+from ..graph.dataset import Labels
 from ..graph.graph import Graph, edges_of
-from .fingerprint import Labels
+from ..graph.reading import read_graph
 
 # -- graphs ------------------------------------------------------------------------------------
 
@@ -34,13 +36,13 @@ def largest_component(path: Path) -> Graph:
 
 def matrix_network(path: Path) -> Graph:
     """The matrix `network` (nodes x nodes) of a MATLAB file."""
-    return readers.read_graph(path, format="mat", directed=False, weighted=False)
+    return read_graph(path, format="mat", directed=False, weighted=False)
 
 
 def read_edges(path: Path) -> Graph:
     """An edge list, self-loops kept so that they can be counted where they count."""
     format = "txt.gz" if path.suffix == ".gz" else "txt"
-    graph = readers.read_graph(path, format=format, weighted=False, self_loops=True)
+    graph = read_graph(path, format=format, weighted=False, self_loops=True)
     if graph.n_nodes and graph.ids.dtype != np.int64:
         raise InputError(f"{path}: expected integers as node ids, found {graph.ids[0]!r}")
     return graph
@@ -60,17 +62,17 @@ def part(graph: Graph, rows: NDArray[Any]) -> Graph:
 
 def matrix_groups(path: Path, graph: Graph) -> Labels:
     """The matrix `group` (nodes x classes) of a MATLAB file."""
-    with readers.opened(path, False) as stream, readers.expecting("labels", str(path)):
-        held = scipy.io.loadmat(
-            stream, variable_names="group", **readers.as_arrays(scipy.io.loadmat)
-        )["group"]
+    with opened(path, False) as stream, expecting("labels", str(path)):
+        held = scipy.io.loadmat(stream, variable_names="group", **as_arrays(scipy.io.loadmat))[
+            "group"
+        ]
         labels: Labels = scipy.sparse.csr_array(held).toarray() > 0
     return labels
 
 
 def lines_of_classes(path: Path, graph: Graph) -> Labels:
     """Text with a line for each class, which lists the nodes in it."""
-    with readers.opened(path, path.suffix == ".gz") as stream:
+    with opened(path, path.suffix == ".gz") as stream:
         lines = stream.read().splitlines()
     labels = np.zeros((graph.n_nodes, len(lines)), np.bool_)
     for number, line in enumerate(lines):

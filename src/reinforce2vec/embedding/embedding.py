@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util import notebook
+from .._util.arrays import Vectors, row_blocks
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError, pandas_for
 from .._util.ids import Ids, Lookup, as_ids
 from .._util.progress import counted, readable_bytes
-from ..files.decimals import Vectors
-from ..files.readers import naming
+from ..files.opening import naming
 from ..files.vector_files import load_vectors, save_vectors
-from ..files.writing import row_blocks
 from . import exports
+from ._html import embedding_html
 
 # How the vectors of two nodes become one vector of the pair.
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -127,7 +126,7 @@ class Embedding:
         return f"Embedding({', '.join(facts)})"
 
     def _repr_html_(self) -> str:
-        return notebook.embedding_html(self)
+        return embedding_html(self)
 
     def to_numpy(self) -> Vectors:
         """The vectors as an array of your own, to change as you like; rows in `ids` order."""

@@ -12,11 +12,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .._util.arrays import Vectors, row_blocks
 from .._util.errors import InputError
 from .._util.machine import available_cpus
 from .._util.progress import Report
-from ..files.decimals import Vectors
-from ..files.writing import row_blocks
 from .embedding import cosines, highest, norms, row_products
 
 BLOCK_BYTES = 1 << 24  # of cosines, or of vectors, that are made at a time

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._util.errors import InputError
-from ..files.converters import graph_from
-from ..files.writing import texts_of
+from ..files.id_texts import texts_of
 from ..graph.graph import Graph, edges_of
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def geometric_data(embedding: Embedding, graph: Any) -> Any:
         ids=embedding.ids.tolist(),
     )
     if graph is not None:
-        graph = graph_from(graph)
+        graph = Graph.from_any(graph)
         ends, weights = edges_of(graph, both_ways=True)
         index = embedding.rows(graph.ids)[ends.T].astype(np.int64)
         data.edge_index = torch.from_numpy(index)
@@ -58,7 +57,7 @@ def networkx_graph(embedding: Embedding, graph: Any, name: str) -> Any:
     elif isinstance(graph, networkx.Graph):
         whole = graph.copy()
     else:
-        whole = as_networkx(graph_from(graph), networkx)
+        whole = as_networkx(Graph.from_any(graph), networkx)
     rows = embedding.rows(whole.nodes)
     networkx.set_node_attributes(
         whole, dict(zip(whole.nodes, embedding.vectors[rows], strict=True)), name

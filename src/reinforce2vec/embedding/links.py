@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError, pandas_for
+from .._util.html import html_table
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic
-from .._util.notebook import html_table
 from .._util.progress import counted
 from ..graph.graph import Graph, edges_of
 from .embedding import Embedding

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from .._util import errors
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError, pandas_for
+from .._util.html import html_table
 from .._util.ids import Ids
-from .._util.notebook import html_table
 from .._util.progress import Report, counted, terminal_progress
 from ..graph.graph import Graph
 from .approximate_search import nearly

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util import errors
+from .._util.arrays import row_blocks
 from .._util.checks import check_choice, check_count
-from ..evaluation.vectors import as_matrix
-from ..files.writing import row_blocks
 from ..graph.matrices import principal_axes, unit_rows
 from .embedding import Embedding
+from .matching import as_matrix
 
 METHODS = ("pca", "tsne", "umap")
 MOST_FOR_TSNE = 10_000  # nodes, beyond which it takes long

@@ -13,13 +13,13 @@ from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
 from .._util.logistic import fit_logistic, predict
 from ..embedding.embedding import OPERATORS
+from ..embedding.matching import as_matrix
 from ..files.converters import kind
 from ..graph.graph import Graph
 from ..models.estimator import Estimator
 from .metrics import auc, average_precision
-from .results import Evaluation, Scores, run_seeds
+from .results import Evaluation, Scores, check_part, run_seeds
 from .splits import EdgeSplit, hold_out_edges
-from .vectors import as_matrix, check_part
 
 PROTOCOLS = ("shared", "transfer")
 

@@ -15,10 +15,10 @@ from .._util.ids import Ids
 from .._util.logistic import fit_logistic, predict
 from .._util.progress import counted
 from ..embedding.embedding import Embedding
+from ..embedding.matching import as_matrix
 from .labels import as_indicators
 from .metrics import f1_scores
-from .results import Evaluation, Scores, run_seeds
-from .vectors import as_matrix, check_part
+from .results import Evaluation, Scores, check_part, run_seeds
 
 
 @dataclass(frozen=True, repr=False)

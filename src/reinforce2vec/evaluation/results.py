@@ -8,10 +8,12 @@ from io import StringIO
 from statistics import mean, stdev
 from typing import Any
 
-from .._util.checks import check_count
+from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
-from .._util.notebook import html_table
+from .._util.html import html_table
 from .._util.progress import counted, terminal_progress
+
+PARTS = ("test", "validation")
 
 Scores = dict[Any, dict[str, float]]  # for each way, the value of each metric
 
@@ -116,3 +118,8 @@ def run_seeds(
         scores.append(run(seed))
     report(len(chosen), len(chosen))
     return chosen, tuple(scores)
+
+
+def check_part(part: str) -> None:
+    """Which pairs or nodes to score."""
+    check_choice("part", part, PARTS)

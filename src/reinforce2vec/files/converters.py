@@ -5,7 +5,6 @@ No package is imported for this: whoever has such an object has imported its pac
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,8 +15,8 @@ from numpy.typing import NDArray
 
 from .._util.errors import InputError
 from .._util.ids import Ids, as_ids, number_integers, number_objects
-from ..graph.graph import Graph, checked_weights
 from .edge_lists import NAME_PAIRS
+from .edges import Edges, checked_weights, number_pairs
 
 ACCEPTED = (
     "a Graph or Dataset, a path, a networkx or igraph graph, a scipy sparse matrix, a square "
@@ -32,48 +31,20 @@ class Wishes:
 
     directed: bool | None = None
     weighted: bool | None = None
-    self_loops: bool = False
 
-    def graph(self, ends: NDArray[np.int32], weights: Any, ids: Ids, directed: bool) -> Graph:
-        """The graph of numbered edges, for an object that is or is not directed by itself."""
+    def edges(self, ends: NDArray[np.int32], weights: Any, ids: Ids, directed: bool) -> Edges:
+        """Numbered edges, checked, of an object that is or is not directed by itself."""
         if self.weighted is False:
             weights = None
         if self.weighted and weights is None:
             raise InputError("weighted=True, but the edges carry no weights")
         if weights is not None:
             weights = usable_weights(weights, ends, ids)
-        return Graph.from_numbered(
-            ends,
-            weights,
-            ids,
-            directed=directed if self.directed is None else self.directed,
-            self_loops=self.self_loops,
-        )
+        return Edges(ends, weights, ids, directed if self.directed is None else self.directed)
 
 
-def graph_from(
-    source: Any,
-    *,
-    directed: bool | None = None,
-    weighted: bool | None = None,
-    self_loops: bool = False,
-    **reading: Any,
-) -> Graph:
-    """Make a graph from whatever holds one: see :meth:`reinforce2vec.Graph.from_any`.
-
-    `reading` are further arguments of :func:`reinforce2vec.read_graph`, for a path.
-    """
-    if isinstance(source, Graph):
-        return source
-    if isinstance(source, (str, os.PathLike)):
-        from .readers import read_graph
-
-        return read_graph(
-            source, directed=directed, weighted=weighted, self_loops=self_loops, **reading
-        )
-    if reading:
-        raise InputError(f"{', '.join(reading)}: only a file takes this, not a {kind(source)}")
-    wishes = Wishes(directed, weighted, self_loops)
+def edges_from(source: Any, wishes: Wishes) -> Edges:
+    """The edges that an object holds; see :meth:`reinforce2vec.Graph.from_any`."""
     for recognises, convert in CONVERTERS:
         if recognises(source):
             return convert(source, wishes)
@@ -118,30 +89,19 @@ def filled(weights: list[Any]) -> list[Any] | None:
     return [1.0 if weight is None else weight for weight in weights]
 
 
-# -- data sets, networkx and igraph ------------------------------------------------------------
+# -- networkx and igraph -----------------------------------------------------------------------
 
 
-def is_dataset(source: Any) -> bool:
-    """Whether an object is a graph of ours and what is known about its nodes."""
-    return has("graph", "labels")(source) and isinstance(source.graph, Graph)
-
-
-def from_dataset(source: Any, wishes: Wishes) -> Graph:
-    """Its graph, as it is."""
-    graph: Graph = source.graph
-    return graph
-
-
-def from_networkx(source: Any, wishes: Wishes) -> Graph:
+def from_networkx(source: Any, wishes: Wishes) -> Edges:
     """Nodes in the graph's own order, the edge attribute `weight`."""
     row = {node: number for number, node in enumerate(source.nodes)}
     edges = list(source.edges(data="weight"))
     ends = numbered(((row[u], row[v]) for u, v, _ in edges), len(edges))
     weights = filled([weight for _, _, weight in edges])
-    return wishes.graph(ends, weights, as_ids(list(row)), source.is_directed())
+    return wishes.edges(ends, weights, as_ids(list(row)), source.is_directed())
 
 
-def from_igraph(source: Any, wishes: Wishes) -> Graph:
+def from_igraph(source: Any, wishes: Wishes) -> Edges:
     """Vertices by their attribute `name` if there is one, the edge attribute `weight`."""
     ids: Ids = np.arange(source.vcount(), dtype=np.int64)
     if "name" in source.vs.attributes():
@@ -151,13 +111,13 @@ def from_igraph(source: Any, wishes: Wishes) -> Graph:
         ids = as_ids(names)
     ends = numbered(source.get_edgelist(), source.ecount())
     weights = filled(source.es["weight"]) if "weight" in source.es.attributes() else None
-    return wishes.graph(ends, weights, ids, source.is_directed())
+    return wishes.edges(ends, weights, ids, source.is_directed())
 
 
 # -- matrices and arrays -----------------------------------------------------------------------
 
 
-def from_matrix(matrix: Any, wishes: Wishes) -> Graph:
+def from_matrix(matrix: Any, wishes: Wishes) -> Edges:
     """Entry (i, j) is the weight of the edge from i to j; a zero is no edge.
 
     An undirected graph takes each entry of a symmetric matrix pair once; the entries of another
@@ -190,7 +150,7 @@ def from_matrix(matrix: Any, wishes: Wishes) -> Graph:
     edges = adjacency.tocoo()
     ends = np.stack([edges.row, edges.col], axis=1).astype(np.int32, copy=False)
     weights = edges.data if weighted else None
-    return wishes.graph(ends, weights, np.arange(matrix.shape[0], dtype=np.int64), directed=False)
+    return wishes.edges(ends, weights, np.arange(matrix.shape[0], dtype=np.int64), directed=False)
 
 
 def is_symmetric(matrix: Any) -> bool:
@@ -208,7 +168,7 @@ def times(shape: Sequence[int]) -> str:
     return " x ".join(f"{size:,}" for size in shape)
 
 
-def from_array(source: Any, wishes: Wishes) -> Graph:
+def from_array(source: Any, wishes: Wishes) -> Edges:
     """A square array is an adjacency matrix, an (m, 2) array a list of edges."""
     array = as_array(source)
     if array.shape == (2, 2):
@@ -226,7 +186,7 @@ def from_array(source: Any, wishes: Wishes) -> Graph:
     )
 
 
-def from_pairs(source: Any, wishes: Wishes) -> Graph:
+def from_pairs(source: Any, wishes: Wishes) -> Edges:
     """Pairs or triples of ids as :meth:`Graph.from_edges` takes them."""
     edges = source if isinstance(source, np.ndarray) else list(source)
     triples = not isinstance(edges, np.ndarray) and any(
@@ -236,7 +196,7 @@ def from_pairs(source: Any, wishes: Wishes) -> Graph:
         raise InputError("weighted=True, but the edges are pairs: expected triples with a weight")
     if wishes.weighted is False and triples:
         edges = [edge[:2] for edge in edges]
-    return Graph.from_edges(edges, directed=bool(wishes.directed), self_loops=wishes.self_loops)
+    return number_pairs(edges, None, None)._replace(directed=bool(wishes.directed))
 
 
 # -- tables ------------------------------------------------------------------------------------
@@ -280,7 +240,7 @@ def edge_columns(
     return Columns(ids, weight)
 
 
-def from_pandas(table: Any, wishes: Wishes) -> Graph:
+def from_pandas(table: Any, wishes: Wishes) -> Edges:
     """A pandas DataFrame."""
 
     def is_numeric(name: Any) -> bool:
@@ -292,7 +252,7 @@ def from_pandas(table: Any, wishes: Wishes) -> Graph:
     return from_columns({name: table[name].to_numpy() for name in chosen.used}, chosen, wishes)
 
 
-def from_polars(table: Any, wishes: Wishes) -> Graph:
+def from_polars(table: Any, wishes: Wishes) -> Edges:
     """A polars DataFrame."""
 
     def is_numeric(name: Any) -> bool:
@@ -304,7 +264,7 @@ def from_polars(table: Any, wishes: Wishes) -> Graph:
     return from_columns({name: table[name].to_numpy() for name in chosen.used}, chosen, wishes)
 
 
-def from_arrow(table: Any, wishes: Wishes) -> Graph:
+def from_arrow(table: Any, wishes: Wishes) -> Edges:
     """A pyarrow Table; of columns of strings, each distinct one is looked at once."""
     chosen = arrow_columns(table.schema, wishes.weighted)
     for name in chosen.ids:
@@ -315,7 +275,7 @@ def from_arrow(table: Any, wishes: Wishes) -> Graph:
         return from_columns(arrays, chosen, wishes)
     codes, ids = numbered_words(first, second)
     weights = None if chosen.weight is None else table[chosen.weight].to_numpy()
-    return wishes.graph(codes.reshape(-1, 2), weights, ids, directed=False)
+    return wishes.edges(codes.reshape(-1, 2), weights, ids, directed=False)
 
 
 def numbered_words(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
@@ -354,7 +314,7 @@ def refuse_missing(missing: NDArray[np.bool_], name: Any) -> None:
         )
 
 
-def from_columns(columns: dict[Any, NDArray[Any]], chosen: Columns, wishes: Wishes) -> Graph:
+def from_columns(columns: dict[Any, NDArray[Any]], chosen: Columns, wishes: Wishes) -> Edges:
     """Columns of ids as arrays, integers or anything hashable."""
     ids: Ids
     sides = [whole_numbers(columns[name], name) for name in chosen.ids]
@@ -364,7 +324,7 @@ def from_columns(columns: dict[Any, NDArray[Any]], chosen: Columns, wishes: Wish
         pairs = list(zip(*(side.tolist() for side in sides), strict=True))
         codes, ids = number_objects((), pairs)
     weights = None if chosen.weight is None else columns[chosen.weight]
-    return wishes.graph(codes.reshape(-1, 2), weights, ids, directed=False)
+    return wishes.edges(codes.reshape(-1, 2), weights, ids, directed=False)
 
 
 def whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
@@ -382,7 +342,7 @@ def whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
 # -- PyTorch Geometric -------------------------------------------------------------------------
 
 
-def from_geometric(source: Any, wishes: Wishes) -> Graph:
+def from_geometric(source: Any, wishes: Wishes) -> Edges:
     """Data with `edge_index`, perhaps `num_nodes`, and `edge_weight` or a flat `edge_attr`."""
     index = as_array(source.edge_index)
     if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
@@ -401,7 +361,7 @@ def from_geometric(source: Any, wishes: Wishes) -> Graph:
     if both_ways and not wishes.directed:
         once = ends[:, 0] <= ends[:, 1]
         ends, weights = ends[once], None if weights is None else weights[once]
-    return wishes.graph(
+    return wishes.edges(
         ends, weights, np.arange(n, dtype=np.int64), directed=says is not None and not both_ways
     )
 
@@ -430,8 +390,7 @@ def is_list_of_edges(source: Any) -> bool:
     return isinstance(source, Iterable) and not isinstance(source, (Mapping, bytes))
 
 
-CONVERTERS: list[tuple[Callable[[Any], bool], Callable[[Any, Wishes], Graph]]] = [
-    (is_dataset, from_dataset),
+CONVERTERS: list[tuple[Callable[[Any], bool], Callable[[Any, Wishes], Edges]]] = [
     (has("nodes", "edges", "is_directed", "is_multigraph"), from_networkx),
     (has("vcount", "ecount", "get_edgelist", "vs", "es"), from_igraph),
     (scipy.sparse.issparse, from_matrix),

@@ -11,11 +11,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .._util.arrays import row_blocks
 from .._util.errors import InputError
 from .._util.progress import counted
 from .edge_lists import NUMBER, shown
 from .fields import DOT, LOWER_E, MINUS, NEWLINE, ZERO
-from .writing import Words, row_blocks
+from .id_texts import Words
 
 Vectors = NDArray[np.float32]
 

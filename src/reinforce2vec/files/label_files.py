@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.errors import InputError
-from ..embedding.embedding import Embedding
-from ..graph.graph import Graph
-from .readers import opened
+from .._util.ids import NamedRows
+from .opening import opened
 
 DELIMITERS = ("\t", ",", None)  # None: white space
 
@@ -50,7 +49,7 @@ def one_class(matrix: NDArray[np.bool_]) -> NDArray[np.int32]:
     return chosen
 
 
-def read_named_labels(path: str | os.PathLike[str], nodes: Embedding | Graph) -> NamedLabels:
+def read_named_labels(path: str | os.PathLike[str], nodes: NamedRows) -> NamedLabels:
     """Which classes nodes of an embedding or a graph are in, by a file of lines `id label ...`.
 
     Fields are separated by tabs if the first line has one, else by commas, else by white space.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import inspect
 import io
 import os
 import re
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,89 +19,29 @@ import scipy.sparse
 
 from .._util import errors
 from .._util.errors import InputError
-from .._util.ids import Ids, as_ids
-from ..graph.graph import Graph
 from .converters import Wishes, arrow_columns, filled, from_arrow, from_matrix, times
-from .edge_lists import INTEGER, read_edge_list
+from .edge_lists import read_edge_list
+from .edges import Edges
+from .id_texts import ids_of
+from .opening import expecting, naming, opened
 
 
-def read_graph(
+def read_edges(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
     directed: bool | None = None,
     weighted: bool | None = None,
-    self_loops: bool = False,
     delimiter: str | None = None,
     header: bool | None = None,
     key: str = "network",
-) -> Graph:
-    """Read a graph from a file, in the format that the file's suffix names.
-
-    ===================================  ======================================================
-    .txt .tsv .csv .edgelist .edges      an edge a line: two node ids, perhaps a weight
-    .mtx                                 MatrixMarket
-    .mat                                 MATLAB, up to version 7.2
-    .npz                                 what scipy.sparse.save_npz writes
-    .parquet                             a table of edges; needs pyarrow
-    .graphml                             GraphML
-    ===================================  ======================================================
-
-    Edge lists, MatrixMarket and GraphML may be compressed (.gz). In an edge list, blank lines and
-    lines that start with # or % are passed over; ids are integers if all of them are, else
-    strings. A field may stand in double quotes unless whitespace separates the fields. Nodes are
-    numbered in the order in which the file names them.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    format : str, optional
-        A suffix to go by instead of the file's own, such as "txt" or "txt.gz".
-    directed : bool, optional
-        Whether an edge leads from its first node to its second only. By default what the file
-        says (GraphML does), and undirected where it says nothing.
-    weighted : bool, optional
-        True: every edge must have a weight (the third column of an edge list). False: weights are
-        left out. By default they are used if the first edge has one, or the matrix holds values
-        other than 1.
-    self_loops : bool, default False
-        Keep edges from a node to itself. They are dropped, and counted, by default.
-    delimiter : str, optional
-        What separates the fields of an edge list: one character, or " " for any run of spaces and
-        tabs. By default found from the first line: tabs, commas, semicolons, bars or whitespace.
-    header : bool, optional
-        Whether the first line of an edge list names the columns. By default it does if its names
-        are known ones, such as source and target, or if it holds words where the next line holds
-        integers as ids or a number as weight.
-    key : str, default "network"
-        The variable of a MATLAB file that holds the adjacency matrix. Nodes of a matrix, in
-        whatever format, are numbered from 0.
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read: the message names the file, and in text the line.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from reinforce2vec import read_graph
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "friends.csv")
-    ...     _ = file.write_text("source,target,weight\\nann,bob,2\\nbob,cid,0.5\\n")
-    ...     read_graph(file)
-    Graph(3 nodes, 2 edges, undirected, weighted, 1 component, 0 isolated, 104 bytes)
-    """
+) -> Edges:
+    """Edges of a graph in a file; :func:`reinforce2vec.read_graph` tells of the parameters."""
     path = Path(path)
     suffix, compressed = format_of(path, format)
     if suffix not in EDGE_LISTS and (delimiter is not None or header is not None):
         raise InputError(f"{path}: delimiter and header are for edge lists, not for {suffix} files")
-    wishes = Wishes(directed, weighted, self_loops)
+    wishes = Wishes(directed, weighted)
     details = Details(str(path), delimiter, header, key)
     with opened(path, compressed) as stream:
         return READERS[suffix](stream, wishes, details)
@@ -140,53 +76,10 @@ def format_of(path: Path, format: str | None) -> tuple[str, bool]:
     return suffix, bool(compressed)
 
 
-@contextmanager
-def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
-    """Open a file; whatever keeps it from being read becomes a sentence that names it."""
-    try:
-        with gzip.open(path) if compressed else path.open("rb") as stream:
-            yield stream  # type: ignore[misc]
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: this is a folder, expected a file") from None
-    except EOFError:
-        raise InputError(f"{path}: the compressed file ends too early; is it whole?") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: not a sound gzip file: {sentence(error)}") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or sentence(error)}") from None
-
-
-@contextmanager
-def expecting(kind: str, name: str) -> Iterator[None]:
-    """Turn what a package's reader raises, which may be anything, into a sentence."""
-    try:
-        yield
-    except (OSError, EOFError, zlib.error, MemoryError):
-        raise
-    except Exception as error:
-        raise InputError(f"{name}: not {kind}: {sentence(error)}") from None
-
-
-@contextmanager
-def naming(name: str) -> Iterator[None]:
-    """Put the file's name before what is wrong with its graph."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-
-
-def sentence(error: BaseException) -> str:
-    """The first line of an error's message, or its name if it has none."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
-
-
 # -- formats -----------------------------------------------------------------------------------
 
 
-def from_edge_list(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+def from_edge_list(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
     """Text with an edge a line."""
     edges = read_edge_list(
         stream,
@@ -195,7 +88,7 @@ def from_edge_list(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
         delimiter=details.delimiter,
         header=details.header,
     )
-    return wishes.graph(*edges, directed=False)
+    return wishes.edges(edges.ends, edges.weights, edges.ids, directed=False)
 
 
 def as_arrays(read: Callable[..., Any]) -> dict[str, bool]:
@@ -203,7 +96,7 @@ def as_arrays(read: Callable[..., Any]) -> dict[str, bool]:
     return {"spmatrix": False} if "spmatrix" in inspect.signature(read).parameters else {}
 
 
-def from_matrix_market(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+def from_matrix_market(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
     """MatrixMarket, sparse or dense."""
     # an error that a file raises inside scipy's reader ends the process: so let it read memory
     text = io.BytesIO(stream.read())
@@ -213,7 +106,7 @@ def from_matrix_market(stream: BinaryIO, wishes: Wishes, details: Details) -> Gr
         return from_matrix(matrix, wishes)
 
 
-def from_matlab(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+def from_matlab(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
     """A variable of a MATLAB file."""
     if stream.read(128).startswith(b"MATLAB 7.3"):
         raise InputError(
@@ -237,7 +130,7 @@ def from_matlab(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
         return from_matrix(variables[details.key], wishes)
 
 
-def from_npz(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+def from_npz(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
     """A sparse matrix as scipy saves it; nothing in it is unpickled."""
     with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
         names = zipfile.ZipFile(stream).namelist()
@@ -250,7 +143,7 @@ def from_npz(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
         return from_matrix(matrix, wishes)
 
 
-def from_parquet(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+def from_parquet(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
     """A table of edges; only the columns that matter are read."""
     try:
         from pyarrow import parquet
@@ -340,8 +233,8 @@ class GraphmlGraph:
                 f'edge number {len(self.weights) + 1:,} has the weight "{text}", expected a number'
             ) from None
 
-    def graph(self, wishes: Wishes) -> Graph:
-        """The graph that was gathered."""
+    def edges(self, wishes: Wishes) -> Edges:
+        """The edges that were gathered."""
         if self.element is None:
             raise InputError("it holds no graph element")
         if self.mixed and wishes.directed is None:
@@ -349,18 +242,10 @@ class GraphmlGraph:
                 "some edges are directed and some are not: pass directed=True or directed=False"
             )
         ends = np.array(self.ends, np.int32).reshape(-1, 2)
-        return wishes.graph(ends, filled(self.weights), ids_of(list(self.rows)), self.directed)
+        return wishes.edges(ends, filled(self.weights), ids_of(list(self.rows)), self.directed)
 
 
-def ids_of(words: list[str]) -> Ids:
-    """Node ids by the rule for edge lists: integers if all of them are, else strings."""
-    if all(INTEGER.fullmatch(word.encode()) for word in words):
-        with contextlib.suppress(OverflowError):
-            return np.array([int(word) for word in words], np.int64)
-    return as_ids(words)
-
-
-def from_graphml(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
+def from_graphml(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
     """GraphML; the file is never in memory as a whole."""
     found = GraphmlGraph()
     with naming(details.name):
@@ -371,12 +256,12 @@ def from_graphml(stream: BinaryIO, wishes: Wishes, details: Details) -> Graph:
             raise
         except (ElementTree.ParseError, ValueError, LookupError) as error:  # also of encodings
             raise InputError(f"not a GraphML file: {error}") from None
-        return found.graph(wishes)
+        return found.edges(wishes)
 
 
 # -- which reader for which suffix -------------------------------------------------------------
 
-Reader = Callable[[BinaryIO, Wishes, Details], Graph]
+Reader = Callable[[BinaryIO, Wishes, Details], Edges]
 EDGE_LISTS = (".txt", ".tsv", ".csv", ".edgelist", ".edges")
 READERS: dict[str, Reader] = {
     **dict.fromkeys(EDGE_LISTS, from_edge_list),

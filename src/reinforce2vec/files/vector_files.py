@@ -13,27 +13,16 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util.arrays import BLOCK_BYTES, Vectors, row_blocks
 from .._util.errors import InputError
 from .._util.ids import Ids, as_ids
 from .._util.progress import counted
-from .decimals import Vectors, parse_rows, write_rows
+from .decimals import parse_rows, write_rows
 from .edge_lists import shown
 from .fields import SPACE, TAB
-from .readers import expecting, ids_of, opened
-from .writing import (
-    BLOCK_BYTES,
-    Words,
-    arrow,
-    both_whole,
-    check_space,
-    check_target,
-    compressed,
-    encoded,
-    known_suffix,
-    row_blocks,
-    texts_of,
-    whole,
-)
+from .id_texts import Words, encoded, ids_of, texts_of
+from .opening import expecting, opened
+from .writing import arrow, both_whole, check_space, check_target, compressed, known_suffix, whole
 
 NPZ_FORMAT = 1
 INFLATION = 1032  # how much gzip can make of a byte

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.errors import InputError
-from .._util.ids import Ids, TokenIds, Tokens, number_objects, token_hashes
+from .._util.ids import Ids, number_objects
 from .._util.progress import counted
-from ..graph.graph import Graph
 from .edge_lists import CHUNK_BYTES, Chunk, in_order, whole_lines
 from .fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
-from .readers import expecting, naming, opened
+from .opening import expecting, naming, opened
+from .tokens import TokenIds, Tokens, token_hashes
 from .walk_writers import ids_file_of
 from .writing import arrow, known_suffix
 
@@ -89,7 +89,7 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from reinforce2vec.walks.stored import read_walks
+    >>> from reinforce2vec.files.walk_readers import read_walks
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "walks.txt")
     ...     _ = file.write_text("ann\\tbob\\tann\\ncid\\n")
@@ -124,7 +124,7 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
 
     Examples
     --------
-    >>> from reinforce2vec.walks.stored import walks_from
+    >>> from reinforce2vec.files.walk_readers import walks_from
     >>> walks = walks_from([["ann", "bob", "ann"], ["cid"]])
     >>> walks.nodes.tolist(), walks.begins.tolist(), walks.ids.tolist()
     ([0, 1, 0, 2], [0, 3, 4], ['ann', 'bob', 'cid'])
@@ -152,16 +152,17 @@ def stored(nodes: NDArray[np.int32], begins: NDArray[np.int64], ids: Ids) -> Sto
 
 def known_ids(ids: Any) -> Ids:
     """Node ids in row order, each of them there once."""
-    if isinstance(ids, Graph):
-        return ids.ids
+    if hasattr(ids, "ids"):  # a Graph
+        known: Ids = ids.ids
+        return known
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         raise InputError(f"ids are a list of node ids or a Graph, not {type(ids).__name__}")
     listed = ids.tolist() if hasattr(ids, "tolist") else list(ids)
-    rows, known = number_objects(listed, [])
+    rows, distinct = number_objects(listed, [])
     repeated = np.flatnonzero(rows != np.arange(len(rows)))
     if repeated.size:
         raise InputError(f"ids must differ, but {listed[repeated[0]]!r} is there twice")
-    return known
+    return distinct
 
 
 def from_matrix(matrix: NDArray[Any], ids: Ids | None, there_are: str = "there are") -> StoredWalks:
@@ -211,7 +212,7 @@ def what_is_wrong(walk: list[int], n_ids: int, there_are_ids: str) -> str:
 
 def from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
     """Walks from sequences of node ids, which are numbered, or looked up in `ids`."""
-    if isinstance(walks, (bytes, Graph)) or not isinstance(walks, Iterable):
+    if isinstance(walks, bytes) or hasattr(walks, "ids") or not isinstance(walks, Iterable):
         raise InputError(
             "walks are an array of row numbers, lists of node ids or the path of a file, not "
             f"{type(walks).__name__}"

@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from .._util.errors import InputError
 from .._util.ids import Ids
-from ..walks.sampler import Walks, WalkSampler
+from .id_texts import Words, encoded, texts_of
 from .writing import (
-    Words,
     arrow,
     both_whole,
     check_target,
     compressed,
-    encoded,
     known_suffix,
-    texts_of,
     whole,
 )
 
@@ -29,8 +27,24 @@ TEXT_BYTES = 16 << 20  # what is made ready to write at a time
 BREAKS = {"\t", "\n", "\r"}
 WRITING_PARQUET = "writing a .parquet file"
 
+Walks = NDArray[np.int32]
 
-def write_walks(path: str | os.PathLike[str], sampler: WalkSampler) -> int:
+
+@runtime_checkable
+class WalkSource(Protocol):
+    """What makes walks as they are written: a WalkSampler."""
+
+    graph: Any
+    length: int
+
+    @property
+    def n_walks(self) -> int:
+        """Number of walks in all."""
+
+    def __iter__(self) -> Iterator[Walks]: ...
+
+
+def write_walks(path: str | os.PathLike[str], sampler: WalkSource) -> int:
     """Write the walks of a sampler to a file, in the format that its suffix names.
 
     ============  ==============================================================================
@@ -72,7 +86,7 @@ def write_walks(path: str | os.PathLike[str], sampler: WalkSampler) -> int:
     ...     print(steps, file.read_text().splitlines())
     4 ['ann\\tbob\\tann', 'bob\\tann\\tbob']
     """
-    if not isinstance(sampler, WalkSampler):
+    if not isinstance(sampler, WalkSource):
         raise InputError(
             "write_walks(path, sampler) takes a WalkSampler, which makes the walks as they are "
             f"written, not {type(sampler).__name__}"
@@ -95,7 +109,7 @@ def check_output(path: str | os.PathLike[str]) -> tuple[Path, Writer]:
 class Counted:
     """Blocks of a sampler, their steps counted as they pass."""
 
-    def __init__(self, sampler: WalkSampler) -> None:
+    def __init__(self, sampler: WalkSource) -> None:
         """Begin at 0 steps."""
         self.steps = 0
         self._sampler = sampler
@@ -157,14 +171,14 @@ def _write_lines(stream: Any, words: Words, blocks: Counted) -> None:
         stream.write(room[:used].data)
 
 
-def write_text(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
+def write_text(path: Path, sampler: WalkSource, blocks: Counted) -> None:
     """A walk a line."""
     words = words_of(sampler.graph.ids, path)
     with whole(path) as stream:
         _write_lines(stream, words, blocks)
 
 
-def write_gzip(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
+def write_gzip(path: Path, sampler: WalkSource, blocks: Counted) -> None:
     """A walk a line, compressed."""
     words = words_of(sampler.graph.ids, path)
     with whole(path) as stream, compressed(stream) as packed:
@@ -179,7 +193,7 @@ def ids_file_of(path: Path) -> Path:
     return Path(os.path.realpath(path)).with_suffix(".ids.txt")
 
 
-def write_npy(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
+def write_npy(path: Path, sampler: WalkSource, blocks: Counted) -> None:
     """Row numbers as numpy.load reads them (also with mmap_mode), and the ids beside them."""
     ids_path = check_target(ids_file_of(path))
     words = words_of(sampler.graph.ids, ids_path)
@@ -201,7 +215,7 @@ def _lines(walks: Any, words: Words) -> Any:
     return room[: _spell(walks, words.letters, words.begins, room)].data
 
 
-def write_parquet(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
+def write_parquet(path: Path, sampler: WalkSource, blocks: Counted) -> None:
     """Lists of ids, one row group for each part."""
     pyarrow, parquet = arrow(WRITING_PARQUET)
     ids = sampler.graph.ids
@@ -224,7 +238,7 @@ def write_parquet(path: Path, sampler: WalkSampler, blocks: Counted) -> None:
 
 # -- which writer for which suffix -------------------------------------------------------------
 
-Writer = Callable[[Path, WalkSampler, Counted], None]
+Writer = Callable[[Path, WalkSource, Counted], None]
 WRITERS: dict[str, Writer] = {
     ".txt": write_text,
     ".txt.gz": write_gzip,

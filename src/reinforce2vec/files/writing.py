@@ -10,17 +10,12 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import IO, Any
 
 from .._util import errors
 from .._util.errors import InputError
-from .._util.ids import Ids
 from .._util.progress import readable_bytes
 
-BLOCK_BYTES = 1 << 22  # what is made ready at a time, of a matrix or of text
 GZIP_LEVEL = 4  # higher levels take several times as long for some percent of size
 
 
@@ -115,13 +110,6 @@ def both_whole(first: Path, second: Path) -> Iterator[tuple[IO[bytes], IO[bytes]
         one.flush()  # it is closed last: a full disk must show before the second has its name
 
 
-def row_blocks(matrix: NDArray[Any]) -> Iterator[slice]:
-    """The rows of a matrix in parts of about BLOCK_BYTES."""
-    rows = max(1, BLOCK_BYTES // (matrix.shape[1] * matrix.itemsize))
-    for first in range(0, len(matrix), rows):
-        yield slice(first, first + rows)
-
-
 def compressed(stream: IO[bytes]) -> gzip.GzipFile:
     """Compress what is written to a stream; without a time stamp, so that one seed makes one file.
 
@@ -138,50 +126,3 @@ def arrow(purpose: str) -> tuple[Any, Any]:
     except ImportError:
         raise errors.missing("pyarrow", "parquet", purpose) from None
     return pyarrow, parquet
-
-
-# -- node ids as text --------------------------------------------------------------------------
-
-
-class Words(NamedTuple):
-    """Node ids as text: the letters of all of them, and where each begins and the last ends."""
-
-    letters: NDArray[np.uint8]
-    begins: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, encoded: list[bytes]) -> Words:
-        """Put encoded ids one after another."""
-        begins = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(word) for word in encoded], out=begins[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), begins)
-
-    @property
-    def longest(self) -> int:
-        """Bytes of the longest id."""
-        return int(np.diff(self.begins).max(initial=0))
-
-
-def texts_of(ids: Ids, path: Path) -> list[str]:
-    """Node ids as strings; InputError if two of them are the same string."""
-    texts = [str(node) for node in ids.tolist()]
-    known: set[str] = set()
-    for text in texts if len(set(texts)) < len(texts) else ():
-        if text in known:
-            raise InputError(
-                f"{path}: two node ids read {text!r} as text, so they could not be told apart: "
-                "give every node a name of its own"
-            )
-        known.add(text)
-    return texts
-
-
-def encoded(texts: list[str], path: Path, surrogates: str = "surrogateescape") -> list[bytes]:
-    """Strings in UTF-8; what Python keeps of names that are not becomes the bytes it was."""
-    try:
-        return [text.encode(errors=surrogates) for text in texts]
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{path}: the node id {error.object!r} holds {error.object[error.start]!r}, which "
-            "UTF-8 cannot express: name the node without it"
-        ) from None

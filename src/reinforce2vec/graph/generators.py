@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_count, check_number
 from .._util.errors import InputError
-from ..datasets import Dataset
+from .dataset import Dataset
 from .graph import Graph
 
 # Zachary (1977), members 1 to 34: for each, the friends with a larger number.

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util.arrays import Vectors
 from .._util.errors import InputError, pandas_for
 from ..embedding.embedding import Embedding
-from ..files.decimals import Vectors
 from ..graph.graph import Graph
 
 if TYPE_CHECKING:

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .._util.arrays import Vectors, digest
 from .._util.errors import InputError
 from ..embedding.embedding import Embedding
-from ..files.decimals import Vectors
 from ..graph.graph import Graph
-from ..skipgram.corpus import digest
 from .estimator import Estimator, Transformer
 
 REMEMBERED_BYTES = 256 << 20

@@ -13,6 +13,7 @@ from .._util.checks import check_count, check_number
 from .._util.cuda import device
 from .._util.errors import InputError
 from ..embedding.embedding import Embedding, checked_vectors
+from ..embedding.matching import rows_in
 from ..graph.graph import Graph
 from ..graph.matrices import check_memory, principal_axes, roots_of, undirected
 from .cuda.smoothing import DeviceLinks
@@ -122,20 +123,6 @@ def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
         check_number("mu", mu, least=0.0, most=2.0),
         check_number("theta", theta, above=0.0, most=100.0),
     )
-
-
-def rows_in(embedding: Embedding, graph: Graph) -> Any:
-    """Rows of the embedding in the order of the graph's nodes."""
-    if np.array_equal(embedding.ids, graph.ids):
-        return slice(None)
-    missing = [node for node in graph.ids.tolist() if node not in embedding]
-    if missing or len(embedding) != graph.n_nodes:
-        raise InputError(
-            f"the embedding has {len(embedding):,} nodes and the graph {graph.n_nodes:,}, "
-            + (f"node {missing[0]!r} only in the graph" if missing else "all of them among those")
-            + ": both need the same nodes"
-        )
-    return embedding.rows(graph.ids.tolist())
 
 
 # -- where the vectors are ---------------------------------------------------------------------

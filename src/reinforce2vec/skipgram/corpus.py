@@ -7,7 +7,6 @@ or at its first -1.
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util.arrays import digest
 from ..files.walk_readers import StoredWalks
 from ..graph.graph import Graph
 from ..walks.sampler import WalkSampler
@@ -116,19 +116,3 @@ class GivenWalks:
 
 def _arrays_of(graph: Graph) -> tuple[Any, ...]:
     return graph.indptr, graph.indices, graph.weights, graph.ids, np.array([graph.directed])
-
-
-def digest(*arrays: Any) -> str:
-    """A short name for the contents of some arrays."""
-    found = hashlib.blake2b(digest_size=16)
-    for array in arrays:
-        if array is None:
-            found.update(b"none")
-            continue
-        found.update(f"{array.dtype}{array.shape}".encode())
-        if array.dtype == object:
-            for node in array.tolist():
-                found.update(f"{node!r}\n".encode(errors="surrogatepass"))
-        else:
-            found.update(np.ascontiguousarray(array).data)
-    return found.hexdigest()

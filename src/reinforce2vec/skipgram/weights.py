@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files.writing import row_blocks
+from .._util.arrays import row_blocks
 from .cpu.kernels import fill_inputs
 from .cpu.simd import ROW
 

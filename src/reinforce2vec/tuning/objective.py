@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from .._util.arrays import digest
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
 from .._util.progress import counted
@@ -13,7 +14,6 @@ from ..evaluation.node_classification import classify_nodes
 from ..evaluation.results import Scores
 from ..evaluation.splits import hold_out_edges
 from ..graph.graph import Graph
-from ..skipgram.corpus import digest
 
 MOST_EDGES = 20_000  # held out by default: more make scoring slow and say little more
 VALIDATION, TEST = "validation", "test"

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from .._util.arrays import digest
 from .._util.checks import check_count
 from .._util.errors import InputError
 from .._util.progress import clock as as_clock
@@ -18,7 +19,6 @@ from ..files.writing import check_target
 from ..graph.generators import karate_club
 from ..graph.graph import Graph
 from ..models.reinforce2vec import Reinforce2Vec
-from ..skipgram.corpus import digest
 from .budget import SHARE_OF_THE_END, Clock, Pace, seconds_of
 from .importance import importances
 from .objective import TEST, VALIDATION, Task, make_task

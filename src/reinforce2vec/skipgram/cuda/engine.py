@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._util.arrays import row_blocks
 from ..._util.cuda.compiling import compiled_module
 from ..._util.cuda.device import SHARED_RESERVE, THREADS, Device, cupy, properties
 from ..._util.errors import InputError
-from ...files.writing import row_blocks
 from ...walks.cuda.walker import bytes_on_card
 from ..corpus import Corpus, GivenWalks, SampledWalks
 from ..cpu.kernels import count_nodes

@@ -1,4 +1,4 @@
-"""Vectors to be judged, in whichever way they are given."""
+"""Vectors and graphs that belong together: their nodes matched by id."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.checks import check_choice
 from .._util.errors import InputError
-from ..embedding.embedding import Embedding, not_vectors
 from ..graph.graph import Graph
-from ..models.smoothing import rows_in
-
-PARTS = ("test", "validation")
+from .embedding import Embedding, not_vectors
 
 
 def as_matrix(vectors: Any, graph: Graph | None = None) -> NDArray[Any]:
@@ -44,6 +40,15 @@ def as_matrix(vectors: Any, graph: Graph | None = None) -> NDArray[Any]:
     return matrix
 
 
-def check_part(part: str) -> None:
-    """Which pairs or nodes to score."""
-    check_choice("part", part, PARTS)
+def rows_in(embedding: Embedding, graph: Graph) -> Any:
+    """Rows of the embedding in the order of the graph's nodes."""
+    if np.array_equal(embedding.ids, graph.ids):
+        return slice(None)
+    missing = [node for node in graph.ids.tolist() if node not in embedding]
+    if missing or len(embedding) != graph.n_nodes:
+        raise InputError(
+            f"the embedding has {len(embedding):,} nodes and the graph {graph.n_nodes:,}, "
+            + (f"node {missing[0]!r} only in the graph" if missing else "all of them among those")
+            + ": both need the same nodes"
+        )
+    return embedding.rows(graph.ids.tolist())

@@ -1,0 +1,38 @@
+"""Matrices and their parts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+"""A vector a row."""
+
+BLOCK_BYTES = 1 << 22  # what is worked on at a time
+
+
+def row_blocks(matrix: NDArray[Any]) -> Iterator[slice]:
+    """The rows of a matrix in parts of about BLOCK_BYTES."""
+    rows = max(1, BLOCK_BYTES // (matrix.shape[1] * matrix.itemsize))
+    for first in range(0, len(matrix), rows):
+        yield slice(first, first + rows)
+
+
+def digest(*arrays: Any) -> str:
+    """A short name for the contents of some arrays."""
+    found = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        if array is None:
+            found.update(b"none")
+            continue
+        found.update(f"{array.dtype}{array.shape}".encode())
+        if array.dtype == object:
+            for node in array.tolist():
+                found.update(f"{node!r}\n".encode(errors="surrogatepass"))
+        else:
+            found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()

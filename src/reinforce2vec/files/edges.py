@@ -1,0 +1,107 @@
+"""Edges as plain arrays, and how edges given as pairs of node ids become that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.errors import InputError
+from .._util.ids import Ids, fits_int64, number_integers, number_objects
+
+
+class Edges(NamedTuple):
+    """The edges of a graph: what files and other packages' objects hold."""
+
+    ends: NDArray[np.int32]  # (m, 2), row numbers into `ids`
+    weights: Any  # one for each edge, or None
+    ids: Ids
+    directed: bool = False
+
+
+def number_pairs(edges: Any, weights: Any, nodes: Iterable[Hashable] | None) -> Edges:
+    """Edges given as :meth:`reinforce2vec.Graph.from_edges` takes them."""
+    pairs, weights = _as_pairs(edges, weights)
+    if nodes is not None and (isinstance(nodes, str) or not isinstance(nodes, Iterable)):
+        raise InputError(f"nodes must be a list of node ids, not {nodes!r}")
+    known = [] if nodes is None else list(nodes)
+    ids: Ids
+    if isinstance(pairs, np.ndarray) and all(fits_int64(node) for node in known):
+        flat = np.ascontiguousarray(pairs, np.int64).ravel()
+        if known:
+            flat = np.concatenate([np.array(known, np.int64), flat])
+        codes, ids = number_integers(flat)
+    else:
+        listed = pairs.tolist() if isinstance(pairs, np.ndarray) else pairs
+        codes, ids = number_objects(known, listed)
+    ends = codes[len(known) :].reshape(-1, 2)
+    return Edges(ends, weights, ids)
+
+
+def _by_number(edge: int, weight: float) -> str:
+    return (
+        f"edge {edge:,} (counted from 0) has weight {weight:g}: weights must be positive and finite"
+    )
+
+
+def checked_weights(
+    weights: Any, n_edges: int, complaint: Callable[[int, float], str] = _by_number
+) -> NDArray[np.float64]:
+    """Edge weights as an array, each of them positive and finite; `complaint` words it if not."""
+    try:
+        array = np.ascontiguousarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers, one for each edge") from None
+    if array.shape != (n_edges,):
+        raise InputError(
+            f"expected one weight for each of the {n_edges:,} edges, got an array of shape "
+            f"{array.shape}"
+        )
+    bad = np.flatnonzero(~((array > 0) & (array < np.inf)))
+    if bad.size:
+        raise InputError(complaint(int(bad[0]), float(array[bad[0]])))
+    return array
+
+
+def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
+    """Edges as an integer (m, 2) array or a list of pairs; weights of triples are split off."""
+    if isinstance(edges, np.ndarray) and edges.dtype.kind in "iuf":
+        if edges.ndim != 2 or edges.shape[1] != 2:
+            raise InputError(f"an array of edges has the shape (m, 2), not {edges.shape}")
+        whole = edges.astype(np.int64) if np.isfinite(edges).all() else None
+        if whole is None or not np.array_equal(whole, edges):
+            raise InputError("an array of edges holds integer node ids that fit in 64 bits")
+        return whole, weights
+    if not isinstance(edges, Iterable) or isinstance(edges, (str, bytes)):
+        raise InputError(f"edges are pairs of node ids, not a {type(edges).__name__}")
+    if isinstance(edges, Mapping) and not isinstance(edges, Set):  # networkx's views are both
+        raise InputError(f"edges are pairs of node ids, not a {type(edges).__name__}")
+    if hasattr(edges, "columns") or hasattr(edges, "nodes"):
+        raise InputError(
+            f"a {type(edges).__name__} is not a list of pairs: use Graph.from_any, which knows it"
+        )
+    if isinstance(edges, np.ndarray):
+        pairs = edges.tolist()
+    else:
+        pairs = [edge.tolist() if isinstance(edge, np.ndarray) else edge for edge in edges]
+    sizes = {_size(edge) for edge in pairs}
+    if sizes == {3} and weights is None:
+        return [edge[:2] for edge in pairs], [edge[2] for edge in pairs]
+    for number, edge in enumerate(pairs if sizes - {2} else ()):
+        if _size(edge) != 2:
+            raise InputError(
+                f"edge {number:,} (counted from 0) is {edge!r}: expected a pair of node ids"
+            )
+    if pairs and all(type(a) is int and type(b) is int for a, b in pairs):
+        try:
+            return np.array(pairs, np.int64), weights
+        except OverflowError:
+            pass
+    return pairs, weights
+
+
+def _size(edge: Any) -> int:
+    """How many parts an edge has; 0 if it is nothing that has parts."""
+    return len(edge) if isinstance(edge, Sequence) and not isinstance(edge, (str, bytes)) else 0

@@ -1,0 +1,66 @@
+"""Node ids as text."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.errors import InputError
+from .._util.ids import Ids, as_ids
+from .edge_lists import INTEGER
+
+
+class Words(NamedTuple):
+    """Node ids as text: the letters of all of them, and where each begins and the last ends."""
+
+    letters: NDArray[np.uint8]
+    begins: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, encoded: list[bytes]) -> Words:
+        """Put encoded ids one after another."""
+        begins = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(word) for word in encoded], out=begins[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), begins)
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest id."""
+        return int(np.diff(self.begins).max(initial=0))
+
+
+def texts_of(ids: Ids, path: Path) -> list[str]:
+    """Node ids as strings; InputError if two of them are the same string."""
+    texts = [str(node) for node in ids.tolist()]
+    known: set[str] = set()
+    for text in texts if len(set(texts)) < len(texts) else ():
+        if text in known:
+            raise InputError(
+                f"{path}: two node ids read {text!r} as text, so they could not be told apart: "
+                "give every node a name of its own"
+            )
+        known.add(text)
+    return texts
+
+
+def encoded(texts: list[str], path: Path, surrogates: str = "surrogateescape") -> list[bytes]:
+    """Strings in UTF-8; what Python keeps of names that are not becomes the bytes it was."""
+    try:
+        return [text.encode(errors=surrogates) for text in texts]
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{path}: the node id {error.object!r} holds {error.object[error.start]!r}, which "
+            "UTF-8 cannot express: name the node without it"
+        ) from None
+
+
+def ids_of(words: list[str]) -> Ids:
+    """Node ids by the rule for edge lists: integers if all of them are, else strings."""
+    if all(INTEGER.fullmatch(word.encode()) for word in words):
+        with contextlib.suppress(OverflowError):
+            return np.array([int(word) for word in words], np.int64)
+    return as_ids(words)

@@ -1,0 +1,52 @@
+"""Dataset: a graph and what is known about its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.progress import counted
+from ._html import dataset_html
+from .graph import Graph
+
+Labels = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Dataset:
+    """A graph and what is known about its nodes.
+
+    Attributes
+    ----------
+    name : str
+        What :func:`load_dataset` knows it by.
+    graph : Graph
+        The graph.
+    labels : bool array (n_nodes, classes) or None
+        Which classes each node is in, rows in the order of `graph.ids`; None if there are none.
+    description : str
+        What it is, and what was left out of the published files.
+    citation : str
+        Whom to cite for it.
+    """
+
+    name: str
+    graph: Graph
+    labels: Labels | None = None
+    description: str = ""
+    citation: str = ""
+
+    def __post_init__(self) -> None:
+        if self.labels is not None:
+            self.labels.flags.writeable = False
+
+    def __repr__(self) -> str:
+        facts = [counted(self.graph.n_nodes, "node"), counted(self.graph.n_edges, "edge")]
+        labels = self.labels
+        facts.append("no labels" if labels is None else counted(labels.shape[1], "class"))
+        return f"Dataset({self.name!r}, {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        return dataset_html(self)
