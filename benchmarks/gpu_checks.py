@@ -17,7 +17,7 @@ import sys
 import numpy as np
 
 import reinforce2vec as r2v
-from reinforce2vec.graph.graph import edges_of
+from reinforce2vec.graph import edges_of
 
 GRAPHS = ("facebook", "ppi", "blogcatalog", "ca-astroph", "dblp")
 STARTS = 4000

@@ -22,8 +22,7 @@ from scipy.io import loadmat
 import reinforce2vec as r2v
 from machine import describe
 from peering import Peer, versions
-from reinforce2vec.evaluation.link_prediction import score_links
-from reinforce2vec.evaluation.node_classification import classify_nodes
+from reinforce2vec.evaluation import classify_nodes, score_links
 from reporting import publish
 
 HERE = Path(__file__).parent

@@ -24,7 +24,7 @@ import scipy.sparse
 import reinforce2vec as r2v
 from machine import describe
 from reinforce2vec._util.logistic import fit_logistic
-from reinforce2vec.evaluation.splits import EdgeSplit
+from reinforce2vec.evaluation import EdgeSplit
 from reporting import publish
 
 HERE = Path(__file__).parent

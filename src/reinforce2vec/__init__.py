@@ -9,46 +9,46 @@ __version__ = "0.1.0"
 
 # Imported at first use, so that `reinforce2vec --help` waits for no compiler.
 _HOMES = {
-    "Graph": "graph.graph",
+    "Graph": "graph",
     "InputError": "_util.errors",
-    "read_graph": "graph.reading",
-    "FirstOrderWalk": "walks.policy",
-    "ReinforcedWalk": "walks.policy",
-    "SecondOrderWalk": "walks.policy",
-    "WalkSampler": "walks.sampler",
-    "sample_walks": "walks.sampler",
-    "write_walks": "files.walk_writers",
-    "read_walks": "files.walk_readers",
-    "Reinforce2Vec": "models.reinforce2vec",
-    "NodeFeatures": "models.features",
-    "LINE": "models.baselines.line",
-    "HOPE": "models.baselines.hope",
-    "GraRep": "models.baselines.grarep",
-    "NetMF": "models.baselines.netmf",
-    "ProNE": "models.baselines.prone",
-    "smooth": "models.smoothing",
-    "Embedding": "embedding.embedding",
-    "nearest_neighbors": "embedding.nearest",
-    "recommend_links": "embedding.links",
-    "evaluate_link_prediction": "evaluation.link_prediction",
-    "evaluate_node_classification": "evaluation.node_classification",
-    "hold_out_edges": "evaluation.splits",
-    "tune": "tuning.search",
-    "Tuning": "tuning.results",
-    "score_links": "evaluation.link_prediction",
-    "transfer_links": "evaluation.link_prediction",
-    "classify_nodes": "evaluation.node_classification",
-    "occupation": "walks.trace",
-    "divergences": "walks.trace",
-    "stuck_set": "walks.trace",
-    "find_communities": "graph.communities",
-    "project": "embedding.projection",
+    "read_graph": "graph",
+    "FirstOrderWalk": "walks",
+    "ReinforcedWalk": "walks",
+    "SecondOrderWalk": "walks",
+    "WalkSampler": "walks",
+    "sample_walks": "walks",
+    "write_walks": "files",
+    "read_walks": "files",
+    "Reinforce2Vec": "models",
+    "NodeFeatures": "models",
+    "LINE": "models",
+    "HOPE": "models",
+    "GraRep": "models",
+    "NetMF": "models",
+    "ProNE": "models",
+    "smooth": "models",
+    "Embedding": "embedding",
+    "nearest_neighbors": "embedding",
+    "recommend_links": "embedding",
+    "evaluate_link_prediction": "evaluation",
+    "evaluate_node_classification": "evaluation",
+    "hold_out_edges": "evaluation",
+    "tune": "tuning",
+    "Tuning": "tuning",
+    "score_links": "evaluation",
+    "transfer_links": "evaluation",
+    "classify_nodes": "evaluation",
+    "occupation": "walks",
+    "divergences": "walks",
+    "stuck_set": "plotting",
+    "find_communities": "graph",
+    "project": "embedding",
     "explore": "explorer",
-    "Dataset": "graph.dataset",
+    "Dataset": "graph",
     "load_dataset": "datasets",
-    "karate_club": "graph.generators",
-    "planted_groups": "graph.generators",
-    "rmat": "graph.generators",
+    "karate_club": "graph",
+    "planted_groups": "graph",
+    "rmat": "graph",
 }
 
 _MODULES = ("plotting",)
@@ -72,43 +72,41 @@ if TYPE_CHECKING:
     from . import plotting as plotting
     from ._util.errors import InputError as InputError
     from .datasets import load_dataset as load_dataset
-    from .embedding.embedding import Embedding as Embedding
-    from .embedding.links import recommend_links as recommend_links
-    from .embedding.nearest import nearest_neighbors as nearest_neighbors
-    from .embedding.projection import project as project
-    from .evaluation.link_prediction import evaluate_link_prediction as evaluate_link_prediction
-    from .evaluation.link_prediction import score_links as score_links
-    from .evaluation.link_prediction import transfer_links as transfer_links
-    from .evaluation.node_classification import classify_nodes as classify_nodes
-    from .evaluation.node_classification import (
-        evaluate_node_classification as evaluate_node_classification,
-    )
-    from .evaluation.splits import hold_out_edges as hold_out_edges
+    from .embedding import Embedding as Embedding
+    from .embedding import nearest_neighbors as nearest_neighbors
+    from .embedding import project as project
+    from .embedding import recommend_links as recommend_links
+    from .evaluation import classify_nodes as classify_nodes
+    from .evaluation import evaluate_link_prediction as evaluate_link_prediction
+    from .evaluation import evaluate_node_classification as evaluate_node_classification
+    from .evaluation import hold_out_edges as hold_out_edges
+    from .evaluation import score_links as score_links
+    from .evaluation import transfer_links as transfer_links
     from .explorer import explore as explore
-    from .files.walk_readers import read_walks as read_walks
-    from .files.walk_writers import write_walks as write_walks
-    from .graph.communities import find_communities as find_communities
-    from .graph.dataset import Dataset as Dataset
-    from .graph.generators import karate_club as karate_club
-    from .graph.generators import planted_groups as planted_groups
-    from .graph.generators import rmat as rmat
-    from .graph.graph import Graph as Graph
-    from .graph.reading import read_graph as read_graph
-    from .models.baselines.grarep import GraRep as GraRep
-    from .models.baselines.hope import HOPE as HOPE
-    from .models.baselines.line import LINE as LINE
-    from .models.baselines.netmf import NetMF as NetMF
-    from .models.baselines.prone import ProNE as ProNE
-    from .models.features import NodeFeatures as NodeFeatures
-    from .models.reinforce2vec import Reinforce2Vec as Reinforce2Vec
-    from .models.smoothing import smooth as smooth
-    from .tuning.results import Tuning as Tuning
-    from .tuning.search import tune as tune
-    from .walks.policy import FirstOrderWalk as FirstOrderWalk
-    from .walks.policy import ReinforcedWalk as ReinforcedWalk
-    from .walks.policy import SecondOrderWalk as SecondOrderWalk
-    from .walks.sampler import WalkSampler as WalkSampler
-    from .walks.sampler import sample_walks as sample_walks
-    from .walks.trace import divergences as divergences
-    from .walks.trace import occupation as occupation
-    from .walks.trace import stuck_set as stuck_set
+    from .files import read_walks as read_walks
+    from .files import write_walks as write_walks
+    from .graph import Dataset as Dataset
+    from .graph import Graph as Graph
+    from .graph import find_communities as find_communities
+    from .graph import karate_club as karate_club
+    from .graph import planted_groups as planted_groups
+    from .graph import read_graph as read_graph
+    from .graph import rmat as rmat
+    from .models import HOPE as HOPE
+    from .models import LINE as LINE
+    from .models import GraRep as GraRep
+    from .models import NetMF as NetMF
+    from .models import NodeFeatures as NodeFeatures
+    from .models import ProNE as ProNE
+    from .models import Reinforce2Vec as Reinforce2Vec
+    from .models import smooth as smooth
+    from .plotting import stuck_set as stuck_set
+    from .tuning import Tuning as Tuning
+    from .tuning import tune as tune
+    from .walks import FirstOrderWalk as FirstOrderWalk
+    from .walks import ReinforcedWalk as ReinforcedWalk
+    from .walks import SecondOrderWalk as SecondOrderWalk
+    from .walks import WalkSampler as WalkSampler
+    from .walks import divergences as divergences
+    from .walks import occupation as occupation
+    from .walks import sample_walks as sample_walks

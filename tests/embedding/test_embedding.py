@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from reinforce2vec import Graph, InputError, karate_club
-from reinforce2vec.embedding.embedding import OPERATORS, Embedding
+from reinforce2vec.embedding import Embedding
+from reinforce2vec.embedding.embedding import OPERATORS
 from reinforce2vec.files import writing as shared_files
 
 NAMES = ["ann", "bob", "cid", "dee"]

@@ -31,8 +31,8 @@ from reinforce2vec import (
     smooth,
 )
 from reinforce2vec.embedding.embedding import OPERATORS
-from reinforce2vec.evaluation.link_prediction import score_links, transfer_links
-from reinforce2vec.evaluation.node_classification import classify_nodes, most_likely
+from reinforce2vec.evaluation import classify_nodes, score_links, transfer_links
+from reinforce2vec.evaluation.node_classification import most_likely
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
 

@@ -32,10 +32,9 @@ from reinforce2vec import (
 from reinforce2vec.cli.main import app
 from reinforce2vec.embedding import nearest
 from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
-from reinforce2vec.explorer import data, edges, make_page, page
+from reinforce2vec.explorer import PageServer, data, edges, make_page, page
 from reinforce2vec.explorer import server as serving
 from reinforce2vec.explorer.packing import NOTHING, fixed, packed, unpacked
-from reinforce2vec.explorer.server import PageServer
 from reinforce2vec.files.label_files import NamedLabels
 
 WEB = ROOT / "web"

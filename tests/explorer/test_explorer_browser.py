@@ -13,9 +13,8 @@ import pytest
 from matplotlib.image import imread
 
 from reinforce2vec import Embedding, Graph, find_communities, nearest_neighbors, planted_groups
-from reinforce2vec.embedding.links import recommend_links
-from reinforce2vec.explorer import make_page, write_page
-from reinforce2vec.explorer.server import PageServer
+from reinforce2vec.embedding import recommend_links
+from reinforce2vec.explorer import PageServer, make_page, write_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 

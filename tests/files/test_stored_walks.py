@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reinforce2vec import Graph, InputError, WalkSampler, karate_club, write_walks
+from reinforce2vec.files import StoredWalks, read_walks
 from reinforce2vec.files import walk_readers as stored
-from reinforce2vec.files.walk_readers import StoredWalks, read_walks, walks_from
+from reinforce2vec.files.walk_readers import walks_from
 
 SUFFIXES = (".txt", ".txt.gz", ".npy", ".parquet")
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from reinforce2vec import InputError
-from reinforce2vec.embedding.embedding import Embedding
+from reinforce2vec.embedding import Embedding
 from reinforce2vec.files import decimals, vector_files
 from reinforce2vec.files import writing as files
 from reinforce2vec.files.vector_files import check_ids, check_output

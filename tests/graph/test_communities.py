@@ -9,8 +9,8 @@ from networkx.algorithms.community import louvain_communities, modularity
 
 from reinforce2vec import Graph, find_communities, karate_club, planted_groups, rmat
 from reinforce2vec._util.errors import InputError
+from reinforce2vec.graph import edges_of
 from reinforce2vec.graph.communities import by_size
-from reinforce2vec.graph.graph import edges_of
 
 
 def as_networkx(graph):

@@ -25,7 +25,7 @@ from reinforce2vec import (
     sample_walks,
 )
 from reinforce2vec.models import reinforce2vec as model
-from reinforce2vec.walks.sampler import WalkSampler
+from reinforce2vec.walks import WalkSampler
 
 CLUB = karate_club()
 OFTEN = 0  # seconds between checkpoints: after every chunk

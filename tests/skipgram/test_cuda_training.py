@@ -25,7 +25,7 @@ from reinforce2vec.skipgram.corpus import GivenWalks, SampledWalks
 from reinforce2vec.skipgram.cuda import engine as training
 from reinforce2vec.skipgram.state import Settings
 from reinforce2vec.skipgram.trainer import Trainer, begin
-from reinforce2vec.walks.sampler import WalkSampler
+from reinforce2vec.walks import WalkSampler
 
 N_NODES = 20_000  # so many that hardly a row is used twice at a time
 H200 = device.Device((9, 0), 132, 2048, 233_472, 232_448)

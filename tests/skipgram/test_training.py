@@ -26,7 +26,7 @@ from reinforce2vec.skipgram import corpus, engine, trainer
 from reinforce2vec.skipgram.cpu import kernels
 from reinforce2vec.skipgram.noise import POWER, keep_chances, noise_table
 from reinforce2vec.skipgram.weights import new_weights
-from reinforce2vec.walks.sampler import WalkSampler
+from reinforce2vec.walks import WalkSampler
 
 ALPHA = 1e-6 / 4  # what each of the chi-square tests below is held against: see there
 

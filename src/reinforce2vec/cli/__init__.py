@@ -1,1 +1,4 @@
-"""The commands of the command line, a module each."""
+"""The command line: `main`, and one module for each command.
+
+It imports everything, but only when a command runs, so that --help is quick.
+"""

@@ -32,7 +32,8 @@ def datasets(
 ) -> None:
     """List the data sets of the paper: what they are, and where they are."""
     with sentences(USAGE):
-        from ..datasets.loading import load_dataset, places_of
+        from ..datasets import load_dataset
+        from ..datasets.loading import places_of
         from ..datasets.registry import REGISTRY, registered
 
         entries = [registered(name) for name in names or REGISTRY]

@@ -12,22 +12,18 @@ import numpy as np
 
 from .. import __version__, plotting
 from .._util.progress import counted, readable
-from ..datasets.loading import load_dataset, places_of
+from ..datasets import load_dataset
+from ..datasets.loading import places_of
 from ..datasets.registry import registered
-from ..embedding.embedding import Embedding
-from ..embedding.projection import project
-from ..evaluation.link_prediction import evaluate_link_prediction
-from ..evaluation.node_classification import evaluate_node_classification
+from ..embedding import Embedding, project
+from ..evaluation import evaluate_link_prediction, evaluate_node_classification
 from ..explorer import explore
 from ..files.label_files import NamedLabels, read_named_labels
 from ..files.writing import whole
-from ..graph.generators import planted_groups
-from ..graph.graph import Graph
-from ..graph.reading import read_graph
-from ..models.reinforce2vec import Reinforce2Vec
-from ..walks.policy import FirstOrderWalk, ReinforcedWalk, Walk
-from ..walks.sampler import sample_walks
-from ..walks.trace import stuck_set
+from ..graph import Graph, planted_groups, read_graph
+from ..models import Reinforce2Vec
+from ..walks import FirstOrderWalk, ReinforcedWalk, sample_walks, stuck_set
+from ..walks.policy import Walk
 
 Say = Callable[[str], None]
 

@@ -218,8 +218,8 @@ def embed(
     with sentences(FAILURE, checkpoint):
         from .._util.machine import peak_bytes
         from .._util.progress import counted, readable, readable_bytes
-        from ..files.walk_readers import read_walks
-        from ..graph.graph import Graph
+        from ..files import read_walks
+        from ..graph import Graph
 
         with status(f"reading {source}", quiet):
             found = options.read_graph_from(graph, context.params) if graph else read_walks(source)

@@ -24,7 +24,7 @@ from .sources import (
 from .speech import FAILURE, USAGE, print_json, sentences
 
 if TYPE_CHECKING:
-    from ..embedding.embedding import Embedding
+    from ..embedding import Embedding
     from ..evaluation.results import Evaluation
 
 MODEL_OPTIONS = (*options.LEARNING_OPTIONS, "kind", *options.WALK_OPTIONS)
@@ -95,7 +95,7 @@ def link_prediction(
         named = check_graph(context, graph)
         model = options.model_from(context.params)
     with sentences(FAILURE):
-        from ..evaluation.link_prediction import evaluate_link_prediction
+        from ..evaluation import evaluate_link_prediction
 
         whole = known_graph(graph, context, named)
         result = evaluate_link_prediction(
@@ -166,7 +166,7 @@ def node_classification(
             options.check_unused(context, ["data_dir"], "a data set", labels)
         model = options.model_from(context.params)
     with sentences(FAILURE):
-        from ..evaluation.node_classification import evaluate_node_classification
+        from ..evaluation import evaluate_node_classification
 
         vectors: Any
         if named:

@@ -99,8 +99,7 @@ def explore(
             check_target(export)
             known_suffix(export, (".html", ".htm"), "pages are written to")
     with sentences(FAILURE):
-        from ..explorer import make_page, write_page
-        from ..explorer.server import PageServer
+        from ..explorer import PageServer, make_page, write_page
 
         embedding = known_vectors(vectors, quiet)
         page = make_page(

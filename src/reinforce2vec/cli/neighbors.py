@@ -41,7 +41,8 @@ def neighbors(
 
         check_choice("method", method, METHODS)
     with sentences(FAILURE):
-        from ..embedding.nearest import nearest_neighbors, search_method
+        from ..embedding import nearest_neighbors
+        from ..embedding.nearest import search_method
 
         embedding = known_vectors(vectors, quiet)
         asked = named_nodes(nodes, embedding)

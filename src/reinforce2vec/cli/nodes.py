@@ -12,7 +12,7 @@ from .._util.errors import InputError
 from . import options
 
 if TYPE_CHECKING:
-    from ..embedding.embedding import Embedding
+    from ..embedding import Embedding
 
 SEARCH = "The search"  # a group of options
 METHODS = ("auto", "exact", "approximate")

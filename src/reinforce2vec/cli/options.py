@@ -14,8 +14,8 @@ import typer
 from .._util.errors import InputError
 
 if TYPE_CHECKING:
-    from ..graph.graph import Graph
-    from ..models.reinforce2vec import Reinforce2Vec
+    from ..graph import Graph
+    from ..models import Reinforce2Vec
     from ..walks.policy import Walk
 
 # Which options each kind of walk understands.
@@ -283,7 +283,7 @@ def chosen_walk(kind: str, **options: Any) -> Walk:
             owner = next(other for other, names in OPTIONS_OF.items() if name in names)
             raise InputError(f"--{name} is for --walk {owner} and says nothing to --walk {kind}")
     from .._util.checks import check_choice
-    from ..walks.policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
+    from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 
     walk: Walk
     if kind == "first-order":
@@ -306,7 +306,7 @@ def walk_from(given: Mapping[str, Any]) -> Walk:
 def model_from(given: Mapping[str, Any]) -> Reinforce2Vec:
     """The model that a command's options describe, checked."""
     walk = walk_from(given)
-    from ..models.reinforce2vec import Reinforce2Vec
+    from ..models import Reinforce2Vec
 
     learning = {name: given[name] for name in LEARNING_OPTIONS}
     model = Reinforce2Vec(walk=walk, seed=given.get("seed", 0), **learning)
@@ -328,7 +328,7 @@ def check_reading(path: Path, given: Mapping[str, Any]) -> None:
 
 def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
     """The graph in a file, read as a command's options say."""
-    from ..graph.reading import read_graph
+    from ..graph import read_graph
 
     chosen = {name: given[name] for name in GRAPH_OPTIONS}
     if chosen["delimiter"] is not None:
@@ -346,7 +346,7 @@ def typed(delimiter: str) -> str:
 
 def walk_facts(walk: Walk) -> dict[str, Any]:
     """A walk for JSON: its kind, and its parameters by their names in Python."""
-    from ..walks.policy import FirstOrderWalk, SecondOrderWalk
+    from ..walks import FirstOrderWalk, SecondOrderWalk
 
     kinds = {FirstOrderWalk: "first-order", SecondOrderWalk: "second-order"}
     return {"kind": kinds.get(type(walk), "reinforced")} | asdict(walk)

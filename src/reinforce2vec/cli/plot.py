@@ -93,8 +93,9 @@ def plot(
     target = vectors.with_suffix(".png") if output is None else output
     with sentences(USAGE):
         from ..embedding.projection import project_method
-        from ..plotting.maps import METHOD_NAMES, check_drawing, embedding_map
-        from ..plotting.style import check_picture, matplotlib, save
+        from ..plotting import embedding_map, save
+        from ..plotting.maps import METHOD_NAMES, check_drawing
+        from ..plotting.style import check_picture, matplotlib
 
         project_method(method, 1)
         check_drawing(colour_by, labels, graph, width, height)

@@ -19,9 +19,8 @@ from .sources import Vectors, known_graph, known_vectors
 from .speech import FAILURE, USAGE, check_different, print_json, say, sentences
 
 if TYPE_CHECKING:
-    from ..embedding.embedding import Embedding
-    from ..embedding.links import RecommendedLinks
-    from ..graph.graph import Graph
+    from ..embedding import Embedding, RecommendedLinks
+    from ..graph import Graph
 
 EPILOG = examples(
     "recommend vectors.npz edges.txt 34 -k 3",
@@ -99,7 +98,7 @@ def recommend(
             known_suffix(output, DELIMITERS, WRITTEN)
             check_different([vectors, graph], [check_target(output)])
     with sentences(FAILURE):
-        from ..embedding.links import recommend_links
+        from ..embedding import recommend_links
         from ..embedding.nearest import search_method
 
         embedding = known_vectors(vectors, quiet)

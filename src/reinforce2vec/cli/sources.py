@@ -13,10 +13,9 @@ from . import options
 from .speech import say, status
 
 if TYPE_CHECKING:
-    from ..datasets import Dataset
-    from ..embedding.embedding import Embedding
+    from ..embedding import Embedding
     from ..files.label_files import NamedLabels
-    from ..graph.graph import Graph
+    from ..graph import Dataset, Graph
 
 Vectors = Annotated[
     Path,
@@ -108,7 +107,7 @@ def known_graph(graph: Path | str, context: typer.Context, named: bool = False) 
 
 def known_vectors(path: Path | str, quiet: bool) -> Embedding:
     """Vectors of a file; InputError says what makes them, if it holds something else."""
-    from ..embedding.embedding import Embedding
+    from ..embedding import Embedding
 
     try:
         with status(f"reading {path}", quiet):
@@ -123,7 +122,7 @@ def known_vectors(path: Path | str, quiet: bool) -> Embedding:
 
 def known_labels(path: Path | str, nodes: Embedding | Graph, quiet: bool) -> NamedLabels:
     """The labels of nodes, of those that have a vector or are in a graph."""
-    from ..embedding.embedding import Embedding
+    from ..embedding import Embedding
     from ..files.label_files import read_named_labels
 
     labels = read_named_labels(path, nodes)

@@ -16,7 +16,7 @@ from .sources import GraphOrDataset, check_graph, known_graph, known_labels, wit
 from .speech import FAILURE, INTERRUPTED, USAGE, check_different, end, print_json, say, sentences
 
 if TYPE_CHECKING:
-    from ..graph.graph import Graph
+    from ..graph import Graph
     from ..tuning.results import Source
 
 EPILOG = examples(
@@ -173,7 +173,7 @@ def tune(
             check_picture(plot)
             matplotlib()
     with sentences(FAILURE):
-        from ..tuning.search import tune as search
+        from ..tuning import tune as search
 
         whole, classes = read_all(context, graph, named)
         found = search(

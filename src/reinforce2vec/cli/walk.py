@@ -76,8 +76,8 @@ def walk(
     with sentences(FAILURE):
         from .._util.machine import peak_bytes
         from .._util.progress import readable
-        from ..files.walk_writers import write_walks
-        from ..walks.sampler import WalkSampler
+        from ..files import write_walks
+        from ..walks import WalkSampler
 
         with status(f"reading {graph}", quiet):
             whole = options.read_graph_from(graph, given)

@@ -1,4 +1,10 @@
-"""Data sets by name."""
+"""The paper's graphs and labels: found on disk or downloaded, read and verified.
 
-from ..graph.dataset import Dataset as Dataset
-from .loading import load_dataset as load_dataset
+A new data set is an entry in `registry`. It imports `_util`, `files` and `graph`.
+"""
+
+from .loading import load_dataset
+
+__all__ = [
+    "load_dataset",
+]

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from .._util.errors import InputError
-from ..graph.dataset import Dataset
+from ..graph import Dataset
 from .downloads import cache_folder, fetch
 from .fingerprint import GraphFingerprint, LabelFingerprint
 from .registry import Entry, Source, registered

@@ -14,9 +14,8 @@ from scipy.sparse.csgraph import connected_components
 from .._util.errors import InputError
 from ..files.opening import expecting, opened
 from ..files.readers import as_arrays
+from ..graph import Graph, edges_of, read_graph
 from ..graph.dataset import Labels
-from ..graph.graph import Graph, edges_of
-from ..graph.reading import read_graph
 
 # -- graphs ------------------------------------------------------------------------------------
 

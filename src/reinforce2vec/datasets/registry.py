@@ -8,8 +8,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from .._util.errors import InputError
+from ..graph import Graph
 from ..graph.dataset import Labels
-from ..graph.graph import Graph
 from .fingerprint import GraphFingerprint, LabelFingerprint
 from .reading import largest_component, lines_of_classes, matrix_groups, matrix_network, whole_graph
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._util.errors import InputError
 from ..files.id_texts import texts_of
-from ..graph.graph import Graph, edges_of
+from ..graph import Graph, edges_of
 
 if TYPE_CHECKING:
     from .embedding import Embedding

@@ -16,7 +16,7 @@ from .._util.html import html_table
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic
 from .._util.progress import counted
-from ..graph.graph import Graph, edges_of
+from ..graph import Graph, edges_of
 from .embedding import Embedding
 from .exact_search import Floats, Rows, Search, holds
 from .nearest import asked_rows, best_targets, check_embedding, on_terminal

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.errors import InputError
-from ..graph.graph import Graph
+from ..graph import Graph
 from .embedding import Embedding, not_vectors
 
 

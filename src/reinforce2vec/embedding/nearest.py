@@ -18,7 +18,7 @@ from .._util.errors import InputError, pandas_for
 from .._util.html import html_table
 from .._util.ids import Ids
 from .._util.progress import Report, counted, terminal_progress
-from ..graph.graph import Graph
+from ..graph import Graph
 from .approximate_search import nearly
 from .embedding import Embedding, are_several, checked_vectors
 from .exact_search import Floats, Rows, Search, exactly

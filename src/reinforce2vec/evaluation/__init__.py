@@ -1,1 +1,18 @@
-"""How good vectors are: edges that were taken away, and labels of nodes."""
+"""How good vectors are: link prediction and node classification.
+
+It imports `graph`, `embedding` and `models`.
+"""
+
+from .link_prediction import evaluate_link_prediction, score_links, transfer_links
+from .node_classification import classify_nodes, evaluate_node_classification
+from .splits import EdgeSplit, hold_out_edges
+
+__all__ = [
+    "EdgeSplit",
+    "classify_nodes",
+    "evaluate_link_prediction",
+    "evaluate_node_classification",
+    "hold_out_edges",
+    "score_links",
+    "transfer_links",
+]

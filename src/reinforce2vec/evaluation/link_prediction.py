@@ -15,7 +15,7 @@ from .._util.logistic import fit_logistic, predict
 from ..embedding.embedding import OPERATORS
 from ..embedding.matching import as_matrix
 from ..files.converters import kind
-from ..graph.graph import Graph
+from ..graph import Graph
 from ..models.estimator import Estimator
 from .metrics import auc, average_precision
 from .results import Evaluation, Scores, check_part, run_seeds

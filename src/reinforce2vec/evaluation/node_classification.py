@@ -14,7 +14,7 @@ from .._util.errors import InputError
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic, predict
 from .._util.progress import counted
-from ..embedding.embedding import Embedding
+from ..embedding import Embedding
 from ..embedding.matching import as_matrix
 from .labels import as_indicators
 from .metrics import f1_scores

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from .._util.checks import check_count, check_number
 from .._util.errors import InputError
 from .._util.progress import counted
-from ..graph.graph import Graph, edges_of
+from ..graph import Graph, edges_of
 
 Pairs = NDArray[np.int64]
 

@@ -3,5 +3,5 @@
     methods ──▶ cells ──▶ running ──▶ tables, figures ──▶ report
 
 A cell is what is computed once and kept: one method on one graph with one seed. Tables and figures
-only look at cells. `catalogue` says which experiments there are.
+only look at cells. `catalogue` says which experiments there are. It imports everything but `cli`.
 """

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import product
 from typing import Any
 
-from ..walks.policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, Walk
+from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
+from ..walks.policy import Walk
 from . import paper
 from .scale import Scale
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph.graph import Graph
+from ..graph import Graph
+from ..walks import divergences, occupation, sample_walks, stuck_set
 from ..walks.policy import Walk
-from ..walks.sampler import sample_walks
-from ..walks.trace import divergences, occupation, stuck_set
 from .cells import Scores
 
 WALKS = 20  # from different nodes; figures are medians over them

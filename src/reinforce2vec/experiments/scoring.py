@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation.link_prediction import score_links, transfer_links
-from ..evaluation.node_classification import classify_nodes
-from ..evaluation.splits import hold_out_edges
-from ..graph.graph import Graph
-from ..models.smoothing import smooth
+from ..evaluation import classify_nodes, hold_out_edges, score_links, transfer_links
+from ..graph import Graph
+from ..models import smooth
 from .cells import FULL, GROUPS, LINKS, PATHS, VALIDATION, Cell, Scores
 from .choosing import pilot_score
 from .methods import Method
@@ -52,7 +50,7 @@ def compute(cell: Cell, data_dir: str | None, pilots: list[Scores]) -> dict[str,
 def data_of(graph: str, planted: int, data_dir: str | None) -> Any:
     """A data set, or the generated graph that stands in for it."""
     if planted:
-        from ..graph.generators import planted_groups
+        from ..graph import planted_groups
 
         return planted_groups(planted, 4, degree=8.0, mixing=0.1, seed=len(graph))
     from ..datasets import load_dataset

@@ -5,7 +5,8 @@ A study is a :class:`Sweep`; `reinforce2vec reproduce NAME` runs it like a table
 
 from __future__ import annotations
 
-from ..walks.policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, Walk
+from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
+from ..walks.policy import Walk
 from .sweeps import Setting, Sweep
 
 GRAPHS = ("facebook", "blogcatalog", "ppi")  # those on which a training takes seconds

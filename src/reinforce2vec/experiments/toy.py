@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph.graph import Graph
+from ..graph import Graph
 
 EDGES = ((1, 3), (1, 5), (2, 4), (3, 4), (4, 5))
 TOLD = (1, 3, 4, 3)  # the path as far as the caption tells it

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._util.errors import InputError
 from .._util.progress import counted
-from ..embedding.embedding import Embedding
-from ..embedding.links import recommend_links
+from ..embedding import Embedding, project, recommend_links
 from ..embedding.nearest import nearest_rows
-from ..embedding.projection import project, project_method
-from ..graph.graph import Graph
+from ..embedding.projection import project_method
+from ..graph import Graph
 from ..plotting.classes import classes_of
 from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
 from .edges import Links, edges_on_map

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embedding.embedding import Embedding
-from ..graph.graph import Graph, edges_of
+from ..embedding import Embedding
+from ..graph import Graph, edges_of
 from ..plotting.maps import degrees_of, rows_of
 
 MAP_EDGES = 2_000_000  # in a page, so that it stays small enough to be mailed

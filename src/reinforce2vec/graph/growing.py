@@ -1,16 +1,14 @@
-"""A graph that grows, and vectors that follow."""
+"""A graph that grows by new edges."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from .._util.errors import InputError
 from .._util.ids import number_objects
-from ..skipgram.state import State
 from .graph import Graph, edges_of
 
 
@@ -29,7 +27,7 @@ def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
     )  # fmt: skip
     new_ends = rows[new_ends]
     ends, weights, touched = new_ends, new_weights, np.unique(rows)
-    there, here = (edge_keys(part, len(ids), graph.directed) for part in (old_ends, new_ends))
+    there, here = (_edge_keys(part, len(ids), graph.directed) for part in (old_ends, new_ends))
     if len(there) and np.isin(there, here).all():
         order = np.argsort(there)
         place = order[np.searchsorted(there, here, sorter=order).clip(max=len(there) - 1)]
@@ -47,21 +45,7 @@ def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
     return whole, touched
 
 
-def edge_keys(ends: NDArray[np.int32], n_nodes: int, directed: bool) -> NDArray[np.int64]:
+def _edge_keys(ends: NDArray[np.int32], n_nodes: int, directed: bool) -> NDArray[np.int64]:
     """A number for each edge, the same for the same edge."""
     pairs = ends.astype(np.int64) if directed else np.sort(ends, axis=1).astype(np.int64)
     return pairs[:, 0] * n_nodes + pairs[:, 1]
-
-
-def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:
-    """Begin a training where another ended; nodes from row n_old on at their neighbours' mean."""
-    new.visits[:n_old] += old.visits
-    links = graph.to_scipy()
-    if graph.directed:
-        links = links + links.T
-    links = scipy.sparse.csr_array(links[n_old:, :n_old])
-    sums = np.asarray(links.sum(axis=1)).ravel()
-    placed = np.flatnonzero(sums > 0)
-    for before, after in zip(old.weights[:2], new.weights[:2], strict=True):
-        after[:n_old] = before
-        after[n_old + placed] = (links[placed] @ before) / sums[placed, None]

@@ -1,1 +1,25 @@
-"""TODO"""
+"""Estimators that turn a graph into vectors, by scikit-learn's conventions.
+
+Reinforce2Vec, smoothing, the baselines, and features for pipelines. It imports what trains
+(`skipgram`, `walks`) and what it returns (`embedding`).
+"""
+
+from .baselines.grarep import GraRep
+from .baselines.hope import HOPE
+from .baselines.line import LINE
+from .baselines.netmf import NetMF
+from .baselines.prone import ProNE
+from .features import NodeFeatures
+from .reinforce2vec import Reinforce2Vec
+from .smoothing import smooth
+
+__all__ = [
+    "HOPE",
+    "LINE",
+    "GraRep",
+    "NetMF",
+    "NodeFeatures",
+    "ProNE",
+    "Reinforce2Vec",
+    "smooth",
+]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from .._util.arrays import Vectors
 from .._util.errors import InputError, pandas_for
-from ..embedding.embedding import Embedding
-from ..graph.graph import Graph
+from ..embedding import Embedding
+from ..graph import Graph
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._util.arrays import Vectors, digest
 from .._util.errors import InputError
-from ..embedding.embedding import Embedding
-from ..graph.graph import Graph
+from ..embedding import Embedding
+from ..graph import Graph
 from .estimator import Estimator, Transformer
 
 REMEMBERED_BYTES = 256 << 20

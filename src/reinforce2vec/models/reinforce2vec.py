@@ -17,18 +17,20 @@ from .._util.cuda import device
 from .._util.errors import InputError
 from .._util.machine import available_bytes, available_cpus
 from .._util.progress import readable, readable_bytes, terminal_progress
-from ..embedding.embedding import Embedding
-from ..files.walk_readers import StoredWalks, walks_from
+from ..embedding import Embedding
+from ..files import StoredWalks
+from ..files.walk_readers import walks_from
 from ..files.writing import check_target
-from ..graph import growing as updating
-from ..graph.graph import Graph
+from ..graph import Graph
+from ..graph.growing import grown
+from ..skipgram import Moment
 from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
-from ..skipgram.state import POINTS, Settings, State
-from ..skipgram.trainer import Moment, Trainer, begin, usual_rate
+from ..skipgram.state import POINTS, Settings, State, carry_over
+from ..skipgram.trainer import Trainer, begin, usual_rate
 from ..skipgram.weights import row_size, weights_bytes
-from ..walks.policy import ReinforcedWalk, Walk, check_walk
-from ..walks.sampler import WalkSampler
+from ..walks import ReinforcedWalk, WalkSampler
+from ..walks.policy import Walk, check_walk
 from . import smoothing
 from .estimator import Estimator
 
@@ -277,7 +279,7 @@ class Reinforce2Vec(Estimator):
         if self.graph_ is None:
             raise InputError("a model that learned from walks alone has no graph that could grow")
         before, count = self.graph_.n_nodes, getattr(self, "_updates", 0) + 1
-        graph, touched = updating.grown(self.graph_, edges)
+        graph, touched = grown(self.graph_, edges)
         settings = self._settings()._replace(seed=(self.seed + count) % 2**64)
         if settings.dimensions != self._state.weights.dimensions:
             raise InputError(
@@ -290,7 +292,7 @@ class Reinforce2Vec(Estimator):
         backend = self._backend(corpus, settings)
         self._check_memory(graph, backend)
         state = begin(corpus, settings, self._workers())
-        updating.carry_over(self._state, state, graph, before)
+        carry_over(self._state, state, graph, before)
         trainer = Trainer(corpus, settings, state, self._workers(), backend)
         self._train(trainer, progress, callbacks)
         self._keep(state, graph, backend)

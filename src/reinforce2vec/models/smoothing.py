@@ -12,9 +12,10 @@ from scipy.special import iv
 from .._util.checks import check_count, check_number
 from .._util.cuda import device
 from .._util.errors import InputError
-from ..embedding.embedding import Embedding, checked_vectors
+from ..embedding import Embedding
+from ..embedding.embedding import checked_vectors
 from ..embedding.matching import rows_in
-from ..graph.graph import Graph
+from ..graph import Graph
 from ..graph.matrices import check_memory, principal_axes, roots_of, undirected
 from .cuda.smoothing import DeviceLinks
 

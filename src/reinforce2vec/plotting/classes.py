@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.ids import is_missing
 from .._util.progress import counted
-from ..embedding.embedding import Embedding
+from ..embedding import Embedding
 from ..evaluation.labels import SEVERAL, from_mapping, from_pandas
 from ..files.label_files import NamedLabels, one_class, read_named_labels
 from .style import FILLS, PALE

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from .._util.checks import check_choice, check_number
 from .._util.errors import InputError
 from .._util.progress import counted
-from ..embedding.embedding import Embedding, as_embedding
+from ..embedding import Embedding, project
+from ..embedding.embedding import as_embedding
 from ..embedding.nearest import graph_of_rows, nearest_rows
-from ..embedding.projection import project, project_method
-from ..graph.communities import find_communities
-from ..graph.graph import Graph, edges_of
+from ..embedding.projection import project_method
+from ..graph import Graph, edges_of, find_communities
 from .classes import OTHER, Classes, Look, classes_of
 from .places import middle_of, spread_boxes
 from .style import BLUE, FAINT, INK, PALE, TIME, clear_axes, halo, new_figure, styled

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
 from .._util.errors import InputError
-from ..graph.graph import Graph
+from ..graph import Graph
 from ..graph.matrices import principal_axes, undirected_adjacency
 
 MOST = 1000  # nodes, all pairs of which are looked at

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from .._util.checks import check_count
 from .._util.errors import InputError
 from .._util.progress import counted
-from ..graph.graph import Graph, edges_of
-from ..walks.trace import occupation
-from ..walks.trace import stuck_set as nodes_of_stuck_set
+from ..graph import Graph, edges_of
+from ..walks import occupation
+from ..walks import stuck_set as nodes_of_stuck_set
 from .maps import checked_positions
 from .places import MOST, layout, turned_wide
 from .style import COLOURS, FAINT, FILLS, INK, PALE, RED, TIME, clear_axes, halo, new_figure, styled

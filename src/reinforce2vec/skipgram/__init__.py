@@ -1,1 +1,11 @@
-"""From walks to vectors: skip-gram with negative sampling."""
+"""Skip-gram with negative sampling: walks become vectors.
+
+`corpus` holds the walks to train on, `trainer` decides when to train on what, and `cpu`, `cuda` and
+`plain` do it. It imports `_util`, `files`, `graph` and `walks`.
+"""
+
+from .trainer import Moment
+
+__all__ = [
+    "Moment",
+]

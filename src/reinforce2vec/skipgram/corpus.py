@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import digest
-from ..files.walk_readers import StoredWalks
-from ..graph.graph import Graph
-from ..walks.sampler import WalkSampler
+from ..files import StoredWalks
+from ..graph import Graph
+from ..walks import WalkSampler
 from .cpu.kernels import shuffle
 
 if TYPE_CHECKING:

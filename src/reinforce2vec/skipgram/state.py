@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
+from ..graph import Graph
 from .noise import Visits
 from .weights import Weights
 
@@ -45,3 +47,17 @@ class State:
         some = self.pairs > 0
         curve: NDArray[np.float64] = self.losses[some] / self.pairs[some]
         return curve
+
+
+def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:
+    """Begin a training where another ended; nodes from row n_old on at their neighbours' mean."""
+    new.visits[:n_old] += old.visits
+    links = graph.to_scipy()
+    if graph.directed:
+        links = links + links.T
+    links = scipy.sparse.csr_array(links[n_old:, :n_old])
+    sums = np.asarray(links.sum(axis=1)).ravel()
+    placed = np.flatnonzero(sums > 0)
+    for before, after in zip(old.weights[:2], new.weights[:2], strict=True):
+        after[:n_old] = before
+        after[n_old + placed] = (links[placed] @ before) / sums[placed, None]

@@ -8,12 +8,10 @@ from .._util.arrays import digest
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
 from .._util.progress import counted
+from ..evaluation import classify_nodes, hold_out_edges, score_links
 from ..evaluation.labels import as_indicators
-from ..evaluation.link_prediction import score_links
-from ..evaluation.node_classification import classify_nodes
 from ..evaluation.results import Scores
-from ..evaluation.splits import hold_out_edges
-from ..graph.graph import Graph
+from ..graph import Graph
 
 MOST_EDGES = 20_000  # held out by default: more make scoring slow and say little more
 VALIDATION, TEST = "validation", "test"

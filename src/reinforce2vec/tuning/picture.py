@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from ..evaluation.results import HEADS
 from ..plotting.style import BLACK, BLUE, FAINT, GREY, INK, ORANGE, new_figure, styled
 from .importance import lowest_that_counts
-from .results import Tuning
 from .space import SPACE, Parameter, spelled
+
+if TYPE_CHECKING:
+    from .results import Tuning
 
 FAR_BELOW = 1.5  # a score that is drawn at the bottom: a few must not press others together
 PANELS = 3  # parameters that scores are drawn against

@@ -19,7 +19,7 @@ from . import space
 from .space import Setting
 
 if TYPE_CHECKING:
-    from ..models.reinforce2vec import Reinforce2Vec
+    from ..models import Reinforce2Vec
 
 FORMAT = "reinforce2vec tuning 1"
 SHOWN = 5  # settings in the table
@@ -158,7 +158,7 @@ class Tuning:
 
     def model(self, **changes: Any) -> Reinforce2Vec:
         """A model with the best parameters, to be fitted; `changes` override or add some."""
-        from ..models.reinforce2vec import Reinforce2Vec
+        from ..models import Reinforce2Vec
 
         return Reinforce2Vec(**(self.parameters | changes))
 
@@ -334,7 +334,7 @@ class Tuning:
         path : path, optional
             Also write it to a file: .png, .svg or .pdf.
         """
-        from ..plotting.style import save
+        from ..plotting import save
         from .picture import picture
 
         figure = picture(self)

@@ -13,12 +13,10 @@ from .._util.checks import check_count
 from .._util.errors import InputError
 from .._util.progress import clock as as_clock
 from .._util.progress import write_over
-from ..datasets import Dataset
 from ..evaluation.results import Scores
 from ..files.writing import check_target
-from ..graph.generators import karate_club
-from ..graph.graph import Graph
-from ..models.reinforce2vec import Reinforce2Vec
+from ..graph import Dataset, Graph, karate_club
+from ..models import Reinforce2Vec
 from .budget import SHARE_OF_THE_END, Clock, Pace, seconds_of
 from .importance import importances
 from .objective import TEST, VALIDATION, Task, make_task

@@ -12,7 +12,8 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from ..skipgram.trainer import usual_rate
-from ..walks.policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, Walk
+from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
+from ..walks.policy import Walk
 
 Value = Any  # a string, a number, a bool, or None
 Setting = dict[str, Value]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..graph.graph import Graph
+from ..graph import Graph
 from . import scores as scoring
 from .cpu.memory import bytes_per_walk, make_memory
 from .cpu.neighbors import BLOCK

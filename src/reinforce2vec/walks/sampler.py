@@ -15,7 +15,7 @@ from .._util.cuda.device import choose, has_room
 from .._util.errors import InputError
 from .._util.machine import available_cpus
 from .._util.progress import Report, terminal_progress
-from ..graph.graph import Graph
+from ..graph import Graph
 from .plan import Plan, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
 

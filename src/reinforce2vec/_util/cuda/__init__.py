@@ -1,1 +1,1 @@
-"""The CUDA backend: walks, training and smoothing on a graphics card, through CuPy."""
+"""What all CUDA code shares: the device, the compiler, random numbers."""

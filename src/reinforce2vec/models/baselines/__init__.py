@@ -1,1 +1,1 @@
-"""Other ways to turn graphs into vectors, to compare with."""
+"""Methods to compare with: LINE, HOPE, GraRep, NetMF and ProNE."""

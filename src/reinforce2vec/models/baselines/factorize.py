@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..._util.checks import check_count
 from ..._util.errors import InputError
-from ...embedding.embedding import Embedding
-from ...graph.graph import Graph
+from ...embedding import Embedding
+from ...graph import Graph
 from ...graph.matrices import check_memory
 from ..estimator import Estimator
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.checks import check_count
-from ...graph.graph import Graph
+from ...graph import Graph
 from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
 from .blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, row_blocks
 from .factorize import Factorization, Matrix, fix_signs, space_bytes

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 
 from ..._util.checks import check_number
 from ..._util.errors import InputError
-from ...graph.graph import Graph
+from ...graph import Graph
 from ...graph.matrices import singular_factors
 from .factorize import Factorization, Matrix, fix_signs, space_bytes
 from .spectrum import Product, leading_eigenpairs

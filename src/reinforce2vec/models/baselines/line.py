@@ -12,8 +12,8 @@ from ..._util.checks import check_count, check_number
 from ..._util.errors import InputError
 from ..._util.machine import available_cpus
 from ..._util.progress import terminal_progress
-from ...embedding.embedding import Embedding
-from ...graph.graph import Graph
+from ...embedding import Embedding
+from ...graph import Graph
 from ...graph.matrices import check_memory, unit_rows
 from ...skipgram.weights import weights_bytes
 from ..estimator import Estimator

@@ -18,8 +18,7 @@ from ..._util.errors import InputError
 from ..._util.interrupts import held_back
 from ..._util.progress import Report
 from ..._util.threads import in_turn
-from ...graph import csr
-from ...graph.graph import Graph
+from ...graph import Graph, csr
 from ...skipgram.cpu.kernels import AHEAD
 from ...skipgram.cpu.lanes import GROUP_LABELS
 from ...skipgram.cpu.simd import LANES, MOST_TARGETS, SLOTS

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ..._util.checks import check_count, check_number
-from ...graph.graph import Graph
+from ...graph import Graph
 from ...graph.matrices import undirected_adjacency
 from .blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, row_blocks
 from .factorize import Factorization, Matrix, fix_signs, space_bytes

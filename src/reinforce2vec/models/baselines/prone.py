@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from ..._util.errors import InputError
-from ...graph.graph import Graph
+from ...graph import Graph
 from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
 from ..smoothing import checked_filter, smooth
 from .factorize import Factorization, Matrix, fix_signs, space_bytes

@@ -1,1 +1,1 @@
-"""TODO"""
+"""Smoothing on a GPU."""

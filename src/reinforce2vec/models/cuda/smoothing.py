@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._util.cuda.compiling import compiled_module
 from ..._util.cuda.device import THREADS, cupy
-from ...graph.graph import Graph
+from ...graph import Graph
 
 LONG = 512  # neighbours from which on a node is the work of a whole block
 

@@ -1,1 +1,1 @@
-"""TODO"""
+"""Training on the threads of this machine, in explicit vector instructions."""

@@ -1,1 +1,1 @@
-"""TODO"""
+"""Training on a GPU, a warp for each walk."""

@@ -1,1 +1,1 @@
-"""TODO"""
+"""The same walks on a GPU, a thread for each."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..._util.cuda.compiling import compiled_module
 from ..._util.cuda.device import SHARED_RESERVE, THREADS, Device, cupy, properties
-from ...graph.graph import Graph
+from ...graph import Graph
 from ..cpu.reinforced import reinforced_walks
 from ..cpu.second_order import first_order_walks
 from ..cpu.softmax import capped_walks, open_walks

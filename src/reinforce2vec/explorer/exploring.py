@@ -1,0 +1,171 @@
+"""explore: an embedding as a map in the browser."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+from .._util.checks import check_count
+from ..embedding.embedding import as_embedding
+from ..files.writing import check_space, check_target, whole
+from ..graph import Graph
+from .data import Step, gathered, silently
+from .page import page_with
+from .server import PageServer
+
+
+@overload
+def explore(
+    embedding: Any,
+    graph: Any = ...,
+    labels: Any = ...,
+    export: None = ...,
+    *,
+    method: str = ...,
+    title: str | None = ...,
+    seed: int = ...,
+    positions: Any = ...,
+    port: int = ...,
+    browser: bool = ...,
+) -> PageServer: ...
+
+
+@overload
+def explore(
+    embedding: Any,
+    graph: Any = ...,
+    labels: Any = ...,
+    *,
+    export: str | os.PathLike[str],
+    method: str = ...,
+    title: str | None = ...,
+    seed: int = ...,
+    positions: Any = ...,
+) -> Path: ...
+
+
+def explore(
+    embedding: Any,
+    graph: Any = None,
+    labels: Any = None,
+    export: str | os.PathLike[str] | None = None,
+    *,
+    method: str = "auto",
+    title: str | None = None,
+    seed: int = 0,
+    positions: Any = None,
+    port: int = 0,
+    browser: bool = True,
+) -> PageServer | Path:
+    """See an embedding as a map in the browser, and ask it about its nodes.
+
+    The page finds nodes by their ids; of a node it shows the nearest neighbours, the neighbours in
+    the graph and the links that are most likely missing; it colours nodes by label, community or
+    degree, and saves a selection of them. All of it is in the page: nothing is loaded from
+    anywhere. Maps hold up to 100,000 nodes, of more those of highest degree.
+
+    Parameters
+    ----------
+    embedding : Embedding or array (n_nodes, dimensions)
+        The vectors.
+    graph : Graph, optional
+        The graph, or anything that :meth:`Graph.from_any` takes, matched by ids.
+    labels : optional
+        The class of each node: a list in row order, a dict {id: class}, a pandas Series, a matrix
+        (nodes, classes) of 0 and 1, or the path of a file of lines `id label ...`.
+    export : path, optional
+        Write the page to this file instead, which can be opened, kept and mailed.
+    method : {"auto", "pca", "tsne", "umap"}
+        How vectors become points, as for :func:`reinforce2vec.project`.
+    title : str, optional
+        Stands above the map.
+    seed : int, default 0
+        Of the map and the communities.
+    positions : array (n_nodes, 2), optional
+        Where the nodes are, if that is known, as :func:`reinforce2vec.project` gives it.
+    port : int, default 0
+        Where the page is served, on this machine only; 0 takes a port that is free.
+    browser : bool, default True
+        Open the page.
+
+    Returns
+    -------
+    PageServer
+        Serves the page until it is closed or Python ends; a script that has nothing else to do
+        calls its `wait()`. With `export` the path of the file instead.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, urllib.request
+    >>> from reinforce2vec import Embedding, explore
+    >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.8, 0.6], [0, 2]])
+    >>> friends = [("ann", "bob"), ("bob", "cid")]
+    >>> with explore(people, friends, browser=False) as server:
+    ...     print(urllib.request.urlopen(server.url).status)
+    200
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "people.html")
+    ...     explore(people, friends, export=file) == file
+    True
+    """
+    if export is not None:
+        check_target(export)  # before the work
+    options: dict[str, Any] = {"method": method, "title": title, "seed": seed}
+    page = make_page(embedding, graph, labels, positions=positions, **options)
+    if export is not None:
+        return write_page(export, page)
+    server = PageServer(page.html, port)
+    if browser:
+        server.open()
+    return server
+
+
+class Page(NamedTuple):
+    """The page, and what is on it."""
+
+    html: bytes
+    n_nodes: int
+    """How many nodes are on the map."""
+    method: str
+    """How they were placed."""
+    notes: list[str]
+    """Sentences on what is not in the page."""
+
+
+def make_page(
+    embedding: Any,
+    graph: Any = None,
+    labels: Any = None,
+    *,
+    method: str = "auto",
+    title: str | None = None,
+    seed: int = 0,
+    positions: Any = None,
+    progress: bool = True,
+    step: Step = silently,
+) -> Page:
+    """The page of :func:`explore`."""
+    embedding = as_embedding(embedding)
+    title = title or "Map of an embedding"
+    contents = gathered(
+        embedding,
+        None if graph is None else Graph.from_any(graph),
+        labels,
+        title=title,
+        method=method,
+        seed=check_count("seed", seed, 0),
+        positions=positions,
+        progress=progress,
+        step=step,
+    )
+    return Page(page_with(title, contents.data), *contents[1:])
+
+
+def write_page(path: str | os.PathLike[str], page: Page) -> Path:
+    """Write a page to a file, which appears when it is complete."""
+    target = check_target(path)
+    check_space(target, len(page.html))
+    with whole(target) as stream:
+        stream.write(page.html)
+    return Path(path)
