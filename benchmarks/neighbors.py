@@ -23,7 +23,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import reinforce2vec as r2v
 from machine import describe
-from reinforce2vec.embedding import approximate_search as indexing
+from reinforce2vec.embedding import _approximate_search as indexing
 from reinforce2vec.embedding.nearest import nearest_rows, search_among
 from reporting import publish
 

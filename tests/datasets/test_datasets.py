@@ -25,10 +25,10 @@ from typer.testing import CliRunner
 from helpers.paths import DATA
 from reinforce2vec import Dataset, InputError, karate_club, load_dataset
 from reinforce2vec.cli.main import app
-from reinforce2vec.datasets import downloads, loading, reading
-from reinforce2vec.datasets.fingerprint import GraphFingerprint, LabelFingerprint
+from reinforce2vec.datasets import _downloads, _reading, loading
 from reinforce2vec.datasets.registry import REGISTRY, Entry, Source
-from reinforce2vec.files.readers import as_arrays
+from reinforce2vec.files.graph_readers import as_arrays
+from reinforce2vec.graph.fingerprint import GraphFingerprint, LabelFingerprint
 
 # -- a small data set, and a server that publishes it ---------------------------------------------
 
@@ -115,9 +115,9 @@ def toy(server, monkeypatch):
         paper_nodes=4,
         paper_edges=5,
         graph=GraphFingerprint(4, 4, sha256(np.array([[3, 7], [3, 12], [5, 12], [7, 12]], "<i8"))),
-        read_graph=reading.whole_graph,
+        read_graph=_reading.whole_graph,
         labels=LabelFingerprint(2, sha256([0b10011001])),
-        read_labels=reading.lines_of_classes,
+        read_labels=_reading.lines_of_classes,
     )
     monkeypatch.setitem(REGISTRY, "toy", entry)
     return entry
@@ -267,7 +267,7 @@ def test_a_data_set_may_have_no_labels():
 def test_the_largest_component_is_cut_out(tmp_path):
     file = tmp_path / "edges.txt"
     file.write_text("1 2\n9 8\n8 4\n8 8\n1 1\n6 6\n")
-    graph = reading.largest_component(file)
+    graph = _reading.largest_component(file)
     assert graph.ids.tolist() == [4, 8, 9]
     assert (graph.n_edges, graph.dropped_self_loops) == (2, 1)
 
@@ -276,10 +276,10 @@ def test_weights_in_a_matrix_are_left_out(tmp_path):
     network = scipy.sparse.csc_array(np.array([[0, 2.5, 0], [2.5, 1, 0], [0, 0, 0]]))
     group = scipy.sparse.csc_array(np.array([[1, 0], [0, 3], [1, 1]]))
     scipy.io.savemat(tmp_path / "small.mat", {"network": network, "group": group})
-    graph = reading.matrix_network(tmp_path / "small.mat")
+    graph = _reading.matrix_network(tmp_path / "small.mat")
     assert (graph.n_nodes, graph.n_edges, graph.dropped_self_loops) == (3, 1, 1)
     assert not graph.weighted
-    labels = reading.matrix_groups(tmp_path / "small.mat", graph)
+    labels = _reading.matrix_groups(tmp_path / "small.mat", graph)
     assert labels.tolist() == [[True, False], [False, True], [True, True]]
 
 
@@ -409,7 +409,7 @@ def test_a_page_instead_of_a_matlab_file_is_a_sentence(tmp_path, content):
     file = tmp_path / "small.mat"
     file.write_bytes(content)
     with pytest.raises(InputError, match=r"small\.mat: not a MATLAB file"):
-        reading.matrix_network(file)
+        _reading.matrix_network(file)
 
 
 # -- downloads -----------------------------------------------------------------------------------
@@ -488,12 +488,12 @@ def test_a_cache_that_cannot_be_made_is_a_sentence(toy, cache):
 @pytest.mark.parametrize("progress", [False, True])
 def test_a_download_tells_how_far_it_is(server, tmp_path, monkeypatch, progress):
     told = []
-    monkeypatch.setattr(downloads, "CHUNK", 1000)
+    monkeypatch.setattr(_downloads, "CHUNK", 1000)
     monkeypatch.setattr(
-        downloads, "terminal_progress", lambda *words: lambda *report: told.append(report)
+        _downloads, "terminal_progress", lambda *words: lambda *report: told.append(report)
     )
     server.files["large"] = content = bytes(2500)
-    downloads.fetch(f"http://{server.host}/large", tmp_path / "large", progress)
+    _downloads.fetch(f"http://{server.host}/large", tmp_path / "large", progress)
     assert (tmp_path / "large").read_bytes() == content
     steps = [(1000, 2500), (2000, 2500), (2500, 2500), (2500, 2500)]
     assert told == (steps if progress else [])

@@ -16,7 +16,7 @@ from reinforce2vec import (
     recommend_links,
     smooth,
 )
-from reinforce2vec.embedding import approximate_search as indexing
+from reinforce2vec.embedding import _approximate_search as indexing
 
 
 def random_graph(n=60, edges=200, directed=False, seed=0):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from reinforce2vec import Embedding, InputError, nearest_neighbors
-from reinforce2vec.embedding import approximate_search as indexing
-from reinforce2vec.embedding import exact_search as searching
+from reinforce2vec.embedding import _approximate_search as indexing
+from reinforce2vec.embedding import _exact_search as searching
 from reinforce2vec.embedding import nearest
 from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
 

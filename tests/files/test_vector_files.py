@@ -20,7 +20,7 @@ from hypothesis.extra.numpy import arrays
 
 from reinforce2vec import InputError
 from reinforce2vec.embedding import Embedding
-from reinforce2vec.files import decimals, vector_files
+from reinforce2vec.files import _decimals, vector_files
 from reinforce2vec.files import writing as files
 from reinforce2vec.files.vector_files import check_ids, check_output
 
@@ -227,7 +227,7 @@ def spelled(numbers):
 
     sink = Sink()
     row = np.array([numbers], np.float32)
-    decimals.write_rows(sink, files.Words.of([b""]), row, ord(" "))
+    _decimals.write_rows(sink, files.Words.of([b""]), row, ord(" "))
     return sink.text.decode().split()
 
 
@@ -249,7 +249,7 @@ def test_every_number_is_read_as_it_was(numbers):
     texts = spelled(numbers)
     read = np.array([float(text) for text in texts], np.float32)
     np.testing.assert_array_equal(read, numbers)
-    assert max(map(len, texts)) < decimals.WIDEST
+    assert max(map(len, texts)) < _decimals.WIDEST
 
 
 @given(st.integers(-12, 12), arrays(np.float64, 50, elements=st.floats(1, 10)))
@@ -377,7 +377,7 @@ def failing(monkeypatch):
         raise Interrupted
 
     monkeypatch.setattr(vector_files, "row_blocks", broken)
-    monkeypatch.setattr(decimals, "row_blocks", broken)
+    monkeypatch.setattr(_decimals, "row_blocks", broken)
     monkeypatch.setattr(np, "savez", savez)
 
 

@@ -113,7 +113,7 @@ class Lookup:
 
 
 # -- kernels -------------------------------------------------------------------------------------
-# This one and number_tokens in files/tokens.py number ids 0, 1, 2, ... by first appearance,
+# This one and number_tokens in files/_tokens.py number ids 0, 1, 2, ... by first appearance,
 # beginning at the item `start` and going on from the n ids that are known already, through an
 # open-addressing hash table (-1: free). They return before an id for which there is no room: how
 # far they came, and the new n. (Making room in the kernels would cost half their speed: numba then

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from .._util.errors import InputError
 from ..graph import Dataset
-from .downloads import cache_folder, fetch
-from .fingerprint import GraphFingerprint, LabelFingerprint
+from ..graph.fingerprint import GraphFingerprint, LabelFingerprint
+from ._downloads import cache_folder, fetch
 from .registry import Entry, Source, registered
 
 FOLDER_VARIABLE = "REINFORCE2VEC_DATA"

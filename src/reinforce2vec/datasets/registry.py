@@ -10,8 +10,14 @@ from urllib.parse import urlsplit
 from .._util.errors import InputError
 from ..graph import Graph
 from ..graph.dataset import Labels
-from .fingerprint import GraphFingerprint, LabelFingerprint
-from .reading import largest_component, lines_of_classes, matrix_groups, matrix_network, whole_graph
+from ..graph.fingerprint import GraphFingerprint, LabelFingerprint
+from ._reading import (
+    largest_component,
+    lines_of_classes,
+    matrix_groups,
+    matrix_network,
+    whole_graph,
+)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from .._util.ids import Ids, Lookup, as_ids
 from .._util.progress import counted, readable_bytes
 from ..files.opening import naming
 from ..files.vector_files import load_vectors, save_vectors
-from . import exports
+from . import _exports
 from ._html import embedding_html
 
 # How the vectors of two nodes become one vector of the pair.
@@ -161,7 +161,7 @@ class Embedding:
         >>> people.to_networkx([("ann", "bob")]).nodes["bob"]["vector"]
         array([0.5, 2. ], dtype=float32)
         """
-        return exports.networkx_graph(self, graph, name)
+        return _exports.networkx_graph(self, graph, name)
 
     def to_pyg(self, graph: Any = None) -> Any:
         """A PyTorch Geometric `Data` with the vectors as node features, rows in `ids` order.
@@ -183,7 +183,7 @@ class Embedding:
         >>> people.to_pyg([("ann", "bob")])  # doctest: +SKIP
         Data(x=[2, 2], num_nodes=2, ids=[2], edge_index=[2, 2])
         """
-        return exports.geometric_data(self, graph)
+        return _exports.geometric_data(self, graph)
 
     def to_gensim(self) -> Any:
         """The vectors as gensim's `KeyedVectors`; keys are the ids as text.
@@ -197,7 +197,7 @@ class Embedding:
         >>> people.to_gensim()["bob"]  # doctest: +SKIP
         array([0.5, 2. ], dtype=float32)
         """
-        return exports.keyed_vectors(self)
+        return _exports.keyed_vectors(self)
 
     # -- which nodes are alike -----------------------------------------------------------------
 

@@ -17,8 +17,8 @@ from .._util.ids import Ids
 from .._util.logistic import fit_logistic
 from .._util.progress import counted
 from ..graph import Graph, edges_of
+from ._exact_search import Floats, Rows, Search, holds
 from .embedding import Embedding
-from .exact_search import Floats, Rows, Search, holds
 from .nearest import asked_rows, best_targets, check_embedding, on_terminal
 
 SCORES = ("odds", "cosine")

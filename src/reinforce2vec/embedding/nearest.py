@@ -19,9 +19,9 @@ from .._util.html import html_table
 from .._util.ids import Ids
 from .._util.progress import Report, counted, terminal_progress
 from ..graph import Graph
-from .approximate_search import nearly
+from ._approximate_search import nearly
+from ._exact_search import Floats, Rows, Search, exactly
 from .embedding import Embedding, are_several, checked_vectors
-from .exact_search import Floats, Rows, Search, exactly
 
 METHODS = ("auto", "exact", "approximate")
 EXACT_UP_TO = 10**12  # products of two numbers, up to which "auto" makes all of them, as it

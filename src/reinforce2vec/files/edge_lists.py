@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.ids import Ids
 from .._util.threads import in_turn
-from .fields import (
+from ._fields import (
     BAD_QUOTE,
     BLANK,
     DELIMITER,
@@ -37,7 +37,7 @@ from .fields import (
     find_fields,
     parse_weights,
 )
-from .tokens import TokenIds, Tokens
+from ._tokens import TokenIds, Tokens
 
 CHUNK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 30  # places in a chunk are 32-bit numbers

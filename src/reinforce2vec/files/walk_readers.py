@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.ids import Ids, number_objects
 from .._util.progress import counted
+from ._fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
+from ._tokens import TokenIds, Tokens, token_hashes
 from .edge_lists import CHUNK_BYTES, Chunk, in_order, whole_lines
-from .fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
 from .opening import expecting, naming, opened
-from .tokens import TokenIds, Tokens, token_hashes
 from .walk_writers import ids_file_of
 from .writing import arrow, known_suffix
 

@@ -18,7 +18,7 @@ from .._util.ids import Ids, Lookup
 from .._util.progress import counted, readable_bytes
 from ..files.converters import Wishes, edges_from, kind
 from ..files.edges import Edges, checked_weights, number_pairs
-from ..files.readers import read_edges
+from ..files.graph_readers import read_edges
 from . import csr
 from ._html import graph_html
 

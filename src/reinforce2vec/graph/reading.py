@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from ..files.graph_readers import read_edges
 from ..files.opening import naming
-from ..files.readers import read_edges
 from .graph import Graph
 
 

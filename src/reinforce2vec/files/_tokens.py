@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .._util.ids import FIRST_ROOM, ONE, Ids, IntegerIds, mixed, with_room
-from .fields import parse_integers
+from ._fields import parse_integers
 
 # -- kernels -------------------------------------------------------------------------------------
 # They work as number_values in _util/ids.py does.

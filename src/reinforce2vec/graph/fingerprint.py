@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph import Graph, edges_of
-from ..graph.dataset import Labels
+from .dataset import Labels
+from .graph import Graph, edges_of
 
 
 @dataclass(frozen=True)

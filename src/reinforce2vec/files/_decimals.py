@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from .._util.arrays import row_blocks
 from .._util.errors import InputError
 from .._util.progress import counted
+from ._fields import DOT, LOWER_E, MINUS, NEWLINE, ZERO
 from .edge_lists import NUMBER, shown
-from .fields import DOT, LOWER_E, MINUS, NEWLINE, ZERO
 from .id_texts import Words
 
 Vectors = NDArray[np.float32]

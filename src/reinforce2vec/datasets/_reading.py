@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._util.errors import InputError
+from ..files.graph_readers import as_arrays
 from ..files.opening import expecting, opened
-from ..files.readers import as_arrays
 from ..graph import Graph, edges_of, read_graph
 from ..graph.dataset import Labels
 

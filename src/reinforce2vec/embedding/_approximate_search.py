@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._util import errors
 from .._util.machine import available_cpus
 from .._util.progress import Report
-from .exact_search import SOURCES, Floats, Rows, Search, all_scored, exactly, parts, put_in_order
+from ._exact_search import SOURCES, Floats, Rows, Search, all_scored, exactly, parts, put_in_order
 
 CONNECTIVITY = 16  # links of a node in the index
 WIDTH = 128  # nodes that a search has in view at first
