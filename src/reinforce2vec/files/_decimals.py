@@ -15,7 +15,7 @@ from .._util.arrays import row_blocks
 from .._util.errors import InputError
 from .._util.progress import counted
 from ._fields import DOT, LOWER_E, MINUS, NEWLINE, ZERO
-from .edge_lists import NUMBER, shown
+from ._lines import NUMBER, shown
 from .id_texts import Words
 
 Vectors = NDArray[np.float32]

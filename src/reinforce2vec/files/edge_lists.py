@@ -9,19 +9,17 @@ twice that for a moment when the chunks are joined, a hash table of the ids, and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import BinaryIO, NamedTuple, NoReturn, TypeVar
+from typing import BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._util.errors import InputError
 from .._util.ids import Ids
-from .._util.threads import in_turn
 from ._fields import (
     BAD_QUOTE,
     BLANK,
@@ -37,11 +35,8 @@ from ._fields import (
     find_fields,
     parse_weights,
 )
+from ._lines import CHUNK_BYTES, INTEGER, NUMBER, Chunk, in_order, shown, whole_lines
 from ._tokens import TokenIds, Tokens
-
-CHUNK_BYTES = 1 << 22
-LONGEST_LINE = 1 << 30  # places in a chunk are 32-bit numbers
-WORKERS = 2
 
 # Names by which a header calls the two columns of node ids.
 NAME_PAIRS = (
@@ -65,90 +60,8 @@ NAME_PAIRS = (
     ("id_1", "id_2"),
 )
 
-INTEGER = re.compile(rb"0|-?[1-9]\d*")  # as str(int) writes it
-NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I)
-
 WHITESPACE = 0  # the delimiter that stands for any run of spaces and tabs
 DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
-
-
-# -- chunks ------------------------------------------------------------------------------------
-
-
-class Chunk(NamedTuple):
-    """Whole lines of a file, and the number of the first of them, counted from 1."""
-
-    text: bytes
-    line: int
-
-    def count_lines(self) -> int:
-        """How many lines there are; numpy counts them faster than bytes.count."""
-        return int(np.count_nonzero(np.frombuffer(self.text, np.uint8) == NEWLINE))
-
-    def line_at(self, place: int) -> int:
-        """The number of the line that holds the byte at a place."""
-        return self.line + self.text.count(b"\n", 0, place)
-
-
-def whole_lines(stream: BinaryIO, name: str, size: int) -> Iterator[Chunk]:
-    """Cut a file into chunks of whole lines of about `size` bytes, and check that it is text."""
-    line = 1
-    for text in cut_at_newlines(stream, name, size):
-        if line == 1:
-            text = text.removeprefix(b"\xef\xbb\xbf")
-        if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
-            text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        chunk = Chunk(text, line)
-        check_is_text(chunk, name)
-        yield chunk
-        line += chunk.count_lines()
-
-
-def cut_at_newlines(stream: BinaryIO, name: str, size: int) -> Iterator[bytes]:
-    """The bytes of a file in pieces that end with a newline, added at the end if missing."""
-    pending: list[bytes] = []
-    while block := stream.read(size):
-        cut = block.rfind(b"\n") + 1
-        if cut:
-            yield b"".join([*pending, block[:cut]])
-            pending = []
-        pending.append(block[cut:])
-        if len(pending) * size > LONGEST_LINE:
-            raise InputError(f"{name}: expected lines of text, but one has more than 1 GB")
-    if any(pending):
-        yield b"".join([*pending, b"\n"])
-
-
-def check_is_text(chunk: Chunk, name: str) -> None:
-    """Refuse what is not UTF-8."""
-    place = chunk.text.find(b"\0")
-    if place >= 0:
-        problem = "holds a NUL byte"
-    elif chunk.text.isascii():
-        return
-    else:
-        try:
-            chunk.text.decode()
-        except UnicodeDecodeError as error:
-            place, problem = error.start, "is not UTF-8"
-        else:
-            return
-    raise InputError(
-        f"{name}, line {chunk.line_at(place)}: expected text in UTF-8, but this line {problem}"
-    )
-
-
-def first_data_lines(chunk: Chunk, count: int) -> list[tuple[int, int]]:
-    """Where the first lines of a chunk begin and end that are neither blank nor comments."""
-    found: list[tuple[int, int]] = []
-    begin = 0
-    while begin < len(chunk.text) and len(found) < count:
-        end = chunk.text.find(b"\n", begin) + 1 or len(chunk.text)
-        line = chunk.text[begin:end].strip()
-        if line and not line.startswith((b"#", b"%")):
-            found.append((begin, end))
-        begin = end
-    return found
 
 
 # -- layout ------------------------------------------------------------------------------------
@@ -345,6 +258,19 @@ def check_header(names: list[bytes], edges: EdgeList, where: str) -> None:
             )
 
 
+def first_data_lines(chunk: Chunk, count: int) -> list[tuple[int, int]]:
+    """Where the first lines of a chunk begin and end that are neither blank nor comments."""
+    found: list[tuple[int, int]] = []
+    begin = 0
+    while begin < len(chunk.text) and len(found) < count:
+        end = chunk.text.find(b"\n", begin) + 1 or len(chunk.text)
+        line = chunk.text[begin:end].strip()
+        if line and not line.startswith((b"#", b"%")):
+            found.append((begin, end))
+        begin = end
+    return found
+
+
 def head_of(chunks: Iterator[Chunk], name: str) -> tuple[Chunk, list[tuple[int, int]]]:
     """Take chunks, as one, until they hold two data lines; also returns where those lines are."""
     head = Chunk(b"", 1)
@@ -359,16 +285,6 @@ def head_of(chunks: Iterator[Chunk], name: str) -> tuple[Chunk, list[tuple[int, 
     if not lines:
         raise InputError(f"{name}: expected edges, found only comments")
     return head, lines
-
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Do the work in threads, a few items ahead, and hand out the results in order."""
-    with ThreadPoolExecutor(WORKERS) as pool:
-        yield from in_turn(pool, work, items, WORKERS + 1)
 
 
 def join(parsed: Iterable[Parsed], ids: TokenIds) -> EdgeList:
@@ -451,9 +367,3 @@ def what_is(weight: float | None) -> str:
     if weight == 0:
         return "zero"
     return "an infinite one" if abs(weight) == np.inf else "a negative one"
-
-
-def shown(text: bytes, longest: int = 60) -> str:
-    """A piece of a file as an error shows it."""
-    decoded = text.decode(errors="replace")
-    return decoded if len(decoded) <= longest else decoded[: longest - 3] + "..."

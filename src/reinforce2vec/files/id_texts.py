@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._util.errors import InputError
 from .._util.ids import Ids, as_ids
-from .edge_lists import INTEGER
+from ._lines import INTEGER
 
 
 class Words(NamedTuple):

@@ -19,7 +19,7 @@ from .._util.ids import Ids, as_ids
 from .._util.progress import counted
 from ._decimals import parse_rows, write_rows
 from ._fields import SPACE, TAB
-from .edge_lists import shown
+from ._lines import shown
 from .id_texts import Words, encoded, ids_of, texts_of
 from .opening import expecting, opened
 from .writing import arrow, both_whole, check_space, check_target, compressed, known_suffix, whole

@@ -16,8 +16,8 @@ from .._util.errors import InputError
 from .._util.ids import Ids, number_objects
 from .._util.progress import counted
 from ._fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
+from ._lines import CHUNK_BYTES, Chunk, in_order, whole_lines
 from ._tokens import TokenIds, Tokens, token_hashes
-from .edge_lists import CHUNK_BYTES, Chunk, in_order, whole_lines
 from .opening import expecting, naming, opened
 from .walk_writers import ids_file_of
 from .writing import arrow, known_suffix
