@@ -238,8 +238,8 @@ def test_nothing_to_learn_from_leaves_the_cosine():
         ({"embedding": np.ones((3, 2))}, "expected an Embedding, not a ndarray"),
         (
             {"graph": [("a", "b")]},
-            "no node of the graph has a vector: those of the graph are named like 'a', those of "
-            "the embedding like 0",
+            "no node of the embedding is in the graph: nodes of the embedding are named like 0, "
+            "those of the graph like 'a'",
         ),
     ],
 )

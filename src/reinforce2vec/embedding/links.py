@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .._util.checks import check_choice, check_count
-from .._util.errors import InputError, pandas_for
+from .._util.errors import pandas_for
 from .._util.html import html_table
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic
@@ -19,6 +19,7 @@ from .._util.progress import counted
 from ..graph import Graph, edges_of
 from ._exact_search import Floats, Rows, Search, holds
 from .embedding import Embedding
+from .matching import rows_in_embedding
 from .nearest import asked_rows, best_targets, check_embedding, on_terminal
 
 SCORES = ("odds", "cosine")
@@ -189,14 +190,7 @@ def in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
     """The graph with the embedding's nodes, in its rows; what has no vector is left out."""
     if np.array_equal(embedding.ids, graph.ids):
         return graph
-    rows = [embedding.row(node) if node in embedding else -1 for node in graph.ids.tolist()]
-    if all(row < 0 for row in rows):
-        names = [repr(ids[:1].tolist()[0]) for ids in (graph.ids, embedding.ids) if len(ids)]
-        like = f": those of the graph are named like {names[0]}, those of the embedding like "
-        raise InputError(
-            "no node of the graph has a vector" + (like + names[1] if len(names) == 2 else "")
-        )
-    ends = np.array(rows, np.int32)[edges_of(graph)[0]]
+    ends = rows_in_embedding(embedding, graph).astype(np.int32)[edges_of(graph)[0]]
     with_vectors = (ends >= 0).all(axis=1)
     return Graph.from_numbered(ends[with_vectors], None, embedding.ids, directed=graph.directed)
 

@@ -12,6 +12,7 @@ from .._util.errors import InputError
 from .._util.progress import counted
 from ..embedding import Embedding, project
 from ..embedding.embedding import as_embedding
+from ..embedding.matching import rows_in_graph
 from ..embedding.nearest import graph_of_rows, nearest_rows
 from ..embedding.projection import project_method
 from ..graph import Graph, edges_of, find_communities
@@ -101,7 +102,7 @@ def embedding_map(
     embedding = as_embedding(embedding)
     wanted = check_drawing(colour_by, labels, graph, width, height, len(embedding))
     whole = None if graph is None else Graph.from_any(graph)
-    rows = None if whole is None else rows_of(embedding, whole)
+    rows = None if whole is None else rows_in_graph(embedding, whole)
     points, caption = placed(embedding, method, seed, positions)
     degrees = None if whole is None or rows is None else degrees_of(whole, rows)
     sizes = sized(len(points), degrees, width * height)
@@ -174,18 +175,6 @@ def checked_positions(positions: Any, n_nodes: int) -> NDArray[np.float64]:
             f"positions must be {n_nodes:,} pairs of finite numbers, one for each node"
         )
     return points
-
-
-def rows_of(embedding: Embedding, graph: Graph) -> NDArray[np.int64]:
-    """Where each node of the embedding stands in the graph; -1 if it does not."""
-    known = [graph.row(node) if node in graph else -1 for node in embedding.ids.tolist()]
-    rows = np.array(known, np.int64)
-    if (rows < 0).all():
-        raise InputError(
-            f"no node of the embedding is in the graph: {embedding.ids[0]!r} has a vector, and the "
-            f"graph's nodes are named like {next(iter(graph.ids.tolist()), None)!r}"
-        )
-    return rows
 
 
 def degrees_of(graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.int64]:
