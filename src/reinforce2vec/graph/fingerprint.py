@@ -31,8 +31,8 @@ def fingerprint(graph: Graph, *more: Any, direction: bool = True) -> str:
     return digest(*arrays, *([np.array([graph.directed])] if direction else []), *more)
 
 
-# The registry stores SHA-256 of data sets as published, whatever the order of a file's lines: hence a
-# second algorithm.
+# The registry stores SHA-256 of published data sets, whatever the order of lines in their files:
+# hence a second algorithm.
 
 
 @dataclass(frozen=True)
