@@ -26,8 +26,8 @@ from helpers.paths import DATA
 from reinforce2vec import Dataset, InputError, karate_club, load_dataset
 from reinforce2vec.cli.main import app
 from reinforce2vec.datasets import _downloads, _reading, loading
-from reinforce2vec.datasets.registry import REGISTRY, Entry, Source
-from reinforce2vec.files.graph_readers import as_arrays
+from reinforce2vec.datasets.registry import REGISTRY, DatasetEntry, PublishedFile
+from reinforce2vec.files.graph_readers import sparse_array_option
 from reinforce2vec.graph.fingerprint import GraphFingerprint, LabelFingerprint
 
 # -- a small data set, and a server that publishes it ---------------------------------------------
@@ -103,14 +103,14 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture
 def toy(server, monkeypatch):
     """A data set of two files, named toy."""
-    entry = Entry(
+    entry = DatasetEntry(
         name="toy",
         title="a toy",
         description="A toy.",
         citation="Nobody.",
         sources=(
-            Source("toy.ungraph", f"http://{server.host}/published.ungraph"),
-            Source("toy.cmty", f"http://{server.host}/published.cmty"),
+            PublishedFile("toy.ungraph", f"http://{server.host}/published.ungraph"),
+            PublishedFile("toy.cmty", f"http://{server.host}/published.cmty"),
         ),
         paper_nodes=4,
         paper_edges=5,
@@ -204,7 +204,7 @@ def test_dblp_has_one_class_for_each_node():
 
 def test_labels_of_a_matrix_stand_in_the_rows_of_its_nodes():
     proteins = load_real("ppi")
-    held = scipy.io.loadmat(DATA / "Homo_sapiens.mat", **as_arrays(scipy.io.loadmat))
+    held = scipy.io.loadmat(DATA / "Homo_sapiens.mat", **sparse_array_option(scipy.io.loadmat))
     for row in (0, 17, 3_889):
         linked = set(held["network"].tocsr()[[row]].indices.tolist()) - {row}
         assert set(proteins.graph.neighbors(row).tolist()) == linked
@@ -452,7 +452,7 @@ def test_an_interrupted_download_leaves_nothing(toy, cache, monkeypatch):
         path.write_bytes(b"7 3\n")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(loading, "fetch", interrupted)
+    monkeypatch.setattr(loading, "download", interrupted)
     with pytest.raises(KeyboardInterrupt):
         load_dataset("toy")
     assert files_in(cache) == []
@@ -466,7 +466,7 @@ def test_a_file_that_is_gone_is_a_sentence(toy, server, cache):
 
 
 def test_without_a_network_one_is_told_what_to_do_by_hand(toy, cache, monkeypatch):
-    away = Source("toy.ungraph", "http://127.0.0.1:9/toy.ungraph")  # nobody listens there
+    away = PublishedFile("toy.ungraph", "http://127.0.0.1:9/toy.ungraph")  # nobody listens there
     monkeypatch.setitem(toy.__dict__, "sources", (away, *toy.sources[1:]))
     sentence = (
         "toy: toy.ungraph is not on this machine and could not be fetched from "
@@ -488,12 +488,12 @@ def test_a_cache_that_cannot_be_made_is_a_sentence(toy, cache):
 @pytest.mark.parametrize("progress", [False, True])
 def test_a_download_tells_how_far_it_is(server, tmp_path, monkeypatch, progress):
     told = []
-    monkeypatch.setattr(_downloads, "CHUNK", 1000)
+    monkeypatch.setattr(_downloads, "_CHUNK", 1000)
     monkeypatch.setattr(
         _downloads, "terminal_progress", lambda *words: lambda *report: told.append(report)
     )
     server.files["large"] = content = bytes(2500)
-    _downloads.fetch(f"http://{server.host}/large", tmp_path / "large", progress)
+    _downloads.download(f"http://{server.host}/large", tmp_path / "large", progress)
     assert (tmp_path / "large").read_bytes() == content
     steps = [(1000, 2500), (2000, 2500), (2500, 2500), (2500, 2500)]
     assert told == (steps if progress else [])

@@ -68,8 +68,8 @@ def test_links_are_never_there_already(method, directed):
 
 def test_an_approximate_search_knows_of_popularity(monkeypatch):
     pytest.importorskip("usearch")
-    monkeypatch.setattr(indexing, "WIDTH", 16)  # else it finds all of so few
-    monkeypatch.setattr(indexing, "ENOUGH", 0)
+    monkeypatch.setattr(indexing, "_WIDTH", 16)  # else it finds all of so few
+    monkeypatch.setattr(indexing, "_ENOUGH", 0)
     graph = planted_groups(600, 3, degree=20, exponent=2.2).graph
     vectors = random_vectors(600, 8)
     exact, near = (

@@ -319,6 +319,12 @@ def test_options_reach_the_graph(write):
     )
 
 
+@pytest.mark.parametrize("read", [read_graph, Graph.from_any])
+def test_what_is_wrong_with_the_graph_of_a_file_names_the_file(write, read):
+    path = write("a b 1e-200\nb c 1e200\n")
+    assert refusal(read, path).startswith(f"{path}: edge weights span from 1e-200 to 1e+200")
+
+
 def test_parallel_edges_are_merged_and_their_weights_added(write):
     graph = read_graph(write("a b 1\nb a 2.5\n"))
     assert graph.n_edges == 1

@@ -188,7 +188,7 @@ def test_any_walks_in_a_matrix(walks, dtype, order):
     for row, walk in zip(matrix, walks, strict=True):
         row[: len(walk)] = walk
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored, "CHECKED_NODES", 20)
+        patch.setattr(stored, "_CHECKED_NODES", 20)
         assert lists(walks_from(matrix)) == walks
         named = walks_from(matrix, list("abcdefghij"))
         assert lists(named) == [["abcdefghij"[node] for node in walk] for walk in walks]
@@ -328,7 +328,7 @@ def test_matrices_that_hold_no_walks_are_refused(save, matrix, message):
 
 
 def test_bad_walks_are_found_in_any_block(save, monkeypatch):
-    monkeypatch.setattr(stored, "CHECKED_NODES", 30)
+    monkeypatch.setattr(stored, "_CHECKED_NODES", 30)
     matrix = np.zeros((1000, 7), np.int32)
     matrix[777, 3] = 5
     assert "walk 777 (counted from 0) names row 5, but" in refusal(read_walks, save(matrix))
@@ -374,7 +374,7 @@ def test_bad_files_of_ids_are_refused(save, monkeypatch, ids, message, chunk_byt
 )
 def test_lists_of_strings_of_any_kind(save_table, monkeypatch, kind):
     pyarrow = pytest.importorskip("pyarrow")
-    monkeypatch.setattr(stored, "BATCH_WALKS", 2)
+    monkeypatch.setattr(stored, "_BATCH_WALKS", 2)
     walks = [["a\n", "łódź"], ["", "1"], ["1", "a\n"], ["", ""], ["x", "y"]]
     kinds = {
         "list_(string)": pyarrow.list_(pyarrow.string()),
@@ -391,7 +391,7 @@ def test_lists_of_strings_of_any_kind(save_table, monkeypatch, kind):
 @pytest.mark.parametrize("kind", ["int8", "uint32", "int64"])
 def test_lists_of_integers_of_any_kind(save_table, monkeypatch, kind):
     pyarrow = pytest.importorskip("pyarrow")
-    monkeypatch.setattr(stored, "BATCH_WALKS", 2)
+    monkeypatch.setattr(stored, "_BATCH_WALKS", 2)
     walks = [[5, 3], [1], [3, 3, 3], [7], [5]]
     column = pyarrow.array(walks, pyarrow.list_(getattr(pyarrow, kind)()))
     read = read_walks(save_table(walk=column))
@@ -412,7 +412,7 @@ def test_lists_of_integers_of_any_kind(save_table, monkeypatch, kind):
     ],
 )
 def test_tables_that_hold_no_walks_are_refused(save_table, monkeypatch, columns, message):
-    monkeypatch.setattr(stored, "BATCH_WALKS", 2)
+    monkeypatch.setattr(stored, "_BATCH_WALKS", 2)
     path = save_table(**columns)
     assert refusal(read_walks, path).startswith(f"{path}: {message}")
 

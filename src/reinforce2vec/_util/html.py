@@ -47,31 +47,31 @@ def html_table(head: Sequence[Any], rows: Iterable[Sequence[Any]], title: str = 
     </tbody></table>
     """
     body = [list(row) for row in rows]
-    sides = ["right" if is_number(cell) else "left" for cell in (body[0] if body else head)]
+    sides = ["right" if _is_number(cell) else "left" for cell in (body[0] if body else head)]
     lines = ['<table style="width:auto;margin:0.3em 0;color:inherit;font-size:inherit">']
     if title:
-        lines.insert(0, f"<div><b>{as_html(title)}</b></div>")
+        lines.insert(0, f"<div><b>{_as_html(title)}</b></div>")
     if head:
-        lines.append(f"<thead>{html_row(head, sides, 'th')}</thead>")
-    lines += ["<tbody>", *(html_row(row, sides, "td") for row in body), "</tbody></table>"]
+        lines.append(f"<thead>{_html_row(head, sides, 'th')}</thead>")
+    lines += ["<tbody>", *(_html_row(row, sides, "td") for row in body), "</tbody></table>"]
     return "\n".join(lines)
 
 
-def html_row(cells: Sequence[Any], sides: Sequence[str], tag: str) -> str:
+def _html_row(cells: Sequence[Any], sides: Sequence[str], tag: str) -> str:
     """A row of a table."""
     shown = (
-        f'<{tag} style="text-align:{side}">{as_html(cell)}</{tag}>'
+        f'<{tag} style="text-align:{side}">{_as_html(cell)}</{tag}>'
         for cell, side in zip(cells, sides, strict=True)
     )
     return f"<tr>{''.join(shown)}</tr>"
 
 
-def is_number(cell: Any) -> bool:
+def _is_number(cell: Any) -> bool:
     """Whether a cell is a number, which stands to the right."""
     return isinstance(cell, (int, float, np.number)) and not isinstance(cell, bool)
 
 
-def as_html(cell: Any) -> str:
+def _as_html(cell: Any) -> str:
     """What stands in a cell."""
     if isinstance(cell, Markup):
         return cell
@@ -80,15 +80,15 @@ def as_html(cell: Any) -> str:
     return escape(str(cell))
 
 
-def name_of(node: Any) -> str:
+def short_id(node: Any) -> str:
     """A node id, cut if it is long."""
     text = str(node)
     return text if len(text) <= _SHOWN_LETTERS else f"{text[: _SHOWN_LETTERS - 1]}…"
 
 
-def first_names(ids: Ids) -> str:
+def first_ids(ids: Ids) -> str:
     """The first ids, and whether there are more."""
-    names = [name_of(node) for node in ids[:_SHOWN_IDS].tolist()]
+    names = [short_id(node) for node in ids[:_SHOWN_IDS].tolist()]
     return ", ".join(names + ["…"] * (len(ids) > _SHOWN_IDS))
 
 

@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import compiled
 from .errors import InputError, UnknownNode
 
 Ids = NDArray[np.int64] | NDArray[np.object_]
@@ -30,7 +30,7 @@ class NamedRows(Protocol):
     def __len__(self) -> int: ...
 
 
-FIRST_ROOM = 1 << 11
+INITIAL_CAPACITY = 1 << 11
 ONE = np.uint64(1)
 
 
@@ -120,20 +120,20 @@ class Lookup:
 # cannot keep the arrays in registers.)
 
 
-@njit(cache=True, nogil=True)
-def mixed(h):
+@compiled
+def mix_hash(h):
     """Spread the bits of a 64-bit number: the finalizer of MurmurHash3."""
     h = (h ^ (h >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
     h = (h ^ (h >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
     return h ^ (h >> np.uint64(33))
 
 
-@njit(cache=True, nogil=True)
-def number_values(values, start, codes, slots, ids, n):
+@compiled
+def _number_values(values, start, codes, slots, ids, n):
     """Number integers. A slot holds a row number into `ids`, whose size is the room there is."""
     mask = np.uint64(slots.size - 1)
     for i in range(start, values.size):
-        slot = mixed(np.uint64(values[i])) & mask
+        slot = mix_hash(np.uint64(values[i])) & mask
         while slots[slot] >= 0 and ids[slots[slot]] != values[i]:
             slot = (slot + ONE) & mask
         if slots[slot] < 0:
@@ -149,7 +149,7 @@ def number_values(values, start, codes, slots, ids, n):
 # -- integers, fast -------------------------------------------------------------------------------
 
 
-def with_room(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:
+def enlarged(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:
     """A larger copy of an array."""
     larger = np.empty(size, array.dtype)
     larger[:used] = array[:used]
@@ -161,7 +161,7 @@ class IntegerIds:
 
     n = 0
 
-    def __init__(self, room: int = FIRST_ROOM) -> None:
+    def __init__(self, room: int = INITIAL_CAPACITY) -> None:
         """Make an empty table; it grows by itself."""
         self.slots = np.full(2 * room, -1, np.int32)
         self.known = np.empty(room, np.int64)
@@ -171,7 +171,7 @@ class IntegerIds:
         codes = np.empty(values.size, np.int32)
         done = 0
         while True:
-            done, self.n = number_values(values, done, codes, self.slots, self.known, self.n)
+            done, self.n = _number_values(values, done, codes, self.slots, self.known, self.n)
             if done == values.size:
                 return codes
             self._grow()

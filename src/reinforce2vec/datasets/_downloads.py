@@ -7,8 +7,8 @@ from pathlib import Path
 from .._util.errors import InputError
 from .._util.progress import Report, terminal_progress
 
-TIMEOUT = 30  # seconds without a word from the server
-CHUNK = 1 << 16  # bytes between two reports of progress
+_TIMEOUT = 30  # seconds without a word from the server
+_CHUNK = 1 << 16  # bytes between two reports of progress
 
 
 def cache_folder() -> Path:
@@ -18,13 +18,13 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("reinforce2vec"))
 
 
-def fetch(url: str, path: Path, progress: bool) -> None:
+def download(url: str, path: Path, progress: bool) -> None:
     """Download a file; InputError, with the reason in words, if the server does not give it."""
     import pooch
     import requests
 
-    meter = Meter(terminal_progress(f"fetching {path.name}", "bytes")) if progress else False
-    downloader = pooch.HTTPDownloader(progressbar=meter, chunk_size=CHUNK, timeout=TIMEOUT)
+    meter = _Meter(terminal_progress(f"fetching {path.name}", "bytes")) if progress else False
+    downloader = pooch.HTTPDownloader(progressbar=meter, chunk_size=_CHUNK, timeout=_TIMEOUT)
     try:
         downloader(url, str(path), None)
     except requests.HTTPError as error:
@@ -33,7 +33,7 @@ def fetch(url: str, path: Path, progress: bool) -> None:
         answer = str(error).split(" for url")[0]
         raise InputError(f'the server answered "{answer}"') from None
     except requests.Timeout:
-        raise InputError(f"no answer within {TIMEOUT} seconds") from None
+        raise InputError(f"no answer within {_TIMEOUT} seconds") from None
     except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
         raise InputError("the connection broke off") from None
     except requests.ConnectionError:
@@ -42,7 +42,7 @@ def fetch(url: str, path: Path, progress: bool) -> None:
         raise InputError(f"the request failed ({type(error).__name__})") from None
 
 
-class Meter:
+class _Meter:
     """What pooch tells its progress to, passed on to a report of ours."""
 
     def __init__(self, report: Report) -> None:

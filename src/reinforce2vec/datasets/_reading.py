@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._util.errors import InputError
-from ..files.graph_readers import as_arrays
+from ..files.graph_readers import sparse_array_option
 from ..files.opening import expecting, opened
 from ..graph import Graph, edges_of, read_graph
 from ..graph.dataset import Labels
@@ -22,15 +22,17 @@ from ..graph.dataset import Labels
 
 def whole_graph(path: Path) -> Graph:
     """An edge list, nodes in the order of their numbers."""
-    graph = read_edges(path)
-    return part(graph, np.arange(graph.n_nodes))
+    graph = _read_edge_list(path)
+    return _subgraph(graph, np.arange(graph.n_nodes))
 
 
 def largest_component(path: Path) -> Graph:
     """The largest connected component of an edge list."""
-    graph = read_edges(path)
+    graph = _read_edge_list(path)
     component = connected_components(graph.to_scipy(), directed=False)[1]
-    return part(graph, np.flatnonzero(component == np.bincount(component, minlength=1).argmax()))
+    return _subgraph(
+        graph, np.flatnonzero(component == np.bincount(component, minlength=1).argmax())
+    )
 
 
 def matrix_network(path: Path) -> Graph:
@@ -38,7 +40,7 @@ def matrix_network(path: Path) -> Graph:
     return read_graph(path, format="mat", directed=False, weighted=False)
 
 
-def read_edges(path: Path) -> Graph:
+def _read_edge_list(path: Path) -> Graph:
     """An edge list, self-loops kept so that they can be counted where they count."""
     format = "txt.gz" if path.suffix == ".gz" else "txt"
     graph = read_graph(path, format=format, weighted=False, self_loops=True)
@@ -47,7 +49,7 @@ def read_edges(path: Path) -> Graph:
     return graph
 
 
-def part(graph: Graph, rows: NDArray[Any]) -> Graph:
+def _subgraph(graph: Graph, rows: NDArray[Any]) -> Graph:
     """The graph of some nodes, in ascending order of their ids, without self-loops."""
     rows = rows[np.argsort(graph.ids[rows])]
     number = np.full(graph.n_nodes, -1, np.int32)
@@ -62,9 +64,9 @@ def part(graph: Graph, rows: NDArray[Any]) -> Graph:
 def matrix_groups(path: Path, graph: Graph) -> Labels:
     """The matrix `group` (nodes x classes) of a MATLAB file."""
     with opened(path, False) as stream, expecting("labels", str(path)):
-        held = scipy.io.loadmat(stream, variable_names="group", **as_arrays(scipy.io.loadmat))[
-            "group"
-        ]
+        held = scipy.io.loadmat(
+            stream, variable_names="group", **sparse_array_option(scipy.io.loadmat)
+        )["group"]
         labels: Labels = scipy.sparse.csr_array(held).toarray() > 0
     return labels
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._util.errors import InputError
-from ..files.id_texts import texts_of
+from ..files.id_texts import ids_as_text
 from ..graph import Graph, edges_of
 
 if TYPE_CHECKING:
     from .embedding import Embedding
 
 
-def needed(module: str, purpose: str) -> Any:
+def _import_package(module: str, purpose: str) -> Any:
     """A module of a package that none of our extras brings; InputError if it is not installed."""
     try:
         return import_module(module)
@@ -32,8 +32,8 @@ def needed(module: str, purpose: str) -> Any:
 
 def geometric_data(embedding: Embedding, graph: Any) -> Any:
     """The vectors as node features of a torch_geometric.data.Data, rows in the same order."""
-    torch = needed("torch", "to_pyg()")
-    data = needed("torch_geometric.data", "to_pyg()").Data(
+    torch = _import_package("torch", "to_pyg()")
+    data = _import_package("torch_geometric.data", "to_pyg()").Data(
         x=torch.from_numpy(embedding.to_numpy()),
         num_nodes=embedding.n_nodes,
         ids=embedding.ids.tolist(),
@@ -50,14 +50,14 @@ def geometric_data(embedding: Embedding, graph: Any) -> Any:
 
 def networkx_graph(embedding: Embedding, graph: Any, name: str) -> Any:
     """A networkx graph, a copy if it is one already, with vectors as an attribute of its nodes."""
-    networkx = needed("networkx", "to_networkx()")
+    networkx = _import_package("networkx", "to_networkx()")
     if graph is None:
         whole = networkx.Graph()
         whole.add_nodes_from(embedding)
     elif isinstance(graph, networkx.Graph):
         whole = graph.copy()
     else:
-        whole = as_networkx(Graph.from_any(graph), networkx)
+        whole = _as_networkx(Graph.from_any(graph), networkx)
     rows = embedding.rows(whole.nodes)
     networkx.set_node_attributes(
         whole, dict(zip(whole.nodes, embedding.vectors[rows], strict=True)), name
@@ -65,7 +65,7 @@ def networkx_graph(embedding: Embedding, graph: Any, name: str) -> Any:
     return whole
 
 
-def as_networkx(graph: Graph, networkx: Any) -> Any:
+def _as_networkx(graph: Graph, networkx: Any) -> Any:
     """A graph of ours as one of networkx, weights as the edge attribute "weight"."""
     whole = networkx.DiGraph() if graph.directed else networkx.Graph()
     whole.add_nodes_from(graph.ids.tolist())
@@ -81,8 +81,8 @@ def as_networkx(graph: Graph, networkx: Any) -> Any:
 
 def keyed_vectors(embedding: Embedding) -> Any:
     """The vectors as gensim's KeyedVectors; ids become text, as in the files it reads."""
-    models = needed("gensim.models", "to_gensim()")
-    keys = texts_of(embedding.ids, Path("to_gensim()"))
+    models = _import_package("gensim.models", "to_gensim()")
+    keys = ids_as_text(embedding.ids, Path("to_gensim()"))
     vectors = models.KeyedVectors(embedding.dimensions)
     if keys:
         vectors.add_vectors(keys, embedding.vectors)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.html import Markup, drawing, html_table, name_of
+from .._util.html import Markup, drawing, html_table, short_id
 from .._util.progress import readable_bytes
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def embedding_html(embedding: Embedding) -> str:
         ("memory", readable_bytes(embedding.vectors.nbytes)),
         *_lengths(embedding.vectors),
     ]
-    names = [name_of(node) for node in embedding.ids[:_SHOWN_ROWS].tolist()]
+    names = [short_id(node) for node in embedding.ids[:_SHOWN_ROWS].tolist()]
     rows = [(name, _stripes(row, float(largest))) for name, row in zip(names, first, strict=True)]
     if embedding.n_nodes > _SHOWN_ROWS:
         rows.append(("…", Markup()))

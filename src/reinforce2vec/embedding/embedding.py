@@ -61,7 +61,7 @@ class Embedding:
     """
 
     def __init__(self, ids: Iterable[Hashable], vectors: Any) -> None:
-        self.ids: Ids = checked_ids(ids)
+        self.ids: Ids = _checked_ids(ids)
         self.vectors: Vectors = checked_vectors(vectors)
         if len(self.ids) != len(self.vectors):
             raise InputError(
@@ -291,7 +291,7 @@ class Embedding:
                [2.5, 2. ]], dtype=float32)
         """
         check_choice("operator", operator, OPERATORS)
-        ends = self.rows(node for pair in listed_pairs(pairs) for node in pair).reshape(-1, 2)
+        ends = self.rows(node for pair in _listed_pairs(pairs) for node in pair).reshape(-1, 2)
         features = np.empty((len(ends), self.dimensions), np.float32)
         for rows in row_blocks(features):
             a, b = self.vectors[ends[rows, 0]], self.vectors[ends[rows, 1]]
@@ -367,13 +367,13 @@ class Embedding:
 # -- checking ----------------------------------------------------------------------------------
 
 
-def checked_ids(ids: Any) -> Ids:
+def _checked_ids(ids: Any) -> Ids:
     """Node ids as an array of its own flags; InputError if one stands there twice."""
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         raise InputError(f"ids must be a list of node ids, not {ids!r}")
     if isinstance(ids, np.ndarray) and ids.dtype == np.int64 and ids.ndim == 1:
         array: Ids = ids.view()
-        unique = ascending(ids) or ascending(np.sort(ids))
+        unique = _is_ascending(ids) or _is_ascending(np.sort(ids))
     else:
         array = as_ids(ids.tolist() if isinstance(ids, np.ndarray) else list(ids))
         try:
@@ -398,7 +398,7 @@ def are_several(nodes: Any, embedding: Embedding) -> bool:
         return True
 
 
-def ascending(numbers: NDArray[np.int64]) -> bool:
+def _is_ascending(numbers: NDArray[np.int64]) -> bool:
     """Whether every number is larger than the one before."""
     return bool((numbers[1:] > numbers[:-1]).all())
 
@@ -416,7 +416,7 @@ def checked_vectors(vectors: Any) -> Vectors:
     try:
         matrix: Vectors = np.asarray(vectors, np.float32).view()
     except (TypeError, ValueError):
-        raise not_vectors(vectors) from None
+        raise vectors_error(vectors) from None
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise InputError(
             f"vectors must be a matrix with a row for each node, not of shape {matrix.shape}"
@@ -424,14 +424,14 @@ def checked_vectors(vectors: Any) -> Vectors:
     return matrix
 
 
-def not_vectors(given: Any) -> InputError:
+def vectors_error(given: Any) -> InputError:
     """What to say of something that is no matrix of numbers."""
     if hasattr(given, "fit_transform"):
         return InputError("expected vectors, not a model: give the .embedding_ it has after fit")
     return InputError("vectors must be numbers, equally many for each node")
 
 
-def listed_pairs(pairs: Any) -> Any:
+def _listed_pairs(pairs: Any) -> Any:
     """Pairs of node ids as a list; InputError, with the first that is not, if some are no pairs."""
     if isinstance(pairs, np.ndarray):
         if pairs.shape[1:] != (2,):

@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from .._util.checks import check_choice, check_count
+from .._util.compiled import compiled
 from .._util.errors import pandas_for
 from .._util.html import html_table
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic
 from .._util.progress import counted
 from ..graph import Graph, edges_of
-from ._exact_search import Floats, Rows, Search, holds
+from ._exact_search import Floats, Rows, SimilaritySearch, contains_sorted
 from .embedding import Embedding
 from .matching import rows_in_embedding
-from .nearest import asked_rows, best_targets, check_embedding, on_terminal
+from .nearest import best_targets, check_embedding, search_progress, selected_rows
 
-SCORES = ("odds", "cosine")
-SAMPLE = 50_000  # edges, and as many pairs without one, that tell what makes an edge
-DIGITS = 9  # of a score after the point, so that it is the same from both ends of a pair
-SHOWN = 10  # links in a notebook
+_SCORES = ("odds", "cosine")
+_SAMPLE = 50_000  # edges, and as many pairs without one, that tell what makes an edge
+_DIGITS = 9  # of a score after the point, so that it is the same from both ends of a pair
+_SHOWN = 10  # links in a notebook
 
 
 # -- for users ---------------------------------------------------------------------------------
@@ -86,9 +86,9 @@ class RecommendedLinks:
 
     def _repr_html_(self) -> str:
         rows: list[tuple[Any, ...]] = [
-            (str(source), str(target), score) for source, target, score in self._at(slice(SHOWN))
+            (str(source), str(target), score) for source, target, score in self._at(slice(_SHOWN))
         ]
-        if len(self) > SHOWN:
+        if len(self) > _SHOWN:
             rows.append(("…", "…", "…"))
         return html_table(["source", "target", "score"], rows, repr(self))
 
@@ -160,20 +160,22 @@ def recommend_links(
     """
     check_embedding(embedding)
     k = check_count("k", k, 1)
-    check_choice("score", score, SCORES)
-    there = in_rows_of(embedding, Graph.from_any(graph))
-    sources = asked_rows(embedding, nodes)
-    targets = np.sort(asked_rows(embedding, candidates))
-    search = Search(embedding.vectors, sources, targets, Linked(there, sources, targets))
-    odds = fitted(search, there) if score == "odds" else PLAIN
+    check_choice("score", score, _SCORES)
+    there = _graph_in_rows_of(embedding, Graph.from_any(graph))
+    sources = selected_rows(embedding, nodes)
+    targets = np.sort(selected_rows(embedding, candidates))
+    search = SimilaritySearch(
+        embedding.vectors, sources, targets, _LinkedTargets(there, sources, targets)
+    )
+    odds = _fit_odds(search, there) if score == "odds" else _PLAIN
     popular = np.log1p(np.bincount(there.indices, minlength=there.n_nodes))  # as targets
     eager = np.log1p(there.degrees)  # as sources
     if odds.popularity:
         bonus = odds.popularity / odds.cosine * popular[targets]
-        search = Search(embedding.vectors, sources, targets, search.barred, bonus)
-    places, found = best_targets(search, k, method, on_terminal("links", progress))
+        search = SimilaritySearch(embedding.vectors, sources, targets, search.barred, bonus)
+    places, found = best_targets(search, k, method, search_progress("links", progress))
     found = odds.cosine * found + odds.popularity * eager[sources, None] + odds.edge
-    found = found.round(DIGITS)
+    found = found.round(_DIGITS)
     listed = places >= 0
     return RecommendedLinks(
         embedding.ids[np.repeat(sources, listed.sum(axis=1))],
@@ -186,7 +188,7 @@ def recommend_links(
 # -- links that are there ----------------------------------------------------------------------
 
 
-def in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
+def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
     """The graph with the embedding's nodes, in its rows; what has no vector is left out."""
     if np.array_equal(embedding.ids, graph.ids):
         return graph
@@ -195,7 +197,7 @@ def in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
     return Graph.from_numbered(ends[with_vectors], None, embedding.ids, directed=graph.directed)
 
 
-class Linked:
+class _LinkedTargets:
     """Tells which targets some sources must not find: themselves, and whom they are linked to."""
 
     def __init__(self, graph: Graph, sources: Rows, targets: Rows) -> None:
@@ -221,7 +223,7 @@ class Linked:
 # -- what makes an edge ------------------------------------------------------------------------
 
 
-class Odds(NamedTuple):
+class _Odds(NamedTuple):
     """What the log odds of an edge are made of."""
 
     cosine: float  # times the cosine of the two vectors
@@ -229,10 +231,10 @@ class Odds(NamedTuple):
     edge: float  # and this
 
 
-PLAIN = Odds(1.0, 0.0, 0.0)  # the cosine alone
+_PLAIN = _Odds(1.0, 0.0, 0.0)  # the cosine alone
 
 
-def fitted(search: Search, graph: Graph) -> Odds:
+def _fit_odds(search: SimilaritySearch, graph: Graph) -> _Odds:
     """Learn from the graph what edges to targets have that other pairs have not.
 
     Does not depend on who looks, so that a node gets the same alone and among all. What makes no
@@ -244,38 +246,38 @@ def fitted(search: Search, graph: Graph) -> Odds:
     is_target = np.zeros(graph.n_nodes, bool)
     is_target[search.targets] = True
     arcs = np.flatnonzero(is_target[graph.indices])
-    arcs = arcs if len(arcs) <= SAMPLE else np.sort(rng.choice(arcs, SAMPLE, replace=False))
+    arcs = arcs if len(arcs) <= _SAMPLE else np.sort(rng.choice(arcs, _SAMPLE, replace=False))
     tails = np.searchsorted(graph.indptr, arcs, side="right") - 1
     heads = graph.indices[arcs]
     others = rng.choice(np.unique(tails), len(arcs)) if len(arcs) else tails
     unlinked = rng.choice(search.targets, len(arcs)) if len(arcs) else heads
-    free = (others != unlinked) & ~linked(graph.indptr, graph.indices, others, unlinked)
+    free = (others != unlinked) & ~_linked(graph.indptr, graph.indices, others, unlinked)
     if not free.any():
-        return PLAIN
+        return _PLAIN
     a = np.concatenate([tails, others[free]])
     b = np.concatenate([heads, unlinked[free]])
     alike = search.scores(a, np.searchsorted(search.targets, b))
     degrees = np.bincount(graph.indices, minlength=graph.n_nodes)
     popular = np.log1p(graph.degrees[a]) + np.log1p(degrees[b])
     truth = np.repeat([True, False], [len(arcs), int(free.sum())])
-    (cosine, popularity), edge = fit(np.column_stack([alike, popular]), truth)
+    (cosine, popularity), edge = _fit_logistic(np.column_stack([alike, popular]), truth)
     if 0 <= popularity <= cosine and cosine > 0:
-        return Odds(cosine, popularity, edge)
+        return _Odds(cosine, popularity, edge)
     share = float(popularity > 0)  # as much as a cosine counts, at most
-    (steepness,), edge = fit((alike + share * popular)[:, None], truth)
-    return Odds(steepness, share * steepness, edge) if steepness > 0 else PLAIN
+    (steepness,), edge = _fit_logistic((alike + share * popular)[:, None], truth)
+    return _Odds(steepness, share * steepness, edge) if steepness > 0 else _PLAIN
 
 
-def fit(facts: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], float]:
+def _fit_logistic(facts: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], float]:
     """What each fact about a pair adds to the log odds that it is an edge, and what is left."""
     weights, edge = fit_logistic(facts, truth[:, None], standardise=True)
     return weights[:, 0].tolist(), float(edge[0])
 
 
-@njit(cache=True, nogil=True)
-def linked(indptr: Any, indices: Any, sources: Any, targets: Any) -> Any:
+@compiled
+def _linked(indptr: Any, indices: Any, sources: Any, targets: Any) -> Any:
     """Which of the pairs are edges."""
     found = np.empty(len(sources), np.bool_)
     for i in range(len(sources)):
-        found[i] = holds(indices, indptr[sources[i]], indptr[sources[i] + 1], targets[i])
+        found[i] = contains_sorted(indices, indptr[sources[i]], indptr[sources[i] + 1], targets[i])
     return found

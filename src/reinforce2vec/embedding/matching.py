@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.ids import NamedRows
 from ..graph import Graph
-from .embedding import Embedding, not_vectors
+from .embedding import Embedding, vectors_error
 
 
 def as_matrix(vectors: Any, graph: Graph | None = None) -> NDArray[Any]:
@@ -26,7 +26,7 @@ def as_matrix(vectors: Any, graph: Graph | None = None) -> NDArray[Any]:
         if matrix.dtype not in (np.float32, np.float64):
             matrix = matrix.astype(np.float64)
     except (TypeError, ValueError):
-        raise not_vectors(vectors) from None
+        raise vectors_error(vectors) from None
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(
             f"vectors must be a matrix with a row for each node, not of shape {matrix.shape}"

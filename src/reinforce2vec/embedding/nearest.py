@@ -19,15 +19,17 @@ from .._util.html import html_table
 from .._util.ids import Ids
 from .._util.progress import Report, counted, terminal_progress
 from ..graph import Graph
-from ._approximate_search import nearly
-from ._exact_search import Floats, Rows, Search, exactly
+from ._approximate_search import search_approximately
+from ._exact_search import Floats, Rows, SimilaritySearch, search_exactly
 from .embedding import Embedding, are_several, checked_vectors
 
-METHODS = ("auto", "exact", "approximate")
-EXACT_UP_TO = 10**12  # products of two numbers, up to which "auto" makes all of them, as it
-FEW = 1 / 8  # does where so small a share of the targets look that an index is not worth its making
-FAINTEST = 1e-6  # weight of a link between nodes that are not alike at all
-SHOWN_NODES, SHOWN_NEIGHBORS = 10, 5  # in a notebook
+_METHODS = ("auto", "exact", "approximate")
+_EXACT_UP_TO = 10**12  # products of two numbers, up to which "auto" makes all of them, as it
+_FEW = (
+    1 / 8
+)  # does where so small a share of the targets look that an index is not worth its making
+_FAINTEST = 1e-6  # weight of a link between nodes that are not alike at all
+_SHOWN_NODES, _SHOWN_NEIGHBORS = 10, 5  # in a notebook
 
 
 # -- for users ---------------------------------------------------------------------------------
@@ -90,11 +92,11 @@ class Neighbors(Mapping[Any, list[tuple[Any, float]]]):
 
     def _repr_html_(self) -> str:
         rows = []
-        for node in self.ids[self.sources[:SHOWN_NODES]].tolist():
-            shown = [f"{other} ({cosine:.3f})" for other, cosine in self[node][:SHOWN_NEIGHBORS]]
-            more = ["…"] * (self.rows.shape[1] > SHOWN_NEIGHBORS)
+        for node in self.ids[self.sources[:_SHOWN_NODES]].tolist():
+            shown = [f"{other} ({cosine:.3f})" for other, cosine in self[node][:_SHOWN_NEIGHBORS]]
+            more = ["…"] * (self.rows.shape[1] > _SHOWN_NEIGHBORS)
             rows.append((str(node), ", ".join(shown + more)))
-        if len(self) > SHOWN_NODES:
+        if len(self) > _SHOWN_NODES:
             rows.append(("…", ""))
         return html_table(["node", "most similar (cosine)"], rows, repr(self))
 
@@ -146,7 +148,7 @@ def nearest_neighbors(
     [('ann', 'bob'), ('bob', 'ann'), ('cid', 'bob')]
     """
     check_embedding(embedding)
-    sources = asked_rows(embedding, nodes)
+    sources = selected_rows(embedding, nodes)
     rows, cosines = nearest_rows(embedding.vectors, sources, k, method=method, progress=progress)
     return Neighbors(embedding.ids, sources, rows, cosines)
 
@@ -166,7 +168,7 @@ def check_embedding(embedding: Any) -> None:
         )
 
 
-def asked_rows(embedding: Embedding, nodes: Any) -> Rows:
+def selected_rows(embedding: Embedding, nodes: Any) -> Rows:
     """Row numbers of a node, of several, each once, or of all if None is given."""
     if nodes is None:
         return np.arange(len(embedding), dtype=np.int32)
@@ -216,21 +218,23 @@ def nearest_rows(
     sources = np.arange(len(matrix)) if rows is None else np.asarray(rows)
     if sources.size and not (sources.min() >= 0 and sources.max() < len(matrix)):
         raise InputError(f"rows must be from 0 to {len(matrix) - 1:,}")
-    search = search_among(matrix, sources.astype(np.int32))
-    found, cosines = best_targets(search, k, method, on_terminal("neighbours", progress))
+    search = _search_among(matrix, sources.astype(np.int32))
+    found, cosines = best_targets(search, k, method, search_progress("neighbours", progress))
     return found, cosines.astype(np.float32)
 
 
-def search_among(vectors: NDArray[np.float32], sources: Rows) -> Search:
+def _search_among(vectors: NDArray[np.float32], sources: Rows) -> SimilaritySearch:
     """Some rows of a matrix look for others among all."""
 
     def itself(part: slice) -> tuple[NDArray[np.int64], Rows]:
         return np.arange(part.stop - part.start + 1, dtype=np.int64), sources[part]
 
-    return Search(vectors, sources, np.arange(len(vectors), dtype=np.int32), itself)
+    return SimilaritySearch(vectors, sources, np.arange(len(vectors), dtype=np.int32), itself)
 
 
-def best_targets(search: Search, k: int, method: str, report: Report) -> tuple[Rows, Floats]:
+def best_targets(
+    search: SimilaritySearch, k: int, method: str, report: Report
+) -> tuple[Rows, Floats]:
     """The k best targets of each source: their places, best first, and their scores.
 
     Equally good ones come in the order of places. Where there are fewer than k, -1 and NaN follow,
@@ -244,57 +248,44 @@ def best_targets(search: Search, k: int, method: str, report: Report) -> tuple[R
     places = np.full((n_sources, k), -1, np.int32)
     scores = np.full(places.shape, np.nan)
     if places.size:
-        (exactly if method == "exact" else nearly)(search, k, places, scores, report)
+        (search_exactly if method == "exact" else search_approximately)(
+            search, k, places, scores, report
+        )
     report(len(places), len(places))
     return places, scores
 
 
 def search_method(method: str, n_sources: int, n_targets: int, dimensions: int) -> str:
     """The method that "auto" takes, or the one that is asked for."""
-    check_choice("method", method, METHODS)
+    check_choice("method", method, _METHODS)
     if method != "auto":
         return method
-    large = n_sources * n_targets * dimensions > EXACT_UP_TO
-    pays = large and n_sources >= FEW * n_targets and find_spec("usearch") is not None
+    large = n_sources * n_targets * dimensions > _EXACT_UP_TO
+    pays = large and n_sources >= _FEW * n_targets and find_spec("usearch") is not None
     return "approximate" if pays else "exact"
 
 
-def on_terminal(what: str, progress: bool) -> Report:
+def search_progress(what: str, progress: bool) -> Report:
     """Tells on a terminal how many nodes have found theirs."""
     return terminal_progress(what, "nodes", None if progress else StringIO())
 
 
-def neighbor_graph(
-    embedding: Embedding, k: int = 10, *, method: str = "auto", progress: bool = True
-) -> Graph:
-    """A graph that links every node with its k most similar ones.
+def neighbor_graph(embedding: Embedding, rows: Rows, cosines: NDArray[np.float32]) -> Graph:
+    """Return a graph that links every node with those that :func:`nearest_rows` found for it.
 
     Undirected: two nodes are linked if one of them is among the most similar of the other. The
     weight of a link is the cosine, or 0.000001 where that is less.
 
-    Parameters
-    ----------
-    embedding : Embedding
-        The vectors, all of them finite.
-    k, method, progress
-        As for :func:`nearest_neighbors`.
-
     Examples
     --------
     >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.8, 0.6], [0, 2]])
-    >>> graph = neighbor_graph(people, k=1)
+    >>> graph = neighbor_graph(people, *nearest_rows(people.vectors, k=1))
     >>> list(graph.neighbors("bob"))
     ['ann', 'cid']
     """
-    rows, cosines = nearest_rows(embedding.vectors, k=k, method=method, progress=progress)
-    return graph_of_rows(embedding, rows, cosines)
-
-
-def graph_of_rows(embedding: Embedding, rows: Rows, cosines: NDArray[np.float32]) -> Graph:
-    """The graph of :func:`neighbor_graph`, of what :func:`nearest_rows` found for all rows."""
     found = rows >= 0
     sources = np.repeat(np.arange(len(rows), dtype=np.int32), found.sum(axis=1))
     ends = np.sort(np.column_stack([sources, rows[found]]), axis=1)
     once = np.unique(ends[:, 0].astype(np.int64) * len(rows) + ends[:, 1], return_index=True)[1]
-    weights = np.maximum(cosines[found][once].astype(np.float64), FAINTEST)
+    weights = np.maximum(cosines[found][once].astype(np.float64), _FAINTEST)
     return Graph.from_numbered(ends[once], weights, embedding.ids)

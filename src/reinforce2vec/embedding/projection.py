@@ -17,12 +17,12 @@ from ..graph.matrices import principal_axes, unit_rows
 from .embedding import Embedding
 from .matching import as_matrix
 
-METHODS = ("pca", "tsne", "umap")
-MOST_FOR_TSNE = 10_000  # nodes, beyond which it takes long
-MOST_FOR_UMAP = 100_000  # nodes, likewise
-FEWEST = 5  # nodes that have neighbourhoods to speak of
+_METHODS = ("pca", "tsne", "umap")
+_MOST_FOR_TSNE = 10_000  # nodes, beyond which it takes long
+_MOST_FOR_UMAP = 100_000  # nodes, likewise
+_FEWEST = 5  # nodes that have neighbourhoods to speak of
 
-Points = NDArray[np.float32]
+_Points = NDArray[np.float32]
 
 
 def project(
@@ -62,29 +62,29 @@ def project(
     matrix = as_matrix(embedding)
     chosen = project_method(method, len(matrix))
     vectors = unit_rows(matrix.copy()).astype(np.float32, copy=False)
-    points = by_pca(vectors)
+    points = _by_pca(vectors)
     if not points.any():  # all vectors are one
         return points
     if chosen == "tsne":
-        points = by_tsne(vectors, points, seed)
+        points = _by_tsne(vectors, points, seed)
     elif chosen == "umap":
-        points = by_umap(vectors, points, seed)
+        points = _by_umap(vectors, points, seed)
     return points
 
 
 def project_method(method: str, n_nodes: int) -> str:
     """Which of the methods is used when `method` is asked for; InputError if it is none."""
-    check_choice("method", method, ("auto", *METHODS))
-    if n_nodes < FEWEST:
+    check_choice("method", method, ("auto", *_METHODS))
+    if n_nodes < _FEWEST:
         return "pca"
     if method != "auto":
         return method
-    if n_nodes <= MOST_FOR_TSNE and find_spec("sklearn") is not None:
+    if n_nodes <= _MOST_FOR_TSNE and find_spec("sklearn") is not None:
         return "tsne"
-    return "umap" if n_nodes <= MOST_FOR_UMAP and find_spec("umap") is not None else "pca"
+    return "umap" if n_nodes <= _MOST_FOR_UMAP and find_spec("umap") is not None else "pca"
 
 
-def by_pca(vectors: Points) -> Points:
+def _by_pca(vectors: _Points) -> _Points:
     """Coordinates along the two directions in which vectors vary most.
 
     By way of the covariance matrix: memory for that, and for some rows in float64.
@@ -104,19 +104,19 @@ def by_pca(vectors: Points) -> Points:
     return np.where(farthest < 0, -points, points)  # directions have no sign of their own
 
 
-def by_tsne(vectors: Points, start: Points, seed: int) -> Points:
+def _by_tsne(vectors: _Points, start: _Points, seed: int) -> _Points:
     """Coordinates by scikit-learn's t-SNE."""
     try:
         manifold, threads = import_module("sklearn.manifold"), import_module("threadpoolctl")
     except ImportError:
         raise errors.missing("scikit-learn", "tsne", "t-SNE") from None
     perplexity = min(30.0, (len(vectors) - 1) / 3)
-    maker = manifold.TSNE(perplexity=perplexity, init=beginning(start, 1e-4), random_state=seed)
+    maker = manifold.TSNE(perplexity=perplexity, init=_beginning(start, 1e-4), random_state=seed)
     with threads.threadpool_limits(1):  # sums of several threads differ in their last bits
         return np.asarray(maker.fit_transform(vectors), np.float32)
 
 
-def by_umap(vectors: Points, start: Points, seed: int) -> Points:
+def _by_umap(vectors: _Points, start: _Points, seed: int) -> _Points:
     """Coordinates by umap-learn."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of packages that are not there, and of its compiler
@@ -126,14 +126,14 @@ def by_umap(vectors: Points, start: Points, seed: int) -> Points:
             raise errors.missing("umap-learn", "umap", "UMAP") from None
         maker = umap.UMAP(
             n_neighbors=min(15, len(vectors) - 1),
-            init=beginning(start, 5.0),
+            init=_beginning(start, 5.0),
             random_state=seed,
             n_jobs=1,
         )
         return np.asarray(maker.fit_transform(vectors), np.float32)
 
 
-def beginning(points: Points, size: float) -> Points:
+def _beginning(points: _Points, size: float) -> _Points:
     """Points to begin from: scaled, and shaken, so that they leave one place and one line."""
     shaken = points / points.std(axis=0).max()
     shaken += np.random.default_rng(0).normal(scale=0.01, size=points.shape)

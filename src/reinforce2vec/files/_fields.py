@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .._util.compiled import compiled
 
 # The parts that a byte can play in a line.
 ORDINARY, BLANK, DELIMITER, LINE_END = 0, 1, 2, 3
 
 # What can be wrong with the fields of a line.
-FINE, MISSING, EMPTY, BAD_QUOTE = 0, 1, 2, 3
+FINE, MISSING, _EMPTY, BAD_QUOTE = 0, 1, 2, 3
 
 TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
-QUOTE, HASH, PERCENT = 34, 35, 37
-PLUS, MINUS, DOT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
+_QUOTE, _HASH, _PERCENT = 34, 35, 37
+_PLUS, MINUS, DOT, ZERO, _NINE, _UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 
 ONE = np.uint64(1)
-LARGEST = 2**63 - 1
-MANTISSA_LIMIT = 9 * 10**14  # one more digit still leaves it below 2^53
-TENS = np.array(
+_LARGEST = 2**63 - 1
+_MANTISSA_LIMIT = 9 * 10**14  # one more digit still leaves it below 2^53
+_POWERS_OF_TEN = np.array(
     [float(10**power) for power in range(23)]
 )  # the powers of ten that a float64 holds exactly
 
@@ -27,15 +28,15 @@ TENS = np.array(
 # numba would test a signed index for being negative, which doubles the time.
 
 
-@njit(cache=True, nogil=True)
-def past_blanks(data, kinds, i):
+@compiled
+def _past_blanks(data, kinds, i):
     """The first place from `i` on that holds no blank."""
     while kinds[data[i]] == BLANK:
         i += ONE
     return i
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_fields(data, kinds, stop, wanted, bounds):
     """Find where the first `wanted` fields of every line begin and end.
 
@@ -52,25 +53,25 @@ def find_fields(data, kinds, stop, wanted, bounds):
         line = i
         while kinds[data[i]] == BLANK or data[i] == TAB:
             i += ONE
-        if data[i] != NEWLINE and data[i] != HASH and data[i] != PERCENT:
+        if data[i] != NEWLINE and data[i] != _HASH and data[i] != _PERCENT:
             if delimited:
                 i = line  # a tab at the start of the line may be a delimiter
             for field in range(wanted):
                 if field > 0 and delimited and data[i] != NEWLINE:
-                    i = past_blanks(data, kinds, i + ONE)
+                    i = _past_blanks(data, kinds, i + ONE)
                 else:
-                    i = past_blanks(data, kinds, i)
+                    i = _past_blanks(data, kinds, i)
                     if field > 0 and data[i] == NEWLINE:
                         return rows, MISSING, line, field
-                if delimited and data[i] == QUOTE:
+                if delimited and data[i] == _QUOTE:
                     begin = i + ONE
                     i = begin
-                    while data[i] != QUOTE and data[i] != NEWLINE:
+                    while data[i] != _QUOTE and data[i] != NEWLINE:
                         i += ONE
                     end = i
-                    if data[i] == QUOTE:
-                        i = past_blanks(data, kinds, i + ONE)
-                    if data[end] != QUOTE or kinds[data[i]] < stop:
+                    if data[i] == _QUOTE:
+                        i = _past_blanks(data, kinds, i + ONE)
+                    if data[end] != _QUOTE or kinds[data[i]] < stop:
                         return rows, BAD_QUOTE, line, field
                 else:
                     begin = i
@@ -80,7 +81,7 @@ def find_fields(data, kinds, stop, wanted, bounds):
                     while end > begin and kinds[data[end - ONE]] == BLANK:
                         end -= ONE
                 if end == begin:
-                    return rows, EMPTY, line, field
+                    return rows, _EMPTY, line, field
                 bounds[rows, 2 * field] = begin
                 bounds[rows, 2 * field + 1] = end
             rows += 1
@@ -90,7 +91,7 @@ def find_fields(data, kinds, stop, wanted, bounds):
     return rows, FINE, i, 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_tokens(data, kinds, tokens, ends):
     """Find where all tokens of every line begin and end.
 
@@ -102,7 +103,7 @@ def find_tokens(data, kinds, tokens, ends):
     after_delimiter = False
     i = np.uint64(0)
     while i < np.uint64(data.size):
-        i = past_blanks(data, kinds, i)
+        i = _past_blanks(data, kinds, i)
         begin = i
         while kinds[data[i]] == ORDINARY:
             i += ONE
@@ -125,7 +126,7 @@ def find_tokens(data, kinds, tokens, ends):
     return lines, np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def parse_integers(data, tokens, values):
     """Parse each data[tokens[i, 0]:tokens[i, 1]] as an integer, as far as they are that.
 
@@ -144,17 +145,17 @@ def parse_integers(data, tokens, values):
             return False
         value = np.uint64(0)  # holds any 19 digits
         while i < end:
-            if data[i] < ZERO or data[i] > NINE:
+            if data[i] < ZERO or data[i] > _NINE:
                 return False
             value = value * np.uint64(10) + np.uint64(data[i] - ZERO)
             i += ONE
-        if value > np.uint64(LARGEST) + np.uint64(negative):
+        if value > np.uint64(_LARGEST) + np.uint64(negative):
             return False
         values[row] = -np.int64(value) if negative else np.int64(value)
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def parse_weights(data, bounds, weights):
     """Parse the third field of every row as a decimal number, correctly rounded.
 
@@ -165,8 +166,8 @@ def parse_weights(data, bounds, weights):
         i, end = np.uint64(bounds[row, 4]), np.uint64(bounds[row, 5])
         weights[row] = np.nan
         mantissa, exponent, digits, after_dot = np.int64(0), np.int64(0), 0, 0
-        while i < end and mantissa < MANTISSA_LIMIT:
-            if ZERO <= data[i] <= NINE:
+        while i < end and mantissa < _MANTISSA_LIMIT:
+            if ZERO <= data[i] <= _NINE:
                 mantissa = mantissa * 10 + np.int64(data[i] - ZERO)
                 digits += 1
                 exponent -= after_dot
@@ -175,18 +176,18 @@ def parse_weights(data, bounds, weights):
             else:
                 break
             i += ONE
-        if i + ONE < end and (data[i] == LOWER_E or data[i] == UPPER_E):
+        if i + ONE < end and (data[i] == LOWER_E or data[i] == _UPPER_E):
             i += ONE
             sign = -1 if data[i] == MINUS else 1
-            if (data[i] == MINUS or data[i] == PLUS) and i + ONE < end:
+            if (data[i] == MINUS or data[i] == _PLUS) and i + ONE < end:
                 i += ONE
             power = np.int64(0)
-            while i < end and ZERO <= data[i] <= NINE and power < 1000:
+            while i < end and ZERO <= data[i] <= _NINE and power < 1000:
                 power = power * 10 + np.int64(data[i] - ZERO)
                 i += ONE
             exponent += sign * power
         if i == end and digits > 0 and -22 <= exponent <= 22:
             if exponent < 0:
-                weights[row] = mantissa / TENS[-exponent]
+                weights[row] = mantissa / _POWERS_OF_TEN[-exponent]
             else:
-                weights[row] = mantissa * TENS[exponent]
+                weights[row] = mantissa * _POWERS_OF_TEN[exponent]

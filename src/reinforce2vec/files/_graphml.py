@@ -11,13 +11,13 @@ from xml.etree import ElementTree
 import numpy as np
 
 from .._util.errors import InputError
-from .converters import Wishes, filled
+from .converters import EdgeOptions, fill_missing_weights
 from .edges import Edges
-from .id_texts import ids_of
+from .id_texts import parse_ids
 from .opening import naming
 
 
-def read_graphml(stream: BinaryIO, name: str, wishes: Wishes) -> Edges:
+def read_graphml(stream: BinaryIO, name: str, wishes: EdgeOptions) -> Edges:
     """Return the edges of a GraphML file; `name` is what errors call it."""
     found = _GraphmlGraph()
     with naming(name):
@@ -101,7 +101,7 @@ class _GraphmlGraph:
                 f'edge number {len(self.weights) + 1:,} has the weight "{text}", expected a number'
             ) from None
 
-    def edges(self, wishes: Wishes) -> Edges:
+    def edges(self, wishes: EdgeOptions) -> Edges:
         """Return the collected edges."""
         if self.element is None:
             raise InputError("it holds no graph element")
@@ -110,4 +110,6 @@ class _GraphmlGraph:
                 "some edges are directed and some are not: pass directed=True or directed=False"
             )
         ends = np.array(self.ends, np.int32).reshape(-1, 2)
-        return wishes.edges(ends, filled(self.weights), ids_of(list(self.rows)), self.directed)
+        return wishes.edges(
+            ends, fill_missing_weights(self.weights), parse_ids(list(self.rows)), self.directed
+        )

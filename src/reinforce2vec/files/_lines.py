@@ -14,17 +14,17 @@ from .._util.threads import in_turn
 from ._fields import NEWLINE
 
 CHUNK_BYTES = 1 << 22
-LONGEST_LINE = 1 << 30  # places in a chunk are 32-bit numbers
-WORKERS = 2
+_LONGEST_LINE = 1 << 30  # places in a chunk are 32-bit numbers
+_WORKERS = 2
 
 INTEGER = re.compile(rb"0|-?[1-9]\d*")  # as str(int) writes it
 NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I)
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
-class Chunk(NamedTuple):
+class TextChunk(NamedTuple):
     """Whole lines of a file, and the number of the first of them, counted from 1."""
 
     text: bytes
@@ -39,21 +39,21 @@ class Chunk(NamedTuple):
         return self.line + self.text.count(b"\n", 0, place)
 
 
-def whole_lines(stream: BinaryIO, name: str, size: int) -> Iterator[Chunk]:
+def read_chunks(stream: BinaryIO, name: str, size: int) -> Iterator[TextChunk]:
     """Cut a file into chunks of whole lines of about `size` bytes, and check that it is text."""
     line = 1
-    for text in cut_at_newlines(stream, name, size):
+    for text in _cut_at_newlines(stream, name, size):
         if line == 1:
             text = text.removeprefix(b"\xef\xbb\xbf")
         if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        chunk = Chunk(text, line)
-        check_is_text(chunk, name)
+        chunk = TextChunk(text, line)
+        _check_is_text(chunk, name)
         yield chunk
         line += chunk.count_lines()
 
 
-def cut_at_newlines(stream: BinaryIO, name: str, size: int) -> Iterator[bytes]:
+def _cut_at_newlines(stream: BinaryIO, name: str, size: int) -> Iterator[bytes]:
     """The bytes of a file in pieces that end with a newline, added at the end if missing."""
     pending: list[bytes] = []
     while block := stream.read(size):
@@ -62,13 +62,13 @@ def cut_at_newlines(stream: BinaryIO, name: str, size: int) -> Iterator[bytes]:
             yield b"".join([*pending, block[:cut]])
             pending = []
         pending.append(block[cut:])
-        if len(pending) * size > LONGEST_LINE:
+        if len(pending) * size > _LONGEST_LINE:
             raise InputError(f"{name}: expected lines of text, but one has more than 1 GB")
     if any(pending):
         yield b"".join([*pending, b"\n"])
 
 
-def check_is_text(chunk: Chunk, name: str) -> None:
+def _check_is_text(chunk: TextChunk, name: str) -> None:
     """Refuse what is not UTF-8."""
     place = chunk.text.find(b"\0")
     if place >= 0:
@@ -87,13 +87,13 @@ def check_is_text(chunk: Chunk, name: str) -> None:
     )
 
 
-def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def map_in_order(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
     """Do the work in threads, a few items ahead, and hand out the results in order."""
-    with ThreadPoolExecutor(WORKERS) as pool:
-        yield from in_turn(pool, work, items, WORKERS + 1)
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        yield from in_turn(pool, work, items, _WORKERS + 1)
 
 
-def shown(text: bytes, longest: int = 60) -> str:
+def excerpt(text: bytes, longest: int = 60) -> str:
     """A piece of a file as an error shows it."""
     decoded = text.decode(errors="replace")
     return decoded if len(decoded) <= longest else decoded[: longest - 3] + "..."

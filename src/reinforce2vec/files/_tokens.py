@@ -6,18 +6,18 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from .._util.ids import FIRST_ROOM, ONE, Ids, IntegerIds, mixed, with_room
+from .._util.compiled import compiled
+from .._util.ids import INITIAL_CAPACITY, ONE, Ids, IntegerIds, enlarged, mix_hash
 from ._fields import parse_integers
 
 # -- kernels -------------------------------------------------------------------------------------
 # They work as number_values in _util/ids.py does.
 
 
-@njit(cache=True, nogil=True)
-def hash_tokens(data, tokens, tags):
+@compiled
+def _hash_tokens(data, tokens, tags):
     """A 31-bit hash of each data[tokens[i, 0]:tokens[i, 1]]: FNV-1a, its bits spread."""
     for i in range(len(tokens)):
         place, end = np.uint64(tokens[i, 0]), np.uint64(tokens[i, 1])
@@ -25,11 +25,11 @@ def hash_tokens(data, tokens, tags):
         while place < end:
             h = (h ^ np.uint64(data[place])) * np.uint64(1099511628211)
             place += ONE
-        tags[i] = mixed(h) >> np.uint64(33)
+        tags[i] = mix_hash(h) >> np.uint64(33)
 
 
-@njit(cache=True, nogil=True)
-def guess_codes(tags, slots, codes):
+@compiled
+def _guess_codes(tags, slots, codes):
     """For each token, the number of the first id with the same hash, or -1.
 
     A pass of its own, because its many cache misses then overlap, which saves a fifth of the time.
@@ -42,8 +42,8 @@ def guess_codes(tags, slots, codes):
         codes[i] = slots[slot] & 0xFFFFFFFF if slots[slot] >= 0 else -1
 
 
-@njit(cache=True, nogil=True)
-def is_id(data, begin, end, offsets, letters, code):
+@compiled
+def _is_id(data, begin, end, offsets, letters, code):
     """Whether data[begin:end] is the id with this number."""
     place = np.uint64(offsets[np.uint64(code)])
     if np.uint64(offsets[np.uint64(code) + ONE]) - place != end - begin:
@@ -55,24 +55,24 @@ def is_id(data, begin, end, offsets, letters, code):
     return not different
 
 
-@njit(cache=True, nogil=True)
-def number_tokens(data, tokens, tags, start, codes, slots, offsets, letters, n):
+@compiled
+def _number_tokens(data, tokens, tags, start, codes, slots, offsets, letters, n):
     """Number strings of bytes, each from tokens[i, 0] to tokens[i, 1] in the data.
 
     The id with the number k is letters[offsets[k]:offsets[k + 1]]. A slot holds an id's hash above
     its 32-bit number, so that nearly every look-up compares the bytes of one id only. `codes`
-    holds what :func:`guess_codes` made of the tokens.
+    holds what :func:`_guess_codes` made of the tokens.
     """
     mask = np.uint64(slots.size - 1)
     for i in range(start, len(tokens)):
         begin, end = np.uint64(tokens[i, 0]), np.uint64(tokens[i, 1])
-        if codes[i] >= 0 and is_id(data, begin, end, offsets, letters, codes[i]):
+        if codes[i] >= 0 and _is_id(data, begin, end, offsets, letters, codes[i]):
             continue
         tag = np.int64(tags[i])
         slot = np.uint64(tag) & mask
         while slots[slot] >= 0 and not (
             slots[slot] >> 32 == tag
-            and is_id(data, begin, end, offsets, letters, slots[slot] & 0xFFFFFFFF)
+            and _is_id(data, begin, end, offsets, letters, slots[slot] & 0xFFFFFFFF)
         ):
             slot = (slot + ONE) & mask
         if slots[slot] < 0:
@@ -90,8 +90,8 @@ def number_tokens(data, tokens, tags, start, codes, slots, offsets, letters, n):
     return len(tokens), n
 
 
-@njit(cache=True, nogil=True)
-def move_slots(full, slots):
+@compiled
+def _move_slots(full, slots):
     """Move what number_tokens put into a hash table to a larger one."""
     mask = np.uint64(slots.size - 1)
     for entry in full:
@@ -105,19 +105,19 @@ def move_slots(full, slots):
 # -- tables ---------------------------------------------------------------------------------------
 
 
-class TextIds:
+class _TextIds:
     """Numbers node ids as strings, which stand one after another in UTF-8."""
 
     n = 0
 
-    def __init__(self, room: int = FIRST_ROOM) -> None:
+    def __init__(self, room: int = INITIAL_CAPACITY) -> None:
         """Make an empty table; it grows by itself."""
         self.slots = np.full(2 * room, -1, np.int64)
         self.offsets = np.zeros(room + 1, np.int64)
         self.letters = np.empty(8 * room, np.uint8)
 
     @classmethod
-    def of_integers(cls, ids: NDArray[np.int64]) -> TextIds:
+    def of_integers(cls, ids: NDArray[np.int64]) -> _TextIds:
         """The table of ids met as integers: written in one way only, they keep their numbers."""
         table = cls()
         for begin in range(0, len(ids), 1 << 20):
@@ -133,10 +133,10 @@ class TextIds:
     ) -> NDArray[np.int32]:
         """Row numbers of the ids that stand in the data from tokens[i, 0] to tokens[i, 1]."""
         codes = np.empty(len(tokens), np.int32)
-        guess_codes(tags, self.slots, codes)
+        _guess_codes(tags, self.slots, codes)
         done = 0
         while True:
-            done, self.n = number_tokens(
+            done, self.n = _number_tokens(
                 data, tokens, tags, done, codes, self.slots, self.offsets, self.letters, self.n
             )
             if done == len(tokens):
@@ -145,13 +145,13 @@ class TextIds:
 
     def _grow(self, next_length: int) -> None:
         if self.n + 1 == self.offsets.size:
-            self.offsets = with_room(self.offsets, self.n + 1, 2 * self.n + 1)
+            self.offsets = enlarged(self.offsets, self.n + 1, 2 * self.n + 1)
             slots = np.full(2 * self.slots.size, -1, np.int64)
-            move_slots(self.slots, slots)
+            _move_slots(self.slots, slots)
             self.slots = slots
         else:
             used = int(self.offsets[self.n])
-            self.letters = with_room(self.letters, used, 2 * (used + next_length))
+            self.letters = enlarged(self.letters, used, 2 * (used + next_length))
 
     def ids(self) -> NDArray[np.object_]:
         """The ids in the order of their numbers, each decoded once."""
@@ -169,7 +169,7 @@ class TextIds:
 def token_hashes(data: NDArray[np.uint8], tokens: NDArray[np.int32]) -> NDArray[np.int32]:
     """The hashes that :meth:`TextIds.number` needs."""
     tags = np.empty(len(tokens), np.int32)
-    hash_tokens(data, tokens, tags)
+    _hash_tokens(data, tokens, tags)
     return tags
 
 
@@ -191,7 +191,7 @@ class TokenIds:
     def __init__(self) -> None:
         """Make an empty table."""
         self.integers = IntegerIds()
-        self.words: TextIds | None = None
+        self.words: _TextIds | None = None
         self._all_integers = True  # until the first token that is not
 
     def parse(self, data: NDArray[np.uint8], places: NDArray[np.int32]) -> Tokens:
@@ -209,7 +209,7 @@ class TokenIds:
         if self.words is None and values is not None:
             return self.integers.number(values)
         if self.words is None:
-            self.words = TextIds.of_integers(self.integers.ids())
+            self.words = _TextIds.of_integers(self.integers.ids())
         return self.words.number(data, places, token_hashes(data, places) if tags is None else tags)
 
     def ids(self) -> Ids:

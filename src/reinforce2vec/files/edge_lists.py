@@ -35,11 +35,11 @@ from ._fields import (
     find_fields,
     parse_weights,
 )
-from ._lines import CHUNK_BYTES, INTEGER, NUMBER, Chunk, in_order, shown, whole_lines
+from ._lines import CHUNK_BYTES, INTEGER, NUMBER, TextChunk, excerpt, map_in_order, read_chunks
 from ._tokens import TokenIds, Tokens
 
 # Names by which a header calls the two columns of node ids.
-NAME_PAIRS = (
+ID_COLUMN_NAMES = (
     ("source", "target"),
     ("src", "dst"),
     ("src", "dest"),
@@ -60,15 +60,15 @@ NAME_PAIRS = (
     ("id_1", "id_2"),
 )
 
-WHITESPACE = 0  # the delimiter that stands for any run of spaces and tabs
-DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
+_WHITESPACE = 0  # the delimiter that stands for any run of spaces and tabs
+_DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
 
 
 # -- layout ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Layout:
+class _Layout:
     """How the lines of a file are to be read."""
 
     delimiter: int
@@ -81,7 +81,7 @@ class Layout:
         kinds = np.full(256, ORDINARY, np.uint8)
         kinds[[SPACE, TAB, RETURN]] = BLANK
         kinds[NEWLINE] = LINE_END
-        if self.delimiter != WHITESPACE:
+        if self.delimiter != _WHITESPACE:
             kinds[self.delimiter] = DELIMITER
         return kinds
 
@@ -89,7 +89,7 @@ class Layout:
         self, data: NDArray[np.uint8], bounds: NDArray[np.int32]
     ) -> tuple[int, int, int, int]:
         """Fill `bounds` with the places of as many fields as it has columns for."""
-        stop = BLANK if self.delimiter == WHITESPACE else DELIMITER
+        stop = BLANK if self.delimiter == _WHITESPACE else DELIMITER
         wanted = bounds.shape[1] // 2
         rows, problem, place, field = find_fields(data, self.kinds, stop, wanted, bounds)
         return rows, problem, int(place), field
@@ -103,37 +103,37 @@ class Layout:
         return [line[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True)]
 
 
-def find_layout(
+def _find_layout(
     lines: list[bytes],
     where: str,
     *,
     weighted: bool | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
-) -> Layout:
+) -> _Layout:
     """Find out how to read a file from its first two data lines; what is given is not guessed."""
-    code = likely_delimiter(lines[0]) if delimiter is None else delimiter_code(delimiter)
-    plain = Layout(code, weighted=False, has_header=False)
+    code = _likely_delimiter(lines[0]) if delimiter is None else delimiter_code(delimiter)
+    plain = _Layout(code, weighted=False, has_header=False)
     heads = [plain.fields(line) for line in lines]
     if header is None:
-        header = is_header(heads)
+        header = _is_header(heads)
     if header:
-        check_columns(lines[0], code, where, weighted)
+        _check_columns(lines[0], code, where, weighted)
     third = b"".join(heads[header][2:]) if len(heads) > header else b""
     if weighted is not False and third.startswith((b"{'", b'{"')):
         raise InputError(
-            f'{where}: the third column holds Python dictionaries ("{shown(third)}"): write the '
+            f'{where}: the third column holds Python dictionaries ("{excerpt(third)}"): write the '
             "file with networkx.write_weighted_edgelist, or pass weighted=False to leave them out"
         )
     if weighted is None:
         weighted = NUMBER.fullmatch(third) is not None
-    return Layout(code, weighted, header)
+    return _Layout(code, weighted, header)
 
 
 def delimiter_code(delimiter: str) -> int:
     """The byte of a delimiter that the user names."""
     if delimiter in (" ", "whitespace"):
-        return WHITESPACE
+        return _WHITESPACE
     if (
         len(delimiter) == 1
         and delimiter.isascii()
@@ -146,7 +146,7 @@ def delimiter_code(delimiter: str) -> int:
     )
 
 
-def likely_delimiter(line: bytes) -> int:
+def _likely_delimiter(line: bytes) -> int:
     """The delimiter of a line that holds data."""
     # neither quoted text nor the dictionary that networkx writes after an edge counts
     bare = re.sub(rb'"[^"]*"', b'""', line).split(b"{")[0]
@@ -159,17 +159,17 @@ def likely_delimiter(line: bytes) -> int:
     # a bar may well be part of an id, so it counts only where no blank could separate the ids
     if re.fullmatch(rb"[^\s|]+(\s*\|\s*[^\s|]+)+", bare.strip()):
         return ord("|")
-    return WHITESPACE
+    return _WHITESPACE
 
 
-def is_header(heads: list[list[bytes]]) -> bool:
+def _is_header(heads: list[list[bytes]]) -> bool:
     """Whether the first data line names the columns.
 
     It does if it holds a known pair of names, or words where the next line has numbers: in both
     columns of ids, or in the third.
     """
     names = [name.decode().lower() for name in heads[0]]
-    if any(set(pair) <= set(names) for pair in NAME_PAIRS):
+    if any(set(pair) <= set(names) for pair in ID_COLUMN_NAMES):
         return True
     if len(heads) < 2 or len(names) < 2 or len(heads[1]) < 2:
         return False
@@ -181,12 +181,12 @@ def is_header(heads: list[list[bytes]]) -> bool:
     )
 
 
-def check_columns(line: bytes, delimiter: int, where: str, weighted: bool | None) -> None:
+def _check_columns(line: bytes, delimiter: int, where: str, weighted: bool | None) -> None:
     """Refuse a header whose known names stand in columns that are not read for them."""
-    separator = None if delimiter == WHITESPACE else bytes([delimiter])
+    separator = None if delimiter == _WHITESPACE else bytes([delimiter])
     names = [name.strip(b' \t\r\n"').decode().lower() for name in line.split(separator)]
     remedy = "put them there, or read the file with pandas and pass that to Graph.from_any"
-    for pair in NAME_PAIRS:
+    for pair in ID_COLUMN_NAMES:
         if set(pair) <= set(names) and set(pair) != set(names[:2]):
             raise InputError(
                 f'{where}: expected the ids in the first two columns, but "{pair[0]}" and '
@@ -202,7 +202,7 @@ def check_columns(line: bytes, delimiter: int, where: str, weighted: bool | None
 # -- reading -----------------------------------------------------------------------------------
 
 
-class EdgeList(NamedTuple):
+class _EdgeList(NamedTuple):
     """What a file holds: edges as row numbers into `ids`, and their weights if it has any."""
 
     ends: NDArray[np.int32]
@@ -210,7 +210,7 @@ class EdgeList(NamedTuple):
     ids: Ids
 
 
-class Parsed(NamedTuple):
+class _Parsed(NamedTuple):
     """What the threads make of a chunk."""
 
     tokens: Tokens
@@ -225,30 +225,30 @@ def read_edge_list(
     delimiter: str | None = None,
     header: bool | None = None,
     chunk_bytes: int = CHUNK_BYTES,
-) -> EdgeList:
+) -> _EdgeList:
     """Read an edge list from a binary stream; `name` is what errors call it.
 
     See :func:`reinforce2vec.read_graph` for the other arguments.
     """
-    chunks = whole_lines(stream, name, chunk_bytes)
-    head, lines = head_of(chunks, name)
+    chunks = read_chunks(stream, name, chunk_bytes)
+    head, lines = _read_head(chunks, name)
     texts = [head.text[begin:end] for begin, end in lines]
     where = f"{name}, line {head.line_at(lines[0][0])}"
-    layout = find_layout(texts, where, weighted=weighted, delimiter=delimiter, header=header)
+    layout = _find_layout(texts, where, weighted=weighted, delimiter=delimiter, header=header)
     if layout.has_header:
         cut = lines[0][1]
-        head = Chunk(head.text[cut:], head.line_at(cut))
-    parser = Parser(name, layout, TokenIds())
-    parsed = in_order(parser.parse, chain([head], chunks))
-    edges = join(parsed, parser.ids)
+        head = TextChunk(head.text[cut:], head.line_at(cut))
+    parser = _Parser(name, layout, TokenIds())
+    parsed = map_in_order(parser.parse, chain([head], chunks))
+    edges = _join(parsed, parser.ids)
     if layout.has_header and header is None:
-        check_header(layout.fields(texts[0])[:2], edges, where)
+        _check_header(layout.fields(texts[0])[:2], edges, where)
     if not len(edges.ends):
         raise InputError(f"{name}: expected edges, found only a header")
     return edges
 
 
-def check_header(names: list[bytes], edges: EdgeList, where: str) -> None:
+def _check_header(names: list[bytes], edges: _EdgeList, where: str) -> None:
     """Refuse to take for a header what may be an edge: there, "u" and "v" may be nodes."""
     for name in (name.decode() for name in names):
         if edges.ids.dtype == object and name in edges.ids.tolist():
@@ -258,7 +258,7 @@ def check_header(names: list[bytes], edges: EdgeList, where: str) -> None:
             )
 
 
-def first_data_lines(chunk: Chunk, count: int) -> list[tuple[int, int]]:
+def _first_data_lines(chunk: TextChunk, count: int) -> list[tuple[int, int]]:
     """Where the first lines of a chunk begin and end that are neither blank nor comments."""
     found: list[tuple[int, int]] = []
     begin = 0
@@ -271,23 +271,23 @@ def first_data_lines(chunk: Chunk, count: int) -> list[tuple[int, int]]:
     return found
 
 
-def head_of(chunks: Iterator[Chunk], name: str) -> tuple[Chunk, list[tuple[int, int]]]:
+def _read_head(chunks: Iterator[TextChunk], name: str) -> tuple[TextChunk, list[tuple[int, int]]]:
     """Take chunks, as one, until they hold two data lines; also returns where those lines are."""
-    head = Chunk(b"", 1)
+    head = TextChunk(b"", 1)
     for chunk in chunks:
-        head = Chunk(head.text + chunk.text, 1)
-        lines = first_data_lines(head, 2)
+        head = TextChunk(head.text + chunk.text, 1)
+        lines = _first_data_lines(head, 2)
         if len(lines) == 2:
             return head, lines
     if not head.text.strip():
         raise InputError(f"{name}: expected edges, but the file is empty")
-    lines = first_data_lines(head, 2)
+    lines = _first_data_lines(head, 2)
     if not lines:
         raise InputError(f"{name}: expected edges, found only comments")
     return head, lines
 
 
-def join(parsed: Iterable[Parsed], ids: TokenIds) -> EdgeList:
+def _join(parsed: Iterable[_Parsed], ids: TokenIds) -> _EdgeList:
     """Number the ids of all chunks and put the chunks together."""
     codes, weights = [], []
     for chunk in parsed:
@@ -296,18 +296,18 @@ def join(parsed: Iterable[Parsed], ids: TokenIds) -> EdgeList:
             weights.append(chunk.weights)
     ends = np.concatenate(codes).reshape(-1, 2)
     codes.clear()  # strings take much memory, and more while they are made
-    return EdgeList(ends, np.concatenate(weights) if weights else None, ids.ids())
+    return _EdgeList(ends, np.concatenate(weights) if weights else None, ids.ids())
 
 
 @dataclass
-class Parser:
+class _Parser:
     """Parses chunks of one file; an error names the file and the line."""
 
     name: str
-    layout: Layout
+    layout: _Layout
     ids: TokenIds
 
-    def parse(self, chunk: Chunk) -> Parsed:
+    def parse(self, chunk: TextChunk) -> _Parsed:
         """Find the fields of a chunk and parse its ids, if they are integers, and its weights."""
         data = np.frombuffer(chunk.text, np.uint8)
         fields = 3 if self.layout.weighted else 2
@@ -318,10 +318,10 @@ class Parser:
         if problem != FINE:
             self._refuse(chunk, place, problem, field)
         places = np.ascontiguousarray(bounds[:, :4]).reshape(-1, 2)
-        return Parsed(self.ids.parse(data, places), weights)
+        return _Parsed(self.ids.parse(data, places), weights)
 
     def _weights(
-        self, chunk: Chunk, data: NDArray[np.uint8], bounds: NDArray[np.int32]
+        self, chunk: TextChunk, data: NDArray[np.uint8], bounds: NDArray[np.int32]
     ) -> NDArray[np.float64]:
         weights = np.empty(len(bounds), np.float64)
         parse_weights(data, bounds, weights)
@@ -332,16 +332,16 @@ class Parser:
             if weight is None or not 0 < weight < np.inf:
                 raise InputError(
                     f"{self.name}, line {chunk.line_at(begin)}: expected a positive weight in the "
-                    f'third column, found {what_is(weight)} ("{shown(token)}"); '
+                    f'third column, found {_describe_weight(weight)} ("{excerpt(token)}"); '
                     "weighted=False leaves weights out"
                 )
             weights[row] = weight
         return weights
 
-    def _refuse(self, chunk: Chunk, place: int, problem: int, field: int) -> NoReturn:
+    def _refuse(self, chunk: TextChunk, place: int, problem: int, field: int) -> NoReturn:
         """Say what is wrong with a line's fields."""
         line = chunk.text[place:].split(b"\n", 1)[0].strip()
-        kind = DELIMITER_NAMES.get(self.layout.delimiter)
+        kind = _DELIMITER_NAMES.get(self.layout.delimiter)
         ids = "two node ids" + (f" separated by {kind}" if kind else "")
         hint = ""
         if problem == BAD_QUOTE:
@@ -354,11 +354,11 @@ class Parser:
         else:
             text = f"expected {ids}, but the {('first', 'second')[field]} is empty"
         raise InputError(
-            f'{self.name}, line {chunk.line_at(place)}: {text} ("{shown(line)}"){hint}'
+            f'{self.name}, line {chunk.line_at(place)}: {text} ("{excerpt(line)}"){hint}'
         )
 
 
-def what_is(weight: float | None) -> str:
+def _describe_weight(weight: float | None) -> str:
     """What a weight is that cannot be used, in a word."""
     if weight is None:
         return "no number"

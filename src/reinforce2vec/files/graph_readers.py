@@ -18,7 +18,7 @@ import scipy.sparse
 from .._util import errors
 from .._util.errors import InputError
 from ._graphml import read_graphml
-from .converters import Wishes, arrow_columns, from_arrow, from_matrix, times
+from .converters import EdgeOptions, arrow_columns, edges_from_arrow, edges_from_matrix, shape_text
 from .edge_lists import read_edge_list
 from .edges import Edges
 from .opening import expecting, naming, opened
@@ -37,16 +37,16 @@ def read_edges(
     """Edges of a graph in a file; :func:`reinforce2vec.read_graph` tells of the parameters."""
     path = Path(path)
     suffix, compressed = format_of(path, format)
-    if suffix not in EDGE_LISTS and (delimiter is not None or header is not None):
+    if suffix not in _EDGE_LISTS and (delimiter is not None or header is not None):
         raise InputError(f"{path}: delimiter and header are for edge lists, not for {suffix} files")
-    wishes = Wishes(directed, weighted)
-    details = Details(str(path), delimiter, header, key)
+    wishes = EdgeOptions(directed, weighted)
+    details = _FileOptions(str(path), delimiter, header, key)
     with opened(path, compressed) as stream:
-        return READERS[suffix](stream, wishes, details)
+        return _READERS[suffix](stream, wishes, details)
 
 
 @dataclass(frozen=True)
-class Details:
+class _FileOptions:
     """What only some formats need to know."""
 
     name: str
@@ -63,13 +63,13 @@ def format_of(path: Path, format: str | None) -> tuple[str, bool]:
     name = path.name if format is None else "." + format.lstrip(".")
     stem, compressed = re.subn(r"\.gz$", "", name.lower())
     suffix = Path(stem if format is None else "file" + stem).suffix
-    if suffix not in READERS or (compressed and suffix not in COMPRESSIBLE):
+    if suffix not in _READERS or (compressed and suffix not in _COMPRESSIBLE):
         if format is None and path.is_dir():
             raise InputError(f"{path}: this is a folder, expected a file")
         what = f"{path}: unknown suffix" if format is None else f"unknown format {format!r}"
         raise InputError(
-            f"{what}: expected one of {' '.join(READERS)}, or with .gz after it one of "
-            f"{' '.join(COMPRESSIBLE)}; read_graph(..., format=...) reads files of other names"
+            f"{what}: expected one of {' '.join(_READERS)}, or with .gz after it one of "
+            f"{' '.join(_COMPRESSIBLE)}; read_graph(..., format=...) reads files of other names"
         )
     return suffix, bool(compressed)
 
@@ -77,7 +77,7 @@ def format_of(path: Path, format: str | None) -> tuple[str, bool]:
 # -- formats -----------------------------------------------------------------------------------
 
 
-def from_edge_list(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
+def _from_edge_list(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
     """Text with an edge a line."""
     edges = read_edge_list(
         stream,
@@ -89,22 +89,22 @@ def from_edge_list(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
     return wishes.edges(edges.ends, edges.weights, edges.ids, directed=False)
 
 
-def as_arrays(read: Callable[..., Any]) -> dict[str, bool]:
+def sparse_array_option(read: Callable[..., Any]) -> dict[str, bool]:
     """What asks a reader of scipy for sparse arrays: newer versions warn unless told."""
     return {"spmatrix": False} if "spmatrix" in inspect.signature(read).parameters else {}
 
 
-def from_matrix_market(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
+def _from_matrix_market(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
     """MatrixMarket, sparse or dense."""
     # an error that a file raises inside scipy's reader ends the process: so let it read memory
     text = io.BytesIO(stream.read())
     with expecting("a MatrixMarket file", details.name):
-        matrix = scipy.io.mmread(text, **as_arrays(scipy.io.mmread))
+        matrix = scipy.io.mmread(text, **sparse_array_option(scipy.io.mmread))
     with naming(details.name):
-        return from_matrix(matrix, wishes)
+        return edges_from_matrix(matrix, wishes)
 
 
-def from_matlab(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
+def _from_matlab(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
     """A variable of a MATLAB file."""
     if stream.read(128).startswith(b"MATLAB 7.3"):
         raise InputError(
@@ -113,10 +113,10 @@ def from_matlab(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
         )
     stream.seek(0)
     with expecting("a MATLAB file", details.name):
-        variables = scipy.io.loadmat(stream, **as_arrays(scipy.io.loadmat))
+        variables = scipy.io.loadmat(stream, **sparse_array_option(scipy.io.loadmat))
     if details.key not in variables:
         square = [
-            f"{name} ({times(value.shape)})"
+            f"{name} ({shape_text(value.shape)})"
             for name, value in variables.items()
             if getattr(value, "ndim", 0) == 2 and value.shape[0] == value.shape[1]
         ]
@@ -125,10 +125,10 @@ def from_matlab(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
             f"{', '.join(square) or 'none'} (name one with key=...)"
         )
     with naming(details.name):
-        return from_matrix(variables[details.key], wishes)
+        return edges_from_matrix(variables[details.key], wishes)
 
 
-def from_npz(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
+def _from_npz(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
     """A sparse matrix as scipy saves it; nothing in it is unpickled."""
     with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
         names = zipfile.ZipFile(stream).namelist()
@@ -138,10 +138,10 @@ def from_npz(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
     with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
         matrix = scipy.sparse.load_npz(stream)
     with naming(details.name):
-        return from_matrix(matrix, wishes)
+        return edges_from_matrix(matrix, wishes)
 
 
-def from_parquet(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
+def _from_parquet(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
     """A table of edges; only the columns that matter are read."""
     try:
         from pyarrow import parquet
@@ -155,24 +155,24 @@ def from_parquet(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
         words = [name for name in columns if str(schema.field(name).type) == "string"]
         table = parquet.read_table(stream, columns=columns, read_dictionary=words)
     with naming(details.name):
-        return from_arrow(table.select(columns), wishes)
+        return edges_from_arrow(table.select(columns), wishes)
 
 
-def from_graphml(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
+def _from_graphml(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
     """Return the edges of a GraphML file."""
     return read_graphml(stream, details.name, wishes)
 
 
 # -- which reader for which suffix -------------------------------------------------------------
 
-Reader = Callable[[BinaryIO, Wishes, Details], Edges]
-EDGE_LISTS = (".txt", ".tsv", ".csv", ".edgelist", ".edges")
-READERS: dict[str, Reader] = {
-    **dict.fromkeys(EDGE_LISTS, from_edge_list),
-    ".mtx": from_matrix_market,
-    ".mat": from_matlab,
-    ".npz": from_npz,
-    ".parquet": from_parquet,
-    ".graphml": from_graphml,
+_Reader = Callable[[BinaryIO, EdgeOptions, _FileOptions], Edges]
+_EDGE_LISTS = (".txt", ".tsv", ".csv", ".edgelist", ".edges")
+_READERS: dict[str, _Reader] = {
+    **dict.fromkeys(_EDGE_LISTS, _from_edge_list),
+    ".mtx": _from_matrix_market,
+    ".mat": _from_matlab,
+    ".npz": _from_npz,
+    ".parquet": _from_parquet,
+    ".graphml": _from_graphml,
 }
-COMPRESSIBLE = (*EDGE_LISTS, ".mtx", ".graphml")
+_COMPRESSIBLE = (*_EDGE_LISTS, ".mtx", ".graphml")

@@ -14,18 +14,18 @@ from .._util.ids import Ids, as_ids
 from ._lines import INTEGER
 
 
-class Words(NamedTuple):
+class EncodedIds(NamedTuple):
     """Node ids as text: the letters of all of them, and where each begins and the last ends."""
 
     letters: NDArray[np.uint8]
     begins: NDArray[np.int64]
 
     @classmethod
-    def of(cls, encoded: list[bytes]) -> Words:
+    def of(cls, encode_texts: list[bytes]) -> EncodedIds:
         """Put encoded ids one after another."""
-        begins = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(word) for word in encoded], out=begins[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), begins)
+        begins = np.zeros(len(encode_texts) + 1, np.int64)
+        np.cumsum([len(word) for word in encode_texts], out=begins[1:])
+        return cls(np.frombuffer(b"".join(encode_texts), np.uint8), begins)
 
     @property
     def longest(self) -> int:
@@ -33,7 +33,7 @@ class Words(NamedTuple):
         return int(np.diff(self.begins).max(initial=0))
 
 
-def texts_of(ids: Ids, path: Path) -> list[str]:
+def ids_as_text(ids: Ids, path: Path) -> list[str]:
     """Node ids as strings; InputError if two of them are the same string."""
     texts = [str(node) for node in ids.tolist()]
     known: set[str] = set()
@@ -47,7 +47,7 @@ def texts_of(ids: Ids, path: Path) -> list[str]:
     return texts
 
 
-def encoded(texts: list[str], path: Path, surrogates: str = "surrogateescape") -> list[bytes]:
+def encode_texts(texts: list[str], path: Path, surrogates: str = "surrogateescape") -> list[bytes]:
     """Strings in UTF-8; what Python keeps of names that are not becomes the bytes it was."""
     try:
         return [text.encode(errors=surrogates) for text in texts]
@@ -58,7 +58,7 @@ def encoded(texts: list[str], path: Path, surrogates: str = "surrogateescape") -
         ) from None
 
 
-def ids_of(words: list[str]) -> Ids:
+def parse_ids(words: list[str]) -> Ids:
     """Node ids by the rule for edge lists: integers if all of them are, else strings."""
     if all(INTEGER.fullmatch(word.encode()) for word in words):
         with contextlib.suppress(OverflowError):

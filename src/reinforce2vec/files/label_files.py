@@ -13,7 +13,7 @@ from .._util.errors import InputError
 from .._util.ids import NamedRows
 from .opening import opened
 
-DELIMITERS = ("\t", ",", None)  # None: white space
+_DELIMITERS = ("\t", ",", None)  # None: white space
 
 
 class NamedLabels(NamedTuple):
@@ -67,7 +67,7 @@ def read_named_labels(path: str | os.PathLike[str], nodes: NamedRows) -> NamedLa
     filled = [(number, line) for number, line in filled if not line.startswith("#")]
     if not filled:
         raise InputError(f"{path}: there are no labels in this file")
-    delimiter = next(mark for mark in DELIMITERS if mark is None or mark in filled[0][1])
+    delimiter = next(mark for mark in _DELIMITERS if mark is None or mark in filled[0][1])
     integers = nodes.ids.dtype == np.int64
     found: dict[Any, set[str]] = {}
     strangers = []

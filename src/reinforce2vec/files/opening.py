@@ -25,9 +25,11 @@ def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
     except EOFError:
         raise InputError(f"{path}: the compressed file ends too early; is it whole?") from None
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: not a sound gzip file: {sentence(error)}") from None
+        raise InputError(f"{path}: not a sound gzip file: {_first_line(error)}") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or sentence(error)}") from None
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror or _first_line(error)}"
+        ) from None
 
 
 @contextmanager
@@ -38,7 +40,7 @@ def expecting(kind: str, name: str) -> Iterator[None]:
     except (OSError, EOFError, zlib.error, MemoryError):
         raise
     except Exception as error:
-        raise InputError(f"{name}: not {kind}: {sentence(error)}") from None
+        raise InputError(f"{name}: not {kind}: {_first_line(error)}") from None
 
 
 @contextmanager
@@ -50,6 +52,6 @@ def naming(name: str) -> Iterator[None]:
         raise InputError(f"{name}: {error}") from None
 
 
-def sentence(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     """The first line of an error's message, or its name if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

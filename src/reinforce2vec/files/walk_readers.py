@@ -16,15 +16,15 @@ from .._util.errors import InputError
 from .._util.ids import Ids, number_objects
 from .._util.progress import counted
 from ._fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
-from ._lines import CHUNK_BYTES, Chunk, in_order, whole_lines
+from ._lines import CHUNK_BYTES, TextChunk, map_in_order, read_chunks
 from ._tokens import TokenIds, Tokens, token_hashes
 from .opening import expecting, naming, opened
-from .walk_writers import ids_file_of
-from .writing import arrow, known_suffix
+from .walk_writers import walk_ids_path
+from .writing import import_arrow, known_suffix
 
-CHECKED_NODES = 1 << 20  # nodes of a matrix that are checked at a time
-BATCH_WALKS = 1 << 12  # walks of a Parquet file that are in memory twice
-MOST_NODES = 2**31 - 1
+_CHECKED_NODES = 1 << 20  # nodes of a matrix that are checked at a time
+_BATCH_WALKS = 1 << 12  # walks of a Parquet file that are in memory twice
+_MOST_NODES = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +98,7 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
     ([0, 1, 0, 2], [0, 3, 4], ['ann', 'bob', 'cid'])
     """
     path = Path(path)
-    return READERS[known_suffix(path, READERS, "walks are read from")](path)
+    return _READERS[known_suffix(path, _READERS, "walks are read from")](path)
 
 
 def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
@@ -136,11 +136,11 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
     if hasattr(walks, "__array__"):
         walks = np.asarray(walks)
         if walks.dtype.kind in "biufc":
-            return from_matrix(walks, None if ids is None else known_ids(ids))
-    return from_lists(walks, None if ids is None else known_ids(ids))
+            return _from_matrix(walks, None if ids is None else _known_ids(ids))
+    return _from_lists(walks, None if ids is None else _known_ids(ids))
 
 
-def stored(nodes: NDArray[np.int32], begins: NDArray[np.int64], ids: Ids) -> StoredWalks:
+def _stored_walks(nodes: NDArray[np.int32], begins: NDArray[np.int64], ids: Ids) -> StoredWalks:
     """Walks, if there are any."""
     if len(begins) < 2:
         raise InputError("there are no walks")
@@ -150,7 +150,7 @@ def stored(nodes: NDArray[np.int32], begins: NDArray[np.int64], ids: Ids) -> Sto
 # -- memory ------------------------------------------------------------------------------------
 
 
-def known_ids(ids: Any) -> Ids:
+def _known_ids(ids: Any) -> Ids:
     """Node ids in row order, each of them there once."""
     if hasattr(ids, "ids"):  # a Graph
         known: Ids = ids.ids
@@ -165,7 +165,9 @@ def known_ids(ids: Any) -> Ids:
     return distinct
 
 
-def from_matrix(matrix: NDArray[Any], ids: Ids | None, there_are: str = "there are") -> StoredWalks:
+def _from_matrix(
+    matrix: NDArray[Any], ids: Ids | None, there_are: str = "there are"
+) -> StoredWalks:
     """Walks from a matrix of row numbers; without a copy, if it is int32 and in C order."""
     if matrix.ndim != 2:
         raise InputError(f"an array of walks has the shape (n, length), not {matrix.shape}")
@@ -173,32 +175,32 @@ def from_matrix(matrix: NDArray[Any], ids: Ids | None, there_are: str = "there a
         raise InputError(f"an array of walks holds row numbers, not {matrix.dtype}: use integers")
     if ids is None:
         n_ids = int(matrix.max(initial=0)) + 1
-        if n_ids > MOST_NODES:
+        if n_ids > _MOST_NODES:
             raise InputError(
-                f"row numbers must be below {MOST_NODES:,}: if these are node ids, pass "
+                f"row numbers must be below {_MOST_NODES:,}: if these are node ids, pass "
                 "walks.tolist(), and they will be numbered"
             )
         ids = np.arange(n_ids, dtype=np.int64)
-    check_rows(matrix, len(ids), f"{there_are} {len(ids):,} ids")
+    _check_rows(matrix, len(ids), f"{there_are} {len(ids):,} ids")
     n_walks, length = matrix.shape
     nodes = np.ascontiguousarray(matrix, np.int32).reshape(-1)
-    return stored(nodes, np.arange(n_walks + 1, dtype=np.int64) * length, ids)
+    return _stored_walks(nodes, np.arange(n_walks + 1, dtype=np.int64) * length, ids)
 
 
-def check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str) -> None:
+def _check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str) -> None:
     """Refuse row numbers that no id has, empty walks, and nodes after a walk's end."""
-    step = max(1, CHECKED_NODES // max(1, matrix.shape[1]))
+    step = max(1, _CHECKED_NODES // max(1, matrix.shape[1]))
     for first in range(0, len(matrix), step):
         rows = matrix[first : first + step]
         ended = rows < 0
         bad = ended[:, :1].all(1) | (ended[:, :-1] & ~ended[:, 1:]).any(1)
         bad |= ((rows < -1) | (rows >= n_ids)).any(1)
         for walk in np.flatnonzero(bad)[:1].tolist():
-            problem = what_is_wrong(rows[walk].tolist(), n_ids, there_are_ids)
+            problem = _describe_problem(rows[walk].tolist(), n_ids, there_are_ids)
             raise InputError(f"walk {first + walk:,} (counted from 0) {problem}")
 
 
-def what_is_wrong(walk: list[int], n_ids: int, there_are_ids: str) -> str:
+def _describe_problem(walk: list[int], n_ids: int, there_are_ids: str) -> str:
     """What keeps a row of a matrix from being a walk."""
     for row in walk:
         if row < -1:
@@ -210,7 +212,7 @@ def what_is_wrong(walk: list[int], n_ids: int, there_are_ids: str) -> str:
     return "goes on after a -1, which stands only after a walk's end"
 
 
-def from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
+def _from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
     """Walks from sequences of node ids, which are numbered, or looked up in `ids`."""
     if isinstance(walks, bytes) or hasattr(walks, "ids") or not isinstance(walks, Iterable):
         raise InputError(
@@ -226,22 +228,22 @@ def from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
             )
     begins = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(walk) for walk in lists], out=begins[1:])
-    check_lengths(np.diff(begins))
+    _check_lengths(np.diff(begins))
     known = [] if ids is None else ids.tolist()
     rows, found = number_objects(known, lists)
     nodes = rows[len(known) :]
     if ids is None:
-        check_no_floats(found)
+        _check_no_floats(found)
     elif len(found) > len(ids):
         walk = np.searchsorted(begins[1:], np.argmax(nodes >= len(ids)), side="right")
         node = found.item(len(ids))
         raise InputError(
             f"walk {walk:,} (counted from 0) names {node!r}, which is not among the ids"
         )
-    return stored(nodes, begins, found if ids is None else ids)
+    return _stored_walks(nodes, begins, found if ids is None else ids)
 
 
-def check_lengths(lengths: NDArray[np.int64], first: int = 0) -> None:
+def _check_lengths(lengths: NDArray[np.int64], first: int = 0) -> None:
     """Refuse empty walks; the first of these has the number `first`."""
     for walk in np.flatnonzero(lengths == 0)[:1].tolist():
         raise InputError(
@@ -249,7 +251,7 @@ def check_lengths(lengths: NDArray[np.int64], first: int = 0) -> None:
         )
 
 
-def check_no_floats(ids: Ids) -> None:
+def _check_no_floats(ids: Ids) -> None:
     """Refuse numbers that are not integers: as ids they are a mistake more often than not."""
     for node in ids.tolist() if ids.dtype == object else ():
         if isinstance(node, (float, np.floating)):
@@ -259,7 +261,7 @@ def check_no_floats(ids: Ids) -> None:
 # -- text --------------------------------------------------------------------------------------
 
 
-class Growing:
+class _GrowingArray:
     """An array that grows at its end: in place, where the system can move memory."""
 
     def __init__(self, dtype: Any) -> None:
@@ -280,12 +282,12 @@ class Growing:
         return self._array
 
 
-class Gathered:
+class _WalkCollector:
     """Walks put together chunk by chunk."""
 
     def __init__(self) -> None:
         """Begin with no walks."""
-        self.nodes, self.begins = Growing(np.int32), Growing(np.int64)
+        self.nodes, self.begins = _GrowingArray(np.int32), _GrowingArray(np.int64)
         self.begins.add(np.zeros(1, np.int64))
 
     def add(self, nodes: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
@@ -295,10 +297,10 @@ class Gathered:
 
     def walks(self, ids: Ids) -> StoredWalks:
         """All walks."""
-        return stored(self.nodes.whole(), self.begins.whole(), ids)
+        return _stored_walks(self.nodes.whole(), self.begins.whole(), ids)
 
 
-class Lines:
+class _WalkParser:
     """Parses chunks of walks in text; an error names the file and the line."""
 
     def __init__(self, name: str, separator: int) -> None:
@@ -310,7 +312,7 @@ class Lines:
         self._kinds[[NEWLINE, RETURN]] = LINE_END
         self._kinds[separator] = DELIMITER if separator == TAB else BLANK
 
-    def parse(self, chunk: Chunk) -> tuple[Tokens, NDArray[np.int64]]:
+    def parse(self, chunk: TextChunk) -> tuple[Tokens, NDArray[np.int64]]:
         """The ids of a chunk, and where among them each walk ends."""
         data = np.frombuffer(chunk.text, np.uint8)
         ends = np.empty(chunk.count_lines(), np.int64)
@@ -326,14 +328,14 @@ class Lines:
         return self.ids.parse(data, places[: ends[-1] if lines else 0]), ends
 
 
-def read_text(path: Path, compressed: bool = False) -> StoredWalks:
+def _read_text(path: Path, compressed: bool = False) -> StoredWalks:
     """A walk a line."""
     with opened(path, compressed) as stream:
         blocks = iter(partial(stream.read, CHUNK_BYTES), b"")
-        lines = Lines(str(path), TAB if any(b"\t" in block for block in blocks) else SPACE)
+        lines = _WalkParser(str(path), TAB if any(b"\t" in block for block in blocks) else SPACE)
         stream.seek(0)
-        gathered = Gathered()
-        for tokens, ends in in_order(lines.parse, whole_lines(stream, str(path), CHUNK_BYTES)):
+        gathered = _WalkCollector()
+        for tokens, ends in map_in_order(lines.parse, read_chunks(stream, str(path), CHUNK_BYTES)):
             gathered.add(lines.ids.number(tokens), ends)
     with naming(str(path)):
         return gathered.walks(lines.ids.ids())
@@ -342,26 +344,26 @@ def read_text(path: Path, compressed: bool = False) -> StoredWalks:
 # -- NumPy -------------------------------------------------------------------------------------
 
 
-def read_npy(path: Path) -> StoredWalks:
+def _read_npy(path: Path) -> StoredWalks:
     """A matrix that stays on disk, and the ids beside it."""
     with opened(path, False), expecting("a sound .npy file of numbers", str(path)):
         matrix = np.lib.format.open_memmap(path, mode="r")
-    ids_path = ids_file_of(path)
+    ids_path = walk_ids_path(path)
     if not ids_path.exists():
         raise InputError(
             f"{path}: {ids_path} is missing: it holds the node ids, one a line, in row order, and "
             "write_walks writes it beside the matrix"
         )
-    ids = read_ids(ids_path)
+    ids = _read_ids(ids_path)
     with naming(str(path)):
-        return from_matrix(matrix, ids, f"{ids_path.name} has")
+        return _from_matrix(matrix, ids, f"{ids_path.name} has")
 
 
-def read_ids(path: Path) -> Ids:
+def _read_ids(path: Path) -> Ids:
     """Node ids, one a line, each of them there once."""
     ids, n = TokenIds(), 0
     with opened(path, False) as stream:
-        for chunk in whole_lines(stream, str(path), CHUNK_BYTES):
+        for chunk in read_chunks(stream, str(path), CHUNK_BYTES):
             text = chunk.text.replace(b"\r\n", b"\n")
             data = np.frombuffer(text, np.uint8)
             ends = np.flatnonzero(data == NEWLINE).astype(np.int32)
@@ -381,25 +383,25 @@ def read_ids(path: Path) -> Ids:
 # -- Parquet -----------------------------------------------------------------------------------
 
 
-def read_parquet(path: Path) -> StoredWalks:
+def _read_parquet(path: Path) -> StoredWalks:
     """Lists of ids, some walks at a time."""
-    _, parquet = arrow("reading a .parquet file")
-    name, ids, gathered = str(path), TokenIds(), Gathered()
+    _, parquet = import_arrow("reading a .parquet file")
+    name, ids, gathered = str(path), TokenIds(), _WalkCollector()
     with opened(path, False) as stream:
         with expecting("a Parquet file", name):
             file = parquet.ParquetFile(stream)
         with naming(name):
-            kind = kind_of_ids(file.schema_arrow)
-        for lengths, nodes in batches(file, kind, name):
+            kind = _id_type(file.schema_arrow)
+        for lengths, nodes in _read_batches(file, kind, name):
             ends = np.cumsum(lengths)
             with naming(name):
-                check_batch(lengths, nodes, ends, gathered.begins.size - 1)
-            gathered.add(ids.number(tokens_of(nodes)), ends)
+                _check_batch(lengths, nodes, ends, gathered.begins.size - 1)
+            gathered.add(ids.number(_tokens_of(nodes)), ends)
     with naming(name):
         return gathered.walks(ids.ids())
 
 
-def kind_of_ids(schema: Any) -> str:
+def _id_type(schema: Any) -> str:
     """Whether the ids of walks are read as "int64" or as "string"."""
     from pyarrow import types
 
@@ -420,12 +422,12 @@ def kind_of_ids(schema: Any) -> str:
     raise InputError(f'expected a column "walk" of lists of integers or strings, found {column}')
 
 
-def batches(file: Any, kind: str, name: str) -> Iterator[tuple[NDArray[np.int64], Any]]:
+def _read_batches(file: Any, kind: str, name: str) -> Iterator[tuple[NDArray[np.int64], Any]]:
     """Yield, for some walks at a time, how many nodes each has, and all their nodes' ids."""
     from pyarrow import compute
 
     with expecting("a Parquet file of walks", name):
-        for batch in file.iter_batches(BATCH_WALKS, columns=["walk"]):
+        for batch in file.iter_batches(_BATCH_WALKS, columns=["walk"]):
             walks = batch.column(0)
             lengths = compute.list_value_length(walks).fill_null(0)
             nodes = walks.flatten().cast(kind)
@@ -433,17 +435,17 @@ def batches(file: Any, kind: str, name: str) -> Iterator[tuple[NDArray[np.int64]
             yield lengths.to_numpy().astype(np.int64), nodes
 
 
-def check_batch(
+def _check_batch(
     lengths: NDArray[np.int64], nodes: Any, ends: NDArray[np.int64], first: int
 ) -> None:
     """Refuse empty walks and missing ids; the first of these walks has the number `first`."""
-    check_lengths(lengths, first)
+    _check_lengths(lengths, first)
     if nodes.null_count:
         walk = first + np.searchsorted(ends, nodes.is_null().index(True).as_py(), side="right")
         raise InputError(f"walk {walk:,} (counted from 0) holds a null, expected node ids")
 
 
-def tokens_of(nodes: Any) -> Tokens:
+def _tokens_of(nodes: Any) -> Tokens:
     """An Arrow array of integers or strings as it is numbered."""
     if str(nodes.type) == "int64":
         values = nodes.to_numpy(zero_copy_only=False, writable=True)
@@ -458,9 +460,9 @@ def tokens_of(nodes: Any) -> Tokens:
 
 # -- which reader for which suffix -------------------------------------------------------------
 
-READERS: dict[str, Callable[[Path], StoredWalks]] = {
-    ".txt": read_text,
-    ".txt.gz": partial(read_text, compressed=True),
-    ".npy": read_npy,
-    ".parquet": read_parquet,
+_READERS: dict[str, Callable[[Path], StoredWalks]] = {
+    ".txt": _read_text,
+    ".txt.gz": partial(_read_text, compressed=True),
+    ".npy": _read_npy,
+    ".parquet": _read_parquet,
 }

@@ -16,7 +16,7 @@ from .._util import errors
 from .._util.errors import InputError
 from .._util.progress import readable_bytes
 
-GZIP_LEVEL = 4  # higher levels take several times as long for some percent of size
+_GZIP_LEVEL = 4  # higher levels take several times as long for some percent of size
 
 
 # -- before the work ---------------------------------------------------------------------------
@@ -43,7 +43,7 @@ def check_target(path: str | os.PathLike[str]) -> Path:
         raise InputError(f"{path}: the folder {folder} does not exist: make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{path}: no permission to write to the folder {folder}")
-    trial = unfinished_name(target)
+    trial = _unfinished_name(target)
     try:
         trial.write_bytes(b"?")
         trial.unlink()
@@ -73,7 +73,7 @@ def check_space(path: Path, needed: float) -> None:
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name only when all of it is there."""
     remove_abandoned(path)
-    unfinished = unfinished_name(path)
+    unfinished = _unfinished_name(path)
     try:
         with unfinished.open("wb") as stream:
             yield stream
@@ -87,7 +87,7 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def unfinished_name(path: Path, process: object = None) -> Path:
+def _unfinished_name(path: Path, process: object = None) -> Path:
     """What a file is called while this process, on this machine, writes it."""
     who = os.getpid() if process is None else process
     return path.with_name(f".{path.name}.{platform.node()}.{who}.part")
@@ -95,7 +95,7 @@ def unfinished_name(path: Path, process: object = None) -> Path:
 
 def remove_abandoned(path: Path) -> None:
     """Remove what processes that were killed have left of a file, where Linux tells who runs."""
-    pattern = unfinished_name(Path(glob.escape(path.name)), "*").name
+    pattern = _unfinished_name(Path(glob.escape(path.name)), "*").name
     for part in path.parent.glob(pattern):
         process = Path("/proc", part.name.split(".")[-2])
         if process.parent.is_dir() and process.name.isdigit() and not process.exists():
@@ -110,15 +110,15 @@ def both_whole(first: Path, second: Path) -> Iterator[tuple[IO[bytes], IO[bytes]
         one.flush()  # it is closed last: a full disk must show before the second has its name
 
 
-def compressed(stream: IO[bytes]) -> gzip.GzipFile:
+def gzip_writer(stream: IO[bytes]) -> gzip.GzipFile:
     """Compress what is written to a stream; without a time stamp, so that one seed makes one file.
 
     To be closed before the stream is.
     """
-    return gzip.GzipFile("", "wb", GZIP_LEVEL, stream, mtime=0)
+    return gzip.GzipFile("", "wb", _GZIP_LEVEL, stream, mtime=0)
 
 
-def arrow(purpose: str) -> tuple[Any, Any]:
+def import_arrow(purpose: str) -> tuple[Any, Any]:
     """The modules pyarrow and pyarrow.parquet; InputError, with the purpose, if there are none."""
     try:
         import pyarrow

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.html import Markup, drawing, first_names, html_table
+from .._util.html import Markup, drawing, first_ids, html_table
 from .._util.progress import counted, readable_bytes
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _graph_facts(graph: Graph) -> list[tuple[str, str]]:
         text = f"mean {mean:.4g}, median {median:.4g}, largest {largest:,}<br>"
         name = "out-degrees" if graph.directed else "degrees"
         facts.append((name, Markup(text + _histogram(counts))))
-        facts.append(("ids", first_names(graph.ids)))
+        facts.append(("ids", first_ids(graph.ids)))
     return facts
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._util.checks import check_count
+from .._util.compiled import compiled
 from .graph import Graph
 from .matrices import undirected
 
-ROUNDS = 4  # after the first two hardly anything moves
+_ROUNDS = 4  # after the first two hardly anything moves
 
 
 def find_communities(graph: Any, *, seed: int = 0) -> NDArray[np.int32]:
@@ -51,7 +51,7 @@ def find_communities(graph: Any, *, seed: int = 0) -> NDArray[np.int32]:
     weights = weights / weights.max(initial=np.finfo(np.float64).tiny)
     nodes = (whole.indptr, whole.indices, weights, np.zeros(whole.n_nodes))
     found = np.arange(whole.n_nodes, dtype=np.int32)
-    for _ in range(ROUNDS):  # nodes, and then whole groups of them, move to where they fit best
+    for _ in range(_ROUNDS):  # nodes, and then whole groups of them, move to where they fit best
         found, moves = _moved(nodes, found, _shuffled(rng, len(found)))
         level, merged = nodes, found
         while True:
@@ -66,14 +66,14 @@ def find_communities(graph: Any, *, seed: int = 0) -> NDArray[np.int32]:
             moves += more
         if not moves:
             break
-    return by_size(_connected(whole, found))
+    return _number_by_size(_connected(whole, found))
 
 
 def _shuffled(rng: np.random.Generator, n: int) -> NDArray[np.int32]:
     return rng.permutation(n).astype(np.int32)
 
 
-def by_size(groups: NDArray[Any]) -> NDArray[np.int32]:
+def _number_by_size(groups: NDArray[Any]) -> NDArray[np.int32]:
     """Groups numbered from 0, the largest first, and of equal ones the one met first."""
     _, first, group, sizes = np.unique(
         groups, return_index=True, return_inverse=True, return_counts=True
@@ -95,7 +95,7 @@ def _connected(graph: Graph, group: NDArray[np.int32]) -> NDArray[np.int32]:
     return components
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _moved(level, start, order):  # type: ignore[no-untyped-def]
     """Move nodes between groups until no move raises modularity; groups are numbered from 0.
 
@@ -167,7 +167,7 @@ def _moved(level, start, order):  # type: ignore[no-untyped-def]
     return group, moves
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _merged(level, group):  # type: ignore[no-untyped-def]
     """The graph of groups: one node for each, and the weights between them added up.
 

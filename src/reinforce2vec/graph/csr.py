@@ -7,9 +7,10 @@ compiles a version without them.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-RUN = 32  # as many arcs are sorted by insertion
+from .._util.compiled import compiled
+
+_RUN = 32  # as many arcs are sorted by insertion
 
 
 # -- edges to rows -----------------------------------------------------------------------------
@@ -17,7 +18,7 @@ RUN = 32  # as many arcs are sorted by insertion
 # stays in the cache, and parallel arcs close up in place: no second copy of the arcs.
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def row_offsets(ends, n, mirror, keep_loops):
     """Where each node's arcs will begin, and how many edges are self-loops.
 
@@ -42,7 +43,7 @@ def row_offsets(ends, n, mirror, keep_loops):
     return indptr, loops
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_rows(ends, edge_weights, mirror, keep_loops, place, indices, weights):
     """Write each arc to the next free place of its row; `place` begins as the rows' offsets."""
     for i in range(len(ends)):
@@ -62,8 +63,8 @@ def fill_rows(ends, edge_weights, mirror, keep_loops, place, indices, weights):
                 weights[at] = edge_weights[i]
 
 
-@njit(cache=True, nogil=True)
-def sort_run(indices, weights, begin, end):
+@compiled
+def _sort_run(indices, weights, begin, end):
     """Sort a few arcs by insertion, equal ones staying in order."""
     for i in range(begin + 1, end):
         index = indices[i]
@@ -79,8 +80,8 @@ def sort_run(indices, weights, begin, end):
             weights[j] = weight
 
 
-@njit(cache=True, nogil=True)
-def merge_runs(indices, weights, begin, middle, end, left, left_weights):
+@compiled
+def _merge_runs(indices, weights, begin, middle, end, left, left_weights):
     """Merge two sorted neighbours, equal arcs staying in order; `left` is room for the first."""
     size = middle - begin
     for i in range(size):
@@ -102,7 +103,7 @@ def merge_runs(indices, weights, begin, middle, end, left, left_weights):
         k += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sort_rows(indptr, indices, weights, first, last):
     """Sort the rows from `first` to before `last` by a stable merge sort.
 
@@ -115,17 +116,17 @@ def sort_rows(indptr, indices, weights, first, last):
     left_weights = None if weights is None else np.empty(widest, np.float64)
     for v in range(first, last):
         begin, end = indptr[v], indptr[v + 1]
-        for run in range(begin, end, RUN):
-            sort_run(indices, weights, run, min(run + RUN, end))
-        width = RUN
+        for run in range(begin, end, _RUN):
+            _sort_run(indices, weights, run, min(run + _RUN, end))
+        width = _RUN
         while width < end - begin:
             for at in range(begin, end - width, 2 * width):
                 stop = min(at + 2 * width, end)
-                merge_runs(indices, weights, at, at + width, stop, left, left_weights)
+                _merge_runs(indices, weights, at, at + width, stop, left, left_weights)
             width *= 2
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def merge_parallel(indptr, indices, weights):
     """Make one arc of equal neighbours in a row, adding their weights; returns how many are left.
 
@@ -151,7 +152,7 @@ def merge_parallel(indptr, indices, weights):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_components(indptr, indices, mirrored):
     """How many parts hang together, directions aside; `mirrored`: every arc has its counterpart.
 
@@ -182,7 +183,7 @@ def count_components(indptr, indices, mirrored):
 # -- weights to draws -----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def alias_tables(indptr, weights):
     """Walker's alias tables, one per row, for draws by weight in constant time.
 

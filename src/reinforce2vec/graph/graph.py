@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.ids import Ids, Lookup
 from .._util.progress import counted, readable_bytes
-from ..files.converters import Wishes, edges_from, kind
+from ..files.converters import EdgeOptions, edges_from, type_name
 from ..files.edges import Edges, checked_weights, number_pairs
 from ..files.graph_readers import read_edges
+from ..files.opening import naming
 from . import csr
 from ._html import graph_html
 
-SMALLEST_SHARE = 1e-150  # of the largest weight that a weight may be
+_SMALLEST_SHARE = 1e-150  # of the largest weight that a weight may be
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -147,7 +148,7 @@ class Graph:
         for arcs in (indices, merged):
             if arcs is not None:
                 arcs.resize(kept, refcheck=False)  # gives memory back without a copy
-        if merged is not None and kept and not merged.min() > merged.max() * SMALLEST_SHARE:
+        if merged is not None and kept and not merged.min() > merged.max() * _SMALLEST_SHARE:
             raise InputError(
                 f"edge weights span from {merged.min():g} to {merged.max():g}: more than 150 "
                 "orders of magnitude cannot be weighed against each other"
@@ -181,13 +182,12 @@ class Graph:
             return held
         weighted, self_loops = options.pop("weighted", None), options.pop("self_loops", False)
         if isinstance(source, (str, os.PathLike)):
-            edges = read_edges(source, directed=directed, weighted=weighted, **options)
-        elif options:
+            options |= {"directed": directed, "weighted": weighted}
+            return graph_from_file(source, self_loops, **options)
+        if options:
             names = ", ".join(options)
-            raise InputError(f"{names}: only a file takes this, not a {kind(source)}")
-        else:
-            edges = edges_from(source, Wishes(directed, weighted))
-        return cls._from(edges, self_loops)
+            raise InputError(f"{names}: only a file takes this, not a {type_name(source)}")
+        return cls._from(edges_from(source, EdgeOptions(directed, weighted)), self_loops)
 
     @classmethod
     def _from(cls, edges: Edges, self_loops: bool) -> Graph:
@@ -296,6 +296,13 @@ class Graph:
 
     def _repr_html_(self) -> str:
         return graph_html(self)
+
+
+def graph_from_file(path: str | os.PathLike[str], self_loops: bool, **options: Any) -> Graph:
+    """Read a graph; errors name the file. `options` are those of :func:`files.read_edges`."""
+    edges = read_edges(path, **options)
+    with naming(str(path)):
+        return Graph._from(edges, self_loops)
 
 
 def edges_of(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..files.graph_readers import read_edges
-from ..files.opening import naming
-from .graph import Graph
+from .graph import Graph, graph_from_file
 
 
 def read_graph(
@@ -81,8 +79,9 @@ def read_graph(
     ...     read_graph(file)
     Graph(3 nodes, 2 edges, undirected, weighted, 1 component, 0 isolated, 104 bytes)
     """
-    ends, weights, ids, is_directed = read_edges(
+    return graph_from_file(
         path,
+        self_loops,
         format=format,
         directed=directed,
         weighted=weighted,
@@ -90,5 +89,3 @@ def read_graph(
         header=header,
         key=key,
     )
-    with naming(str(path)):
-        return Graph.from_numbered(ends, weights, ids, directed=is_directed, self_loops=self_loops)

@@ -13,7 +13,7 @@ from .._util.progress import counted
 from ..embedding import Embedding, project
 from ..embedding.embedding import as_embedding
 from ..embedding.matching import rows_in_graph
-from ..embedding.nearest import graph_of_rows, nearest_rows
+from ..embedding.nearest import nearest_rows, neighbor_graph
 from ..embedding.projection import project_method
 from ..graph import Graph, edges_of, find_communities
 from .classes import OTHER, Classes, Look, classes_of
@@ -199,7 +199,7 @@ def communities_of(
     """
     if graph is None or rows is None:
         nearest = nearest or nearest_rows(embedding.vectors, progress=progress)
-        codes = find_communities(graph_of_rows(embedding, *nearest), seed=seed)
+        codes = find_communities(neighbor_graph(embedding, *nearest), seed=seed)
     else:
         found = find_communities(graph, seed=seed)
         codes = np.where(rows < 0, OTHER, found[rows]).astype(np.int32)
