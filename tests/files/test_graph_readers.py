@@ -369,11 +369,11 @@ def test_files_that_cannot_be_opened(tmp_path, write, monkeypatch):
 def test_damaged_gzip_files(write):
     lines = "".join(f"{i} {i * 7919 % 1000}\n" for i in range(5000)).encode()
     packed = gzip.compress(lines)
-    assert "not a sound gzip file" in refusal(read_graph, write("1 2\n", "a.txt.gz"))
+    assert "not a valid gzip file" in refusal(read_graph, write("1 2\n", "a.txt.gz"))
     assert "ends too early" in refusal(read_graph, write(packed[:-20], "b.txt.gz"))
     middle = len(packed) // 2
     broken = packed[:middle] + bytes(50) + packed[middle + 50 :]
-    assert "not a sound gzip file" in refusal(read_graph, write(broken, "c.txt.gz"))
+    assert "not a valid gzip file" in refusal(read_graph, write(broken, "c.txt.gz"))
     assert "empty" in refusal(read_graph, write(gzip.compress(b""), "d.txt.gz"))
 
 

@@ -250,8 +250,8 @@ def test_damaged_text_is_refused_with_file_and_line(write, content, message):
 def test_damaged_gzip_is_refused(write):
     whole = gzip.compress(b"1\t2\n" * 1000)
     message = refusal(read_walks, write(whole[:-20], "walks.txt.gz"))
-    assert message.endswith("walks.txt.gz: the compressed file ends too early; is it whole?")
-    assert "not a sound gzip file" in refusal(read_walks, write("1\t2\n", "walks.txt.gz"))
+    assert message.endswith("walks.txt.gz: the compressed file ends too early; is it complete?")
+    assert "not a valid gzip file" in refusal(read_walks, write("1\t2\n", "walks.txt.gz"))
 
 
 # -- files of all kinds ------------------------------------------------------------------------
@@ -319,7 +319,7 @@ def test_ids_stand_beside_the_file_that_a_link_leads_to(tmp_path):
         (np.array([[0], [-1]]), "walk 1 (counted from 0) is empty"),
         (np.zeros((4, 0), int), "walk 0 (counted from 0) is empty"),
         (np.array([[0, -1, 1]]), "walk 0 (counted from 0) goes on after a -1"),
-        (np.array([[None]]), "not a sound .npy file of numbers: Array can't be memory-mapped"),
+        (np.array([[None]]), "not a valid .npy file of numbers: Array can't be memory-mapped"),
     ],
 )
 def test_matrices_that_hold_no_walks_are_refused(save, matrix, message):
@@ -338,7 +338,7 @@ def test_cut_and_foreign_matrices_are_refused(save, write):
     content = save(np.zeros((50, 7), np.int32)).read_bytes()
     for foreign in (content[:-1], content[:40], b"\x80\x04N.", b"PK\x03\x04"):
         message = refusal(read_walks, write(foreign, "walks.npy"))
-        assert "walks.npy: not a sound .npy file of numbers: " in message
+        assert "walks.npy: not a valid .npy file of numbers: " in message
 
 
 def test_a_missing_file_of_ids_is_named(save):

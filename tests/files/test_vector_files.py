@@ -651,9 +651,9 @@ def test_errors_in_text_name_the_line(tmp_path, monkeypatch, text, block):
 
 
 def test_a_damaged_gzip_file_is_refused(tmp_path):
-    assert "not a sound gzip file" in unreadable(tmp_path / "v.txt.gz", b"1 1\nann 1\n")
+    assert "not a valid gzip file" in unreadable(tmp_path / "v.txt.gz", b"1 1\nann 1\n")
     packed = gzip.compress(b"1 1\nann 1\n")
-    assert "is it whole?" in unreadable(tmp_path / "v.txt.gz", packed[:-3])
+    assert "is it complete?" in unreadable(tmp_path / "v.txt.gz", packed[:-3])
 
 
 def test_errors_in_binary_files_count_the_vectors(tmp_path):

@@ -182,5 +182,5 @@ class IntegerIds:
         self.slots, self.known = larger.slots, larger.known
 
     def ids(self) -> NDArray[np.int64]:
-        """The ids in the order of their numbers."""
+        """Return the ids in the order of their numbers."""
         return self.known[: self.n].copy()

@@ -1,36 +1,34 @@
-"""Numba kernels that find fields and tokens in lines and parse integers and weights."""
+"""Numba kernels that find fields and tokens in lines, and parse integers and weights."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._util.compiled import compiled
+from .._util.ids import ONE
 
-# The parts that a byte can play in a line.
+# What kind of byte each is in a line.
 ORDINARY, BLANK, DELIMITER, LINE_END = 0, 1, 2, 3
 
-# What can be wrong with the fields of a line.
+# Problems of a line's fields.
 FINE, MISSING, _EMPTY, BAD_QUOTE = 0, 1, 2, 3
 
 TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
 _QUOTE, _HASH, _PERCENT = 34, 35, 37
 _PLUS, MINUS, DOT, ZERO, _NINE, _UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 
-ONE = np.uint64(1)
 _LARGEST = 2**63 - 1
 _MANTISSA_LIMIT = 9 * 10**14  # one more digit still leaves it below 2^53
-_POWERS_OF_TEN = np.array(
-    [float(10**power) for power in range(23)]
-)  # the powers of ten that a float64 holds exactly
+_POWERS_OF_TEN = np.array([float(10**power) for power in range(23)])  # exact in a float64
 
 
-# The data end with a newline, so a scan for one needs no look at the size. Places are unsigned:
-# numba would test a signed index for being negative, which doubles the time.
+# The data end with a newline, so a scan for one needs no check of the size. Places are unsigned:
+# numba would test whether a signed index is negative, which doubles the time.
 
 
 @compiled
 def _past_blanks(data, kinds, i):
-    """The first place from `i` on that holds no blank."""
+    """Return the first place from `i` on that holds no blank."""
     while kinds[data[i]] == BLANK:
         i += ONE
     return i
@@ -40,11 +38,11 @@ def _past_blanks(data, kinds, i):
 def find_fields(data, kinds, stop, wanted, bounds):
     """Find where the first `wanted` fields of every line begin and end.
 
-    `kinds` gives the part that each byte plays, and a field ends at a byte of the kind `stop` or
-    above. Blank lines and comments are passed over. `bounds` gets a row for every line that holds
-    data: begin and end of its first field, of its second, .... Returns how many rows were filled,
-    what is wrong with the line after them (FINE if nothing), where that line begins, and which of
-    its fields is meant. One pass over the bytes.
+    `kinds` gives the kind of each byte, and a field ends at a byte of the kind `stop` or above.
+    Blank lines and comments are skipped. `bounds` gets a row for every line that holds data: begin
+    and end of its first field, of its second, .... Returns how many rows were filled, the problem
+    of the line after them (FINE if there is none), where that line begins, and which field has the
+    problem. One pass over the bytes.
     """
     delimited = stop == DELIMITER
     rows = 0
@@ -97,7 +95,8 @@ def find_tokens(data, kinds, tokens, ends):
 
     A run of bytes of the kind BLANK separates tokens, and so does each DELIMITER. `ends` gets, for
     every line that has tokens, how many there are up to its end. Returns how many lines have
-    tokens, and where between delimiters a token is missing, or -1. One pass over the bytes.
+    tokens, and the place between two delimiters where a token is missing, or -1. One pass over the
+    bytes.
     """
     lines, found, before = 0, 0, 0
     after_delimiter = False
@@ -128,10 +127,10 @@ def find_tokens(data, kinds, tokens, ends):
 
 @compiled
 def parse_integers(data, tokens, values):
-    """Parse each data[tokens[i, 0]:tokens[i, 1]] as an integer, as far as they are that.
+    """Parse each data[tokens[i, 0]:tokens[i, 1]] as an integer; return whether all are integers.
 
-    Returns False at the first one that is not written as str(int) writes it, or does not fit in
-    64 bits: the ids then are strings.
+    Stops at the first that is not written as str(int) writes it, or does not fit in 64 bits: the
+    ids then are strings.
     """
     for row in range(len(tokens)):
         i, end = np.uint64(tokens[row, 0]), np.uint64(tokens[row, 1])
@@ -160,7 +159,7 @@ def parse_weights(data, bounds, weights):
     """Parse the third field of every row as a decimal number, correctly rounded.
 
     A mantissa below 2^53 and a power of ten up to 10^22 are exact in a float64, so their product
-    or quotient is rounded once. Any other field leaves NaN, for Python to look at.
+    or quotient is rounded once. Any other field becomes NaN, and the caller parses it in Python.
     """
     for row in range(len(bounds)):
         i, end = np.uint64(bounds[row, 4]), np.uint64(bounds[row, 5])

@@ -25,22 +25,22 @@ _Result = TypeVar("_Result")
 
 
 class TextChunk(NamedTuple):
-    """Whole lines of a file, and the number of the first of them, counted from 1."""
+    """Whole lines of a file, and the number of the first line, counted from 1."""
 
     text: bytes
     line: int
 
     def count_lines(self) -> int:
-        """How many lines there are; numpy counts them faster than bytes.count."""
+        """Return the number of lines; numpy counts them faster than bytes.count."""
         return int(np.count_nonzero(np.frombuffer(self.text, np.uint8) == NEWLINE))
 
     def line_at(self, place: int) -> int:
-        """The number of the line that holds the byte at a place."""
+        """Return the number of the line that holds the byte at `place`."""
         return self.line + self.text.count(b"\n", 0, place)
 
 
 def read_chunks(stream: BinaryIO, name: str, size: int) -> Iterator[TextChunk]:
-    """Cut a file into chunks of whole lines of about `size` bytes, and check that it is text."""
+    """Yield a file in chunks of whole lines of about `size` bytes; InputError if it is not text."""
     line = 1
     for text in _cut_at_newlines(stream, name, size):
         if line == 1:
@@ -54,7 +54,7 @@ def read_chunks(stream: BinaryIO, name: str, size: int) -> Iterator[TextChunk]:
 
 
 def _cut_at_newlines(stream: BinaryIO, name: str, size: int) -> Iterator[bytes]:
-    """The bytes of a file in pieces that end with a newline, added at the end if missing."""
+    """Yield the bytes of a file in pieces that end with a newline; a missing last one is added."""
     pending: list[bytes] = []
     while block := stream.read(size):
         cut = block.rfind(b"\n") + 1
@@ -69,7 +69,7 @@ def _cut_at_newlines(stream: BinaryIO, name: str, size: int) -> Iterator[bytes]:
 
 
 def _check_is_text(chunk: TextChunk, name: str) -> None:
-    """Refuse what is not UTF-8."""
+    """Raise InputError if a chunk is not UTF-8."""
     place = chunk.text.find(b"\0")
     if place >= 0:
         problem = "holds a NUL byte"
@@ -88,12 +88,12 @@ def _check_is_text(chunk: TextChunk, name: str) -> None:
 
 
 def map_in_order(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-    """Do the work in threads, a few items ahead, and hand out the results in order."""
+    """Yield the results of `work` in the order of the items; threads work a few items ahead."""
     with ThreadPoolExecutor(_WORKERS) as pool:
         yield from in_turn(pool, work, items, _WORKERS + 1)
 
 
 def excerpt(text: bytes, longest: int = 60) -> str:
-    """A piece of a file as an error shows it."""
+    """Return the beginning of a piece of a file, to show in an error."""
     decoded = text.decode(errors="replace")
     return decoded if len(decoded) <= longest else decoded[: longest - 3] + "..."

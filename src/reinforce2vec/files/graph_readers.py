@@ -1,4 +1,7 @@
-"""Graphs in files: which format a file has, and how each format is read."""
+"""Graphs in files: which format a file has, and how each format is read.
+
+A new format is a function that reads a stream, and an entry in the table at the end.
+"""
 
 from __future__ import annotations
 
@@ -34,20 +37,20 @@ def read_edges(
     header: bool | None = None,
     key: str = "network",
 ) -> Edges:
-    """Edges of a graph in a file; :func:`reinforce2vec.read_graph` tells of the parameters."""
+    """Return the edges in a file; see :func:`reinforce2vec.read_graph` for the parameters."""
     path = Path(path)
     suffix, compressed = format_of(path, format)
     if suffix not in _EDGE_LISTS and (delimiter is not None or header is not None):
         raise InputError(f"{path}: delimiter and header are for edge lists, not for {suffix} files")
-    wishes = EdgeOptions(directed, weighted)
+    options = EdgeOptions(directed, weighted)
     details = _FileOptions(str(path), delimiter, header, key)
     with opened(path, compressed) as stream:
-        return _READERS[suffix](stream, wishes, details)
+        return _READERS[suffix](stream, options, details)
 
 
 @dataclass(frozen=True)
 class _FileOptions:
-    """What only some formats need to know."""
+    """The name of a file, and options that only some formats have."""
 
     name: str
     delimiter: str | None
@@ -59,7 +62,7 @@ class _FileOptions:
 
 
 def format_of(path: Path, format: str | None) -> tuple[str, bool]:
-    """The suffix that names a file's format, and whether the file is compressed."""
+    """Return the suffix that names a file's format, and whether the file is compressed."""
     name = path.name if format is None else "." + format.lstrip(".")
     stem, compressed = re.subn(r"\.gz$", "", name.lower())
     suffix = Path(stem if format is None else "file" + stem).suffix
@@ -77,35 +80,38 @@ def format_of(path: Path, format: str | None) -> tuple[str, bool]:
 # -- formats -----------------------------------------------------------------------------------
 
 
-def _from_edge_list(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
-    """Text with an edge a line."""
+def _from_edge_list(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
+    """Read text with one edge a line."""
     edges = read_edge_list(
         stream,
         details.name,
-        weighted=wishes.weighted,
+        weighted=options.weighted,
         delimiter=details.delimiter,
         header=details.header,
     )
-    return wishes.edges(edges.ends, edges.weights, edges.ids, directed=False)
+    return options.edges(edges.ends, edges.weights, edges.ids, directed=False)
 
 
 def sparse_array_option(read: Callable[..., Any]) -> dict[str, bool]:
-    """What asks a reader of scipy for sparse arrays: newer versions warn unless told."""
+    """Return the option that makes a reader of scipy return sparse arrays, where it has one.
+
+    Newer versions warn if it is not given, older ones do not have it.
+    """
     return {"spmatrix": False} if "spmatrix" in inspect.signature(read).parameters else {}
 
 
-def _from_matrix_market(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
-    """MatrixMarket, sparse or dense."""
-    # an error that a file raises inside scipy's reader ends the process: so let it read memory
+def _from_matrix_market(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
+    """Read a MatrixMarket file, sparse or dense."""
+    # an error that a stream raises inside scipy's reader ends the process: so read from memory
     text = io.BytesIO(stream.read())
     with expecting("a MatrixMarket file", details.name):
         matrix = scipy.io.mmread(text, **sparse_array_option(scipy.io.mmread))
     with naming(details.name):
-        return edges_from_matrix(matrix, wishes)
+        return edges_from_matrix(matrix, options)
 
 
-def _from_matlab(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
-    """A variable of a MATLAB file."""
+def _from_matlab(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
+    """Read a variable of a MATLAB file."""
     if stream.read(128).startswith(b"MATLAB 7.3"):
         raise InputError(
             f"{details.name}: MATLAB files of version 7.3 (HDF5) cannot be read: save it with "
@@ -125,11 +131,11 @@ def _from_matlab(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -
             f"{', '.join(square) or 'none'} (name one with key=...)"
         )
     with naming(details.name):
-        return edges_from_matrix(variables[details.key], wishes)
+        return edges_from_matrix(variables[details.key], options)
 
 
-def _from_npz(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
-    """A sparse matrix as scipy saves it; nothing in it is unpickled."""
+def _from_npz(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
+    """Read a sparse matrix that scipy saved; nothing in it is unpickled."""
     with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
         names = zipfile.ZipFile(stream).namelist()
     if "vectors.npy" in names:
@@ -138,11 +144,11 @@ def _from_npz(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> E
     with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
         matrix = scipy.sparse.load_npz(stream)
     with naming(details.name):
-        return edges_from_matrix(matrix, wishes)
+        return edges_from_matrix(matrix, options)
 
 
-def _from_parquet(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
-    """A table of edges; only the columns that matter are read."""
+def _from_parquet(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
+    """Read a table of edges, only the columns that matter."""
     try:
         from pyarrow import parquet
     except ImportError:
@@ -150,17 +156,17 @@ def _from_parquet(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) 
     with expecting("a Parquet file", details.name):
         schema = parquet.read_schema(stream)
     with naming(details.name):
-        columns = arrow_columns(schema, wishes.weighted).used
+        columns = arrow_columns(schema, options.weighted).used
     with expecting("a Parquet file", details.name):
         words = [name for name in columns if str(schema.field(name).type) == "string"]
         table = parquet.read_table(stream, columns=columns, read_dictionary=words)
     with naming(details.name):
-        return edges_from_arrow(table.select(columns), wishes)
+        return edges_from_arrow(table.select(columns), options)
 
 
-def _from_graphml(stream: BinaryIO, wishes: EdgeOptions, details: _FileOptions) -> Edges:
-    """Return the edges of a GraphML file."""
-    return read_graphml(stream, details.name, wishes)
+def _from_graphml(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
+    """Read a GraphML file."""
+    return read_graphml(stream, details.name, options)
 
 
 # -- which reader for which suffix -------------------------------------------------------------

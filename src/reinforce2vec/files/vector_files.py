@@ -1,4 +1,7 @@
-"""Vectors in files, with the ids of their nodes: one table of formats, by suffix."""
+"""Reads and writes vectors and the ids of their nodes, in the format that a file's suffix names.
+
+A new format is a function that writes, one that reads, and an entry in the table at the end.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from .writing import (
 )
 
 _NPZ_FORMAT = 1
-_INFLATION = 1032  # how much gzip can make of a byte
+_INFLATION = 1032  # the highest ratio of compression of gzip
 _WRITTEN = "vectors are written to"
 _ELSEWHERE = "write to a .npz or .parquet file instead"
 
@@ -42,10 +45,10 @@ _ELSEWHERE = "write to a .npz or .parquet file instead"
 
 
 def save_vectors(path: str | os.PathLike[str], ids: Ids, vectors: Vectors) -> None:
-    """Write ids and vectors to a file, in the format that its suffix names.
+    """Write ids and vectors to a file; see :meth:`reinforce2vec.Embedding.save`.
 
-    The file appears when it is complete: after an error or an interrupt an older file of this name
-    is as it was. See :meth:`reinforce2vec.Embedding.save` for the formats.
+    The file is written atomically: after an error or an interrupt, an older file of this name is
+    unchanged.
     """
     target = check_vector_file(path)
     kind = _FORMATS[known_suffix(Path(path), _FORMATS, _WRITTEN)]
@@ -54,10 +57,10 @@ def save_vectors(path: str | os.PathLike[str], ids: Ids, vectors: Vectors) -> No
 
 
 def load_vectors(path: str | os.PathLike[str]) -> tuple[Ids, Vectors]:
-    """Read ids and vectors from a file, in the format that its suffix names.
+    """Read ids and vectors from a file; see :meth:`reinforce2vec.Embedding.load`.
 
-    Whatever keeps the file from being read is an InputError that names it, and in text the line.
-    Nothing is unpickled.
+    Whatever keeps the file from being read is an InputError that names the file, and in text the
+    line. Nothing is unpickled.
     """
     path = Path(path)
     suffix = known_suffix(path, _FORMATS, "vectors are read from")
@@ -74,16 +77,16 @@ def load_vectors(path: str | os.PathLike[str]) -> tuple[Ids, Vectors]:
 def check_vector_file(
     path: str | os.PathLike[str], ids: Ids | None = None, dimensions: int | None = None
 ) -> Path:
-    """Where vectors will be written, links followed; InputError if that cannot work.
+    """Return the path to write vectors to, links followed; InputError if that cannot work.
 
     Parameters
     ----------
     path : path
         The file to write: its suffix must be known and its folder writable.
     ids : int64 or object array, optional
-        The nodes: each of them must fit the format.
+        The node ids; each must fit the format.
     dimensions : int, optional
-        Numbers a node; with `ids`, there must be room for all of them on the disk.
+        Length of a vector; with `ids`, the disk must have room for all vectors.
     """
     path = Path(path)
     suffix = known_suffix(path, _FORMATS, _WRITTEN)
@@ -100,7 +103,7 @@ def check_vector_file(
 
 
 def _check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:
-    """InputError if a node id cannot be written in the format that the suffix names."""
+    """Raise InputError if a node id cannot be written in the format that the suffix names."""
     path = Path(path)
     suffix = known_suffix(path, _FORMATS, _WRITTEN)
     if ids.dtype == object:  # integers fit every format
@@ -111,7 +114,7 @@ def _check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:
 
 
 def _npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
-    """Ids as arrays: integers as they are, strings as their letters and where each begins."""
+    """Return ids as arrays: integers as they are, strings as their bytes and where each begins."""
     if ids.dtype != object:
         return {"ids": ids}
     for node in ids.tolist():
@@ -125,14 +128,14 @@ def _npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
 
 
 def _write_npz(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """Arrays as numpy.load reads them; numpy dates them all 1980, so one seed makes one file."""
+    """Write arrays as numpy.load reads them; numpy writes no time stamps, so files can be equal."""
     arrays = {"format": _NPZ_FORMAT, "vectors": vectors, **_npz_ids(ids, path)}
     with whole(path) as stream:
         np.savez(stream, **arrays)
 
 
 def _read_npz(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """What write_npz wrote."""
+    """Read what :func:`_write_npz` wrote."""
     with expecting("an embedding that this version of reinforce2vec reads", str(path)):
         archive = np.load(stream, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile) or "format" not in archive:
@@ -161,7 +164,7 @@ def _split(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:
 
 
 def _word2vec_ids(ids: Ids, path: Path) -> EncodedIds:
-    """Ids in UTF-8; InputError if one is empty or holds whitespace, which ends an id."""
+    """Return ids in UTF-8; InputError if one is empty or holds whitespace, which ends an id."""
     texts = ids_as_text(ids, path)
     for text in texts if ids.dtype == object else ():
         if text.split() != [text]:
@@ -174,11 +177,12 @@ def _word2vec_ids(ids: Ids, path: Path) -> EncodedIds:
 
 
 def _counts(vectors: Vectors) -> bytes:
-    """The first line of both word2vec formats."""
+    """Return the first line of both word2vec formats."""
     return b"%d %d\n" % vectors.shape
 
 
 def _read_counts(stream: BinaryIO, path: Path, inflation: int = 1) -> tuple[int, int]:
+    """Read the numbers of vectors and dimensions; InputError if the file is too small for them."""
     line = stream.readline(100)
     found = re.fullmatch(rb"(\d+)[ \t]+([1-9]\d*)\s*", line)
     if found is None:
@@ -190,13 +194,13 @@ def _read_counts(stream: BinaryIO, path: Path, inflation: int = 1) -> tuple[int,
     if n_nodes * dimensions > path.stat().st_size * inflation:
         raise InputError(
             f"{path}, line 1: it promises {n_nodes:,} vectors of {dimensions:,} numbers, which is "
-            "more than the file can hold; is it whole?"
+            "more than the file can hold; is it complete?"
         )
     return n_nodes, dimensions
 
 
 def _write_text(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """An id and its numbers a line, separated by spaces."""
+    """Write an id and its numbers per line, separated by spaces."""
     words = _word2vec_ids(ids, path)
     with whole(path) as stream:
         stream.write(_counts(vectors))
@@ -204,7 +208,7 @@ def _write_text(path: Path, ids: Ids, vectors: Vectors) -> None:
 
 
 def _write_gzip(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """The same, compressed."""
+    """Write the same, compressed."""
     words = _word2vec_ids(ids, path)
     with whole(path) as stream, gzip_writer(stream) as packed:
         packed.write(_counts(vectors))
@@ -212,7 +216,7 @@ def _write_gzip(path: Path, ids: Ids, vectors: Vectors) -> None:
 
 
 def _read_text(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """What word2vec, fastText, gensim or write_text wrote."""
+    """Read what word2vec, fastText, gensim or :func:`_write_text` wrote."""
     inflation = _INFLATION if path.suffix.lower() == ".gz" else 1
     n_nodes, dimensions = _read_counts(stream, path, inflation)
     vectors = np.empty((n_nodes, dimensions), np.float32)
@@ -238,12 +242,12 @@ def _read_text(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
 
 
 def _too_many_error(path: Path, n_nodes: int) -> InputError:
-    """What to say of a file that goes on after its last vector."""
+    """Return the error for a file that goes on after its last vector."""
     return InputError(f"{path}: its first line promises {n_nodes:,} vectors, but it holds more")
 
 
 def _decode_ids(words: list[bytes]) -> Ids:
-    """Node ids by the rule for edge lists: integers if all of them are, else strings."""
+    """Return node ids by the rule for edge lists: integers if all of them are, else strings."""
     texts = [word.decode(errors="surrogateescape") for word in words]
     try:
         return parse_ids(texts)
@@ -252,7 +256,7 @@ def _decode_ids(words: list[bytes]) -> Ids:
 
 
 def _write_binary(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """An id, a space, the vector as it is in memory and a line break, for each node."""
+    """Write an id, a space, the vector as it is in memory and a line break for each node."""
     words = _word2vec_ids(ids, path)
     raw = words.letters.tobytes()
     with whole(path) as stream:
@@ -265,7 +269,7 @@ def _write_binary(path: Path, ids: Ids, vectors: Vectors) -> None:
 
 
 def _read_binary(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """What word2vec, gensim or write_binary wrote: line breaks between the nodes may be missing."""
+    """Read what word2vec, gensim or :func:`_write_binary` wrote; line breaks may be missing."""
     n_nodes, dimensions = _read_counts(stream, path)
     vectors = np.empty((n_nodes, dimensions), np.float32)
     words: list[bytes] = []
@@ -291,12 +295,12 @@ def _read_binary(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
 
 
 def metadata_path(path: Path) -> Path:
-    """The file of labels beside a .tsv file of vectors, links followed."""
+    """Return the path of the ids next to a .tsv file of vectors, links followed."""
     return Path(os.path.realpath(path)).with_suffix(".metadata.tsv")
 
 
 def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
-    """Ids in UTF-8; InputError if one would not be a line with one column."""
+    """Return ids in UTF-8; InputError if one would not be a line with one column."""
     texts = ids_as_text(ids, path)
     for text in texts if ids.dtype == object else ():
         if not text.strip() or set("\t\n\r") & set(text):
@@ -308,7 +312,7 @@ def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
 
 
 def _write_tsv(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """A vector a line, its numbers separated by tabs; the ids beside it, one a line."""
+    """Write one vector per line, separated by tabs; the ids next to it, one per line."""
     lines = [label + b"\n" for label in _metadata_lines(ids, path)]
     nameless = EncodedIds.of([b""] * len(ids))
     with both_whole(path, metadata_path(path)) as (stream, metadata):
@@ -317,7 +321,7 @@ def _write_tsv(path: Path, ids: Ids, vectors: Vectors) -> None:
 
 
 def _read_tsv(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """Vectors and the labels beside them; a line of labels is an id."""
+    """Read vectors and the ids next to them, one per line."""
     beside = metadata_path(path)
     if not beside.exists():
         raise InputError(f"{path}: expected the ids of its nodes in {beside}, which does not exist")
@@ -342,7 +346,7 @@ def _read_tsv(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
 
 
 def _arrow_ids(ids: Ids, path: Path) -> Any:
-    """Ids as pyarrow takes them: integers, or else all as strings of valid UTF-8."""
+    """Return ids for pyarrow: integers, or else all as strings of valid UTF-8."""
     if ids.dtype != object:
         return ids
     texts = ids_as_text(ids, path)
@@ -351,13 +355,13 @@ def _arrow_ids(ids: Ids, path: Path) -> Any:
 
 
 def _write_parquet(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """A column of ids and one of vectors, a row group for each block."""
+    """Write a column of ids and one of vectors, a row group for each block."""
     pyarrow, parquet = import_arrow("writing a .parquet file")
     nodes = _arrow_ids(ids, path)
     id_type = pyarrow.string() if ids.dtype == object else pyarrow.int64()
     vector_type = pyarrow.list_(pyarrow.float32(), vectors.shape[1])
     schema = pyarrow.schema([("node", id_type), ("vector", vector_type)])
-    # dictionaries, which vectors do not need, would make one NaN of all NaNs
+    # dictionaries, which vectors do not need, would make all NaNs equal
     with (
         whole(path) as stream,
         parquet.ParquetWriter(stream, schema, use_dictionary=False) as writer,
@@ -372,7 +376,7 @@ def _write_parquet(path: Path, ids: Ids, vectors: Vectors) -> None:
 
 
 def _read_parquet(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """A table with a column "node" and a column "vector" of lists of one size."""
+    """Read a table with a column "node" and a column "vector" of lists of one size."""
     _, parquet = import_arrow("reading a .parquet file")
     with expecting("a Parquet file of nodes and vectors", str(path)):
         table = parquet.ParquetFile(stream)
@@ -393,12 +397,12 @@ def _read_parquet(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
 
 
 def _is_id_type(arrow_type: Any) -> bool:
-    """Whether an arrow type is one of integers or strings, by its name."""
+    """Return whether an arrow type is one of integers or strings, by its name."""
     return re.fullmatch(r"u?int\d+|(large_)?string", str(arrow_type)) is not None
 
 
 def _is_vector_type(arrow_type: Any) -> bool:
-    """Whether an arrow type is one of lists of one size of 32-bit floats, by its name."""
+    """Return whether an arrow type is a fixed-size list of 32-bit floats, by its name."""
     return re.fullmatch(r"fixed_size_list<\w+: float.*>\[[1-9]\d*\]", str(arrow_type)) is not None
 
 
@@ -410,11 +414,11 @@ class _Format(NamedTuple):
 
     write: Callable[[Path, Ids, Vectors], None]
     read: Callable[[BinaryIO, Path], tuple[Ids, Vectors]]
-    names: Callable[[Ids, Path], object]  # makes of ids what is written; InputError if it cannot
+    names: Callable[[Ids, Path], object]  # converts ids; InputError if one does not fit
     bytes_per_number: int
 
     def size(self, n_nodes: int, dimensions: int) -> int:
-        """About how many bytes a file will have."""
+        """Return about how many bytes a file will have."""
         return n_nodes * (dimensions * self.bytes_per_number + 8)
 
 

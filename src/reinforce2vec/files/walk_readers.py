@@ -1,4 +1,4 @@
-"""Walks that are there already, in a file or in memory, ready to be trained on."""
+"""Reads walks from files, or takes them from memory, to train on: `read_walks`, `walks_from`."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from .opening import expecting, naming, opened
 from .walk_writers import walk_ids_path
 from .writing import import_arrow, known_suffix
 
-_CHECKED_NODES = 1 << 20  # nodes of a matrix that are checked at a time
-_BATCH_WALKS = 1 << 12  # walks of a Parquet file that are in memory twice
+_CHECKED_NODES = 1 << 20  # nodes of a matrix to check at a time
+_BATCH_WALKS = 1 << 12  # walks of a Parquet file to convert at a time
 _MOST_NODES = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredWalks:
-    """Walks one after another, however long each is, and the names of their nodes.
+    """Walks of any lengths, one after another, and the ids of their nodes.
 
-    Walk k is nodes[begins[k]:begins[k + 1]], or what comes before the first -1 there: a matrix is
-    kept with its padding. No walk is empty. The arrays are read-only.
+    Walk k is `nodes[begins[k]:begins[k + 1]]`, up to the first -1 if there is one: a matrix is kept
+    with its padding. No walk is empty. The arrays are read-only.
 
     Attributes
     ----------
     nodes : int32 array
         The nodes of all walks, as row numbers into `ids`.
     begins : int64 array (n_walks + 1)
-        Where in `nodes` each walk begins, and where the last ends.
+        Where in `nodes` each walk begins, and where the last one ends.
     ids : int64 or object array
-        The nodes' names.
+        The node ids.
     """
 
     nodes: NDArray[np.int32]
@@ -58,24 +58,24 @@ class StoredWalks:
 
 
 def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
-    """Read walks from a file, in the format that its suffix names.
+    """Read walks from a file, in the format that the file's suffix names.
 
     ============  ==============================================================================
-    .txt .txt.gz  a walk a line, its node ids separated by tabs; by spaces, in a file that holds
-                  no tab at all. Nodes are numbered in the order in which the file names them.
-    .npy          a matrix of row numbers, -1 after a walk's end; beside it, NAME.ids.txt holds
-                  the node ids, one a line, in row order
+    .txt .txt.gz  one walk per line, its node ids separated by tabs, or by spaces in a file without
+                  tabs. Nodes are numbered in the order in which the file names them.
+    .npy          a matrix of row numbers, -1 after a walk's end; next to it, NAME.ids.txt holds
+                  the node ids, one per line, in row order
     .parquet      a column "walk" of lists of node ids; needs pyarrow
     ============  ==============================================================================
 
-    These are the files that :func:`reinforce2vec.write_walks` writes. Ids in text are integers if
-    all of them are, else strings. Memory: 4 bytes a node, 8 a walk, the ids, and a few chunks; an
-    int32 matrix stays on disk, mapped into memory.
+    These are the formats of :func:`reinforce2vec.write_walks`. Ids in text are integers if all of
+    them are, else strings. Memory: 4 bytes per node of a walk, 8 per walk, the ids, and a few
+    chunks of the file; an int32 matrix stays on disk and is memory-mapped.
 
     Parameters
     ----------
     path : path
-        The file.
+        The file to read.
 
     Returns
     -------
@@ -84,12 +84,12 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
     Raises
     ------
     InputError
-        If the file cannot be read: the message names the file, and the line or the walk.
+        If the file cannot be read; the message names the file, and the line or the walk.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from reinforce2vec.files.walk_readers import read_walks
+    >>> from reinforce2vec import read_walks
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "walks.txt")
     ...     _ = file.write_text("ann\\tbob\\tann\\ncid\\n")
@@ -102,7 +102,7 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
 
 
 def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
-    """Take walks from whatever holds them.
+    """Return walks that are given in any supported form.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
         An array holds row numbers, with -1 after a walk's end. Sequences of ids may differ in
         length. A path is read by :func:`read_walks`.
     ids : sequence of node ids, or Graph, optional
-        The names of the rows of an array, by default 0, 1, 2, ...; or all ids that sequences may
-        name, by default those they do name, in the order in which they come.
+        With an array: the ids of its rows, by default 0, 1, 2, .... With sequences: all ids that
+        may occur, by default those that do, in order of appearance.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
     Raises
     ------
     InputError
-        If there are no walks, or a walk cannot be used: the message says which.
+        If there are no walks, or a walk cannot be used; the message says which.
 
     Examples
     --------
@@ -141,17 +141,17 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
 
 
 def _stored_walks(nodes: NDArray[np.int32], begins: NDArray[np.int64], ids: Ids) -> StoredWalks:
-    """Walks, if there are any."""
+    """Return walks; InputError if there are none."""
     if len(begins) < 2:
         raise InputError("there are no walks")
     return StoredWalks(nodes, begins, ids)
 
 
-# -- memory ------------------------------------------------------------------------------------
+# -- walks in memory ---------------------------------------------------------------------------
 
 
 def _known_ids(ids: Any) -> Ids:
-    """Node ids in row order, each of them there once."""
+    """Return node ids in row order; InputError if one occurs twice."""
     if hasattr(ids, "ids"):  # a Graph
         known: Ids = ids.ids
         return known
@@ -168,7 +168,7 @@ def _known_ids(ids: Any) -> Ids:
 def _from_matrix(
     matrix: NDArray[Any], ids: Ids | None, there_are: str = "there are"
 ) -> StoredWalks:
-    """Walks from a matrix of row numbers; without a copy, if it is int32 and in C order."""
+    """Return walks from a matrix of row numbers, not copied if it is int32 and in C order."""
     if matrix.ndim != 2:
         raise InputError(f"an array of walks has the shape (n, length), not {matrix.shape}")
     if matrix.dtype.kind not in "iu":
@@ -188,7 +188,7 @@ def _from_matrix(
 
 
 def _check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str) -> None:
-    """Refuse row numbers that no id has, empty walks, and nodes after a walk's end."""
+    """Raise InputError for rows out of range, empty walks, and nodes after a walk's end."""
     step = max(1, _CHECKED_NODES // max(1, matrix.shape[1]))
     for first in range(0, len(matrix), step):
         rows = matrix[first : first + step]
@@ -201,7 +201,7 @@ def _check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str) -> None:
 
 
 def _describe_problem(walk: list[int], n_ids: int, there_are_ids: str) -> str:
-    """What keeps a row of a matrix from being a walk."""
+    """Return why a row of a matrix is not a walk."""
     for row in walk:
         if row < -1:
             return f"holds {row}: row numbers begin at 0, and -1 stands after a walk's end"
@@ -213,7 +213,7 @@ def _describe_problem(walk: list[int], n_ids: int, there_are_ids: str) -> str:
 
 
 def _from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
-    """Walks from sequences of node ids, which are numbered, or looked up in `ids`."""
+    """Return walks from sequences of node ids, which are numbered, or looked up in `ids`."""
     if isinstance(walks, bytes) or hasattr(walks, "ids") or not isinstance(walks, Iterable):
         raise InputError(
             "walks are an array of row numbers, lists of node ids or the path of a file, not "
@@ -244,7 +244,7 @@ def _from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
 
 
 def _check_lengths(lengths: NDArray[np.int64], first: int = 0) -> None:
-    """Refuse empty walks; the first of these has the number `first`."""
+    """Raise InputError for an empty walk; the walks are numbered from `first`."""
     for walk in np.flatnonzero(lengths == 0)[:1].tolist():
         raise InputError(
             f"walk {first + walk:,} (counted from 0) is empty: it needs a node at least"
@@ -252,7 +252,7 @@ def _check_lengths(lengths: NDArray[np.int64], first: int = 0) -> None:
 
 
 def _check_no_floats(ids: Ids) -> None:
-    """Refuse numbers that are not integers: as ids they are a mistake more often than not."""
+    """Raise InputError for ids that are floats, which are most often a mistake."""
     for node in ids.tolist() if ids.dtype == object else ():
         if isinstance(node, (float, np.floating)):
             raise InputError(f"node ids are integers or strings, but one is the float {node!r}")
@@ -262,49 +262,49 @@ def _check_no_floats(ids: Ids) -> None:
 
 
 class _GrowingArray:
-    """An array that grows at its end: in place, where the system can move memory."""
+    """An array that grows at its end, in place where the operating system can extend memory."""
 
     def __init__(self, dtype: Any) -> None:
-        """Begin with nothing."""
+        """Make an empty array."""
         self._array = np.empty(0, dtype)
         self.size = 0
 
     def add(self, items: NDArray[Any]) -> None:
-        """Put items at the end."""
+        """Append items."""
         begin, self.size = self.size, self.size + items.size
         if self.size > self._array.size:
             self._array.resize(self.size + self.size // 8, refcheck=False)
         self._array[begin : self.size] = items
 
     def whole(self) -> NDArray[Any]:
-        """All items; none can be added after this."""
+        """Return all items; none can be added after this."""
         self._array.resize(self.size, refcheck=False)
         return self._array
 
 
 class _WalkCollector:
-    """Walks put together chunk by chunk."""
+    """Collects walks chunk by chunk."""
 
     def __init__(self) -> None:
-        """Begin with no walks."""
+        """Start without walks."""
         self.nodes, self.begins = _GrowingArray(np.int32), _GrowingArray(np.int64)
         self.begins.add(np.zeros(1, np.int64))
 
     def add(self, nodes: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
-        """Put walks at the end; `ends` says where in `nodes` each of them ends."""
+        """Append walks; `ends` holds where in `nodes` each of them ends."""
         self.begins.add(ends + self.nodes.size)
         self.nodes.add(nodes)
 
     def walks(self, ids: Ids) -> StoredWalks:
-        """All walks."""
+        """Return all walks."""
         return _stored_walks(self.nodes.whole(), self.begins.whole(), ids)
 
 
 class _WalkParser:
-    """Parses chunks of walks in text; an error names the file and the line."""
+    """Parses chunks of walks in text; errors name the file and the line."""
 
     def __init__(self, name: str, separator: int) -> None:
-        """Tabs separate ids one by one, spaces in runs."""
+        """Set the separator: each tab separates two ids, or each run of spaces does."""
         self.ids = TokenIds()
         self._name = name
         self._separator = separator
@@ -313,7 +313,7 @@ class _WalkParser:
         self._kinds[separator] = DELIMITER if separator == TAB else BLANK
 
     def parse(self, chunk: TextChunk) -> tuple[Tokens, NDArray[np.int64]]:
-        """The ids of a chunk, and where among them each walk ends."""
+        """Return the ids of a chunk, and where among them each walk ends."""
         data = np.frombuffer(chunk.text, np.uint8)
         ends = np.empty(chunk.count_lines(), np.int64)
         separators = int(np.count_nonzero(data == self._separator))
@@ -329,7 +329,7 @@ class _WalkParser:
 
 
 def _read_text(path: Path, compressed: bool = False) -> StoredWalks:
-    """A walk a line."""
+    """Read one walk per line."""
     with opened(path, compressed) as stream:
         blocks = iter(partial(stream.read, CHUNK_BYTES), b"")
         lines = _WalkParser(str(path), TAB if any(b"\t" in block for block in blocks) else SPACE)
@@ -345,8 +345,8 @@ def _read_text(path: Path, compressed: bool = False) -> StoredWalks:
 
 
 def _read_npy(path: Path) -> StoredWalks:
-    """A matrix that stays on disk, and the ids beside it."""
-    with opened(path, False), expecting("a sound .npy file of numbers", str(path)):
+    """Read a matrix, which stays on disk, and the ids next to it."""
+    with opened(path, False), expecting("a valid .npy file of numbers", str(path)):
         matrix = np.lib.format.open_memmap(path, mode="r")
     ids_path = walk_ids_path(path)
     if not ids_path.exists():
@@ -360,7 +360,7 @@ def _read_npy(path: Path) -> StoredWalks:
 
 
 def _read_ids(path: Path) -> Ids:
-    """Node ids, one a line, each of them there once."""
+    """Read node ids, one per line; InputError if one occurs twice."""
     ids, n = TokenIds(), 0
     with opened(path, False) as stream:
         for chunk in read_chunks(stream, str(path), CHUNK_BYTES):
@@ -384,7 +384,7 @@ def _read_ids(path: Path) -> Ids:
 
 
 def _read_parquet(path: Path) -> StoredWalks:
-    """Lists of ids, some walks at a time."""
+    """Read lists of ids, some walks at a time."""
     _, parquet = import_arrow("reading a .parquet file")
     name, ids, gathered = str(path), TokenIds(), _WalkCollector()
     with opened(path, False) as stream:
@@ -402,7 +402,7 @@ def _read_parquet(path: Path) -> StoredWalks:
 
 
 def _id_type(schema: Any) -> str:
-    """Whether the ids of walks are read as "int64" or as "string"."""
+    """Return the type to which ids are converted: "int64" or "string"."""
     from pyarrow import types
 
     if schema.names.count("walk") != 1:
@@ -423,7 +423,7 @@ def _id_type(schema: Any) -> str:
 
 
 def _read_batches(file: Any, kind: str, name: str) -> Iterator[tuple[NDArray[np.int64], Any]]:
-    """Yield, for some walks at a time, how many nodes each has, and all their nodes' ids."""
+    """Yield, for some walks at a time, how many nodes each has, and the ids of all nodes."""
     from pyarrow import compute
 
     with expecting("a Parquet file of walks", name):
@@ -431,14 +431,14 @@ def _read_batches(file: Any, kind: str, name: str) -> Iterator[tuple[NDArray[np.
             walks = batch.column(0)
             lengths = compute.list_value_length(walks).fill_null(0)
             nodes = walks.flatten().cast(kind)
-            nodes.validate(full=True)  # files of others may call "string" what is not UTF-8
+            nodes.validate(full=True)  # other programs may write strings that are not UTF-8
             yield lengths.to_numpy().astype(np.int64), nodes
 
 
 def _check_batch(
     lengths: NDArray[np.int64], nodes: Any, ends: NDArray[np.int64], first: int
 ) -> None:
-    """Refuse empty walks and missing ids; the first of these walks has the number `first`."""
+    """Raise InputError for empty walks and missing ids; walks are numbered from `first`."""
     _check_lengths(lengths, first)
     if nodes.null_count:
         walk = first + np.searchsorted(ends, nodes.is_null().index(True).as_py(), side="right")
@@ -446,7 +446,7 @@ def _check_batch(
 
 
 def _tokens_of(nodes: Any) -> Tokens:
-    """An Arrow array of integers or strings as it is numbered."""
+    """Return an Arrow array of integers or strings as tokens."""
     if str(nodes.type) == "int64":
         values = nodes.to_numpy(zero_copy_only=False, writable=True)
         return Tokens(np.empty(0, np.uint8), np.empty((0, 2), np.int32), values, None)
@@ -454,7 +454,7 @@ def _tokens_of(nodes: Any) -> Tokens:
     bounds = np.frombuffer(offsets, np.int32)[nodes.offset : nodes.offset + len(nodes) + 1]
     places = np.column_stack([bounds[:-1], bounds[1:]])
     data = np.frombuffer(letters or b"", np.uint8)
-    data.flags.writeable = False  # as text from files is: so numba compiles its kernels once
+    data.flags.writeable = False  # like text from files, so that numba compiles kernels once
     return Tokens(data, places, None, token_hashes(data, places))
 
 

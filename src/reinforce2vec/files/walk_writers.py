@@ -1,4 +1,4 @@
-"""Walks in files: written block by block, and whole or not at all."""
+"""Writes walks to files, block by block and atomically: `write_walks`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .writing import (
     whole,
 )
 
-_TEXT_BYTES = 16 << 20  # what is made ready to write at a time
+_TEXT_BYTES = 16 << 20  # that are formatted at a time
 _BREAKS = {"\t", "\n", "\r"}
 _WRITING_PARQUET = "writing a .parquet file"
 
@@ -32,48 +32,48 @@ _Walks = NDArray[np.int32]
 
 @runtime_checkable
 class _WalkSource(Protocol):
-    """What makes walks as they are written: a WalkSampler."""
+    """The part of a WalkSampler that is needed here: it makes the walks as they are written."""
 
     graph: Any
     length: int
 
     @property
     def n_walks(self) -> int:
-        """Number of walks in all."""
+        """Number of walks."""
 
     def __iter__(self) -> Iterator[_Walks]: ...
 
 
 def write_walks(path: str | os.PathLike[str], sampler: _WalkSource) -> int:
-    """Write the walks of a sampler to a file, in the format that its suffix names.
+    """Write the walks of a sampler to a file, in the format that the file's suffix names.
 
     ============  ==============================================================================
-    .txt .txt.gz  a walk a line, its node ids separated by tabs
-    .npy          an int32 matrix of row numbers, -1 after a walk's end; beside it, NAME.ids.txt
-                  holds the node ids, one a line, in row order
+    .txt .txt.gz  one walk per line, its node ids separated by tabs
+    .npy          an int32 matrix of row numbers, -1 after a walk's end; next to it, NAME.ids.txt
+                  holds the node ids, one per line, in row order
     .parquet      a column "walk" of lists of node ids; needs pyarrow
     ============  ==============================================================================
 
-    One block of walks is in memory at a time. The file appears when it is complete: after an
-    error or an interrupt an older file of this name is as it was.
+    Only one block of walks is in memory at a time. The file is written atomically: after an error
+    or an interrupt, an older file of this name is unchanged.
 
     Parameters
     ----------
     path : path
         The file to write; its folder must exist.
     sampler : WalkSampler
-        The walks.
+        Makes the walks.
 
     Returns
     -------
     int
-        Steps written: nodes after the starts.
+        Number of steps written: all nodes but the first of each walk.
 
     Raises
     ------
     InputError
-        Before any walk is made, if the suffix is unknown, the folder cannot be written to, or a
-        node id does not fit the format.
+        If the suffix is unknown, the folder cannot be written to, or a node id does not fit the
+        format; this is checked before any walk is made.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def write_walks(path: str | os.PathLike[str], sampler: _WalkSource) -> int:
 
 
 def check_walk_file(path: str | os.PathLike[str]) -> tuple[Path, _Writer]:
-    """Where walks go and who writes them there; InputError if that cannot work."""
+    """Return where walks are written and by which function; InputError if that cannot work."""
     path = Path(path)
     suffix = known_suffix(path, _WRITERS, "walks are written to")
     if suffix == ".parquet":
@@ -107,7 +107,7 @@ def check_walk_file(path: str | os.PathLike[str]) -> tuple[Path, _Writer]:
 
 
 class _CountedBlocks:
-    """Blocks of a sampler, their steps counted as they pass."""
+    """Iterates over the blocks of a sampler and counts their steps."""
 
     def __init__(self, sampler: _WalkSource) -> None:
         """Begin at 0 steps."""
@@ -122,7 +122,7 @@ class _CountedBlocks:
 
 
 def _parts(blocks: _CountedBlocks, bytes_per_node: int) -> Iterator[_Walks]:
-    """Blocks cut so that a part, at so many bytes a node, stays within TEXT_BYTES."""
+    """Yield blocks in parts that take at most _TEXT_BYTES, at `bytes_per_node`."""
     for block in blocks:
         rows = max(1, _TEXT_BYTES // (block.shape[1] * bytes_per_node))
         for first in range(0, len(block), rows):
@@ -133,7 +133,7 @@ def _parts(blocks: _CountedBlocks, bytes_per_node: int) -> Iterator[_Walks]:
 
 
 def _encode_ids(ids: Ids, path: Path) -> EncodedIds:
-    """Node ids as UTF-8; InputError if a line of text could not be taken apart again."""
+    """Return node ids in UTF-8; InputError if an id holds what separates ids or lines."""
     texts = ids_as_text(ids, path)
     for text in texts if ids.dtype == object else ():
         for letter in _BREAKS & set(text):
@@ -146,7 +146,7 @@ def _encode_ids(ids: Ids, path: Path) -> EncodedIds:
 
 @compiled
 def _spell(walks, letters, begins, out):  # type: ignore[no-untyped-def]
-    """Put walks into `out` as lines of tab-separated ids; returns the bytes used. O(1) a byte."""
+    """Write walks to `out` as lines of tab-separated ids; return the number of bytes written."""
     at = 0
     for walk in walks:
         for node in walk:
@@ -172,14 +172,14 @@ def _write_lines(stream: Any, words: EncodedIds, blocks: _CountedBlocks) -> None
 
 
 def _write_text(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
-    """A walk a line."""
+    """Write one walk per line."""
     words = _encode_ids(sampler.graph.ids, path)
     with whole(path) as stream:
         _write_lines(stream, words, blocks)
 
 
 def _write_gzip(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
-    """A walk a line, compressed."""
+    """Write one walk per line, compressed."""
     words = _encode_ids(sampler.graph.ids, path)
     with whole(path) as stream, gzip_writer(stream) as packed:
         _write_lines(packed, words, blocks)
@@ -189,12 +189,12 @@ def _write_gzip(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> Non
 
 
 def walk_ids_path(path: Path) -> Path:
-    """The file of node ids beside a .npy file of walks, links followed."""
+    """Return the path of the node ids next to a .npy file of walks, links followed."""
     return Path(os.path.realpath(path)).with_suffix(".ids.txt")
 
 
 def _write_npy(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
-    """Row numbers as numpy.load reads them (also with mmap_mode), and the ids beside them."""
+    """Write row numbers as numpy.load reads them, also with mmap_mode; the ids next to them."""
     ids_path = check_target(walk_ids_path(path))
     words = _encode_ids(sampler.graph.ids, ids_path)
     rows = np.arange(sampler.graph.n_nodes, dtype=np.int32)[:, None]
@@ -216,7 +216,7 @@ def _lines(walks: Any, words: EncodedIds) -> Any:
 
 
 def _write_parquet(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
-    """Lists of ids, one row group for each part."""
+    """Write lists of ids, one row group for each part."""
     pyarrow, parquet = import_arrow(_WRITING_PARQUET)
     ids = sampler.graph.ids
     if ids.dtype == object:
