@@ -128,7 +128,7 @@ def _npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
 
 
 def _write_npz(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """Write arrays as numpy.load reads them; numpy writes no time stamps, so files can be equal."""
+    """Write arrays as numpy.load reads them; their time stamps are constant: one seed, one file."""
     arrays = {"format": _NPZ_FORMAT, "vectors": vectors, **_npz_ids(ids, path)}
     with whole(path) as stream:
         np.savez(stream, **arrays)
