@@ -129,7 +129,7 @@ def test_neighbours_by_id(people):
         assert [other for other, _ in found[node]] == [other for other, _ in alike]
     assert repr(found) == "Neighbors(4 nodes, 2 for each)"
     assert "eve" not in found
-    with pytest.raises(KeyError, match="'eve' is not among those asked for"):
+    with pytest.raises(KeyError, match="'eve' is not among the selected nodes"):
         found["eve"]
 
 

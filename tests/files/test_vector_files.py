@@ -634,7 +634,7 @@ BAD_TEXT = {
     "2 2\nann 1 2\n 3 4\n": ", line 3: expected a node id",
     "3 2\nann 1 2\nbob 3 4\n": ": its first line promises 3 vectors, but it holds 2",
     "1 2\nann 1 2\nbob 3 4\n": ": its first line promises 1 vectors, but it holds more",
-    "2 2\nann 1 2\nann 3 4\n": ": node 'ann' stands twice among the ids",
+    "2 2\nann 1 2\nann 3 4\n": ": node 'ann' occurs twice among the ids",
     "2 2\nnew york 1 2\nx 3 4\n": ", line 2: expected 2 numbers, found 3",
 }
 
@@ -663,7 +663,7 @@ def test_errors_in_binary_files_count_the_vectors(tmp_path):
     assert "ends within vector 2" in unreadable(path, b"2 1\na 1234\nb")
     assert "but it holds more" in unreadable(path, b"1 1\na 1234\nb 1234\n")
     assert "more than the file can hold" in unreadable(path, b"9 300\na 1234\n")
-    assert "'a' stands twice" in unreadable(path, b"2 1\na 1234\na 1234\n")
+    assert "'a' occurs twice" in unreadable(path, b"2 1\na 1234\na 1234\n")
 
 
 def test_vectors_and_labels_must_be_equally_many(tmp_path):
@@ -692,7 +692,7 @@ BAD_ARRAYS = {
     "fit together": {"ids": np.zeros(9, np.int64), "begins": np.array([0, 4, 9])},
     "utf-8": {"ids": np.full(9, 255, np.uint8), "begins": np.array([0, 4, 9])},
     "allow_pickle=False": {"ids": np.array(["ann", "bob"], object)},
-    "0 stands twice": {"ids": np.zeros(2, np.int64)},
+    "0 occurs twice": {"ids": np.zeros(2, np.int64)},
     "shape (2, 0)": {"vectors": np.ones((2, 0), np.float32)},
 }
 

@@ -1,4 +1,4 @@
-"""Which rows of a matrix are similar to which, by an index (HNSW) that may miss some."""
+"""Approximate search for the most similar rows of a matrix, by an HNSW index of usearch."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from ._exact_search import (
 )
 
 _CONNECTIVITY = 16  # links of a node in the index
-_WIDTH = 128  # nodes that a search has in view at first
-_COST = 500  # a node in view costs as much time as so many in a block of products
-_ENOUGH = 0.95  # of the best, that are to be found
-_SAMPLE = 256  # sources that tell whether they are
+_WIDTH = 128  # nodes that a search keeps as candidates at first (ef)
+_COST = 500  # a candidate takes as much time as so many nodes in a block of products
+_ENOUGH = 0.95  # recall to reach
+_SAMPLE = 256  # sources to measure the recall with
 
 
 def search_approximately(
     search: SimilaritySearch, k: int, best: Rows, scores: Floats, report: Report
 ) -> None:
-    """Fill in the best of what an index finds; of all targets, where it finds too few."""
+    """Fill in the best targets that an index finds; search exactly if it finds too few."""
     n_targets = len(search.targets)
     work = n_targets + len(best)  # the index comes first
     index = _build_index(search, lambda done: report(done, work))
@@ -47,10 +47,10 @@ def search_approximately(
 
 
 def _build_index(search: SimilaritySearch, report: Callable[[int], None]) -> Any:
-    """An index of the targets that finds by scalar products.
+    """Build an index of the targets that searches by scalar products.
 
-    Such an index works well for vectors of one length. So, where there is a bonus, it is followed
-    by what the vector lacks in length; those who look have a 1 and a 0 in these places.
+    Such an index works well for vectors of equal length. So a bonus becomes an additional dimension
+    of a target, followed by one that makes all targets equally long; sources have 1 and 0 there.
     """
     try:
         usearch = import_module("usearch.index")
@@ -78,10 +78,10 @@ def _build_index(search: SimilaritySearch, report: Callable[[int], None]) -> Any
 
 
 def _widen_search(index: Any, search: SimilaritySearch, k: int) -> bool:
-    """Let searches have more nodes in view, until those of a sample find enough of their best.
+    """Double the candidates of a search until the recall of a sample is high enough.
 
-    Vectors without any order are hard to find by an index: False where looking at all targets in
-    blocks would take no longer.
+    Vectors without structure are hard to find with an index: return False if an exact search would
+    take no longer.
     """
     some = np.unique(np.linspace(0, len(search.sources) - 1, _SAMPLE).astype(np.int64))
     sample = search.of_some(some)
@@ -92,7 +92,7 @@ def _widen_search(index: Any, search: SimilaritySearch, k: int) -> bool:
     while True:
         near = np.full(exact.shape, np.nan)
         _search_index(index, sample, k, places, near, lambda done, total: None)
-        # what is as good as the last of the best, but for rounding, is as good as that
+        # a target whose score equals the lowest of the best, up to rounding, counts as found
         if np.count_nonzero(near >= least - 1e-9) >= wanted:
             return True
         if 2 * _COST * index.expansion_search > len(search.targets):
@@ -103,7 +103,7 @@ def _widen_search(index: Any, search: SimilaritySearch, k: int) -> bool:
 def _search_index(
     index: Any, search: SimilaritySearch, k: int, best: Rows, scores: Floats, report: Report
 ) -> None:
-    """Fill in what an index finds, without what is barred, in the order of exact scores."""
+    """Fill in what the index finds, without barred targets, in the order of exact scores."""
     n_targets = len(search.targets)
     for sources in slices(len(best), SOURCES_AT_A_TIME):
         units = search.directions(search.sources[sources])
@@ -126,12 +126,15 @@ def _search_index(
 def _matches(
     index: Any, units: NDArray[np.float32], wanted: NDArray[np.int64], n_targets: int
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Who finds whom, at least as many as each wants, those who want about as many together."""
+    """Return pairs of sources and found targets, at least `wanted` for each source.
+
+    Sources that want about as many are searched together.
+    """
     sizes = np.minimum(1 << np.ceil(np.log2(wanted)).astype(np.int64), n_targets)
     found = []
     for size in np.unique(sizes).tolist():
         those = np.flatnonzero(sizes == size)
-        those = np.resize(those, max(2, len(those)))  # one alone would be answered otherwise
+        those = np.resize(those, max(2, len(those)))  # usearch answers one alone in another form
         answer = index.search(units[those], size, threads=available_cpus())
         there = np.arange(size) < np.asarray(answer.counts)[:, None]
         who = np.broadcast_to(those[:, None], there.shape)[there]

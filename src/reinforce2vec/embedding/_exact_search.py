@@ -1,4 +1,8 @@
-"""Which rows of a matrix are most similar to which: all products of two, in blocks."""
+"""Exact search for the most similar rows of a matrix: all scalar products, in blocks.
+
+Our own takes 0.66 ms of CPU time per node among 99,995 nodes; scikit-learn's brute force takes 1.1
+to 2.6 times as long, numpy 4.6 to 5.1 times (benchmarks/results/neighbors.md).
+"""
 
 from __future__ import annotations
 
@@ -16,14 +20,14 @@ from .._util.compiled import compiled
 from .._util.errors import InputError
 from .._util.machine import available_cpus
 from .._util.progress import Report
-from .embedding import cosines, highest, norms, row_products
+from ._angles import cosines, highest, norms, row_products
 
-_BLOCK_BYTES = 1 << 24  # of cosines, or of vectors, that are made at a time
-SOURCES_AT_A_TIME = 1024  # that look at a time
-_SPARE = 256  # places on a shortlist, beside twice as many as are wanted
-_ROUNDING = 2.0**-24  # of a float32
-_CROWD = 16  # sources of one vector, from which on they are worked on together
-_CACHED_BYTES = 1 << 19  # of vectors in float64
+_BLOCK_BYTES = 1 << 24  # of cosines, or of vectors, to compute at a time
+SOURCES_AT_A_TIME = 1024
+_SPARE = 256  # places on a shortlist in addition to 2 k
+_ROUNDING = 2.0**-24  # relative rounding error of a float32
+_CROWD = 16  # as many sources with the same vector are processed together
+_CACHED_BYTES = 1 << 19  # of vectors in float64, which fit in the cache of a core
 
 Rows = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -32,21 +36,21 @@ _Barred = Callable[[slice], tuple[NDArray[np.int64], Rows]]
 
 @dataclass(frozen=True, eq=False)
 class SimilaritySearch:
-    """Who looks for whom, and what is a good find: the cosine of two vectors, and a bonus.
+    """A search for the best targets of each source; the score is the cosine plus a bonus.
 
     Attributes
     ----------
     vectors : float32 array (n, dimensions)
         Finite numbers.
     sources : int32 array
-        Rows that look for similar ones.
+        Rows whose most similar rows are searched.
     targets : int32 array
         Rows that can be found, ascending.
     barred : callable
-        Takes a slice of the sources and tells, as a sorted adjacency (begins, places), which of the
+        Takes a slice of the sources and returns, as a sorted adjacency (begins, places), which
         targets each of them must not find; places count the targets from 0.
     bonus : float64 array, optional
-        What is added to the cosine, for each target.
+        Added to the cosine, for each target.
     """
 
     vectors: Vectors
@@ -57,7 +61,7 @@ class SimilaritySearch:
 
     @cached_property
     def lengths(self) -> Floats:
-        """Lengths of all vectors; InputError if one is not finite."""
+        """Norms of all vectors; InputError if one is not finite."""
         lengths = norms(self.vectors)
         bad = np.flatnonzero(~np.isfinite(lengths))
         if bad.size:
@@ -68,7 +72,7 @@ class SimilaritySearch:
         return lengths
 
     def directions(self, rows: Rows) -> Vectors:
-        """Vectors of length 1; those of zeros stay."""
+        """Return vectors scaled to length 1; those of zeros stay."""
         units = np.empty((len(rows), self.vectors.shape[1]), np.float32)
         for part in row_blocks(units):
             lengths = self.lengths[rows[part], None]
@@ -76,7 +80,7 @@ class SimilaritySearch:
         return units
 
     def scores(self, rows: NDArray[Any], places: NDArray[Any]) -> Floats:
-        """Cosine and bonus of each pair of a row and a target, in float64."""
+        """Return the score of each pair of a row and a target, in float64."""
         found = np.empty(len(rows))
         for part in slices(len(rows), max(1, _BLOCK_BYTES // (4 * self.vectors.shape[1]))):
             a, b = rows[part], self.targets[places[part]]
@@ -85,7 +89,7 @@ class SimilaritySearch:
         return found if self.bonus is None else found + self.bonus[places]
 
     def of_some(self, numbers: NDArray[np.int64]) -> SimilaritySearch:
-        """The same for some of the sources."""
+        """Return the same search for some of the sources."""
 
         def barred(part: slice) -> tuple[NDArray[np.int64], Rows]:
             each = [self.barred(slice(one, one + 1))[1] for one in numbers[part].tolist()]
@@ -97,7 +101,7 @@ class SimilaritySearch:
 
 
 def slices(size: int, step: int) -> Iterator[slice]:
-    """Slices of so many items, the last perhaps of fewer."""
+    """Return slices of `step` items each, the last perhaps of fewer."""
     return (slice(first, min(first + step, size)) for first in range(0, size, step))
 
 
@@ -109,7 +113,7 @@ def fill_in_order(
     best: Rows,
     scores: Floats,
 ) -> None:
-    """Score targets that were found, and fill in the best of each source; `who` is ascending."""
+    """Score the targets found for each source, and fill in the best ones; `who` is ascending."""
     exact = search.scores(search.sources[sources][who], found)
     order = np.lexsort((found, -exact, who))
     ranks = np.arange(len(who)) - np.searchsorted(who, who)
@@ -122,16 +126,16 @@ def fill_in_order(
 
 
 class _Shortlists(NamedTuple):
-    """For each source the targets that may be among its best, by products in float32."""
+    """For each source, the targets that may be among its best, by products in float32."""
 
-    best: NDArray[np.float32]  # the k best products, the least of them first: a heap
+    best: NDArray[np.float32]  # the k best products, as a heap with the least of them first
     counts: NDArray[np.int64]  # how many are on the list; -1 if there was no room for all
     products: NDArray[np.float32]
     places: Rows
 
     @classmethod
     def empty(cls, n_sources: int, k: int, room: int) -> _Shortlists:
-        """Lists for so many sources and targets."""
+        """Return empty lists with room for `room` targets of each source."""
         return cls(
             np.full((n_sources, k), -np.inf, np.float32),
             np.zeros(n_sources, np.int64),
@@ -148,7 +152,7 @@ class _Shortlists(NamedTuple):
         barred: tuple[NDArray[np.int64], Rows],
         slack: float,
     ) -> None:
-        """Put what may be among the best of some targets on the lists."""
+        """Add those of some targets that may be among the best."""
 
         def add_to(rows: slice) -> None:
             places = first_place, rows.start, rows.stop
@@ -162,9 +166,9 @@ def search_exactly(
 ) -> None:
     """Fill in the best of all targets.
 
-    Products in float32 make a shortlist for each source: whatever may be among the best, rounding
-    set aside. What is on the list is then scored in float64. So neither the size of blocks nor the
-    order of sums in a product can be seen in the result.
+    Products in float32 give a shortlist for each source: all targets that may be among the best,
+    given rounding errors. These are then scored in float64. So the result depends neither on the
+    size of blocks nor on the order of sums in a product.
     """
     n_targets = len(search.targets)
     k = min(k, n_targets)
@@ -194,9 +198,9 @@ def search_exactly(
 
 
 def _rounding_margin(search: SimilaritySearch) -> float:
-    """How far a product in float32 may fall behind one that is no better.
+    """Return how much smaller a product in float32 may be than one that is not better.
 
-    Twice its largest error: every number of the two vectors, every product of them and every sum
+    Twice the largest rounding error: every number of the two vectors, every product and every sum
     is rounded once.
     """
     most = 0.0 if search.bonus is None else float(np.abs(search.bonus).max())
@@ -218,9 +222,9 @@ def _extend_shortlists(
     listed_products: Any,
     listed_places: Any,
 ) -> None:
-    """Put targets on the shortlists of the sources from `first` to before `last`.
+    """Add targets to the shortlists of the sources from `first` to before `last`.
 
-    One comparison for each product, and little else once the lists hold good ones.
+    One comparison for each product, and little else once the lists hold good targets.
     """
     room = listed_products.shape[1]
     for i in range(first, last):
@@ -248,7 +252,7 @@ def _extend_shortlists(
 
 @compiled
 def _replace_least(heap: Any, number: Any) -> None:
-    """Put a number in the place of the least, which comes first; children of i are 2 i + 1, + 2."""
+    """Replace the least number of a heap, its first; the children of i are 2 i + 1 and 2 i + 2."""
     place, child = 0, 1
     while child < len(heap):
         if child + 1 < len(heap) and heap[child + 1] < heap[child]:
@@ -262,7 +266,7 @@ def _replace_least(heap: Any, number: Any) -> None:
 
 @compiled
 def contains_sorted(numbers: Any, begin: int, end: int, wanted: int) -> bool:
-    """Whether a number is in an ascending part of an array."""
+    """Return whether a number is in the ascending part numbers[begin:end]; binary search."""
     while begin < end:
         middle = (begin + end) // 2
         if numbers[middle] == wanted:
@@ -276,7 +280,7 @@ def contains_sorted(numbers: Any, begin: int, end: int, wanted: int) -> bool:
 
 @compiled
 def _shorten(products: Any, places: Any, count: int, threshold: Any) -> int:
-    """Take off a list whatever does not reach the threshold; returns how many are left."""
+    """Remove the targets below the threshold from a list; return how many are left."""
     kept = 0
     for i in range(count):
         if products[i] >= threshold:
@@ -285,13 +289,13 @@ def _shorten(products: Any, places: Any, count: int, threshold: Any) -> int:
     return kept
 
 
-# -- where shortlists are not short ------------------------------------------------------------
+# -- sources with too many equally good targets for a shortlist --------------------------------
 
 
 def score_all_targets(
     search: SimilaritySearch, numbers: NDArray[np.int64], k: int, best: Rows, scores: Floats
 ) -> None:
-    """Fill in the best for sources with too many equals for a shortlist: all scores in float64."""
+    """Fill in the best targets of some sources by computing all their scores in float64."""
     if not numbers.size:
         return
     vectors = search.vectors[search.sources[numbers]]
@@ -309,7 +313,7 @@ def score_all_targets(
 def _fill_equal_sources(
     search: SimilaritySearch, members: NDArray[np.int64], k: int, best: Rows, scores: Floats
 ) -> None:
-    """Fill in the best for sources of one vector, as nodes with the same neighbours may have."""
+    """Fill in the best targets of sources with the same vector, whose scores are the same."""
     found = _scores_of_all_targets(search, search.sources[members[:1]])[0]
     barred = [search.barred(slice(number, number + 1))[1] for number in members.tolist()]
     order = highest(found, k + max(map(len, barred)))
@@ -321,7 +325,7 @@ def _fill_equal_sources(
 def _fill_each_source(
     search: SimilaritySearch, numbers: NDArray[np.int64], k: int, best: Rows, scores: Floats
 ) -> None:
-    """Fill in the best for sources of different vectors, some at a time."""
+    """Fill in the best targets of sources with different vectors, some at a time."""
     looking = search.of_some(numbers)
 
     def fill_in(some: slice) -> None:
@@ -340,10 +344,10 @@ def _fill_each_source(
 
 
 def _scores_of_all_targets(search: SimilaritySearch, rows: Rows) -> Floats:
-    """Scores of some rows with all targets, the same to the last bit as those of `Search.scores`.
+    """Return scores of some rows with all targets, equal to those of `scores` to the last bit.
 
-    So not by a matrix product, see :func:`row_products`, but by the same sums, of blocks of targets
-    that fit in a processor's cache.
+    So not by a matrix product, see :func:`row_products`, but by the same sums, over blocks of
+    targets that fit in the cache of a core.
     """
     found = np.empty((len(rows), len(search.targets)))
     looking = search.vectors[rows].astype(np.float64)

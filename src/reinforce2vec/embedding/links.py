@@ -1,4 +1,4 @@
-"""Links that are likely missing: for every node, those that it is most likely to get."""
+"""Link recommendation: for every node, the missing links that are most likely."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from .matching import rows_in_embedding
 from .nearest import best_targets, check_embedding, search_progress, selected_rows
 
 _SCORES = ("odds", "cosine")
-_SAMPLE = 50_000  # edges, and as many pairs without one, that tell what makes an edge
-_DIGITS = 9  # of a score after the point, so that it is the same from both ends of a pair
+_SAMPLE = 50_000  # edges, and as many pairs without an edge, to fit the regression on
+_DIGITS = 9  # of a score after the decimal point, so that both ends of a pair get the same
 _SHOWN = 10  # links in a notebook
 
 
-# -- for users ---------------------------------------------------------------------------------
+# -- the public functions ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecommendedLinks:
-    """Links that a graph has not and is likely to get: goes through (source, target, score).
+    """Recommended links; iterates over (source, target, score).
 
     Attributes
     ----------
     sources : int64 or object array (m,)
-        The nodes that were asked for, each as often as it has recommendations.
+        The nodes that get recommendations, each repeated for each of them.
     targets : int64 or object array (m,)
-        Whom they should be linked to, for each source the most likely first.
+        The recommended nodes, for each source the most likely first.
     scores : float64 array (m,)
         The higher, the more likely.
     directed : bool
-        Whether a link says nothing about the way back.
+        Whether links have a direction, from source to target.
     """
 
     sources: Ids
@@ -53,7 +53,7 @@ class RecommendedLinks:
     directed: bool
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
-        """Go through (source, target, score)."""
+        """Iterate over (source, target, score)."""
         columns = (self.sources, self.targets, self.scores)
         return zip(*(column.tolist() for column in columns), strict=True)
 
@@ -61,7 +61,7 @@ class RecommendedLinks:
         return len(self.scores)
 
     def best(self, k: int) -> RecommendedLinks:
-        """The k most likely of all, the most likely first; an undirected link once."""
+        """Return the k most likely links, the most likely first; an undirected link only once."""
         k = check_count("k", k, 1)
         order = np.argsort(-self.scores, kind="stable")[: 2 * k]  # a link is there twice at most
         pairs = zip(self.sources[order].tolist(), self.targets[order].tolist(), strict=True)
@@ -76,7 +76,7 @@ class RecommendedLinks:
         )
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row for each link: source, target and score."""
+        """Return a pandas DataFrame with one row for each link: source, target and score."""
         columns = {"source": self.sources, "target": self.targets, "score": self.scores}
         return pandas_for("to_frame()").DataFrame(columns)
 
@@ -104,48 +104,50 @@ def recommend_links(
     method: str = "auto",
     progress: bool = True,
 ) -> RecommendedLinks:
-    """For every node, the nodes that it is most likely linked to and is not yet.
+    """Recommend new links: for every node, the nodes that it is most likely to be linked to.
 
-    Never the node itself nor a neighbour (on a directed graph, none that it points to already).
+    A node itself and its neighbours are never recommended (on a directed graph, those it already
+    points to).
 
     Parameters
     ----------
     embedding : Embedding
-        Vectors learned from the graph, all of them finite. Smoothed ones, see :func:`smooth`, give
-        better recommendations.
+        Vectors learned from the graph; all numbers must be finite. Smoothed vectors, see
+        :func:`smooth`, give better recommendations.
     graph : Graph
-        The links that are there; anything that :meth:`Graph.from_any` takes. Nodes are matched by
-        their ids: one without a vector is left out, one that only has a vector has no links yet.
+        The existing links, or anything that :meth:`Graph.from_any` takes. Nodes are matched by id:
+        nodes without a vector are ignored, and nodes that are not in the graph have no links yet.
     k : int, default 10
-        How many recommendations for each node.
-    nodes : node id, or iterable of them, optional
-        Who gets recommendations; by default every node with a vector.
+        Number of recommendations for each node.
+    nodes : node id, or iterable of node ids, optional
+        The nodes that get recommendations; by default all nodes with a vector.
     candidates : iterable of node ids, optional
-        Who can be recommended; by default every node with a vector. Where users are linked to
-        items, pass `nodes=users, candidates=items`: with `candidates` alone, items get items, too.
+        The nodes that can be recommended; by default all nodes with a vector. If users are linked
+        to items, pass `nodes=users, candidates=items`: with `candidates` alone, items are also
+        recommended to items.
     score : {"odds", "cosine"}
-        "odds": the logarithm of the odds that the pair is an edge, in a lot of as many edges as
-        other pairs; by a logistic regression, on edges of the graph and pairs that are none, from
-        the cosine of the two vectors and the logarithm of the degrees; of graphs whose edges these
-        do not tell, the cosine. "cosine": the cosine alone, which does not prefer nodes with many
-        links, and is right less often. Weights of edges are not looked at.
+        "odds": the log-odds that the pair is an edge, in a sample with as many edges as other
+        pairs. A logistic regression on edges and non-edges of the graph predicts it from the cosine
+        similarity and the logarithms of the degrees. If these do not explain the edges of a graph,
+        the cosine is used. "cosine": the cosine alone, which does not favour nodes with many links
+        and is less accurate. Weights of edges have no effect.
     method : {"auto", "exact", "approximate"}
         As for :func:`nearest_neighbors`.
     progress : bool, default True
-        Show a line on the terminal, if there is one.
+        Whether to show progress on the terminal, if there is one.
 
     Returns
     -------
     RecommendedLinks
-        Goes through (source, target, score), for each source the most likely first. `best(k)` are
-        the most likely of all; `to_frame()` makes a table.
+        Iterates over (source, target, score), for each source the most likely first. `best(k)`
+        returns the most likely links of all; `to_frame()` returns a table.
 
     Notes
     -----
-    Of edges that were taken out of the Facebook graph, ten recommendations from smoothed vectors
-    find 3.4 by "odds" and 3.0 by "cosine", and from raw ones 3.1 and 2.2. Among friends, who have
-    many friends in common, counting these (by resource allocation) finds 3.8; vectors also reach
-    nodes that share no neighbour, such as users and items. See `benchmarks/recommendation.py`.
+    If edges are removed from the Facebook graph, ten recommendations from smoothed vectors recover
+    3.4 of them with "odds" and 3.0 with "cosine"; from raw vectors, 3.1 and 2.2. Friends have many
+    friends in common, so that counting these (resource allocation) recovers 3.8; vectors also reach
+    nodes without a common neighbour, such as users and items. See `benchmarks/recommendation.py`.
 
     Examples
     --------
@@ -185,11 +187,11 @@ def recommend_links(
     )
 
 
-# -- links that are there ----------------------------------------------------------------------
+# -- existing links ----------------------------------------------------------------------------
 
 
 def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
-    """The graph with the embedding's nodes, in its rows; what has no vector is left out."""
+    """Return the graph with the rows of the embedding; nodes without a vector are left out."""
     if np.array_equal(embedding.ids, graph.ids):
         return graph
     ends = rows_in_embedding(embedding, graph).astype(np.int32)[edges_of(graph)[0]]
@@ -198,7 +200,7 @@ def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
 
 
 class _LinkedTargets:
-    """Tells which targets some sources must not find: themselves, and whom they are linked to."""
+    """Excludes targets from the search of sources: themselves, and those they are linked to."""
 
     def __init__(self, graph: Graph, sources: Rows, targets: Rows) -> None:
         self._graph, self._sources = graph, sources
@@ -206,7 +208,7 @@ class _LinkedTargets:
         self._places[targets] = np.arange(len(targets), dtype=np.int32)
 
     def __call__(self, part: slice) -> tuple[NDArray[np.int64], Rows]:
-        """Where those of each source begin, and their places among the targets, ascending."""
+        """Return where those of each source begin, and their ascending places among targets."""
         rows = self._sources[part]
         begins = self._graph.indptr[rows]
         degrees = self._graph.indptr[rows + 1] - begins
@@ -220,27 +222,27 @@ class _LinkedTargets:
         return offsets, places[order]
 
 
-# -- what makes an edge ------------------------------------------------------------------------
+# -- log-odds of an edge -----------------------------------------------------------------------
 
 
 class _Odds(NamedTuple):
-    """What the log odds of an edge are made of."""
+    """Coefficients of the log-odds of an edge."""
 
-    cosine: float  # times the cosine of the two vectors
-    popularity: float  # times log(1 + degree) of both nodes
-    edge: float  # and this
+    cosine: float  # of the cosine of the two vectors
+    popularity: float  # of log(1 + degree), summed over both nodes
+    edge: float  # the intercept
 
 
 _PLAIN = _Odds(1.0, 0.0, 0.0)  # the cosine alone
 
 
 def _fit_odds(search: SimilaritySearch, graph: Graph) -> _Odds:
-    """Learn from the graph what edges to targets have that other pairs have not.
+    """Fit the log-odds of an edge to a sample of the graph's edges to targets, and of non-edges.
 
-    Does not depend on who looks, so that a node gets the same alone and among all. What makes no
-    sense is not believed: unlikeness does not link, nor does a low degree, nor does the logarithm
-    of a degree count for more than the cosine. The rest is then learned anew, and where even that
-    makes no sense, the cosine alone is left.
+    Independent of the sources, so that a node gets the same recommendations alone and among all.
+    Implausible coefficients are not used: the cosine must count, degrees must not count negatively,
+    nor more than the cosine. If they do, a regression with fixed shares is fitted instead, and if
+    even that is implausible, the cosine alone is the score.
     """
     rng = np.random.default_rng(0)
     is_target = np.zeros(graph.n_nodes, bool)
@@ -263,20 +265,20 @@ def _fit_odds(search: SimilaritySearch, graph: Graph) -> _Odds:
     (cosine, popularity), edge = _fit_logistic(np.column_stack([alike, popular]), truth)
     if 0 <= popularity <= cosine and cosine > 0:
         return _Odds(cosine, popularity, edge)
-    share = float(popularity > 0)  # as much as a cosine counts, at most
+    share = float(popularity > 0)  # degrees count at most as much as the cosine
     (steepness,), edge = _fit_logistic((alike + share * popular)[:, None], truth)
     return _Odds(steepness, share * steepness, edge) if steepness > 0 else _PLAIN
 
 
 def _fit_logistic(facts: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], float]:
-    """What each fact about a pair adds to the log odds that it is an edge, and what is left."""
+    """Return the coefficient of each feature of a pair, and the intercept."""
     weights, edge = fit_logistic(facts, truth[:, None], standardise=True)
     return weights[:, 0].tolist(), float(edge[0])
 
 
 @compiled
 def _linked(indptr: Any, indices: Any, sources: Any, targets: Any) -> Any:
-    """Which of the pairs are edges."""
+    """Return which of the pairs are edges."""
     found = np.empty(len(sources), np.bool_)
     for i in range(len(sources)):
         found[i] = contains_sorted(indices, indptr[sources[i]], indptr[sources[i] + 1], targets[i])
