@@ -434,7 +434,9 @@ def test_only_the_files_that_are_not_here_are_fetched(toy, server, cache, tmp_pa
 @pytest.mark.parametrize("content", [b"7 3\n3 12\n", b"<html> </html>\n", b"", b"\x00\xff\xfe"])
 def test_a_wrong_download_is_not_kept(toy, server, cache, content):
     server.files["published.ungraph"] = content
-    with pytest.raises(InputError, match=r"^toy: what was fetched is not right: toy\.ungraph[:,] "):
+    with pytest.raises(
+        InputError, match=r"^toy: the downloaded data are not right: toy\.ungraph[:,] "
+    ):
         load_dataset("toy")
     assert files_in(cache) == []
 
@@ -442,7 +444,9 @@ def test_a_wrong_download_is_not_kept(toy, server, cache, content):
 def test_a_download_that_breaks_off_leaves_nothing(toy, server, cache):
     """Old versions of urllib3 do not notice; the check of what was fetched does."""
     server.breaks_off = True
-    with pytest.raises(InputError, match=r"the connection broke off|what was fetched is not right"):
+    with pytest.raises(
+        InputError, match=r"the connection broke off|the downloaded data are not right"
+    ):
         load_dataset("toy")
     assert files_in(cache) == []
 
@@ -469,7 +473,7 @@ def test_without_a_network_one_is_told_what_to_do_by_hand(toy, cache, monkeypatc
     away = PublishedFile("toy.ungraph", "http://127.0.0.1:9/toy.ungraph")  # nobody listens there
     monkeypatch.setitem(toy.__dict__, "sources", (away, *toy.sources[1:]))
     sentence = (
-        "toy: toy.ungraph is not on this machine and could not be fetched from "
+        "toy: toy.ungraph is not on this machine and could not be downloaded from "
         "http://127.0.0.1:9/toy.ungraph: there is no connection to the server. To go on without, "
         f"get it by other means and save it as {cache / 'toy.ungraph'}, or as toy.ungraph in a "
         "folder that data_dir or REINFORCE2VEC_DATA names"

@@ -1,4 +1,4 @@
-"""Loading a data set: find its files or fetch them, read them, check what they hold."""
+"""Loads a data set: finds its files or downloads them, reads them, and verifies their contents."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ def load_dataset(
 ) -> Dataset:
     """Load a data set of the paper by its name.
 
-    Its files are looked for in the folder that the environment variable REINFORCE2VEC_DATA
-    names, then among those fetched before, and fetched from where they are published if they are
-    in neither. What was read is compared with what was published, so a data set that loads is
-    the right one.
+    The files are searched in the folder that the environment variable REINFORCE2VEC_DATA names,
+    then among those downloaded before, and downloaded from their publisher if they are in neither.
+    Their contents are verified, so a data set that loads is the published one.
 
     ============  ===========================================  ======  =======  =======
-    name          what it is                                   nodes   edges    classes
+    name          contents                                     nodes   edges    classes
     ============  ===========================================  ======  =======  =======
     facebook      friendships on Facebook                       4,039   88,234
     ca-astroph    co-authors in astrophysics                   17,903  196,972
@@ -39,11 +38,11 @@ def load_dataset(
     Parameters
     ----------
     name : str
-        Which one.
+        The name of the data set.
     data_dir : path, optional
-        The folder that holds the files; nothing is looked for elsewhere, and nothing fetched.
+        The folder that holds the files; other folders are not searched, and nothing is downloaded.
     progress : bool, default True
-        Whether a terminal shows how far a download is.
+        Whether to show the progress of a download on the terminal, if there is one.
 
     Returns
     -------
@@ -52,7 +51,7 @@ def load_dataset(
     Raises
     ------
     InputError
-        If a file is not there and cannot be fetched, or is not the published one.
+        If a file is missing and cannot be downloaded, or is not the published one.
 
     Examples
     --------
@@ -75,7 +74,7 @@ def load_dataset(
 def find_files(
     entry: DatasetEntry, data_dir: str | os.PathLike[str] | None = None
 ) -> list[Path | None]:
-    """Where each file of a data set is on this machine; None for one that is not."""
+    """Return where each file of a data set is on this machine; None for a missing file."""
     if data_dir is not None:
         folders = [existing_folder(data_dir, "data_dir")]
     else:
@@ -87,14 +86,14 @@ def find_files(
 
 
 def existing_folder(folder: str | os.PathLike[str], whence: str) -> Path:
-    """A folder that must be there."""
+    """Return a folder; InputError, which names `whence` it came, if it does not exist."""
     if not Path(folder).is_dir():
         raise InputError(f"{folder}: there is no such folder ({whence} names it)")
     return Path(folder)
 
 
 def _download_and_read(entry: DatasetEntry, places: list[Path | None], progress: bool) -> Dataset:
-    """Fetch the files that are not there; they enter the cache when they proved to be right."""
+    """Download the missing files; they enter the cache after they were verified."""
     cache = cache_folder()
     try:
         cache.mkdir(parents=True, exist_ok=True)
@@ -114,7 +113,7 @@ def _download_and_read(entry: DatasetEntry, places: list[Path | None], progress:
             dataset = _read_and_check(entry, paths)
         except InputError as error:
             words = str(error).replace(f"{folder}{os.sep}", "")
-            raise InputError(f"{entry.name}: what was fetched is not right: {words}") from None
+            raise InputError(f"{entry.name}: the downloaded data are not right: {words}") from None
         for source, path, place in zip(entry.sources, paths, places, strict=True):
             if place is None:
                 os.replace(path, cache / source.name)
@@ -122,12 +121,12 @@ def _download_and_read(entry: DatasetEntry, places: list[Path | None], progress:
 
 
 def _download_file(entry: DatasetEntry, source: PublishedFile, path: Path, progress: bool) -> None:
-    """Fetch one file; InputError, with what to do by hand, if it cannot be."""
+    """Download one file; InputError, with what to do by hand, if that fails."""
     try:
         download(source.url, path, progress)
     except InputError as error:
         raise InputError(
-            f"{entry.name}: {source.name} is not on this machine and could not be fetched from "
+            f"{entry.name}: {source.name} is not on this machine and could not be downloaded from "
             f"{source.url}: {error}. To go on without, get it by other means and save it as "
             f"{cache_folder() / source.name}, or as {source.name} in a folder that data_dir "
             f"or {_FOLDER_VARIABLE} names"
@@ -135,7 +134,7 @@ def _download_file(entry: DatasetEntry, source: PublishedFile, path: Path, progr
 
 
 def _read_and_check(entry: DatasetEntry, paths: list[Path]) -> Dataset:
-    """Make a data set of its files; InputError if they are not what was published."""
+    """Read a data set from its files; InputError if they are not the published ones."""
     for source, path in zip(entry.sources, paths, strict=True):
         if source.sha256 is not None:
             found = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -150,7 +149,7 @@ def _read_and_check(entry: DatasetEntry, paths: list[Path]) -> Dataset:
 
 
 def _check_same(path: Path, source: PublishedFile, expected: object, found: object) -> None:
-    """InputError if a file holds something else than expected."""
+    """Raise InputError if a file does not hold what is expected."""
     if expected != found:
         raise InputError(
             f"{path}: this is not the file that was published: expected {expected}, found "

@@ -1,4 +1,4 @@
-"""The data sets of the paper: where they are published, and what they must be."""
+"""The data sets of the paper: where they are published, and how their contents are verified."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ._reading import (
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A file: its name here, which may also have or lack .gz, and where it is published."""
+    """A published file: its name on this machine, with or without .gz, and its address."""
 
     name: str
     url: str
@@ -30,11 +30,11 @@ class PublishedFile:
 
     @property
     def host(self) -> str:
-        """The server that publishes it."""
+        """Name of the server that publishes it."""
         return urlsplit(self.url).netloc
 
     def within(self, folder: Path) -> Path | None:
-        """The file in a folder, compressed or not; None if it is not there."""
+        """Return the path of the file in a folder, compressed or not; None if it is missing."""
         plain = self.name.removesuffix(".gz")
         names = (self.name, plain + ".gz", plain)
         return next((folder / name for name in names if (folder / name).is_file()), None)
@@ -42,7 +42,7 @@ class PublishedFile:
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """All that is known of a data set before its files are opened."""
+    """A data set: its description, its files, how to read them, and what they must hold."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ class DatasetEntry:
 
 
 _SNAP = "https://snap.stanford.edu"
-# One commit of many: at others these files hold another graph.
+# A fixed commit: at others these files hold another graph.
 _PRONE = (
     "https://raw.githubusercontent.com/THUDM/ProNE/4284b74371ee093f163081a4e71b52b73acc981e/data"
 )
@@ -174,7 +174,7 @@ REGISTRY = {entry.name: entry for entry in _ENTRIES}
 
 
 def registered(name: str) -> DatasetEntry:
-    """What is known of a data set."""
+    """Return the entry of a data set; InputError if there is none of that name."""
     if not isinstance(name, str) or name not in REGISTRY:
         raise InputError(f"there is no data set {name!r}: choose one of {', '.join(REGISTRY)}")
     return REGISTRY[name]
