@@ -23,8 +23,8 @@ from sklearn.neighbors import NearestNeighbors
 
 import reinforce2vec as r2v
 from machine import describe
-from reinforce2vec.embedding import approximate_search as indexing
-from reinforce2vec.embedding.nearest import nearest_rows, search_among
+from reinforce2vec.embedding import _approximate_search as indexing
+from reinforce2vec.embedding.nearest import _search_among, nearest_rows
 from reporting import publish
 
 HERE = Path(__file__).parent
@@ -93,16 +93,16 @@ def measure(name: str, options: argparse.Namespace) -> dict:
         np.random.default_rng(0).choice(len(vectors), min(options.queries, len(vectors)), False)
     ).astype(np.int32)
     units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
-    search = search_among(vectors, queries)
-    making, index = timed(lambda: indexing.index_of(search, lambda done: None))
-    trying, enough = timed(lambda: indexing.widen(index, search, K))
+    search = _search_among(vectors, queries)
+    making, index = timed(lambda: indexing._build_index(search, lambda done: None))
+    trying, enough = timed(lambda: indexing._widen_search(index, search, K))
     print(f"{name}: index of {len(vectors):,} made in {making['seconds']:.1f} s", file=sys.stderr)
     if not enough:
-        index.expansion_search = indexing.WIDTH
+        index.expansion_search = indexing._WIDTH
 
     def in_index() -> tuple:
         rows, scores = np.full((len(queries), K), -1, np.int32), np.full((len(queries), K), np.nan)
-        indexing.look_up(index, search, K, rows, scores, lambda done: None)
+        indexing._search_index(index, search, K, rows, scores, lambda done: None)
         return rows, scores
 
     cosine, euclidean = by_sklearn("cosine", vectors), by_sklearn("euclidean", units)

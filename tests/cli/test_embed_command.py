@@ -90,7 +90,7 @@ def untrained(monkeypatch):
 # -- what it writes ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", vector_files.FORMATS)
+@pytest.mark.parametrize("suffix", vector_files._FORMATS)
 def test_the_vectors_are_those_of_the_library_in_every_format(folder, suffix):
     check(embed(output=f"vectors{suffix}"))
     expected = Reinforce2Vec(**FEW).fit("edges.txt").embedding_

@@ -125,7 +125,8 @@ def test_vectors_alone_have_communities_but_no_degrees(groups):
     assert header["edges"] is None
     assert "community" in arrays
     assert not {"degree", "missing", "edge_ends", "label"} & set(arrays)
-    alone = find_communities(neighbor_graph(embedding, progress=False))
+    links = neighbor_graph(embedding, *nearest_rows(embedding.vectors, progress=False))
+    alone = find_communities(links)
     assert np.array_equal(arrays["community"], alone)
 
 

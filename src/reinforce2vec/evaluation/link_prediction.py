@@ -14,7 +14,7 @@ from .._util.errors import InputError
 from .._util.logistic import fit_logistic, predict
 from ..embedding.embedding import OPERATORS
 from ..embedding.matching import as_matrix
-from ..files.converters import kind
+from ..files.converters import type_name
 from ..graph import Graph
 from ..models.estimator import Estimator
 from .metrics import auc, average_precision
@@ -134,7 +134,7 @@ def learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:
     if not callable(embed):
         raise InputError(
             "embed must be a model with fit_transform, or a function from a graph to a matrix, not "
-            f"a {kind(embed)}: what is left without the held-out edges is to be embedded"
+            f"a {type_name(embed)}: what is left without the held-out edges is to be embedded"
         )
     return lambda graph, seed: embed(graph)
 

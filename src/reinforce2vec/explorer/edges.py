@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedding import Embedding
+from ..embedding.matching import rows_in_graph
 from ..graph import Graph, edges_of
-from ..plotting.maps import degrees_of, rows_of
+from ..plotting.maps import degrees_of
 
 MAP_EDGES = 2_000_000  # in a page, so that it stays small enough to be mailed
 PER_NODE = (50, 30, 20, 10)  # edges that a node keeps where the graph has more than that
@@ -42,7 +43,7 @@ class Links:
     @classmethod
     def of(cls, embedding: Embedding, graph: Graph) -> Links:
         """The graph as seen from all nodes of an embedding; InputError if it has none of them."""
-        rows = rows_of(embedding, graph)
+        rows = rows_in_graph(embedding, graph)
         inward = None
         if graph.directed:
             counts = np.bincount(graph.indices, minlength=graph.n_nodes)

@@ -14,7 +14,7 @@ from .._util.cuda import device
 from .._util.errors import InputError
 from ..embedding import Embedding
 from ..embedding.embedding import checked_vectors
-from ..embedding.matching import rows_in
+from ..embedding.matching import aligned_rows
 from ..graph import Graph
 from ..graph.matrices import check_memory, principal_axes, roots_of, undirected
 from .cuda.smoothing import DeviceLinks
@@ -104,7 +104,7 @@ def smooth(
     order, mu, theta = checked_filter(order, mu, theta)
     graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     if isinstance(embedding, Embedding):
-        rows = rows_in(embedding, graph)
+        rows = aligned_rows(embedding, graph)
         smoothed = np.empty_like(embedding.vectors)
         smoothed[rows] = _smooth(embedding.vectors[rows], graph, order, mu, theta, backend)
         return Embedding(embedding.ids, smoothed)

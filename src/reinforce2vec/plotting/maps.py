@@ -12,7 +12,8 @@ from .._util.errors import InputError
 from .._util.progress import counted
 from ..embedding import Embedding, project
 from ..embedding.embedding import as_embedding
-from ..embedding.nearest import graph_of_rows, nearest_rows
+from ..embedding.matching import rows_in_graph
+from ..embedding.nearest import nearest_rows, neighbor_graph
 from ..embedding.projection import project_method
 from ..graph import Graph, edges_of, find_communities
 from .classes import OTHER, Classes, Look, classes_of
@@ -101,7 +102,7 @@ def embedding_map(
     embedding = as_embedding(embedding)
     wanted = check_drawing(colour_by, labels, graph, width, height, len(embedding))
     whole = None if graph is None else Graph.from_any(graph)
-    rows = None if whole is None else rows_of(embedding, whole)
+    rows = None if whole is None else rows_in_graph(embedding, whole)
     points, caption = placed(embedding, method, seed, positions)
     degrees = None if whole is None or rows is None else degrees_of(whole, rows)
     sizes = sized(len(points), degrees, width * height)
@@ -176,18 +177,6 @@ def checked_positions(positions: Any, n_nodes: int) -> NDArray[np.float64]:
     return points
 
 
-def rows_of(embedding: Embedding, graph: Graph) -> NDArray[np.int64]:
-    """Where each node of the embedding stands in the graph; -1 if it does not."""
-    known = [graph.row(node) if node in graph else -1 for node in embedding.ids.tolist()]
-    rows = np.array(known, np.int64)
-    if (rows < 0).all():
-        raise InputError(
-            f"no node of the embedding is in the graph: {embedding.ids[0]!r} has a vector, and the "
-            f"graph's nodes are named like {next(iter(graph.ids.tolist()), None)!r}"
-        )
-    return rows
-
-
 def degrees_of(graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Neighbours of each node, in both directions; 0 for nodes that are not in the graph."""
     degrees = graph.degrees.copy()
@@ -210,7 +199,7 @@ def communities_of(
     """
     if graph is None or rows is None:
         nearest = nearest or nearest_rows(embedding.vectors, progress=progress)
-        codes = find_communities(graph_of_rows(embedding, *nearest), seed=seed)
+        codes = find_communities(neighbor_graph(embedding, *nearest), seed=seed)
     else:
         found = find_communities(graph, seed=seed)
         codes = np.where(rows < 0, OTHER, found[rows]).astype(np.int32)

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .._util.arrays import digest
 from .._util.checks import check_count
 from .._util.errors import InputError
 from .._util.progress import clock as as_clock
@@ -16,6 +15,7 @@ from .._util.progress import write_over
 from ..evaluation.results import Scores
 from ..files.writing import check_target
 from ..graph import Dataset, Graph, karate_club
+from ..graph.fingerprint import fingerprint
 from ..models import Reinforce2Vec
 from .budget import SHARE_OF_THE_END, Clock, Pace, seconds_of
 from .importance import importances
@@ -132,7 +132,7 @@ def tune(
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
         "directed": graph.directed,
-        "fingerprint": digest(graph.indptr, graph.indices, graph.weights, graph.ids),
+        "fingerprint": fingerprint(graph, direction=False),
         "dimensions": int(dimensions),
         "seed": int(seed),
         **chosen.facts,

@@ -1,4 +1,4 @@
-"""Which rows of a matrix are similar to which, by an index (HNSW) that may miss some."""
+"""Approximate search for the most similar rows of a matrix, by an HNSW index of usearch."""
 
 from __future__ import annotations
 
@@ -13,33 +13,44 @@ from numpy.typing import NDArray
 from .._util import errors
 from .._util.machine import available_cpus
 from .._util.progress import Report
-from .exact_search import SOURCES, Floats, Rows, Search, all_scored, exactly, parts, put_in_order
+from ._exact_search import (
+    SOURCES_AT_A_TIME,
+    Floats,
+    Rows,
+    SimilaritySearch,
+    fill_in_order,
+    score_all_targets,
+    search_exactly,
+    slices,
+)
 
-CONNECTIVITY = 16  # links of a node in the index
-WIDTH = 128  # nodes that a search has in view at first
-COST = 500  # a node in view costs as much time as so many in a block of products
-ENOUGH = 0.95  # of the best, that are to be found
-SAMPLE = 256  # sources that tell whether they are
+_CONNECTIVITY = 16  # links of a node in the index
+_WIDTH = 128  # nodes that a search keeps as candidates at first (ef)
+_COST = 500  # a candidate takes as much time as so many nodes in a block of products
+_ENOUGH = 0.95  # recall to reach
+_SAMPLE = 256  # sources to measure the recall with
 
 
-def nearly(search: Search, k: int, best: Rows, scores: Floats, report: Report) -> None:
-    """Fill in the best of what an index finds; of all targets, where it finds too few."""
+def search_approximately(
+    search: SimilaritySearch, k: int, best: Rows, scores: Floats, report: Report
+) -> None:
+    """Fill in the best targets that an index finds; search exactly if it finds too few."""
     n_targets = len(search.targets)
     work = n_targets + len(best)  # the index comes first
-    index = index_of(search, lambda done: report(done, work))
+    index = _build_index(search, lambda done: report(done, work))
 
     def report_found(done: int, total: int) -> None:
         report(n_targets + done, n_targets + total)
 
-    search_so = partial(look_up, index) if widen(index, search, k) else exactly
+    search_so = partial(_search_index, index) if _widen_search(index, search, k) else search_exactly
     search_so(search, k, best, scores, report_found)
 
 
-def index_of(search: Search, report: Callable[[int], None]) -> Any:
-    """An index of the targets that finds by scalar products.
+def _build_index(search: SimilaritySearch, report: Callable[[int], None]) -> Any:
+    """Build an index of the targets that searches by scalar products.
 
-    Such an index works well for vectors of one length. So, where there is a bonus, it is followed
-    by what the vector lacks in length; those who look have a 1 and a 0 in these places.
+    Such an index works well for vectors of equal length. So a bonus becomes an additional dimension
+    of a target, followed by one that makes all targets equally long; sources have 1 and 0 there.
     """
     try:
         usearch = import_module("usearch.index")
@@ -50,11 +61,11 @@ def index_of(search: Search, report: Callable[[int], None]) -> Any:
         ndim=search.vectors.shape[1] + (0 if bonus is None else 2),
         metric=usearch.MetricKind.IP,
         dtype=usearch.ScalarKind.F32,
-        connectivity=CONNECTIVITY,
-        expansion_add=WIDTH,
-        expansion_search=WIDTH,
+        connectivity=_CONNECTIVITY,
+        expansion_add=_WIDTH,
+        expansion_search=_WIDTH,
     )
-    for places in parts(len(search.targets), SOURCES):
+    for places in slices(len(search.targets), SOURCES_AT_A_TIME):
         units = search.directions(search.targets[places])
         if bonus is not None:
             squares = np.square(units).sum(axis=1) + np.square(bonus[places])
@@ -66,33 +77,35 @@ def index_of(search: Search, report: Callable[[int], None]) -> Any:
     return index
 
 
-def widen(index: Any, search: Search, k: int) -> bool:
-    """Let searches have more nodes in view, until those of a sample find enough of their best.
+def _widen_search(index: Any, search: SimilaritySearch, k: int) -> bool:
+    """Double the candidates of a search until the recall of a sample is high enough.
 
-    Vectors without any order are hard to find by an index: False where looking at all targets in
-    blocks would take no longer.
+    Vectors without structure are hard to find with an index: return False if an exact search would
+    take no longer.
     """
-    some = np.unique(np.linspace(0, len(search.sources) - 1, SAMPLE).astype(np.int64))
+    some = np.unique(np.linspace(0, len(search.sources) - 1, _SAMPLE).astype(np.int64))
     sample = search.of_some(some)
     places, exact = np.full((len(some), k), -1, np.int32), np.full((len(some), k), np.nan)
-    exactly(sample, k, places, exact, lambda done, total: None)
-    wanted = ENOUGH * np.count_nonzero(places >= 0)
+    search_exactly(sample, k, places, exact, lambda done, total: None)
+    wanted = _ENOUGH * np.count_nonzero(places >= 0)
     least = np.where(np.isnan(exact), np.inf, exact).min(axis=1, keepdims=True)
     while True:
         near = np.full(exact.shape, np.nan)
-        look_up(index, sample, k, places, near, lambda done, total: None)
-        # what is as good as the last of the best, but for rounding, is as good as that
+        _search_index(index, sample, k, places, near, lambda done, total: None)
+        # a target whose score equals the lowest of the best, up to rounding, counts as found
         if np.count_nonzero(near >= least - 1e-9) >= wanted:
             return True
-        if 2 * COST * index.expansion_search > len(search.targets):
+        if 2 * _COST * index.expansion_search > len(search.targets):
             return False
         index.expansion_search *= 2
 
 
-def look_up(index: Any, search: Search, k: int, best: Rows, scores: Floats, report: Report) -> None:
-    """Fill in what an index finds, without what is barred, in the order of exact scores."""
+def _search_index(
+    index: Any, search: SimilaritySearch, k: int, best: Rows, scores: Floats, report: Report
+) -> None:
+    """Fill in what the index finds, without barred targets, in the order of exact scores."""
     n_targets = len(search.targets)
-    for sources in parts(len(best), SOURCES):
+    for sources in slices(len(best), SOURCES_AT_A_TIME):
         units = search.directions(search.sources[sources])
         if search.bonus is not None:
             units = np.pad(units, ((0, 0), (0, 2)))
@@ -100,25 +113,28 @@ def look_up(index: Any, search: Search, k: int, best: Rows, scores: Floats, repo
         begins, barred = search.barred(sources)
         pairs = [
             those * n_targets + found
-            for those, found in matches(index, units, k + np.diff(begins), n_targets)
+            for those, found in _matches(index, units, k + np.diff(begins), n_targets)
         ]
         bars = np.repeat(np.arange(len(units)), np.diff(begins)) * n_targets + barred
         who, found = np.divmod(np.setdiff1d(np.concatenate(pairs), bars), n_targets)
-        put_in_order(search, sources, who, found.astype(np.int32), best, scores)
+        fill_in_order(search, sources, who, found.astype(np.int32), best, scores)
         nowhere = sources.start + np.flatnonzero(search.lengths[search.sources[sources]] == 0)
-        all_scored(search, nowhere, k, best, scores)
+        score_all_targets(search, nowhere, k, best, scores)
         report(sources.stop, len(best))
 
 
-def matches(
+def _matches(
     index: Any, units: NDArray[np.float32], wanted: NDArray[np.int64], n_targets: int
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Who finds whom, at least as many as each wants, those who want about as many together."""
+    """Return pairs of sources and found targets, at least `wanted` for each source.
+
+    Sources that want about as many are searched together.
+    """
     sizes = np.minimum(1 << np.ceil(np.log2(wanted)).astype(np.int64), n_targets)
     found = []
     for size in np.unique(sizes).tolist():
         those = np.flatnonzero(sizes == size)
-        those = np.resize(those, max(2, len(those)))  # one alone would be answered otherwise
+        those = np.resize(those, max(2, len(those)))  # usearch answers one alone in another form
         answer = index.search(units[those], size, threads=available_cpus())
         there = np.arange(size) < np.asarray(answer.counts)[:, None]
         who = np.broadcast_to(those[:, None], there.shape)[there]

@@ -1,49 +1,48 @@
-"""Numba kernels that find fields and tokens in lines and parse integers and weights."""
+"""Numba kernels that find fields and tokens in lines, and parse integers and weights."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-# The parts that a byte can play in a line.
+from .._util.compiled import compiled
+from .._util.ids import ONE
+
+# What kind of byte each is in a line.
 ORDINARY, BLANK, DELIMITER, LINE_END = 0, 1, 2, 3
 
-# What can be wrong with the fields of a line.
-FINE, MISSING, EMPTY, BAD_QUOTE = 0, 1, 2, 3
+# Problems of a line's fields.
+FINE, MISSING, _EMPTY, BAD_QUOTE = 0, 1, 2, 3
 
 TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
-QUOTE, HASH, PERCENT = 34, 35, 37
-PLUS, MINUS, DOT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
+_QUOTE, _HASH, _PERCENT = 34, 35, 37
+_PLUS, MINUS, DOT, ZERO, _NINE, _UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 
-ONE = np.uint64(1)
-LARGEST = 2**63 - 1
-MANTISSA_LIMIT = 9 * 10**14  # one more digit still leaves it below 2^53
-TENS = np.array(
-    [float(10**power) for power in range(23)]
-)  # the powers of ten that a float64 holds exactly
+_LARGEST = 2**63 - 1
+_MANTISSA_LIMIT = 9 * 10**14  # one more digit still leaves it below 2^53
+_POWERS_OF_TEN = np.array([float(10**power) for power in range(23)])  # exact in a float64
 
 
-# The data end with a newline, so a scan for one needs no look at the size. Places are unsigned:
-# numba would test a signed index for being negative, which doubles the time.
+# The data end with a newline, so a scan for one needs no check of the size. Places are unsigned:
+# numba would test whether a signed index is negative, which doubles the time.
 
 
-@njit(cache=True, nogil=True)
-def past_blanks(data, kinds, i):
-    """The first place from `i` on that holds no blank."""
+@compiled
+def _past_blanks(data, kinds, i):
+    """Return the first place from `i` on that holds no blank."""
     while kinds[data[i]] == BLANK:
         i += ONE
     return i
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_fields(data, kinds, stop, wanted, bounds):
     """Find where the first `wanted` fields of every line begin and end.
 
-    `kinds` gives the part that each byte plays, and a field ends at a byte of the kind `stop` or
-    above. Blank lines and comments are passed over. `bounds` gets a row for every line that holds
-    data: begin and end of its first field, of its second, .... Returns how many rows were filled,
-    what is wrong with the line after them (FINE if nothing), where that line begins, and which of
-    its fields is meant. One pass over the bytes.
+    `kinds` gives the kind of each byte, and a field ends at a byte of the kind `stop` or above.
+    Blank lines and comments are skipped. `bounds` gets a row for every line that holds data: begin
+    and end of its first field, of its second, .... Returns how many rows were filled, the problem
+    of the line after them (FINE if there is none), where that line begins, and which field has the
+    problem. One pass over the bytes.
     """
     delimited = stop == DELIMITER
     rows = 0
@@ -52,25 +51,25 @@ def find_fields(data, kinds, stop, wanted, bounds):
         line = i
         while kinds[data[i]] == BLANK or data[i] == TAB:
             i += ONE
-        if data[i] != NEWLINE and data[i] != HASH and data[i] != PERCENT:
+        if data[i] != NEWLINE and data[i] != _HASH and data[i] != _PERCENT:
             if delimited:
                 i = line  # a tab at the start of the line may be a delimiter
             for field in range(wanted):
                 if field > 0 and delimited and data[i] != NEWLINE:
-                    i = past_blanks(data, kinds, i + ONE)
+                    i = _past_blanks(data, kinds, i + ONE)
                 else:
-                    i = past_blanks(data, kinds, i)
+                    i = _past_blanks(data, kinds, i)
                     if field > 0 and data[i] == NEWLINE:
                         return rows, MISSING, line, field
-                if delimited and data[i] == QUOTE:
+                if delimited and data[i] == _QUOTE:
                     begin = i + ONE
                     i = begin
-                    while data[i] != QUOTE and data[i] != NEWLINE:
+                    while data[i] != _QUOTE and data[i] != NEWLINE:
                         i += ONE
                     end = i
-                    if data[i] == QUOTE:
-                        i = past_blanks(data, kinds, i + ONE)
-                    if data[end] != QUOTE or kinds[data[i]] < stop:
+                    if data[i] == _QUOTE:
+                        i = _past_blanks(data, kinds, i + ONE)
+                    if data[end] != _QUOTE or kinds[data[i]] < stop:
                         return rows, BAD_QUOTE, line, field
                 else:
                     begin = i
@@ -80,7 +79,7 @@ def find_fields(data, kinds, stop, wanted, bounds):
                     while end > begin and kinds[data[end - ONE]] == BLANK:
                         end -= ONE
                 if end == begin:
-                    return rows, EMPTY, line, field
+                    return rows, _EMPTY, line, field
                 bounds[rows, 2 * field] = begin
                 bounds[rows, 2 * field + 1] = end
             rows += 1
@@ -90,19 +89,20 @@ def find_fields(data, kinds, stop, wanted, bounds):
     return rows, FINE, i, 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_tokens(data, kinds, tokens, ends):
     """Find where all tokens of every line begin and end.
 
     A run of bytes of the kind BLANK separates tokens, and so does each DELIMITER. `ends` gets, for
     every line that has tokens, how many there are up to its end. Returns how many lines have
-    tokens, and where between delimiters a token is missing, or -1. One pass over the bytes.
+    tokens, and the place between two delimiters where a token is missing, or -1. One pass over the
+    bytes.
     """
     lines, found, before = 0, 0, 0
     after_delimiter = False
     i = np.uint64(0)
     while i < np.uint64(data.size):
-        i = past_blanks(data, kinds, i)
+        i = _past_blanks(data, kinds, i)
         begin = i
         while kinds[data[i]] == ORDINARY:
             i += ONE
@@ -125,12 +125,12 @@ def find_tokens(data, kinds, tokens, ends):
     return lines, np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def parse_integers(data, tokens, values):
-    """Parse each data[tokens[i, 0]:tokens[i, 1]] as an integer, as far as they are that.
+    """Parse each data[tokens[i, 0]:tokens[i, 1]] as an integer; return whether all are integers.
 
-    Returns False at the first one that is not written as str(int) writes it, or does not fit in
-    64 bits: the ids then are strings.
+    Stops at the first that is not written as str(int) writes it, or does not fit in 64 bits: the
+    ids then are strings.
     """
     for row in range(len(tokens)):
         i, end = np.uint64(tokens[row, 0]), np.uint64(tokens[row, 1])
@@ -144,29 +144,29 @@ def parse_integers(data, tokens, values):
             return False
         value = np.uint64(0)  # holds any 19 digits
         while i < end:
-            if data[i] < ZERO or data[i] > NINE:
+            if data[i] < ZERO or data[i] > _NINE:
                 return False
             value = value * np.uint64(10) + np.uint64(data[i] - ZERO)
             i += ONE
-        if value > np.uint64(LARGEST) + np.uint64(negative):
+        if value > np.uint64(_LARGEST) + np.uint64(negative):
             return False
         values[row] = -np.int64(value) if negative else np.int64(value)
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def parse_weights(data, bounds, weights):
     """Parse the third field of every row as a decimal number, correctly rounded.
 
     A mantissa below 2^53 and a power of ten up to 10^22 are exact in a float64, so their product
-    or quotient is rounded once. Any other field leaves NaN, for Python to look at.
+    or quotient is rounded once. Any other field becomes NaN, and the caller parses it in Python.
     """
     for row in range(len(bounds)):
         i, end = np.uint64(bounds[row, 4]), np.uint64(bounds[row, 5])
         weights[row] = np.nan
         mantissa, exponent, digits, after_dot = np.int64(0), np.int64(0), 0, 0
-        while i < end and mantissa < MANTISSA_LIMIT:
-            if ZERO <= data[i] <= NINE:
+        while i < end and mantissa < _MANTISSA_LIMIT:
+            if ZERO <= data[i] <= _NINE:
                 mantissa = mantissa * 10 + np.int64(data[i] - ZERO)
                 digits += 1
                 exponent -= after_dot
@@ -175,18 +175,18 @@ def parse_weights(data, bounds, weights):
             else:
                 break
             i += ONE
-        if i + ONE < end and (data[i] == LOWER_E or data[i] == UPPER_E):
+        if i + ONE < end and (data[i] == LOWER_E or data[i] == _UPPER_E):
             i += ONE
             sign = -1 if data[i] == MINUS else 1
-            if (data[i] == MINUS or data[i] == PLUS) and i + ONE < end:
+            if (data[i] == MINUS or data[i] == _PLUS) and i + ONE < end:
                 i += ONE
             power = np.int64(0)
-            while i < end and ZERO <= data[i] <= NINE and power < 1000:
+            while i < end and ZERO <= data[i] <= _NINE and power < 1000:
                 power = power * 10 + np.int64(data[i] - ZERO)
                 i += ONE
             exponent += sign * power
         if i == end and digits > 0 and -22 <= exponent <= 22:
             if exponent < 0:
-                weights[row] = mantissa / TENS[-exponent]
+                weights[row] = mantissa / _POWERS_OF_TEN[-exponent]
             else:
-                weights[row] = mantissa * TENS[exponent]
+                weights[row] = mantissa * _POWERS_OF_TEN[exponent]

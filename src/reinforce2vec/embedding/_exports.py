@@ -1,6 +1,6 @@
-"""Embeddings as objects of other packages: PyTorch Geometric, networkx, gensim.
+"""Converts embeddings to objects of other packages: PyTorch Geometric, networkx, gensim.
 
-Their packages are imported when they are asked for, and needed by nothing else.
+These packages are imported only when their objects are created.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._util.errors import InputError
-from ..files.id_texts import texts_of
+from ..files.id_texts import ids_as_text
 from ..graph import Graph, edges_of
 
 if TYPE_CHECKING:
     from .embedding import Embedding
 
 
-def needed(module: str, purpose: str) -> Any:
-    """A module of a package that none of our extras brings; InputError if it is not installed."""
+def _import_package(module: str, purpose: str) -> Any:
+    """Return a module of a package that is in none of our extras; InputError if it is missing."""
     try:
         return import_module(module)
     except ImportError:
@@ -31,9 +31,9 @@ def needed(module: str, purpose: str) -> Any:
 
 
 def geometric_data(embedding: Embedding, graph: Any) -> Any:
-    """The vectors as node features of a torch_geometric.data.Data, rows in the same order."""
-    torch = needed("torch", "to_pyg()")
-    data = needed("torch_geometric.data", "to_pyg()").Data(
+    """Return a torch_geometric.data.Data with the vectors as node features, in the same order."""
+    torch = _import_package("torch", "to_pyg()")
+    data = _import_package("torch_geometric.data", "to_pyg()").Data(
         x=torch.from_numpy(embedding.to_numpy()),
         num_nodes=embedding.n_nodes,
         ids=embedding.ids.tolist(),
@@ -49,15 +49,15 @@ def geometric_data(embedding: Embedding, graph: Any) -> Any:
 
 
 def networkx_graph(embedding: Embedding, graph: Any, name: str) -> Any:
-    """A networkx graph, a copy if it is one already, with vectors as an attribute of its nodes."""
-    networkx = needed("networkx", "to_networkx()")
+    """Return a networkx graph, perhaps a copy, with the vectors as an attribute of its nodes."""
+    networkx = _import_package("networkx", "to_networkx()")
     if graph is None:
         whole = networkx.Graph()
         whole.add_nodes_from(embedding)
     elif isinstance(graph, networkx.Graph):
         whole = graph.copy()
     else:
-        whole = as_networkx(Graph.from_any(graph), networkx)
+        whole = _as_networkx(Graph.from_any(graph), networkx)
     rows = embedding.rows(whole.nodes)
     networkx.set_node_attributes(
         whole, dict(zip(whole.nodes, embedding.vectors[rows], strict=True)), name
@@ -65,8 +65,8 @@ def networkx_graph(embedding: Embedding, graph: Any, name: str) -> Any:
     return whole
 
 
-def as_networkx(graph: Graph, networkx: Any) -> Any:
-    """A graph of ours as one of networkx, weights as the edge attribute "weight"."""
+def _as_networkx(graph: Graph, networkx: Any) -> Any:
+    """Convert a Graph to networkx, weights as the edge attribute "weight"."""
     whole = networkx.DiGraph() if graph.directed else networkx.Graph()
     whole.add_nodes_from(graph.ids.tolist())
     ends, weights = edges_of(graph)
@@ -80,9 +80,9 @@ def as_networkx(graph: Graph, networkx: Any) -> Any:
 
 
 def keyed_vectors(embedding: Embedding) -> Any:
-    """The vectors as gensim's KeyedVectors; ids become text, as in the files it reads."""
-    models = needed("gensim.models", "to_gensim()")
-    keys = texts_of(embedding.ids, Path("to_gensim()"))
+    """Return gensim's KeyedVectors; ids become text, as in the files that gensim reads."""
+    models = _import_package("gensim.models", "to_gensim()")
+    keys = ids_as_text(embedding.ids, Path("to_gensim()"))
     vectors = models.KeyedVectors(embedding.dimensions)
     if keys:
         vectors.add_vectors(keys, embedding.vectors)

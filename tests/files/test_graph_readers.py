@@ -319,6 +319,12 @@ def test_options_reach_the_graph(write):
     )
 
 
+@pytest.mark.parametrize("read", [read_graph, Graph.from_any])
+def test_what_is_wrong_with_the_graph_of_a_file_names_the_file(write, read):
+    path = write("a b 1e-200\nb c 1e200\n")
+    assert refusal(read, path).startswith(f"{path}: edge weights span from 1e-200 to 1e+200")
+
+
 def test_parallel_edges_are_merged_and_their_weights_added(write):
     graph = read_graph(write("a b 1\nb a 2.5\n"))
     assert graph.n_edges == 1
@@ -363,11 +369,11 @@ def test_files_that_cannot_be_opened(tmp_path, write, monkeypatch):
 def test_damaged_gzip_files(write):
     lines = "".join(f"{i} {i * 7919 % 1000}\n" for i in range(5000)).encode()
     packed = gzip.compress(lines)
-    assert "not a sound gzip file" in refusal(read_graph, write("1 2\n", "a.txt.gz"))
+    assert "not a valid gzip file" in refusal(read_graph, write("1 2\n", "a.txt.gz"))
     assert "ends too early" in refusal(read_graph, write(packed[:-20], "b.txt.gz"))
     middle = len(packed) // 2
     broken = packed[:middle] + bytes(50) + packed[middle + 50 :]
-    assert "not a sound gzip file" in refusal(read_graph, write(broken, "c.txt.gz"))
+    assert "not a valid gzip file" in refusal(read_graph, write(broken, "c.txt.gz"))
     assert "empty" in refusal(read_graph, write(gzip.compress(b""), "d.txt.gz"))
 
 

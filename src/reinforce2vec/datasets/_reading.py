@@ -1,4 +1,4 @@
-"""Graphs and labels from the files of data sets, as they are published."""
+"""Reads graphs and labels from the published files of data sets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._util.errors import InputError
+from ..files.graph_readers import sparse_array_option
 from ..files.opening import expecting, opened
-from ..files.readers import as_arrays
 from ..graph import Graph, edges_of, read_graph
 from ..graph.dataset import Labels
 
@@ -21,25 +21,27 @@ from ..graph.dataset import Labels
 
 
 def whole_graph(path: Path) -> Graph:
-    """An edge list, nodes in the order of their numbers."""
-    graph = read_edges(path)
-    return part(graph, np.arange(graph.n_nodes))
+    """Read an edge list, nodes in the order of their ids."""
+    graph = _read_edge_list(path)
+    return _subgraph(graph, np.arange(graph.n_nodes))
 
 
 def largest_component(path: Path) -> Graph:
-    """The largest connected component of an edge list."""
-    graph = read_edges(path)
+    """Read the largest connected component of an edge list."""
+    graph = _read_edge_list(path)
     component = connected_components(graph.to_scipy(), directed=False)[1]
-    return part(graph, np.flatnonzero(component == np.bincount(component, minlength=1).argmax()))
+    return _subgraph(
+        graph, np.flatnonzero(component == np.bincount(component, minlength=1).argmax())
+    )
 
 
 def matrix_network(path: Path) -> Graph:
-    """The matrix `network` (nodes x nodes) of a MATLAB file."""
+    """Read the matrix `network` (nodes x nodes) of a MATLAB file."""
     return read_graph(path, format="mat", directed=False, weighted=False)
 
 
-def read_edges(path: Path) -> Graph:
-    """An edge list, self-loops kept so that they can be counted where they count."""
+def _read_edge_list(path: Path) -> Graph:
+    """Read an edge list with integer ids; self-loops are kept, since they name nodes too."""
     format = "txt.gz" if path.suffix == ".gz" else "txt"
     graph = read_graph(path, format=format, weighted=False, self_loops=True)
     if graph.n_nodes and graph.ids.dtype != np.int64:
@@ -47,8 +49,8 @@ def read_edges(path: Path) -> Graph:
     return graph
 
 
-def part(graph: Graph, rows: NDArray[Any]) -> Graph:
-    """The graph of some nodes, in ascending order of their ids, without self-loops."""
+def _subgraph(graph: Graph, rows: NDArray[Any]) -> Graph:
+    """Return the subgraph of some nodes, in ascending order of their ids, without self-loops."""
     rows = rows[np.argsort(graph.ids[rows])]
     number = np.full(graph.n_nodes, -1, np.int32)
     number[rows] = np.arange(len(rows))
@@ -60,17 +62,17 @@ def part(graph: Graph, rows: NDArray[Any]) -> Graph:
 
 
 def matrix_groups(path: Path, graph: Graph) -> Labels:
-    """The matrix `group` (nodes x classes) of a MATLAB file."""
+    """Read the matrix `group` (nodes x classes) of a MATLAB file."""
     with opened(path, False) as stream, expecting("labels", str(path)):
-        held = scipy.io.loadmat(stream, variable_names="group", **as_arrays(scipy.io.loadmat))[
-            "group"
-        ]
+        held = scipy.io.loadmat(
+            stream, variable_names="group", **sparse_array_option(scipy.io.loadmat)
+        )["group"]
         labels: Labels = scipy.sparse.csr_array(held).toarray() > 0
     return labels
 
 
 def lines_of_classes(path: Path, graph: Graph) -> Labels:
-    """Text with a line for each class, which lists the nodes in it."""
+    """Read text with a line for each class, which lists the nodes in it."""
     with opened(path, path.suffix == ".gz") as stream:
         lines = stream.read().splitlines()
     labels = np.zeros((graph.n_nodes, len(lines)), np.bool_)

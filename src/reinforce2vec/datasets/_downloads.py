@@ -1,4 +1,4 @@
-"""Files from the network: whole or not at all, with a line of progress."""
+"""Downloads files, with a line of progress."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from pathlib import Path
 from .._util.errors import InputError
 from .._util.progress import Report, terminal_progress
 
-TIMEOUT = 30  # seconds without a word from the server
-CHUNK = 1 << 16  # bytes between two reports of progress
+_TIMEOUT = 30  # seconds without an answer from the server
+_CHUNK = 1 << 16  # bytes between two reports of progress
 
 
 def cache_folder() -> Path:
-    """Where fetched files are kept: the folder that the system has for such things."""
+    """Return the folder of downloaded files, within the operating system's folder for caches."""
     import pooch
 
     return Path(pooch.os_cache("reinforce2vec"))
 
 
-def fetch(url: str, path: Path, progress: bool) -> None:
-    """Download a file; InputError, with the reason in words, if the server does not give it."""
+def download(url: str, path: Path, progress: bool) -> None:
+    """Download a file; InputError with the reason if that fails."""
     import pooch
     import requests
 
-    meter = Meter(terminal_progress(f"fetching {path.name}", "bytes")) if progress else False
-    downloader = pooch.HTTPDownloader(progressbar=meter, chunk_size=CHUNK, timeout=TIMEOUT)
+    meter = _Meter(terminal_progress(f"downloading {path.name}", "bytes")) if progress else False
+    downloader = pooch.HTTPDownloader(progressbar=meter, chunk_size=_CHUNK, timeout=_TIMEOUT)
     try:
         downloader(url, str(path), None)
     except requests.HTTPError as error:
@@ -33,7 +33,7 @@ def fetch(url: str, path: Path, progress: bool) -> None:
         answer = str(error).split(" for url")[0]
         raise InputError(f'the server answered "{answer}"') from None
     except requests.Timeout:
-        raise InputError(f"no answer within {TIMEOUT} seconds") from None
+        raise InputError(f"no answer within {_TIMEOUT} seconds") from None
     except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
         raise InputError("the connection broke off") from None
     except requests.ConnectionError:
@@ -42,23 +42,23 @@ def fetch(url: str, path: Path, progress: bool) -> None:
         raise InputError(f"the request failed ({type(error).__name__})") from None
 
 
-class Meter:
-    """What pooch tells its progress to, passed on to a report of ours."""
+class _Meter:
+    """Passes the progress that pooch reports on to a report of ours."""
 
     def __init__(self, report: Report) -> None:
-        """Begin with nothing."""
+        """Start at 0 bytes."""
         self.report = report
         self.total = 0  # pooch sets it
         self.done = 0
 
     def update(self, more: int) -> None:
-        """So many bytes more are there."""
+        """Add the number of bytes that have arrived."""
         self.done += more
         self.report(min(self.done, self.total), self.total)
 
     def reset(self) -> None:
-        """Count from nothing again."""
+        """Start again at 0 bytes."""
         self.done = 0
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """Do nothing; pooch calls it at the end."""
