@@ -69,7 +69,7 @@ def walk(
         from .._util.cuda.device import choose
         from ..files.walk_writers import check_output, ids_file_of
 
-        choose(given["backend"], workers=given["workers"], pays=False)
+        choose(given["backend"], "walks", workers=given["workers"])
         target, _ = check_output(output)
         written = [target] if target.suffix != ".npy" else [target, ids_file_of(target)]
         check_different([graph], written)

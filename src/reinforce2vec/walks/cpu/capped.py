@@ -1,306 +1,142 @@
-"""Numba kernels of DRRW with UCB: the softmax over mild scores.
+"""Numba kernel of DRRW with UCB and mild scores, with a cap on the unvisited candidates.
 
-All weights lie close together, so the next node is proposed and rarely refused, and how often a
-walk has been somewhere is only looked up, sixteen nodes at a time, when a proposal asks for it.
-Draws are exact, and they end: after as many refusals as weighing every neighbour would cost, every
-neighbour is weighed.
+At most `candidates` unvisited neighbours are weighed, and every visited one. The next node is an
+unvisited neighbour or a remembered node that is a neighbour: together the unvisited ones weigh as
+much as the cap allows, and a remembered node is proposed with the largest weight, tops[n], and kept
+with its own. About two proposals and one look-up of an edge a step.
 
-What a walk remembers is `nodes` and `counts`, a row for each lane, padded to whole blocks with -1
-and 0: with counts the distinct nodes and how often it has been there, and without (None) the
-nodes as they came. `size` says how many entries of `nodes` hold one.
+The lanes make their proposals in rounds, and a round goes by stages, each a loop over the lanes it
+concerns: the lists of `CappedScratch` hold these, filled without a branch. So hardly a branch
+depends on chance, and what a stage prefetches is in the cache when the next one reads it.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._util.compiled import inlined, kernel
-from ..._util.intrinsics import BLOCK, bits_set, fast_below, matches, prefetch
-from ..._util.random import draw, left_over, unit
-from ..scores import exponent, softmax_weight
-from .neighbors import (
-    WINDOW,
-    arc_weight,
-    draw_arc,
-    find_arc_near,
-    likely_window,
-    row_bounds,
-    shorter_row,
-)
-from .second_order import begin_walks, patience
+from ..._util.intrinsics import BLOCK, fast_below, prefetch
+from ..._util.random import draw, unit
+from ..scores import softmax_weight
+from .lanes import begin_walks
+from .neighbors import WINDOW, find_arc_near, likely_window, row_bounds, shorter_row
+from .softmax import find_place, padded, weigh_neighbors
 
 PATIENT_TURNS = 64  # proposals of remembered nodes before every neighbour is weighed
 
 
-@inlined
-def times_seen(nodes, counts, lane, size, node):
-    """How often a walk has been at a node: O(size / 16)."""
-    if counts is not None:
-        return np.int64(counts[lane, np.uint64(find_place(nodes, lane, size, node))])
-    seen = 0
-    for begin in range(0, size, BLOCK):
-        seen += bits_set(matches(nodes, lane * nodes.shape[1] + begin, node))
-    return seen
+class CappedScratch(NamedTuple):
+    """What each lane remembers of its walk, and the state of a round."""
+
+    start_visits: NDArray[np.int64]
+    nodes: NDArray[np.int32]  # distinct ones, in the order of the first visits
+    counts: NDArray[np.int32]  # how often each was visited
+    sizes: NDArray[np.int64]  # how many they are
+    # lists of lanes, with one more entry: they are written to before it is known whether to count
+    undecided: NDArray[np.uint32]  # those that make a new proposal in the next turn
+    fresh: NDArray[np.uint32]  # those that draw an unvisited neighbour
+    recalled: NDArray[np.uint32]  # those that draw a remembered node
+    weighed: NDArray[np.uint32]  # those that weigh every neighbour
+    # by lane: the proposal
+    offers: NDArray[np.int32]  # its node
+    places: NDArray[np.int64]  # where that stands in `nodes`
+    lefts: NDArray[np.float64]  # where the draw fell, beyond the unvisited ones' weight
+    rows: NDArray[np.int32]  # in whose row its edge is looked up
+    entries: NDArray[np.int32]  # and for which entry
+    windows: NDArray[np.int64]  # and where first; or the position of the arc that was drawn
 
 
-@inlined
-def find_place(nodes, lane, size, node):
-    """Where a node stands among the first `size`, and `size` if it does not."""
-    for begin in range(0, size, BLOCK):
-        equal = matches(nodes, lane * nodes.shape[1] + begin, node)
-        if equal != 0:
-            return begin + bits_set((equal & -equal) - 1)
-    return np.int64(size)
-
-
-@kernel
-def weigh_neighbors(
-    indptr, indices, weighing, here, nodes, counts, lane, size, n, key, gamma,
-    scores, c_u, candidates,
-):  # fmt: skip
-    """Choose by weighing every neighbour: O(degree) look-ups."""
-    begin, end = row_bounds(indptr, here)
-    shift, total, share = 0.0, 0.0, 1.0
-    while True:
-        unvisited, seen_weight, fresh_weight, highest = 0, 0.0, 0.0, -np.inf
-        for arc in range(begin, end):
-            c = times_seen(nodes, counts, lane, size, indices[arc])
-            weight = softmax_weight(scores, n, c_u, c, shift) * arc_weight(arc, weighing)
-            if c == 0:
-                unvisited += 1
-                fresh_weight += weight
-            else:
-                seen_weight += weight
-        if candidates > 0 and unvisited > 0:  # what the cap leaves of unvisited ones' weight
-            share = min(candidates if end - begin > candidates else 1, unvisited) / unvisited
-        total = seen_weight + share * fresh_weight
-        if 0.0 < total < np.inf:
-            break
-        for arc in range(begin, end):  # weights out of range: measure them from the largest
-            c = times_seen(nodes, counts, lane, size, indices[arc])
-            highest = max(highest, exponent(scores, n, c_u, c))
-        shift = highest
-    left, there = unit(draw(key, gamma, n, (1 << 31) - 1)) * total, np.int32(-1)
-    for arc in range(begin, end):
-        there = indices[arc]
-        c = times_seen(nodes, counts, lane, size, there)
-        weight = softmax_weight(scores, n, c_u, c, shift) * arc_weight(arc, weighing)
-        if c == 0:
-            weight *= share
-        if left < weight:
-            break
-        left -= weight
-    return there
-
-
-# -- every neighbour is a candidate --------------------------------------------------------------
-
-
-@kernel
-def open_walks(
-    indptr, indices, weighing, directed, starts, seed, first, walks, keys, gammas,
-    scores, tops, floors, start_visits, nodes,
-):  # fmt: skip
-    """Little more than one draw a step.
-
-    Relative to an unvisited node's, no weight exceeds tops[n] or is below floors[c_u]: under that
-    share a proposal is kept without asking how often the walk has been there.
-    """
-    rows, length = walks.shape
-    lanes = keys.size
-    since = 0 if scores.path else 1  # the first step that counts
-    for base in range(0, rows, lanes):
-        width = min(lanes, rows - base)
-        begin_walks(starts, seed, first, walks, base, width, keys, gammas)
-        nodes[:] = -1
-        for lane in range(width):
-            start_visits[lane] = 1 - since
-            if scores.path:
-                nodes[lane, 0] = walks[base + lane, 0]
-        for n in range(length - 1):
-            for lane in range(width):
-                here = walks[base + lane, n]
-                there = np.int32(-1)
-                if here >= 0:
-                    begin, end = row_bounds(indptr, here)
-                    degree = end - begin
-                    if degree > 0:
-                        c_u = start_visits[lane]
-                        bits = draw(keys[lane], gammas[lane], n, 0)
-                        keep = left_over(bits, degree)
-                        if weighing is not None:
-                            keep = unit(draw(keys[lane], gammas[lane], n, 1))
-                        if keep * tops[n] < floors[np.uint64(c_u)]:
-                            there = indices[np.uint64(draw_arc(begin, degree, weighing, bits))]
-                        else:
-                            there = open_step(
-                                indptr, indices, weighing, here, nodes, lane, n + 1 - since, n,
-                                keys[lane], gammas[lane], scores, c_u, tops[n],
-                            )  # fmt: skip
-                        start_visits[lane] = c_u + (there == walks[base + lane, 0])
-                nodes[lane, n + 1 - since] = there
-                walks[base + lane, n + 1] = there
-
-
-@kernel
-def open_step(indptr, indices, weighing, here, nodes, lane, size, n, key, gamma, scores, c_u, top):
-    """Propose until a neighbour is kept; the first proposal is the one the caller looked at."""
-    begin, end = row_bounds(indptr, here)
-    for attempt in range(patience(end - begin)):
-        bits = draw(key, gamma, n, 2 * attempt)
-        there = indices[draw_arc(begin, end - begin, weighing, bits)]
-        keep = left_over(bits, end - begin)
-        if weighing is not None:  # the alias table used up what was left of the draw
-            keep = unit(draw(key, gamma, n, 2 * attempt + 1))
-        c = times_seen(nodes, None, lane, size, there)
-        if keep * top < softmax_weight(scores, n, c_u, c, 0.0):
-            return there
-    return weigh_neighbors(
-        indptr, indices, weighing, here, nodes, None, lane, size, n, key, gamma, scores, c_u, 0
+def make_capped_scratch(lanes: int, length: int) -> CappedScratch:
+    """Allocate scratch memory for `lanes` walks."""
+    return CappedScratch(
+        start_visits=np.empty(lanes, np.int64),
+        nodes=np.empty((lanes, padded(length)), np.int32),
+        counts=np.empty((lanes, padded(length)), np.int32),
+        sizes=np.empty(lanes, np.int64),
+        undecided=np.empty(lanes + 1, np.uint32),
+        fresh=np.empty(lanes + 1, np.uint32),
+        recalled=np.empty(lanes + 1, np.uint32),
+        weighed=np.empty(lanes + 1, np.uint32),
+        offers=np.empty(lanes, np.int32),
+        places=np.empty(lanes, np.int64),
+        lefts=np.empty(lanes, np.float64),
+        rows=np.empty(lanes, np.int32),
+        entries=np.empty(lanes, np.int32),
+        windows=np.empty(lanes, np.int64),
     )
 
 
-# -- unvisited candidates are capped -------------------------------------------------------------
-
-
 @kernel
-def capped_walks(
-    indptr, indices, weighing, directed, starts, seed, first, walks, keys, gammas,
-    scores, tops, candidates, start_visits, nodes, counts, sizes, places,
-    lists, offers, sought, windows, lefts,
-):  # fmt: skip
-    """At most `candidates` unvisited neighbours are weighed, and every visited one.
-
-    The next node is an unvisited neighbour or a remembered node that is a neighbour: together the
-    unvisited ones weigh as much as the cap allows, and a remembered node is proposed with the
-    largest weight, tops[n], and kept with its own. About two proposals and one look-up of an edge
-    a step.
-
-    The lanes make their proposals in rounds, and a round goes by stages, each a loop over the
-    lanes it concerns: `lists` hold these, gathered without a branch. So hardly a branch depends
-    on chance, and what a stage asks for is in the cache when the next one looks at it.
-    """
-    rows, length = walks.shape
-    lanes = keys.size
-    undecided, fresh, recalled, weighed = lists[0], lists[1], lists[2], lists[3]
+def capped_walks(graph, weighing, batch, settings, scratch):
+    """Take steps in rounds of proposals; see the head of this file."""
+    rows, length = batch.walks.shape
+    lanes = batch.keys.size
     for base in range(0, rows, lanes):
         width = min(lanes, rows - base)
-        begin_walks(starts, seed, first, walks, base, width, keys, gammas)
-        nodes[:] = -1
-        counts[:] = 0
-        for lane in range(width):
-            sizes[lane] = start_visits[lane] = 1 if scores.path else 0
-            if scores.path:
-                nodes[lane, 0], counts[lane, 0] = walks[base + lane, 0], 1
+        begin_walks(batch, base, width)
+        _begin_memories(batch, base, width, settings, scratch)
         for n in range(length - 1):
-            top = tops[n]
-            n_undecided, n_fresh, n_weighed = 0, 0, 0
-            for lane in range(width):
-                here = walks[base + lane, n]
-                offers[lane] = -1
-                if here < 0:
-                    continue
-                begin, end = row_bounds(indptr, here)
-                if begin == end:
-                    continue
-                if weighing is None and enough_unvisited(
-                    indices, begin, end, nodes, lane, sizes[lane], candidates
-                ):
-                    undecided[n_undecided] = lane
-                    n_undecided += 1
-                else:
-                    weighed[n_weighed] = lane
-                    n_weighed += 1
-            turn = 0
+            n_undecided, n_weighed = _who_proposes(
+                graph, weighing, batch, base, width, n, settings, scratch
+            )
+            n_fresh, turn = 0, 0
             while n_undecided + n_fresh > 0:
-                for i in range(n_undecided):
-                    lane = undecided[i]
-                    bits = draw(keys[lane], gammas[lane], n, 2 * turn)
-                    lefts[lane] = unit(bits) * (candidates + sizes[lane] * top) - candidates
-                n_recalled = 0
-                for i in range(n_undecided):
-                    lane = undecided[i]
-                    fresh[n_fresh] = lane
-                    recalled[n_recalled] = lane
-                    n_fresh += lefts[lane] < 0.0
-                    n_recalled += lefts[lane] >= 0.0
-                n_undecided = 0
-
-                for i in range(n_fresh):
-                    lane = fresh[i]
-                    begin, end = row_bounds(indptr, walks[base + lane, n])
-                    bits = draw(keys[lane], gammas[lane], n, 2 * turn + 1)
-                    windows[lane] = begin + fast_below(bits, end - begin)
-                    prefetch(indices, windows[lane])
-
-                n_kept = 0
-                for i in range(n_recalled):
-                    lane = recalled[i]
-                    left = lefts[lane] / top
-                    place = min(np.int64(left), sizes[lane] - 1)
-                    c = np.int64(counts[lane, np.uint64(place)])
-                    weight = softmax_weight(scores, n, start_visits[lane], c, 0.0)
-                    kept = (left - place) * top < weight
-                    offers[lane] = nodes[lane, np.uint64(place)]
-                    places[lane] = place
-                    undecided[n_undecided] = lane
-                    n_undecided += not kept
-                    recalled[n_kept] = lane
-                    n_kept += kept
-                for i in range(n_kept):
-                    lane = recalled[i]
-                    row, entry = shorter_row(indptr, directed, walks[base + lane, n], offers[lane])
-                    sought[0, lane], sought[1, lane] = row, entry
-                    windows[lane] = likely_window(indptr, indices, row, entry)
-                    for block in range(0, WINDOW, BLOCK):
-                        prefetch(indices, windows[lane] + block)
-                for i in range(n_kept):
-                    lane = recalled[i]
-                    row, entry = sought[0, lane], sought[1, lane]
-                    missed = find_arc_near(indptr, indices, row, entry, windows[lane]) < 0
-                    undecided[n_undecided] = lane
-                    n_undecided += missed
-
-                still = 0
-                for i in range(n_fresh):
-                    lane = fresh[i]
-                    there = indices[np.uint64(windows[lane])]
-                    offers[lane] = there
-                    places[lane] = sizes[lane]
-                    fresh[still] = lane
-                    still += find_place(nodes, lane, sizes[lane], there) < sizes[lane]
-                n_fresh = still
+                n_fresh, n_recalled = _draw_kinds(
+                    batch, n, turn, settings, scratch, n_undecided, n_fresh
+                )
+                _draw_neighbors(graph, batch, base, n, turn, scratch, n_fresh)
+                n_undecided, n_kept = _draw_remembered(n, settings, scratch, n_recalled)
+                _prefetch_rows(graph, batch, base, n, scratch, n_kept)
+                n_undecided = _refuse_strangers(graph, scratch, n_kept, n_undecided)
+                n_fresh = _refuse_visited(graph, scratch, n_fresh)
                 turn += 1
                 if turn >= PATIENT_TURNS:
-                    for i in range(n_undecided):
-                        weighed[n_weighed] = undecided[i]
-                        n_weighed += 1
+                    n_weighed = _give_up(scratch, n_undecided, n_weighed)
                     n_undecided = 0
-
-            for i in range(n_weighed):
-                lane = weighed[i]
-                there = weigh_neighbors(
-                    indptr, indices, weighing, walks[base + lane, n], nodes, counts, lane,
-                    sizes[lane], n, keys[lane], gammas[lane], scores, start_visits[lane],
-                    candidates,
-                )  # fmt: skip
-                offers[lane] = there
-                places[lane] = find_place(nodes, lane, sizes[lane], there)
-            for lane in range(width):
-                there = offers[lane]
-                walks[base + lane, n + 1] = there
-                if there >= 0:
-                    prefetch(indptr, there)
-                    start_visits[lane] += there == walks[base + lane, 0]
-                    place = np.uint64(places[lane])
-                    nodes[lane, place] = there
-                    counts[lane, place] += 1
-                    sizes[lane] += counts[lane, place] == 1
+            _weigh(graph, weighing, batch, base, n, settings, scratch, n_weighed)
+            _take_steps(graph, batch, base, width, n, scratch)
 
 
 @inlined
-def enough_unvisited(indices, begin, end, nodes, lane, size, candidates):
-    """Whether a row has more arcs than the cap, and as many to unvisited nodes."""
+def _begin_memories(batch, base, width, settings, scratch):
+    """Forget the walks before; with occupation "path" the start counts as visited."""
+    scratch.nodes[:] = -1
+    scratch.counts[:] = 0
+    for lane in range(width):
+        scratch.sizes[lane] = scratch.start_visits[lane] = 1 if settings.scores.path else 0
+        if settings.scores.path:
+            scratch.nodes[lane, 0], scratch.counts[lane, 0] = batch.walks[base + lane, 0], 1
+
+
+@inlined
+def _who_proposes(graph, weighing, batch, base, width, n, settings, scratch):
+    """List the lanes that make proposals and those that weigh every neighbour; count both."""
+    n_undecided, n_weighed = 0, 0
+    for lane in range(width):
+        here = batch.walks[base + lane, n]
+        scratch.offers[lane] = -1
+        if here < 0:
+            continue
+        begin, end = row_bounds(graph.indptr, here)
+        if begin == end:
+            continue
+        if weighing is None and _enough_unvisited(
+            graph.indices, begin, end, scratch.nodes, lane, scratch.sizes[lane], settings.candidates
+        ):
+            scratch.undecided[n_undecided] = lane
+            n_undecided += 1
+        else:
+            scratch.weighed[n_weighed] = lane
+            n_weighed += 1
+    return n_undecided, n_weighed
+
+
+@inlined
+def _enough_unvisited(indices, begin, end, nodes, lane, size, candidates):
+    """Return whether a row has more arcs than the cap, and as many to unvisited nodes."""
     if end - begin <= candidates:
         return False
     unvisited = end - begin - size  # no fewer
@@ -312,3 +148,133 @@ def enough_unvisited(indices, begin, end, nodes, lane, size, candidates):
         if unvisited == candidates:
             return True
     return False
+
+
+@inlined
+def _draw_kinds(batch, n, turn, settings, scratch, n_undecided, n_fresh):
+    """Draw whether an unvisited neighbour is proposed or a remembered node; count both."""
+    undecided, fresh, recalled, lefts = (
+        scratch.undecided, scratch.fresh, scratch.recalled, scratch.lefts
+    )  # fmt: skip
+    candidates, top = settings.candidates, settings.tops[n]
+    for i in range(n_undecided):
+        lane = undecided[i]
+        bits = draw(batch.keys[lane], batch.gammas[lane], n, 2 * turn)
+        lefts[lane] = unit(bits) * (candidates + scratch.sizes[lane] * top) - candidates
+    n_recalled = 0
+    for i in range(n_undecided):
+        lane = undecided[i]
+        fresh[n_fresh] = lane
+        recalled[n_recalled] = lane
+        n_fresh += lefts[lane] < 0.0
+        n_recalled += lefts[lane] >= 0.0
+    return n_fresh, n_recalled
+
+
+@inlined
+def _draw_neighbors(graph, batch, base, n, turn, scratch, n_fresh):
+    """Draw an arc for each lane that proposes an unvisited neighbour, and prefetch its end."""
+    for i in range(n_fresh):
+        lane = scratch.fresh[i]
+        begin, end = row_bounds(graph.indptr, batch.walks[base + lane, n])
+        bits = draw(batch.keys[lane], batch.gammas[lane], n, 2 * turn + 1)
+        scratch.windows[lane] = begin + fast_below(bits, end - begin)
+        prefetch(graph.indices, scratch.windows[lane])
+
+
+@inlined
+def _draw_remembered(n, settings, scratch, n_recalled):
+    """Propose remembered nodes, and keep each with its weight; count who is undecided, and kept."""
+    undecided, recalled = scratch.undecided, scratch.recalled
+    top = settings.tops[n]
+    n_undecided, n_kept = 0, 0
+    for i in range(n_recalled):
+        lane = recalled[i]
+        left = scratch.lefts[lane] / top
+        place = min(np.int64(left), scratch.sizes[lane] - 1)
+        c = np.int64(scratch.counts[lane, np.uint64(place)])
+        weight = softmax_weight(settings.scores, n, scratch.start_visits[lane], c, 0.0)
+        kept = (left - place) * top < weight
+        scratch.offers[lane] = scratch.nodes[lane, np.uint64(place)]
+        scratch.places[lane] = place
+        undecided[n_undecided] = lane
+        n_undecided += not kept
+        recalled[n_kept] = lane
+        n_kept += kept
+    return n_undecided, n_kept
+
+
+@inlined
+def _prefetch_rows(graph, batch, base, n, scratch, n_kept):
+    """Prefetch where the edges to remembered nodes should stand."""
+    for i in range(n_kept):
+        lane = scratch.recalled[i]
+        row, entry = shorter_row(graph, batch.walks[base + lane, n], scratch.offers[lane])
+        scratch.rows[lane], scratch.entries[lane] = row, entry
+        scratch.windows[lane] = likely_window(graph, row, entry)
+        for block in range(0, WINDOW, BLOCK):
+            prefetch(graph.indices, scratch.windows[lane] + block)
+
+
+@inlined
+def _refuse_strangers(graph, scratch, n_kept, n_undecided):
+    """Refuse remembered nodes that are no neighbours; count who is undecided."""
+    for i in range(n_kept):
+        lane = scratch.recalled[i]
+        row, entry = scratch.rows[lane], scratch.entries[lane]
+        missed = find_arc_near(graph, row, entry, scratch.windows[lane]) < 0
+        scratch.undecided[n_undecided] = lane
+        n_undecided += missed
+    return n_undecided
+
+
+@inlined
+def _refuse_visited(graph, scratch, n_fresh):
+    """Refuse neighbours that were visited; count those that have to draw another."""
+    still = 0
+    for i in range(n_fresh):
+        lane = scratch.fresh[i]
+        there = graph.indices[np.uint64(scratch.windows[lane])]
+        scratch.offers[lane] = there
+        scratch.places[lane] = scratch.sizes[lane]
+        scratch.fresh[still] = lane
+        still += find_place(scratch.nodes, lane, scratch.sizes[lane], there) < scratch.sizes[lane]
+    return still
+
+
+@inlined
+def _give_up(scratch, n_undecided, n_weighed):
+    """Let the lanes that are still undecided weigh every neighbour; count those that do."""
+    for i in range(n_undecided):
+        scratch.weighed[n_weighed] = scratch.undecided[i]
+        n_weighed += 1
+    return n_weighed
+
+
+@inlined
+def _weigh(graph, weighing, batch, base, n, settings, scratch, n_weighed):
+    """Choose by weighing every neighbour."""
+    for i in range(n_weighed):
+        lane = scratch.weighed[i]
+        size = scratch.sizes[lane]
+        there = weigh_neighbors(
+            graph, weighing, batch, lane, batch.walks[base + lane, n], n, scratch.nodes,
+            scratch.counts, size, settings.scores, scratch.start_visits[lane], settings.candidates,
+        )  # fmt: skip
+        scratch.offers[lane] = there
+        scratch.places[lane] = find_place(scratch.nodes, lane, size, there)
+
+
+@inlined
+def _take_steps(graph, batch, base, width, n, scratch):
+    """Go to the nodes that were chosen, and remember them."""
+    for lane in range(width):
+        there = scratch.offers[lane]
+        batch.walks[base + lane, n + 1] = there
+        if there >= 0:
+            prefetch(graph.indptr, there)
+            scratch.start_visits[lane] += there == batch.walks[base + lane, 0]
+            place = np.uint64(scratch.places[lane])
+            scratch.nodes[lane, place] = there
+            scratch.counts[lane, place] += 1
+            scratch.sizes[lane] += scratch.counts[lane, place] == 1
