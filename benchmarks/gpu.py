@@ -161,7 +161,7 @@ def watched_memory() -> Iterator[dict]:
 
 def measure_walks(sizes: Sizes) -> Rows:
     """Steps a second of each walk, into memory of the card."""
-    from reinforce2vec.walks.cuda.walker import DeviceWalks
+    from reinforce2vec.walks.cuda.walker import DeviceWalker
 
     cp = device.cupy()
     walks = cp.empty((sizes.walks, LENGTH), np.int32)
@@ -172,7 +172,7 @@ def measure_walks(sizes: Sizes) -> Rows:
             sampler = r2v.WalkSampler(
                 graph, walk, length=LENGTH, per_node=per_node, starts=starts, backend="cuda"
             )
-            walker = DeviceWalks(sampler)
+            walker = DeviceWalker(sampler.task)
             for repeat in range(-1, sizes.repeats):  # the first one compiles
                 first = (repeat + 1) * sizes.walks
                 seconds = seconds_of(lambda walker=walker, first=first: walker.fill(first, walks))

@@ -120,7 +120,7 @@ def leave(cuda, monkeypatch):
     rounding = 60 * emulator.UNIT
     monkeypatch.setattr(device, "RESERVE", rounding)
     monkeypatch.setattr(arrays, "BLOCK_BYTES", 16 * emulator.UNIT)
-    monkeypatch.setattr(model, "WORK_THAT_PAYS", 1)
+    monkeypatch.setitem(device.LEAST_WORK, "training", 1)
     return lambda free: monkeypatch.setattr(emulator, "MEMORY", used() + free + rounding)
 
 
@@ -158,7 +158,7 @@ def test_a_card_with_room_for_training_but_not_for_smoothing_is_refused_before_i
     trains, smooths = bytes_to_learn(learner, graph), smoothing.bytes_on_card(graph, 10)
     assert trains < smooths
     leave((trains + smooths) // 2)
-    with pytest.raises(InputError, match=r'on the graphics card, .* use backend="cpu"'):
+    with pytest.raises(InputError, match=r'of GPU memory, .* use backend="cpu"'):
         learner.fit(graph, callbacks=[seen.append])
     assert seen == []
     assert learner.set_params(smooth=False).fit(graph).backend_ == "cuda"
@@ -381,7 +381,7 @@ def test_smoothed_vectors_are_those_that_smoothing_makes(cuda):
 
 def test_prone_stays_on_the_cpu(cuda, monkeypatch):
     """Its results repeat to the last bit, whatever the machine has."""
-    monkeypatch.setattr(smoothing, "PAYS", 0)
+    monkeypatch.setitem(device.LEAST_WORK, "smoothing", 0)
 
     def never(graph):
         raise AssertionError("ProNE went to the card")

@@ -69,7 +69,7 @@ def walk(
         from .._util.cuda.device import choose
         from ..files.walk_writers import check_walk_file, walk_ids_path
 
-        choose(given["backend"], workers=given["workers"], pays=False)
+        choose(given["backend"], "walks", workers=given["workers"])
         target, _ = check_walk_file(output)
         written = [target] if target.suffix != ".npy" else [target, walk_ids_path(target)]
         check_different([graph], written)

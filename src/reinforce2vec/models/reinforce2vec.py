@@ -42,7 +42,6 @@ BYTES_PER_WEIGHTED_ARC = 20
 BYTES_PER_WORKER = 4 << 20  # walks at hand, and what they remember
 BYTES_PER_STEP = 128  # of a walk that is longer than this
 BYTES_PER_NEGATIVE = 1 << 10  # for each worker
-WORK_THAT_PAYS = 1 << 31  # tokens times dimensions, from which on a graphics card saves time
 FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 
 
@@ -312,7 +311,7 @@ class Reinforce2Vec(Estimator):
         """
         if not isinstance(graph, (Graph, StoredWalks)):
             graph = Graph.from_any(graph)
-        if device.choose(backend, workers=None, pays=False) == "cuda":
+        if device.choose(backend, "training") == "cuda":
             corpus = self._corpus(graph)
             return self._bytes_on_card(corpus, self._settings(corpus))
         return self._bytes_here(graph, bool(self.smooth))
@@ -447,7 +446,7 @@ class Reinforce2Vec(Estimator):
         self._settings()
         self._workers()
         self._walk()
-        device.choose(self.backend, workers=self.workers, pays=False)
+        device.choose(self.backend, "training", workers=self.workers)
         check_count("walk_length", self.walk_length, 1)
         check_count("walks_per_node", self.walks_per_node, 1)
 
@@ -495,8 +494,8 @@ class Reinforce2Vec(Estimator):
     def _backend(self, corpus: Corpus, settings: Settings) -> str:
         """Where to work."""
         tokens = settings.epochs * corpus.n_walks * corpus.mean_length
-        pays = tokens * settings.dimensions >= WORK_THAT_PAYS
-        backend = device.choose(self.backend, workers=self.workers, pays=pays)
+        work = tokens * settings.dimensions
+        backend = device.choose(self.backend, "training", work, workers=self.workers)
         if backend == "cuda":
             what = f"learning from {corpus.n_nodes:,} nodes with dimensions={settings.dimensions}"
             if not device.has_room(self._bytes_on_card(corpus, settings), what, self.backend):

@@ -22,7 +22,6 @@ from .cuda.smoothing import DeviceLinks
 COLUMNS = 32  # filtered at a time: what is in use stays near the processor; a warp has 32 lanes
 BLOCKS = 8  # of so many columns, in memory at once
 ROWS = 1 << 14  # turned at a time
-PAYS = 2 * 10**9  # numbers that are summed, from which on waking a graphics card saves time
 
 Array = Any  # of numpy, or on the card
 
@@ -181,8 +180,8 @@ def _smooth(
     if not np.isfinite(vectors).all():
         raise InputError("some vectors hold numbers that are not finite: they cannot be smoothed")
     work = f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
-    pays = order * dimensions * (nodes + len(graph.indices)) >= PAYS
-    on_card = device.choose(backend, workers=None, pays=pays) == "cuda"
+    numbers = order * dimensions * (nodes + len(graph.indices))
+    on_card = device.choose(backend, "smoothing", numbers) == "cuda"
     xp: Any
     links: Links
     if on_card and device.has_room(bytes_on_card(graph, dimensions), work, backend):

@@ -21,7 +21,7 @@ from ..walks import WalkSampler
 from .cpu.kernels import shuffle
 
 if TYPE_CHECKING:
-    from ..walks.cuda.walker import DeviceWalks
+    from ..walks.cuda.walker import DeviceWalker
 
 PILOT_STEPS = 1 << 20  # of which the visits are counted before training, at least
 
@@ -76,11 +76,11 @@ class SampledWalks:
         return walks.ravel(), np.arange(0, walks.size + 1, self.longest)
 
     @cached_property
-    def on_card(self) -> DeviceWalks:
-        """What makes the walks on a graphics card."""
-        from ..walks.cuda.walker import DeviceWalks
+    def device_walker(self) -> DeviceWalker:
+        """What makes the walks on a GPU."""
+        from ..walks.cuda.walker import DeviceWalker
 
-        return DeviceWalks(self.sampler)
+        return DeviceWalker(self.sampler.task)
 
     def fingerprint(self) -> str:
         """A digest of graph and starts."""

@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from ..._util.compiled import inlined, kernel
-from ..._util.random import below, draw, multiply_high, stream, unit
-from ...walks.cpu.neighbors import prefetch_to_write
+from ..._util.intrinsics import fast_below, fast_multiply_high, prefetch_to_write
+from ..._util.random import draw, stream, unit
 from .lanes import GROUP_LABELS, SILENT, set_labels, set_slot
 from .simd import LANES, step
 
@@ -52,7 +52,7 @@ def shuffle(array, seed):
     """Bring an array into a random order that depends on the seed alone."""
     key, gamma = stream(seed ^ ORDER, 0)
     for last in range(array.size - 1, 0, -1):
-        other = below(draw(key, gamma, last, 0), last + 1)
+        other = fast_below(draw(key, gamma, last, 0), last + 1)
         array[last], array[other] = array[other], array[last]
 
 
@@ -85,7 +85,7 @@ def draw_targets(noise, path, begin, end, key, gamma, negatives, stride, targets
         for k in range(1, width):
             if k <= negatives:
                 bits = draw(key, gamma, position, k)
-                cell = multiply_high(bits, n)
+                cell = fast_multiply_high(bits, n)
                 entry = noise[cell]
                 kept = (bits * n) >> HALF < entry >> HALF
                 node = cell if kept else entry & ALIAS
@@ -222,7 +222,7 @@ def train_walks(
             stop = min(block + AHEAD, end)
             draw_targets(noise, path, block, stop, key, gamma, negatives, stride, targets, width)
             for centre in range(block, stop):
-                shrunk = 1 + below(draw(key, gamma, centre, 0), window)
+                shrunk = 1 + fast_below(draw(key, gamma, centre, 0), window)
                 count = take_contexts(path, centre, shrunk, end, contexts)
                 own = targets[np.uint64((centre - block) * width) :]
                 if centre + 1 < stop:
