@@ -15,12 +15,12 @@ from scipy.stats import chisquare
 from helpers import toy_graphs
 from reinforce2vec import LINE, Graph, InputError, karate_club
 from reinforce2vec.graph import matrices
-from reinforce2vec.models.baselines import line, line_kernels
-from reinforce2vec.models.baselines.line_training import Settings, Training, incoming
+from reinforce2vec.models.baselines import _line_kernels, line
+from reinforce2vec.models.baselines._line_training import Settings, Training, incoming
 from reinforce2vec.skipgram.cpu.kernels import AHEAD
 from reinforce2vec.skipgram.cpu.simd import MOST_TARGETS
 
-SHARING = line_kernels.SHARING
+SHARING = _line_kernels.SHARING
 FALSE_ALARMS = 1e-6  # chance of any of the draws' tests to fail if all is well, for a new seed
 
 
@@ -43,7 +43,7 @@ def draws_of(training, block):
     stride = training.weights.inputs.shape[1]
     count = min(AHEAD, training.n_draws - block * AHEAD)
     drawn = [np.full(AHEAD * size, -1, np.int64) for size in (1, SHARING, 1, training.width)]
-    line_kernels.draw_edges(
+    _line_kernels.draw_edges(
         block, count, training.seed, *training.edges, training.settings.negatives, stride,
         *drawn, training.width,
     )  # fmt: skip

@@ -24,10 +24,11 @@ from ..files.writing import check_target
 from ..graph import Graph
 from ..graph.growing import grown
 from ..skipgram import Moment
+from ..skipgram.backends import begin
 from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
 from ..skipgram.state import POINTS, Settings, State, carry_over
-from ..skipgram.trainer import Trainer, begin, usual_rate
+from ..skipgram.trainer import Trainer, usual_rate
 from ..skipgram.weights import row_size, weights_bytes
 from ..walks import ReinforcedWalk, WalkSampler
 from ..walks.policy import Walk, check_walk

@@ -17,7 +17,7 @@ from ...graph import Graph
 from ...graph.matrices import check_memory, unit_rows
 from ...skipgram.weights import weights_bytes
 from ..estimator import Estimator
-from .line_training import Settings, Training, incoming
+from ._line_training import Settings, Training, incoming
 
 ORDERS = {"both": (1, 2), "first": (1,), "second": (2,)}
 NAMES = {1: "first order", 2: "second order"}

@@ -26,8 +26,8 @@ from ...skipgram.engine import USUAL_WORK
 from ...skipgram.noise import Noise, noise_table
 from ...skipgram.trainer import ENOUGH_PAIRS, MOST_LOSS, SAFE_RATE
 from ...skipgram.weights import Weights, aligned, new_weights, row_size
-from . import line_kernels as kernels
-from .line_kernels import SHARING
+from . import _line_kernels as kernels
+from ._line_kernels import SHARING
 
 CHUNK_BLOCKS = 256  # blocks of draws that a thread takes at a time: some ten milliseconds of work
 ORDER_BIT = 59  # orders draw from seeds that differ from here on
