@@ -39,7 +39,7 @@ def _train_walks(nodes, begins, first, inputs, outputs, task, group_size):
     for w in range(len(begins) - 1):
         key, gamma = stream(task.seed ^ TRAINING, first + w)
         walk = _without_padding(nodes[begins[w] : begins[w + 1]])
-        path = _subsampled(walk, task, key, gamma)
+        path = _subsampled(walk, task.keep, task.negatives + 1, key, gamma)
         rate = task.learning_rate * max(1.0 - (first + w) / task.n_walks, LEAST_RATE)
         batch = _batch_size(path)
         for position in range(len(path)):
@@ -63,15 +63,14 @@ def _without_padding(walk):
 
 
 @njit(cache=True, nogil=True)
-def _subsampled(walk, task, key, gamma):
-    """Return the walk without the visits that subsampling skips."""
+def _subsampled(walk, keep, i, key, gamma):
+    """Return the walk without the visits that subsampling skips, by draw i of each position."""
     path = np.empty(len(walk), np.int64)
     size = 0
     for position in range(len(walk)):
         node = walk[position]
-        if task.keep is not None:
-            if unit(draw(key, gamma, position, task.negatives + 1)) >= task.keep[node]:
-                continue
+        if keep is not None and unit(draw(key, gamma, position, i)) >= keep[node]:
+            continue
         path[size] = node
         size += 1
     return path[:size]

@@ -1,4 +1,4 @@
-"""Training of LINE, one order: edges are drawn and trained on by every thread, in turns.
+"""Training of LINE, one order at a time: every thread draws edges and trains on them.
 
 Threads change the same matrices without locks, as in skip-gram: a lost update is a little noise.
 With one thread the result is the same to the last bit.
@@ -7,33 +7,30 @@ With one thread the result is the same to the last bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._util.errors import InputError
+from ..._util.engine import fast_engine_compiles
 from ..._util.interrupts import held_back
 from ..._util.progress import Report
 from ..._util.threads import in_turn
-from ...graph import Graph, csr
-from ...skipgram.cpu.kernels import AHEAD
-from ...skipgram.cpu.lanes import GROUP_LABELS
-from ...skipgram.cpu.simd import LANES, MOST_TARGETS, SLOTS
-from ...skipgram.engine import USUAL_WORK
-from ...skipgram.noise import Noise, noise_table
-from ...skipgram.trainer import ENOUGH_PAIRS, MOST_LOSS, SAFE_RATE
-from ...skipgram.weights import Weights, aligned, new_weights, row_size
-from . import _line_kernels as kernels
-from ._line_kernels import SHARING
+from ...graph import Graph
+from ...skipgram.divergence import DivergenceCheck
+from ...skipgram.host import scaled_chunk
+from ...skipgram.rules import DRAWN_AT_ONCE
+from ...skipgram.weights import Weights, new_weights
+from ._line_edges import LineTask, tables_of
 
-CHUNK_BLOCKS = 256  # blocks of draws that a thread takes at a time: some ten milliseconds of work
-ORDER_BIT = 59  # orders draw from seeds that differ from here on
+_CHUNK_BLOCKS = 256  # blocks of draws in a usual chunk: about ten milliseconds of work
+_ORDER_BIT = 59  # the seeds of the two orders differ in this bit and the next
+
+_TrainEdges = Callable[[int, int, Weights, LineTask], Any]
 
 
-class Settings(NamedTuple):
+class LineSettings(NamedTuple):
     """How to train one order, 1 or 2."""
 
     order: int
@@ -44,114 +41,70 @@ class Settings(NamedTuple):
     seed: int
 
 
-class Edges(NamedTuple):
-    """What edges and negatives are drawn from: see `kernels.draw_edges`."""
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    weighing: tuple[NDArray[Any], ...] | None
-    chances: tuple[NDArray[Any], ...]
-    noise: Noise
-
-
-def draws_of(graph: Graph) -> tuple[Edges, float]:
-    """Tables to draw edges and negatives from, and how many edges a draw has on the average.
-
-    Negatives are drawn by degree ^ 0.75; as in the authors' program, the degree is the weight of
-    all edges from a node and to it.
-    """
-    rows, weighing = np.array([0, graph.n_nodes]), graph.alias
-    degrees = graph.degrees
-    weights, shares = (degrees, None) if weighing is None else (weighing[2], weighing[4])
-    draws = weights / np.clip(degrees, 1, SHARING)
-    chances = csr.alias_tables(rows, draws)[:2]
-    noise = noise_table(weights + np.bincount(graph.indices, shares, graph.n_nodes))
-    edges = Edges(graph.indptr, graph.indices, weighing, chances, noise)
-    return edges, float(weights.sum() / draws.sum())
-
-
-def incoming(graph: Graph, order: int) -> Graph:
-    """The graph whose rows hold the nodes with an edge to the row's node."""
-    if not graph.directed:
-        return graph
-    sources = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), graph.degrees)
-    turned = np.column_stack([graph.indices, sources])
-    return Graph.from_numbered(
-        turned, graph.weights, graph.ids, directed=order == 2, self_loops=True
-    )
-
-
-class Training:
+class LineTraining:
     """The training of one order on a graph that has edges.
 
     Parameters
     ----------
     graph : Graph
         Row j holds the nodes with an edge to j.
-    settings : Settings
+    settings : LineSettings
         How to train.
     """
 
-    def __init__(self, graph: Graph, settings: Settings) -> None:
+    def __init__(self, graph: Graph, settings: LineSettings) -> None:
         self.settings = settings
-        self.edges, edges_per_draw = draws_of(graph)
-        self.seed = np.uint64(settings.seed ^ settings.order << ORDER_BIT)
-        weights = new_weights(graph.n_nodes, settings.dimensions, int(self.seed))
+        edges, edges_per_draw = tables_of(graph)
+        seed = np.uint64(settings.seed ^ settings.order << _ORDER_BIT)
+        weights = new_weights(graph.n_nodes, settings.dimensions, int(seed))
         if settings.order == 1:  # both ends of an edge are rows of one matrix
             weights = weights._replace(outputs=weights.inputs)
         self.weights: Weights = weights
-        self.n_draws = math.ceil(settings.samples / edges_per_draw)
-        targets = settings.negatives + 1
-        self.groups = -(-targets // MOST_TARGETS)
-        self.group = (0,) * -(-targets // self.groups)
-        self.width = self.groups * len(self.group)
-        work = row_size(settings.dimensions) * targets
-        self.chunk = AHEAD * max(1, CHUNK_BLOCKS * USUAL_WORK // max(work, USUAL_WORK))
+        n_draws = math.ceil(settings.samples / edges_per_draw)
+        self.task = LineTask(n_draws, seed, settings.negatives, settings.learning_rate, edges)
+        blocks = scaled_chunk(_CHUNK_BLOCKS, settings.dimensions, settings.negatives)
+        self.chunk = DRAWN_AT_ONCE * max(1, blocks)
+        self._train_edges = _kernel_for(self.weights, self.task)
 
     def run(self, workers: int, report: Report) -> None:
         """Train to the end, and report how many edges are done."""
-        settings = self.settings
-        self.train((0, 0))  # compiled before threads wait for it
+        settings, n_draws = self.settings, self.task.n_draws
+        divergence = DivergenceCheck(
+            settings.negatives, settings.learning_rate, settings.samples, "edges"
+        )
         with held_back() as interrupt, ThreadPoolExecutor(workers) as threads:
 
             def chunks() -> Iterator[tuple[int, int]]:
-                for first in range(0, self.n_draws, self.chunk):
+                for first in range(0, n_draws, self.chunk):
                     if interrupt.asked:
                         return
-                    yield first, min(first + self.chunk, self.n_draws)
+                    yield first, min(first + self.chunk, n_draws)
 
-            done = 0
             for last, edges, loss in in_turn(threads, self.train, chunks(), 2 * workers):
-                done = last * settings.samples // self.n_draws
-                self._check_loss(loss, edges, done)
+                done = last * settings.samples // n_draws
+                divergence.check_loss(loss, edges, done)
                 report(done, settings.samples)
-        self._check_vectors()
+        divergence.check_finite(self.weights.finite(), settings.samples)
 
     def train(self, draws: tuple[int, int]) -> tuple[int, int, float]:
-        """Train on draws from one number up to another: that, how many edges, and their loss."""
-        settings = self.settings
+        """Train on draws from one number up to another; return that, the edges, and their loss."""
         first, last = draws
-        edges, loss = kernels.train_edges(
-            first, last, self.n_draws, self.seed, *self.edges, self.weights.inputs,
-            self.weights.outputs, settings.negatives, settings.learning_rate, self.group,
-            *(np.empty(AHEAD * size, np.int64) for size in (1, SHARING, 1, self.width)),
-            aligned(self.groups * GROUP_LABELS), aligned(SHARING * SLOTS), aligned(2 * LANES),
-        )  # fmt: skip
+        edges, loss = self._train_edges(first, last, self.weights, self.task)
         return last, edges, loss
 
-    def _check_loss(self, loss: float, edges: int, done: int) -> None:
-        guessing = (self.settings.negatives + 1) * math.log(2)
-        if edges >= ENOUGH_PAIRS and not loss <= MOST_LOSS * guessing * edges:
-            sign = f"the loss is {loss / edges:.3g}, where guessing has {guessing:.3g}"
-            raise self._diverged(sign, done)
 
-    def _check_vectors(self) -> None:
-        if not self.weights.finite():
-            raise self._diverged("vectors are not finite", self.settings.samples)
+def _kernel_for(weights: Weights, task: LineTask) -> _TrainEdges:
+    """Return what trains on edges, compiled: on the fast engine if that is possible."""
 
-    def _diverged(self, sign: str, done: int) -> InputError:
-        rate = self.settings.learning_rate
-        return InputError(
-            f"training failed after {done:,} of {self.settings.samples:,} edges: {sign}. A "
-            f"learning_rate of {rate:g} is too large: try {min(rate / 5, SAFE_RATE):g}"
-        )
+    def compile_fast() -> None:
+        from ._line_fast import train_edges
+
+        train_edges(0, 0, weights, task)
+
+    if fast_engine_compiles(compile_fast):
+        from ._line_fast import train_edges
+    else:
+        from ._line_plain import train_edges
+
+        train_edges(0, 0, weights, task)
+    return train_edges

@@ -57,7 +57,7 @@ def group_of(negatives: int) -> tuple[int, tuple[int, ...]]:
     return n_groups, (0,) * size
 
 
-@inlined
+@kernel  # of its own: numba drops a branch on None only if an argument is None
 def take_path(nodes, begin, end, keep, key, gamma, negatives, stride, path):
     """Write the offsets of a walk's rows, without the visits that subsampling skips.
 
