@@ -19,8 +19,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from .._util.compiled import compiled
 from .._util.random import below, draw, left_over, stream, unit
 from .corpus import Taken
 from .host import HostEngine
@@ -29,7 +29,7 @@ from .rules import BATCH, LEAST_RATE, SMALLEST_BATCH, TRAINING, target_groups
 FARTHEST_SCORE = 87.0  # beyond, e^score is no float32 number
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _train_walks(nodes, begins, first, inputs, outputs, task, group_size):
     """Train on some walks; return the nodes in them, the pairs trained on, and their loss.
 
@@ -53,7 +53,7 @@ def _train_walks(nodes, begins, first, inputs, outputs, task, group_size):
     return n_nodes, n_pairs, loss
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _without_padding(walk):
     """Return the walk up to its first -1."""
     length = 0
@@ -62,7 +62,7 @@ def _without_padding(walk):
     return walk[:length]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _subsampled(walk, keep, i, key, gamma):
     """Return the walk without the visits that subsampling skips, by draw i of each position."""
     path = np.empty(len(walk), np.int64)
@@ -76,7 +76,7 @@ def _subsampled(walk, keep, i, key, gamma):
     return path[:size]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _draw_contexts(path, position, window, key, gamma):
     """Return the nodes around a position, up to a distance drawn from 1 to `window`."""
     reach = 1 + below(draw(key, gamma, position, 0), window)
@@ -85,7 +85,7 @@ def _draw_contexts(path, position, window, key, gamma):
     return np.concatenate((before, after))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def draw_targets(centre, position, noise, negatives, key, gamma):
     """Return the centre and, after it, its negatives."""
     targets = np.empty(negatives + 1, np.int64)
@@ -95,7 +95,7 @@ def draw_targets(centre, position, noise, negatives, key, gamma):
     return targets
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _draw_negative(noise, bits):
     """Return a node drawn from the table of `noise.noise_table`."""
     cell = below(bits, len(noise))
@@ -105,7 +105,7 @@ def _draw_negative(noise, bits):
     return np.int64(noise[cell] & np.uint64(0xFFFFFFFF))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _batch_size(path):
     """Return how many contexts of a walk may be trained at once: fewer, the smaller its circles.
 
@@ -120,7 +120,7 @@ def _batch_size(path):
     return size
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _times_before(path, position, size):
     """Return how often the node at a position is among the `size` nodes that end there."""
     times = 0
@@ -129,7 +129,7 @@ def _times_before(path, position, size):
     return times
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def train_window(inputs, outputs, contexts, targets, batch, group_size, rate):
     """Train all contexts of a centre against all targets; return the loss.
 
@@ -145,7 +145,7 @@ def train_window(inputs, outputs, contexts, targets, batch, group_size, rate):
     return loss
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _signs(targets, begin, end):
     """Return 1 for a target whose scores are to rise, -1 for one to fall, 0 to leave it out.
 
@@ -161,7 +161,7 @@ def _signs(targets, begin, end):
     return signs
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _train_step(inputs, outputs, contexts, targets, signs, rate):
     """Train a few contexts against a few targets; return the loss.
 
@@ -190,13 +190,13 @@ def _train_step(inputs, outputs, contexts, targets, signs, rate):
     return loss
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _product(one, other):
     """Return the inner product of two vectors."""
     return float((one * other).sum())
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _bounded(score):
     """Return a score cut off where its exponential is no float32 number; NaN stays NaN."""
     if score > FARTHEST_SCORE:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._util.compiled import compiled
 from .._util.random import below, draw, stream, unit
 from .rules import BEGINNING, ORDER
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_nodes(nodes, visits):
     """Add to `visits` how often each node occurs in some walks; -1 marks the end of a walk."""
     for node in nodes:
@@ -17,7 +17,7 @@ def count_nodes(nodes, visits):
             visits[np.uint32(node)] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_inputs(inputs, dimensions, seed):
     """Fill the input vectors with random numbers of [-1/2d, 1/2d), as word2vec does."""
     for row in range(len(inputs)):
@@ -26,7 +26,7 @@ def fill_inputs(inputs, dimensions, seed):
             inputs[row, column] = (unit(draw(key, gamma, column, 0)) - 0.5) / dimensions
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def shuffle(array, seed):
     """Bring an array into a random order that depends on the seed alone."""
     key, gamma = stream(seed ^ ORDER, 0)

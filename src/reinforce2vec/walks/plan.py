@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._util.intrinsics import BLOCK
 from ..graph import Graph
 from . import scores as scoring
 from .cpu.memory import bytes_per_walk, make_memory
-from .cpu.neighbors import BLOCK
 from .cpu.reinforced import GREEDY, LINEAR, SOFTMAX, reinforced_walks
 from .cpu.second_order import first_order_walks, second_order_walks
 from .cpu.softmax import capped_walks, open_walks

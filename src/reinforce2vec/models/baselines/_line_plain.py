@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ..._util.compiled import compiled
 from ..._util.random import below, draw, left_over, stream
 from ...skipgram.plain import draw_targets, train_window
 from ...skipgram.rules import BATCH, DRAWN_AT_ONCE, LEAST_RATE, TRAINING, target_groups
@@ -23,7 +23,7 @@ def train_edges(first: int, last: int, weights: Weights, task: LineTask) -> Any:
     return _train_edges(first, last, weights.inputs, weights.outputs, task, group_size)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _train_edges(first, last, inputs, outputs, task, group_size):
     """Draw centres, some edges that lead to each, and its negatives; train on them."""
     n_edges, loss = 0, 0.0
@@ -41,7 +41,7 @@ def _train_edges(first, last, inputs, outputs, task, group_size):
     return n_edges, loss
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _draw_sources(edges, centre, first_draw, at, key, gamma):
     """Return nodes with an edge to the centre, drawn by weight: as many as it has, up to SHARING."""
     begin = edges.indptr[centre]
@@ -53,7 +53,7 @@ def _draw_sources(edges, centre, first_draw, at, key, gamma):
     return sources
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _draw_by_weight(begin, size, tables, bits):
     """Return one of `size` entries from `begin` on, drawn with alias tables or, without, evenly."""
     entry = begin + below(bits, size)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.compiled import inlined, kernel
-from ..._util.random import below, draw, multiply_high, stream, unit
-from ...walks.cpu.neighbors import prefetch_to_write
+from ..._util.intrinsics import fast_below, fast_multiply_high, prefetch_to_write
+from ..._util.random import draw, stream, unit
 from ..rules import BATCH, DRAWN_AT_ONCE, LEAST_RATE, SMALLEST_BATCH, TRAINING, target_groups
 from ..weights import aligned
 from .lanes import GROUP_LABELS, SILENT, set_labels, set_slot
@@ -92,7 +92,7 @@ def draw_targets(noise, path, begin, end, key, gamma, negatives, stride, targets
         for k in range(1, width):
             if k <= negatives:
                 bits = draw(key, gamma, position, k)
-                cell = multiply_high(bits, n)
+                cell = fast_multiply_high(bits, n)
                 entry = noise[cell]
                 kept = (bits * n) >> HALF < entry >> HALF
                 node = cell if kept else entry & ALIAS
@@ -249,7 +249,7 @@ def train_walks(nodes, begins, first, weights, task, group, room, step_room):
                 task.noise, path, block, stop, key, gamma, negatives, stride, targets, width
             )
             for centre in range(block, stop):
-                reach = 1 + below(draw(key, gamma, centre, 0), task.window)
+                reach = 1 + fast_below(draw(key, gamma, centre, 0), task.window)
                 count = take_contexts(path, centre, reach, end, contexts)
                 own = targets[np.uint64((centre - block) * width) :]
                 if centre + 1 < stop:

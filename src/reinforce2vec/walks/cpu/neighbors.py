@@ -7,69 +7,13 @@ the edge weights.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from ..._util.compiled import inlined, kernel
-from ..._util.random import below, left_over
+from ..._util.intrinsics import BLOCK, bits_set, fast_below, matches
+from ..._util.random import left_over
 
-BLOCK = 16  # entries compared at once
 WINDOW = 64  # entries looked at before a binary search
-
-
-@intrinsic
-def matches(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """Bit mask: which of the BLOCK entries of an int32 array from `index` on equal `value`."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        wide = ir.VectorType(ir.IntType(32), BLOCK)
-        place = builder.bitcast(builder.gep(data, [args[1]]), wide.as_pointer())
-        undefined = ir.Constant(wide, ir.Undefined)
-        one = builder.insert_element(undefined, args[2], ir.IntType(32)(0))
-        values = builder.shuffle_vector(one, undefined, ir.Constant(wide, [0] * BLOCK))
-        equal = builder.icmp_signed("==", builder.load(place, align=4), values)
-        return builder.zext(builder.bitcast(equal, ir.IntType(BLOCK)), ir.IntType(64))
-
-    return types.int64(array, types.int64, types.int32), codegen
-
-
-def emit_prefetch(context: Any, builder: Any, signature: Any, args: Any, write: bool) -> Any:
-    """The instruction behind `prefetch`."""
-    data = context.make_array(signature.args[0])(context, builder, args[0]).data
-    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-    place = builder.bitcast(builder.gep(data, [args[1]]), byte)
-    kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-    function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-    builder.call(function, [place, number(int(write)), number(3), number(1)])  # to keep, data
-    return context.get_dummy_value()
-
-
-@intrinsic
-def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-    """Ask for an entry of an array to be brought into the cache."""
-    return types.void(array, types.int64), partial(emit_prefetch, write=False)
-
-
-@intrinsic
-def prefetch_to_write(typingctx: Any, array: Any, index: Any) -> Any:
-    """Ask for an entry of an array to be brought into the cache, and into no other."""
-    return types.void(array, types.int64), partial(emit_prefetch, write=True)
-
-
-@intrinsic
-def bits_set(typingctx: Any, mask: Any) -> Any:
-    """Number of ones in a 64-bit integer."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.int64), codegen
 
 
 # Numba would test every signed index for being negative, so node numbers and positions, which
@@ -85,7 +29,7 @@ def row_bounds(indptr, node):
 @inlined
 def draw_arc(begin, degree, weighing, bits):
     """Position of an arc drawn by weight from a row. Constant time, one draw."""
-    arc = begin + below(bits, degree)
+    arc = begin + fast_below(bits, degree)
     if weighing is not None and left_over(bits, degree) >= weighing[0][arc]:
         arc = begin + weighing[1][arc]
     return arc

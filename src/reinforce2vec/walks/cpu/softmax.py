@@ -15,18 +15,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..._util.compiled import inlined, kernel
-from ..._util.random import below, draw, left_over, unit
+from ..._util.intrinsics import BLOCK, bits_set, fast_below, matches, prefetch
+from ..._util.random import draw, left_over, unit
 from ..scores import exponent, softmax_weight
 from .neighbors import (
-    BLOCK,
     WINDOW,
     arc_weight,
-    bits_set,
     draw_arc,
     find_arc_near,
     likely_window,
-    matches,
-    prefetch,
     row_bounds,
     shorter_row,
 )
@@ -233,7 +230,7 @@ def capped_walks(
                     lane = fresh[i]
                     begin, end = row_bounds(indptr, walks[base + lane, n])
                     bits = draw(keys[lane], gammas[lane], n, 2 * turn + 1)
-                    windows[lane] = begin + below(bits, end - begin)
+                    windows[lane] = begin + fast_below(bits, end - begin)
                     prefetch(indices, windows[lane])
 
                 n_kept = 0
