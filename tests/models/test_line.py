@@ -44,9 +44,7 @@ def draws_of(training, block):
     groups, size = target_groups(training.task.negatives)
     drawn = _line_fast.new_edge_room(groups * size)
     _line_fast.draw_edges(block, count, training.task, stride, drawn)
-    centres, sources, sizes, targets = (
-        array.reshape(DRAWN_AT_ONCE, -1)[:count] for array in drawn
-    )
+    centres, sources, sizes, targets = (array.reshape(DRAWN_AT_ONCE, -1)[:count] for array in drawn)
     np.testing.assert_array_equal(sizes[:, 0], (sources >= 0).sum(1))
     targets = targets[:, : 1 + training.settings.negatives]
     return centres[:, 0] // stride, sources // stride, targets // stride
@@ -66,7 +64,9 @@ def arcs_of(graph, order):
 def test_edges_are_drawn_by_weight_and_negatives_by_degree(name, order):
     graph = toy_graphs.TOY_GRAPHS[name]()
     training = training_of(graph, order, samples=SHARING * DRAWN_AT_ONCE * 1000)
-    drawn = [draws_of(training, block) for block in range(-(-training.task.n_draws // DRAWN_AT_ONCE))]
+    drawn = [
+        draws_of(training, block) for block in range(-(-training.task.n_draws // DRAWN_AT_ONCE))
+    ]
     centres, sources, targets = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
     weights = arcs_of(graph, order)
     sizes = np.minimum(np.count_nonzero(weights, axis=0), SHARING)  # sources of each centre

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .corpus import Corpus
 
+
 class Chunk(NamedTuple):
     """Some walks: the number of the first, and how many."""
 

@@ -44,9 +44,7 @@ def _train_walks(nodes, begins, first, inputs, outputs, task, group_size):
         batch = _batch_size(path)
         for position in range(len(path)):
             contexts = _draw_contexts(path, position, task.window, key, gamma)
-            targets = draw_targets(
-                path[position], position, task.noise, task.negatives, key, gamma
-            )
+            targets = draw_targets(path[position], position, task.noise, task.negatives, key, gamma)
             loss += train_window(inputs, outputs, contexts, targets, batch, group_size, rate)
             n_pairs += len(contexts)
         n_nodes += len(walk)

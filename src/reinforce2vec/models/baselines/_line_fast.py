@@ -19,7 +19,7 @@ from ...skipgram.cpu.kernels import (
     take_exponents,
     train_window,
 )
-from ...skipgram.cpu.lanes import GROUP_LABELS, set_labels
+from ...skipgram.cpu.lanes import set_labels
 from ...skipgram.rules import BATCH, DRAWN_AT_ONCE, LEAST_RATE, TRAINING
 from ...skipgram.weights import Weights
 from ...walks.cpu.neighbors import draw_arc, row_bounds
@@ -83,9 +83,7 @@ def draw_edges(block, count, task, stride, room):
     edges, negatives, centres = task.edges, task.negatives, room.centres
     width = room.targets.size // DRAWN_AT_ONCE
     _draw_centres(edges.chances, count, key, gamma, stride, centres)
-    draw_targets(
-        edges.noise, centres, 0, count, key, gamma, negatives, stride, room.targets, width
-    )
+    draw_targets(edges.noise, centres, 0, count, key, gamma, negatives, stride, room.targets, width)
     _draw_sources(edges, edges.weighing, count, key, gamma, negatives + 1, stride, room)
 
 

@@ -43,7 +43,7 @@ def _train_edges(first, last, inputs, outputs, task, group_size):
 
 @compiled
 def _draw_sources(edges, centre, first_draw, at, key, gamma):
-    """Return nodes with an edge to the centre, drawn by weight: as many as it has, up to SHARING."""
+    """Return nodes with an edge to the centre, drawn by weight: up to SHARING of them."""
     begin = edges.indptr[centre]
     degree = edges.indptr[centre + 1] - begin
     sources = np.empty(min(degree, SHARING), np.int64)
