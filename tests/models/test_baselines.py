@@ -8,7 +8,7 @@ import scipy.sparse
 
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 from reinforce2vec import HOPE, Graph, GraRep, InputError, NetMF, ProNE, karate_club, rmat, smooth
-from reinforce2vec.graph import matrices
+from reinforce2vec._util import machine
 from reinforce2vec.models.baselines import _blocks, hope, netmf
 from reinforce2vec.models.baselines._blocks import Block, BlockMatrix, Steps
 from reinforce2vec.models.baselines._spectrum import leading_eigenpairs, orthonormal
@@ -398,6 +398,6 @@ def test_a_graph_without_nodes_is_refused(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_too_little_memory_is_said_with_figures(method, monkeypatch):
-    monkeypatch.setattr(matrices, "available_bytes", lambda: 10_000)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 10_000)
     with pytest.raises(InputError, match=r"of memory, and 10\.0 kB are free"):
         method().fit(karate_club())

@@ -158,7 +158,7 @@ def test_a_card_with_room_for_training_but_not_for_smoothing_is_refused_before_i
     trains, smooths = bytes_to_learn(learner, graph), smoothing.bytes_on_card(graph, 10)
     assert trains < smooths
     leave((trains + smooths) // 2)
-    with pytest.raises(InputError, match=r'on the graphics card, .* use backend="cpu"'):
+    with pytest.raises(InputError, match=r'of GPU memory, .* use backend="cpu"'):
         learner.fit(graph, callbacks=[seen.append])
     assert seen == []
     assert learner.set_params(smooth=False).fit(graph).backend_ == "cuda"
@@ -470,7 +470,7 @@ def test_the_card_writes_the_walks_of_the_cpu(folder, cuda):
 def test_vectors_of_the_card_are_written_and_it_is_said_where_they_were_learned(folder, cuda, more):
     result = run("embed", "--backend", "cuda", *more)
     assert result.exit_code == 0, result.output
-    assert "on the graphics card" in result.stderr
+    assert "of GPU memory" in result.stderr
     found = Embedding.load("out.npz")
     assert found.vectors.shape == (34, 8)
     assert np.isfinite(found.vectors).all()

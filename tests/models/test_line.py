@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from helpers import toy_graphs
 from reinforce2vec import LINE, Graph, InputError, karate_club
-from reinforce2vec.graph import matrices
+from reinforce2vec._util import machine
 from reinforce2vec.models.baselines import _line_fast, line
 from reinforce2vec.models.baselines._line_edges import SHARING, incoming
 from reinforce2vec.models.baselines._line_training import LineSettings, LineTraining
@@ -336,7 +336,7 @@ def test_a_graph_without_nodes_is_refused():
 
 
 def test_more_memory_than_there_is_is_refused(monkeypatch):
-    monkeypatch.setattr(matrices, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 1000)
     with pytest.raises(InputError, match=r"LINE needs about .* kB of memory, and 1\.0 kB are free"):
         quick().fit(karate_club())
 

@@ -308,7 +308,7 @@ def test_auto_takes_the_card_when_it_pays(cuda, monkeypatch):
 
 def test_what_does_not_fit_on_the_card_is_refused_with_figures(cuda, monkeypatch):
     monkeypatch.setattr(device, "free_bytes", lambda: 1000)
-    message = r'needs about .* on the graphics card, and 1.0 kB are free there: use backend="cpu"'
+    message = r'needs about .* of GPU memory, and 1.0 kB are free: use backend="cpu"'
     with pytest.raises(InputError, match=message):
         quick().fit(karate_club())
     monkeypatch.setattr(model, "WORK_THAT_PAYS", 1)

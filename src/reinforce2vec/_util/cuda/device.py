@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..checks import check_choice
 from ..errors import InputError, missing
-from ..progress import readable_bytes
+from ..machine import check_memory
 
 BACKENDS = ("auto", "cpu", "cuda")
 LEAST_CAPABILITY = (7, 0)
@@ -103,9 +103,10 @@ def has_room(needed: int, what: str, backend: Any) -> bool:
     If it is not, and the card was not left open but asked for, InputError with the figures.
     """
     free = free_bytes()
-    if needed > free and backend != "auto":
-        raise InputError(
-            f"{what} needs about {readable_bytes(needed)} on the graphics card, and "
-            f'{readable_bytes(max(free, 0))} are free there: use backend="cpu", or a larger card'
-        )
+    if backend != "auto":
+        check_memory(needed, what, _smaller_or_cpu, free=free, place="GPU memory")
     return needed <= free
+
+
+def _smaller_or_cpu(missing: int) -> str:
+    return 'use backend="cpu", or a larger GPU'

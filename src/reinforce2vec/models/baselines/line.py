@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ..._util.checks import check_count, check_number
 from ..._util.errors import InputError
-from ..._util.machine import available_cpus
+from ..._util.machine import available_cpus, check_memory
 from ..._util.progress import terminal_progress
 from ...embedding import Embedding
 from ...graph import Graph
-from ...graph.matrices import check_memory, unit_rows
+from ...graph.matrices import unit_rows
 from ...skipgram.weights import weights_bytes
 from ..estimator import Estimator
 from ._line_edges import incoming
