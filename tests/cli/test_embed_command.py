@@ -25,6 +25,7 @@ from reinforce2vec import (
     karate_club,
     read_graph,
 )
+from reinforce2vec._util import machine
 from reinforce2vec.cli.main import app
 from reinforce2vec.files import vector_files
 from reinforce2vec.models import reinforce2vec as model
@@ -397,9 +398,9 @@ def test_names_that_do_not_fit_the_format_are_refused_before_the_training(folder
 
 
 def test_too_little_memory_is_an_error_before_the_training(folder, untrained, monkeypatch):
-    monkeypatch.setattr(model, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 1000)
     result = check(embed(), 1)
-    assert "need about" in result.stderr.splitlines()[-1]
+    assert "needs about" in result.stderr.splitlines()[-1]
 
 
 # -- interrupted, and resumed ------------------------------------------------------------------

@@ -11,8 +11,8 @@ import scipy.linalg
 from helpers import emulator
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 from reinforce2vec import Embedding, Graph, InputError, rmat, smooth
+from reinforce2vec._util import machine
 from reinforce2vec._util.cuda import device
-from reinforce2vec.graph import matrices
 from reinforce2vec.models import smoothing
 
 
@@ -164,7 +164,7 @@ def test_vectors_that_are_not_finite():
 
 
 def test_too_little_memory_is_said_with_figures(monkeypatch):
-    monkeypatch.setattr(matrices, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 1000)
     with pytest.raises(InputError, match=r"kB of memory, and 1\.0 kB are free"):
         smooth(some_vectors(50), random_graph())
 

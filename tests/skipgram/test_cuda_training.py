@@ -21,10 +21,11 @@ from reinforce2vec import (
 from reinforce2vec._util.cuda import device
 from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.models import reinforce2vec as model
+from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.corpus import GivenWalks, SampledWalks
 from reinforce2vec.skipgram.cuda import engine as training
 from reinforce2vec.skipgram.state import Settings
-from reinforce2vec.skipgram.trainer import Trainer, begin
+from reinforce2vec.skipgram.trainer import Trainer
 from reinforce2vec.walks import WalkSampler
 
 N_NODES = 20_000  # so many that hardly a row is used twice at a time
@@ -319,7 +320,7 @@ def test_the_estimate_covers_what_is_taken(cuda):
     cp = device.cupy()
     graph, settings = planted_groups(2000, seed=1).graph, Settings(64)
     corpus = SampledWalks(WalkSampler(graph, length=10, per_node=2, backend="cpu"))
-    engine = training.CudaEngine(corpus, settings, begin(corpus, settings, 1, "cuda"))
+    engine = training.TrainingEngine(corpus, settings, begin(corpus, settings, 1, "cuda"))
     held = [part for part in vars(engine).values() if isinstance(part, cp.ndarray)]
     held += engine.alone
     taken = sum(part.nbytes for part in held) + training.bytes_for_device(corpus.sampler.task)

@@ -8,9 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from .._util.errors import InputError
-from .._util.machine import available_bytes
-from .._util.progress import readable_bytes
 from .graph import Graph, edges_of
 
 
@@ -38,16 +35,6 @@ def unit_rows(matrix: NDArray[Any]) -> NDArray[Any]:
     lengths[lengths == 0] = 1
     matrix /= lengths[:, None].astype(matrix.dtype)
     return matrix
-
-
-def check_memory(needed: int, what: str) -> None:
-    """InputError, with figures, if more memory is needed than is free."""
-    free = available_bytes()
-    if free is not None and needed > free:
-        raise InputError(
-            f"{what} needs about {readable_bytes(needed)} of memory, and {readable_bytes(free)} "
-            "are free: take fewer dimensions, a smaller graph or a larger machine"
-        )
 
 
 def singular_factors(

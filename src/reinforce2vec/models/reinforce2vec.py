@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from .._util.checks import check_count, check_number
 from .._util.cuda import device
 from .._util.errors import InputError
-from .._util.machine import available_bytes, available_cpus
-from .._util.progress import readable, readable_bytes, terminal_progress
+from .._util.machine import available_cpus, check_memory
+from .._util.progress import readable, terminal_progress
 from ..embedding import Embedding
 from ..files import StoredWalks
 from ..files.walk_readers import walks_from
@@ -24,10 +24,11 @@ from ..files.writing import check_target
 from ..graph import Graph
 from ..graph.growing import grown
 from ..skipgram import Moment
+from ..skipgram.backends import begin, bytes_for
 from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
 from ..skipgram.state import POINTS, Settings, State, carry_over
-from ..skipgram.trainer import Trainer, begin, usual_rate
+from ..skipgram.trainer import Trainer, usual_rate
 from ..skipgram.weights import row_size, weights_bytes
 from ..walks import ReinforcedWalk, WalkSampler
 from ..walks.policy import Walk, check_walk
@@ -37,11 +38,6 @@ from .estimator import Estimator
 Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
-BYTES_PER_NODE = 48  # visits, and the tables that negatives and edges are drawn from
-BYTES_PER_WEIGHTED_ARC = 20
-BYTES_PER_WORKER = 4 << 20  # walks at hand, and what they remember
-BYTES_PER_STEP = 128  # of a walk that is longer than this
-BYTES_PER_NEGATIVE = 1 << 10  # for each worker
 FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 
 
@@ -289,7 +285,7 @@ class Reinforce2Vec(Estimator):
         sampler.starts = touched
         corpus = SampledWalks(sampler)
         backend = self._backend(corpus, settings)
-        self._check_memory(graph, backend)
+        self._check_memory(corpus, backend)
         state = begin(corpus, settings, self._workers())
         carry_over(self._state, state, graph, before)
         trainer = Trainer(corpus, settings, state, self._workers(), backend)
@@ -314,23 +310,17 @@ class Reinforce2Vec(Estimator):
         if device.choose(backend, "training") == "cuda":
             corpus = self._corpus(graph)
             return self._bytes_on_card(corpus, self._settings(corpus))
-        return self._bytes_here(graph, bool(self.smooth))
+        return self._bytes_here(self._corpus(graph), bool(self.smooth))
 
-    def _bytes_here(self, source: Graph | StoredWalks, smoothed: bool) -> int:
-        """Memory that learning takes on the host, and perhaps smoothing."""
-        n_nodes, settings = len(source.ids), self._settings()
-        matrices = weights_bytes(n_nodes, settings.dimensions)
-        if isinstance(source, Graph):
-            longest = check_count("walk_length", self.walk_length, 1)
-            draws = BYTES_PER_WEIGHTED_ARC * len(source.indices) if source.weighted else 0
-        else:
-            longest, draws = int(np.diff(source.begins).max(initial=1)), 0
-        a_worker = BYTES_PER_WORKER + longest * BYTES_PER_STEP
-        a_worker += settings.negatives * BYTES_PER_NEGATIVE
-        learning = matrices + draws + n_nodes * BYTES_PER_NODE + self._workers() * a_worker
-        if not smoothed or not isinstance(source, Graph):
-            return learning
-        return max(learning, matrices + smoothing.bytes_for(source, settings.dimensions))
+    def _bytes_here(self, corpus: Corpus, smoothed: bool) -> int:
+        """Estimate the memory that training takes on the host, and perhaps smoothing."""
+        settings = self._settings()
+        training = bytes_for(corpus, settings, self._workers())
+        if not smoothed or not isinstance(corpus, SampledWalks):
+            return training
+        matrices = weights_bytes(corpus.n_nodes, settings.dimensions)
+        graph = corpus.sampler.graph
+        return max(training, matrices + smoothing.bytes_for(graph, settings.dimensions))
 
     def _corpus(self, source: Graph | StoredWalks) -> Corpus:
         """What to train on."""
@@ -338,19 +328,18 @@ class Reinforce2Vec(Estimator):
             return SampledWalks(self._sampler(source))
         return GivenWalks(source)
 
-    def _check_memory(self, source: Graph | StoredWalks, backend: str) -> None:
-        needed = self._bytes_here(source, bool(self.smooth) and backend == "cpu")
-        free, n_nodes = available_bytes(), len(source.ids)
-        if free is None or needed <= free:
-            return
-        step = row_size(1)  # dimensions take room in steps of so many
-        too_many = -(-(needed - free) // weights_bytes(n_nodes, step))
-        fitting = row_size(self.dimensions) - too_many * step
-        advice = f"dimensions={fitting} would fit" if fitting > 0 else "use a larger machine"
-        raise InputError(
-            f"{n_nodes:,} nodes with dimensions={self.dimensions} need about "
-            f"{readable_bytes(needed)} of memory, and {readable_bytes(free)} are free: {advice}"
-        )
+    def _check_memory(self, corpus: Corpus, backend: str) -> None:
+        """Raise InputError if training, and smoothing on the CPU, take too much memory."""
+        needed = self._bytes_here(corpus, bool(self.smooth) and backend == "cpu")
+
+        def advise(missing: int) -> str:
+            step = row_size(1)  # memory grows in steps of so many dimensions
+            too_many = -(-missing // weights_bytes(corpus.n_nodes, step))
+            fitting = row_size(self.dimensions) - too_many * step
+            return f"dimensions={fitting} would fit" if fitting > 0 else "use a larger machine"
+
+        what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
+        check_memory(needed, what, advise)
 
     def _learn(
         self,
@@ -367,7 +356,7 @@ class Reinforce2Vec(Estimator):
         if corpus.n_nodes == 0:
             raise InputError("the graph has no nodes, so there is nothing to learn")
         backend = self._backend(corpus, settings)
-        self._check_memory(source, backend)
+        self._check_memory(corpus, backend)
         every = check_number("checkpoint_every", checkpoint_every, least=0.0)
         if checkpoint is None:
             if resume:
@@ -503,10 +492,8 @@ class Reinforce2Vec(Estimator):
         return backend
 
     def _bytes_on_card(self, corpus: Corpus, settings: Settings) -> int:
-        """Memory that learning takes on a graphics card."""
-        from ..skipgram.cuda.engine import bytes_for
-
-        needed = bytes_for(corpus, settings)
+        """Estimate the memory that training takes on a GPU."""
+        needed = bytes_for(corpus, settings, self._workers(), "cuda")
         if self.smooth and isinstance(corpus, SampledWalks):
             needed = max(needed, smoothing.bytes_on_card(corpus.sampler.graph, settings.dimensions))
         return needed

@@ -12,11 +12,12 @@ from scipy.special import iv
 from .._util.checks import check_count, check_number
 from .._util.cuda import device
 from .._util.errors import InputError
+from .._util.machine import check_memory
 from ..embedding import Embedding
 from ..embedding.embedding import checked_vectors
 from ..embedding.matching import aligned_rows
 from ..graph import Graph
-from ..graph.matrices import check_memory, principal_axes, roots_of, undirected
+from ..graph.matrices import principal_axes, roots_of, undirected
 from .cuda.smoothing import DeviceLinks
 
 COLUMNS = 32  # filtered at a time: what is in use stays near the processor; a warp has 32 lanes

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..checks import check_choice
 from ..errors import InputError, missing
-from ..progress import readable_bytes
+from ..machine import check_memory
 
 BACKENDS = ("auto", "cpu", "cuda")
 LEAST_CAPABILITY = (7, 0)
@@ -112,9 +112,10 @@ def has_room(needed: int, what: str, backend: Any) -> bool:
     InputError, with the figures, if it is not and the backend is not "auto".
     """
     free = free_bytes()
-    if needed > free and backend != "auto":
-        raise InputError(
-            f"{what} needs about {readable_bytes(needed)} of GPU memory, and "
-            f'{readable_bytes(max(free, 0))} are free: use backend="cpu", or a larger GPU'
-        )
+    if backend != "auto":
+        check_memory(needed, what, _smaller_or_cpu, free=free, place="GPU memory")
     return needed <= free
+
+
+def _smaller_or_cpu(missing: int) -> str:
+    return 'use backend="cpu", or a larger GPU'

@@ -21,11 +21,11 @@ from ..._util.cuda.device import SHARED_RESERVE, THREADS, Device, cupy, properti
 from ..._util.errors import InputError
 from ...walks.cuda.walker import bytes_for_device
 from ..corpus import Corpus, GivenWalks, SampledWalks
-from ..cpu.kernels import count_nodes
-from ..engine import Chunk, Outcome, chunks
+from ..engine import Chunk, Engine, Outcome, chunks
 from ..noise import POWER, Visits, keep_chances, noise_table
+from ..preparation import count_nodes
 from ..state import POINTS, Settings, State
-from ..weights import Matrix
+from ..weights import Matrix, blank_weights
 
 CROWD = 4.0  # walks in flight that hold a node's row at once, on average over all nodes
 TURNS = 400  # a training takes at least so many turns of walks in flight
@@ -122,8 +122,14 @@ def alone(
     return inputs.astype(np.float32), outputs.astype(np.float32)
 
 
-def bytes_for(corpus: Corpus, settings: Settings) -> int:
-    """Memory that training takes on the card."""
+def begin(corpus: Corpus, settings: Settings, workers: int = 1) -> State:
+    """Return the state before the first walk; the engine fills the weights on the GPU."""
+    weights = blank_weights(corpus.n_nodes, settings.dimensions)
+    return State(weights, count_visits(corpus, settings), blank=True)
+
+
+def bytes_for(corpus: Corpus, settings: Settings, workers: int = 1) -> int:
+    """Estimate the memory that training takes on the GPU."""
     width = shape_for(settings, properties()).width
     walks = chunk_walks(corpus) * (4 * corpus.mean_length + 8)
     if isinstance(corpus, SampledWalks):
@@ -171,12 +177,12 @@ def blocks_for(size: int) -> int:
     return max(1, min(-(-size // THREADS), 32 * properties().multiprocessors))
 
 
-class CudaEngine:
-    """Makes walks on a card and trains on them there."""
+class TrainingEngine(Engine):
+    """Makes walks on a GPU and trains on them there; threads of the CPU are not used."""
 
     threads = 1
 
-    def __init__(self, corpus: Corpus, settings: Settings, state: State) -> None:
+    def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int = 1) -> None:
         cp, card, n_nodes = cupy(), properties(), corpus.n_nodes
         self.device = cp.cuda.Device()  # other threads would take the first
         self.corpus, self.settings, self.state = corpus, settings, state

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ..._util.checks import check_count
 from ..._util.errors import InputError
+from ..._util.machine import check_memory
 from ...embedding import Embedding
 from ...graph import Graph
-from ...graph.matrices import check_memory
 from ..estimator import Estimator
 
 if TYPE_CHECKING:
