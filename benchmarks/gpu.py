@@ -41,7 +41,7 @@ from gpu_report import BLOGCATALOG, report
 from machine import processor
 from reinforce2vec._util.cuda import device
 from reinforce2vec._util.machine import available_cpus
-from reinforce2vec.experiments.workers import one_thread
+from reinforce2vec.experiments._processes import one_thread
 
 HERE = Path(__file__).parent
 LENGTH = 40

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TextIO
 
 from .._util.progress import clock, counted, write_over
 from .cells import GROUPS, Cell, Scores, all_needed, cell_path, read_cell, write_cell
-from .workers import Workers
+from ._processes import Workers
 
 Say = Callable[[str], None]
 EVERY = 1.0  # seconds between two updates of the line on a terminal
