@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import wait
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +21,7 @@ import pytest
 from helpers.interrupts import wait_for_end
 from reinforce2vec import InputError, ReinforcedWalk, divergences, occupation
 from reinforce2vec.experiments import paper
+from reinforce2vec.experiments._processes import JobProcesses
 from reinforce2vec.experiments.catalogue import EXPERIMENTS, chosen
 from reinforce2vec.experiments.cells import (
     GROUPS,
@@ -190,6 +195,76 @@ def test_what_is_finished_is_kept_and_what_fails_is_told(tmp_path, capsys):
     }
     changed = {p.name for p in tmp_path.iterdir() if p.stat().st_mtime_ns != times[p.name]}
     assert changed == {damaged.name}
+
+
+def test_a_killed_process_costs_its_own_cell_alone(tmp_path):
+    def kill_one():
+        while not list(tmp_path.glob("[!.]*.json")):
+            time.sleep(0.01)
+        multiprocessing.active_children()[0].kill()
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    cells = [group_cell(seed) for seed in range(8)]
+    outcome = run_cells(cells, tmp_path, jobs=2)
+    killer.join()
+    assert len(outcome.failures) <= 1  # none if the process had just finished a cell
+    assert all("try fewer --jobs" in reason for reason in outcome.failures.values())
+    assert {*outcome.results, *outcome.failures} == {cell.name for cell in cells}
+    assert run_cells(cells, tmp_path, jobs=2).computed == len(outcome.failures)
+    assert not multiprocessing.active_children()
+
+
+def results_of(processes, function, *jobs):
+    futures = processes.submit(function, jobs)
+    wait(futures)
+    return [result for _, result in processes.finished(futures, 0)]
+
+
+def test_a_process_that_dies_is_replaced_and_the_other_goes_on():
+    with JobProcesses(2) as processes:
+        other = processes.submit(time.sleep, [(2,)])
+        died = results_of(processes, signal.raise_signal, (signal.SIGKILL,), (signal.SIGKILL,))
+        assert ["was killed" in result.failure for result in died] == [True, True]
+        assert results_of(processes, math.sqrt, (4.0,), (9.0,)) == [(2.0, None), (3.0, None)]
+        wait(other)
+        assert [result for _, result in processes.finished(other, 0)] == [(None, None)]
+
+
+def test_a_process_that_dies_without_a_job_is_replaced():
+    with JobProcesses(1) as processes:
+        results_of(processes, math.sqrt, (4.0,))
+        [child] = multiprocessing.active_children()
+        child.kill()
+        child.join()
+        [first] = results_of(processes, math.sqrt, (4.0,))  # may be lost if it came too soon
+        assert first.value == 2.0 or "was killed" in first.failure
+        assert results_of(processes, math.sqrt, (9.0,)) == [(3.0, None)]
+
+
+def test_a_failure_says_what_and_where():
+    with JobProcesses(1) as processes:
+        found = results_of(processes, json.loads, ("{",), ("{}",))
+        assert found[0].failure.startswith("JSONDecodeError: Expecting property name")
+        assert re.search(r"\(decoder\.py, line \d+\)$", found[0].failure)
+        assert found[1] == ({}, None)
+        [missing] = results_of(processes, os.stat, ("/no/such/file",))
+        assert missing.failure == "[Errno 2] No such file or directory: '/no/such/file'"
+
+
+def test_processes_have_one_thread_and_end_in_the_middle_of_a_job(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    began = time.monotonic()
+    with JobProcesses(2) as processes:
+        processes.submit(time.sleep, [(600,)])
+        [one] = results_of(processes, os.getenv, ("OMP_NUM_THREADS",))
+        assert one.value == "1"
+        numpy_first = "import numpy, threadpoolctl; assert all("
+        numpy_first += "one['num_threads'] == 1 for one in threadpoolctl.threadpool_info())"
+        assert results_of(processes, exec, (numpy_first,)) == [(None, None)]
+    assert os.environ["OMP_NUM_THREADS"] == "2"
+    assert not multiprocessing.active_children()
+    assert time.monotonic() - began < 300
 
 
 SCRIPT = """

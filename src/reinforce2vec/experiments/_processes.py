@@ -1,7 +1,8 @@
-"""Processes that work for one another's good: each does jobs and hands back what it finds.
+"""Standard process pools for long jobs, one BLAS thread per process.
 
-Each has one thread for linear algebra, so that results do not depend on how many there are. A
-process that dies takes only its own job along; all of them end when the one that started them ends.
+Each pool has one process, because a process that dies breaks its whole `ProcessPoolExecutor` and
+loses the jobs of all others. One pipe is added, because the standard pool cannot stop a running
+job, and leaves its processes behind when the parent is killed.
 """
 
 from __future__ import annotations
@@ -11,103 +12,97 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from .._util.errors import InputError
 
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-class Found(NamedTuple):
-    """Something that a process hands back: a result, a failure, or that its job is over."""
+class JobResult(NamedTuple):
+    """What a job returned, or why it failed."""
 
-    job: int
-    kind: str  # "result", "failure" or "over"
     value: Any
+    failure: str | None = None
 
 
-class Workers:
-    """A few processes that do jobs.
+class JobProcesses:
+    """Processes that run jobs; use it in a `with` statement, which ends them.
 
     Parameters
     ----------
     count : int
-        How many.
-    work : callable
-        Takes a job and yields its results; a function of a module, since it goes to a new process.
+        Number of processes. Each starts with its first job.
     """
 
-    def __init__(self, count: int, work: Callable[[Any], Iterator[Any]]) -> None:
+    def __init__(self, count: int) -> None:
         self._context = multiprocessing.get_context("spawn")
-        self._count, self._work = count, work
-        self._idle: list[tuple[Any, Connection]] = []
-        self._busy: dict[Connection, tuple[Any, int]] = {}
+        # Nothing is ever written here. Workers exit when the parent's end is closed: on leaving the
+        # `with` statement, or by the operating system if the parent is killed.
+        self._workers_end, self._parents_end = self._context.Pipe(duplex=False)
+        self._idle = [self._new_pool() for _ in range(count)]
+        self._busy: list[tuple[ProcessPoolExecutor, list[Future[JobResult]]]] = []
+
+    def __enter__(self) -> JobProcesses:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._parents_end.close()
+        for pool in [*self._idle, *(pool for pool, _ in self._busy)]:
+            pool.shutdown(cancel_futures=True)
+        self._workers_end.close()
 
     @property
     def free(self) -> bool:
-        """Whether one more job can begin now."""
-        return len(self._busy) < self._count
+        """Whether a process has no job."""
+        return bool(self._idle)
 
-    @property
-    def working(self) -> bool:
-        """Whether a job is under way."""
-        return bool(self._busy)
-
-    def begin(self, number: int, job: Any) -> None:
-        """Give a job to a process that has none."""
-        process, line = self._idle.pop() if self._idle else self._start()
-        line.send(job)
-        self._busy[line] = (process, number)
-
-    def wait(self, seconds: float) -> list[Found]:
-        """What has come back; empty if nothing has in so many seconds."""
-        found = []
-        for line in wait(list(self._busy), seconds):
-            assert isinstance(line, Connection)
-            process, number = self._busy[line]
-            try:
-                kind, value = line.recv()
-            except (EOFError, OSError):
-                process.join()
-                kind, value = "failure", how_it_ended(process.exitcode)
-                found.append(Found(number, kind, value))
-                kind, value = "over", None
-                line.close()
-                del self._busy[line]
-            else:
-                if kind == "over":
-                    del self._busy[line]
-                    self._idle.append((process, line))
-            found.append(Found(number, kind, value))
-        return found
-
-    def end(self) -> None:
-        """Stop all processes, whatever they are doing."""
-        everyone = [*self._idle, *((process, line) for line, (process, _) in self._busy.items())]
-        for process, line in everyone:
-            process.kill()
-            line.close()
-        for process, _ in everyone:
-            process.join()
-        self._idle, self._busy = [], {}
-
-    def _start(self) -> tuple[Any, Connection]:
-        ours, theirs = self._context.Pipe()
+    def submit(
+        self, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]
+    ) -> list[Future[JobResult]]:
+        """Run a function on each job's arguments, one after the other in one idle process."""
+        pool = self._idle.pop()
         with one_thread():
-            process = self._context.Process(target=serve, args=(theirs, self._work), daemon=True)
-            process.start()
-        theirs.close()
-        return process, ours
+            try:
+                futures = [pool.submit(_run, function, job) for job in jobs]
+            except BrokenProcessPool:  # the process died while it had no job
+                pool.shutdown()
+                pool = self._new_pool()
+                futures = [pool.submit(_run, function, job) for job in jobs]
+        self._busy.append((pool, futures))
+        return futures
+
+    def finished(
+        self, futures: Sequence[Future[JobResult]], seconds: float
+    ) -> list[tuple[Future[JobResult], JobResult]]:
+        """Wait until one of the futures is done; return those that are, or none after a timeout."""
+        done, _ = wait(futures, seconds, FIRST_COMPLETED)
+        results = [(future, _result_of(future)) for future in futures if future in done]
+        for entry in [entry for entry in self._busy if all(one.done() for one in entry[1])]:
+            self._busy.remove(entry)
+            pool, finished = entry
+            if isinstance(finished[-1].exception(), BrokenProcessPool):
+                pool.shutdown()
+                pool = self._new_pool()
+            self._idle.append(pool)
+        return results
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            1, self._context, initializer=_start_worker, initargs=(self._workers_end,)
+        )
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Processes that begin here do linear algebra with one thread."""
-    usual = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    """Give processes that are started in this block one BLAS thread each."""
+    usual = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
     try:
         yield
     finally:
@@ -118,41 +113,33 @@ def one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def how_it_ended(code: int | None) -> str:
-    """Why a process is gone, as far as its exit code tells."""
-    if code == -signal.SIGKILL:
-        return "its process was killed, perhaps because memory ran out: try fewer --jobs"
-    return f"its process ended unexpectedly (exit code {code})"
+def _result_of(future: Future[JobResult]) -> JobResult:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        reason = "its process was killed, perhaps because memory ran out: try fewer --jobs"
+        return JobResult(None, reason)
 
 
-# -- in the new process --------------------------------------------------------------------------
+# -- in the worker process -----------------------------------------------------------------------
 
 
-def serve(line: Connection, work: Callable[[Any], Iterator[Any]]) -> None:
-    """Do jobs until there are none left to come."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process also ends it
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    while True:
-        try:
-            job = line.recv()
-        except EOFError:
-            return
-        try:
-            for result in work(job):
-                line.send(("result", result))
-        except (InputError, MemoryError, OSError) as error:
-            line.send(("failure", str(error) or type(error).__name__))
-        except Exception as error:
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{os.path.basename(last.filename)}, line {last.lineno}"
-            line.send(("failure", f"{type(error).__name__}: {error} ({where})"))
-        line.send(("over", None))
+def _start_worker(lifeline: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its workers
+    threading.Thread(target=_exit_with_parent, args=(lifeline,), daemon=True).start()
 
 
-def end_with_parent() -> None:
-    """End this process when the one that started it is gone, even if that was killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
+def _exit_with_parent(lifeline: Connection) -> None:
+    lifeline.poll(None)  # returns at the end of file
+    os._exit(1)
+
+
+def _run(function: Callable[..., Any], job: tuple[Any, ...]) -> JobResult:
+    try:
+        return JobResult(function(*job))
+    except (InputError, MemoryError, OSError) as error:
+        return JobResult(None, str(error) or type(error).__name__)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(last.filename)}, line {last.lineno}"
+        return JobResult(None, f"{type(error).__name__}: {error} ({where})")

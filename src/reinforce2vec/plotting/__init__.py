@@ -6,8 +6,8 @@
 >>> figure = r2v.plotting.walk_path(club, path)
 
 The palette is safe for colour-blind readers. Figures are matplotlib's own: change what you
-like, show them in a notebook, and write them with :func:`save`. Your matplotlib settings and your own figures
-stay as they are. It imports everything up to `evaluation`.
+like, show them in a notebook, and write them with :func:`save`. Your matplotlib settings and your
+own figures stay as they are. It imports everything up to `evaluation`.
 """
 
 from .maps import embedding_map
