@@ -22,26 +22,26 @@ from helpers.interrupts import wait_for_end
 from reinforce2vec import InputError, ReinforcedWalk, divergences, occupation
 from reinforce2vec.experiments import paper
 from reinforce2vec.experiments._processes import JobProcesses
-from reinforce2vec.experiments.catalogue import EXPERIMENTS, chosen
+from reinforce2vec.experiments.catalogue import EXPERIMENTS, experiments_named
 from reinforce2vec.experiments.cells import (
-    GROUPS,
     HEADLINE,
-    LINKS,
+    LINK_PREDICTION,
+    NODE_CLASSIFICATION,
     PATHS,
-    VALIDATION,
+    VALIDATION_ONLY,
     Cell,
     all_needed,
     cell_path,
     read_cell,
     write_cell,
 )
-from reinforce2vec.experiments.choosing import Candidate, best, link_candidates
-from reinforce2vec.experiments.methods import Method, compared, spelled, variant
-from reinforce2vec.experiments.running import grouped, run_cells
+from reinforce2vec.experiments.choosing import Candidate, best_candidate, link_candidates
+from reinforce2vec.experiments.methods import EmbeddingMethod, _parameter_text, compared, variant
+from reinforce2vec.experiments.running import _grouped, run_cells
 from reinforce2vec.experiments.scale import PAPER_SCALE, SMALL_SCALE
 from reinforce2vec.experiments.scoring import compute
-from reinforce2vec.experiments.sweeps import Setting, Sweep
-from reinforce2vec.experiments.tables import Entry, Table, entry
+from reinforce2vec.experiments.sweeps import Sweep, SweepSetting
+from reinforce2vec.experiments.tables import Table, TableEntry, table_entry
 from reinforce2vec.experiments.toy import toy_graph, toy_walk
 from reinforce2vec.experiments.views import Results, best_groups, best_links
 
@@ -49,11 +49,11 @@ WALK = variant("released", "js", "ucb", SMALL_SCALE)
 
 
 def link_cell(seed=0, **changes):
-    return replace(Cell(LINKS, "facebook", WALK, seed, SMALL_SCALE), **changes)
+    return replace(Cell(LINK_PREDICTION, "facebook", WALK, seed, SMALL_SCALE), **changes)
 
 
 def group_cell(seed=0, **changes):
-    return replace(Cell(GROUPS, "ppi", WALK, seed, SMALL_SCALE), **changes)
+    return replace(Cell(NODE_CLASSIFICATION, "ppi", WALK, seed, SMALL_SCALE), **changes)
 
 
 # -- what a cell computes ------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def group_cell(seed=0, **changes):
 def test_a_link_cell_has_both_protocols_for_raw_and_smoothed_vectors():
     scores = compute(link_cell(), None, [])["scores"]
     for kind in ("raw", "smoothed"):
-        for operator in paper.OPERATORS:
+        for operator in paper.OPERATOR_NAMES:
             assert scores[kind]["shared"][operator].keys() == {"auc", "ap", "validation"}
             assert scores[kind]["transfer"][operator].keys() == {"auc", "ap"}
     assert scores["raw"] != scores["smoothed"]
@@ -82,7 +82,7 @@ def test_smaller_scopes_have_the_same_scores_of_less():
     full = compute(link_cell(), None, [])["scores"]
     headline = compute(link_cell(scope=HEADLINE), None, [])["scores"]
     assert headline == {kind: {"shared": full[kind]["shared"]} for kind in full}
-    validation = compute(link_cell(scope=VALIDATION), None, [])["scores"]
+    validation = compute(link_cell(scope=VALIDATION_ONLY), None, [])["scores"]
     assert validation["raw"]["shared"]["l2"] == {
         "validation": full["raw"]["shared"]["l2"]["validation"]
     }
@@ -98,9 +98,9 @@ def test_one_description_one_result(cell):
 
 def test_pilots_choose_by_validation_alone():
     node2vec = next(one for one in compared(SMALL_SCALE) if one.choices)
-    cell = Cell(LINKS, "facebook", node2vec, 0, SMALL_SCALE)
+    cell = Cell(LINK_PREDICTION, "facebook", node2vec, 0, SMALL_SCALE)
     pilots = cell.needs()
-    assert [pilot.scope for pilot in pilots] == [VALIDATION] * 4
+    assert [pilot.scope for pilot in pilots] == [VALIDATION_ONLY] * 4
     assert [pilot.method.parameters["walks_per_node"] for pilot in pilots] == [1] * 4
     assert len({pilot.name for pilot in pilots}) == 4
     low, high = ({"raw": {"shared": {"l2": {"validation": one}}}} for one in (60.0, 70.0))
@@ -140,8 +140,10 @@ def test_different_cells_have_different_files(tmp_path, scale):
 
 
 def test_a_walk_is_spelled_by_what_is_not_its_default():
-    assert spelled(ReinforcedWalk.paper("js", "ucb")) == "ReinforcedWalk()"
-    assert spelled(ReinforcedWalk("kl", weight=0.5)) == "ReinforcedWalk(reward=kl, weight=0.5)"
+    assert _parameter_text(ReinforcedWalk.paper("js", "ucb")) == "ReinforcedWalk()"
+    assert (
+        _parameter_text(ReinforcedWalk("kl", weight=0.5)) == "ReinforcedWalk(reward=kl, weight=0.5)"
+    )
 
 
 def test_the_methods_say_the_papers_amount_of_training():
@@ -159,21 +161,21 @@ def test_the_methods_say_the_papers_amount_of_training():
 # Cells of three kinds: with pilots, with a method that does not exist, and plain.
 PLAIN = [group_cell(seed, scope=HEADLINE) for seed in range(3)]
 NODE2VEC = next(one for one in compared(SMALL_SCALE) if one.choices)
-TUNED = Cell(LINKS, "facebook", NODE2VEC, 0, SMALL_SCALE, HEADLINE)
+TUNED = Cell(LINK_PREDICTION, "facebook", NODE2VEC, 0, SMALL_SCALE, HEADLINE)
 
 
 def test_cells_of_all_seeds_share_vectors_that_need_no_seed():
     hope = next(method for method in compared(SMALL_SCALE) if method.name == "hope")
     assert not hope.seeded
     cells = [group_cell(seed, method=hope) for seed in range(3)]
-    assert grouped(cells) == [cells]
-    assert grouped(PLAIN) == [[cell] for cell in PLAIN]
+    assert _grouped(cells) == [cells]
+    assert _grouped(PLAIN) == [[cell] for cell in PLAIN]
     links = [link_cell(seed, method=hope) for seed in range(2)]  # the graph has a seed
-    assert grouped(links) == [[cell] for cell in links]
+    assert _grouped(links) == [[cell] for cell in links]
 
 
 def test_what_is_finished_is_kept_and_what_fails_is_told(tmp_path, capsys):
-    broken = link_cell(method=Method("broken", "broken", parameters={"walk_length": 0}))
+    broken = link_cell(method=EmbeddingMethod("broken", "broken", parameters={"walk_length": 0}))
     said = []
     outcome = run_cells([*PLAIN, TUNED, broken], tmp_path, jobs=2, say=said.append)
     assert list(outcome.failures) == [broken.name]
@@ -319,8 +321,8 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
 
 def test_the_best_is_the_best_in_validation_not_in_the_test():
     good, lucky = Candidate("good", 90.0, {"auc": 80.0}), Candidate("lucky", 80.0, {"auc": 99.0})
-    assert best([lucky, good]) is good
-    assert best([]) is None
+    assert best_candidate([lucky, good]) is good
+    assert best_candidate([]) is None
 
 
 def links(validation, test, transfer):
@@ -366,17 +368,17 @@ def test_the_best_groups_are_chosen_for_each_shuffle():
 
 
 def test_an_entry_tells_ours_the_papers_and_the_difference():
-    assert str(Entry((96.0, 98.0), 96.5)) == "97.0 ± 1.4 (96.5, +0.5)"
-    assert str(Entry((97.04,))) == "97.0"
-    assert Entry((1.0,)).spread is None
-    assert math.isclose(Entry((96.0, 98.0)).spread, math.sqrt(2))
-    assert entry([]) is None
+    assert str(TableEntry((96.0, 98.0), 96.5)) == "97.0 ± 1.4 (96.5, +0.5)"
+    assert str(TableEntry((97.04,))) == "97.0"
+    assert TableEntry((1.0,)).spread is None
+    assert math.isclose(TableEntry((96.0, 98.0)).spread, math.sqrt(2))
+    assert table_entry([]) is None
 
 
 def test_a_table_shows_a_dash_for_what_is_missing_and_the_best_bold():
     table = Table("AUC", ["method", "l1"])
-    table.add("a", [Entry((90.0,))])
-    table.add("b", [Entry((95.0,), 94.0)])
+    table.add("a", [TableEntry((90.0,))])
+    table.add("b", [TableEntry((95.0,), 94.0)])
     table.add("c", [None])
     text = table.markdown()
     assert "| a | 90.0 |" in text
@@ -409,7 +411,7 @@ def test_the_papers_gains_follow_from_its_numbers():
 
 def test_a_sweep_takes_the_best_choice_by_validation():
     settings = tuple(
-        Setting("first-order", {"learning_rate": rate}, walks, f"rate {rate}")
+        SweepSetting("first-order", {"learning_rate": rate}, walks, f"rate {rate}")
         for walks in (1, 5)
         for rate in (0.1, 0.2)
     )
@@ -448,7 +450,9 @@ def test_the_toy_walk_is_the_captions_and_follows_the_equations():
 
 
 def test_paths_without_exploration_end_between_two_nodes():
-    method = Method("stuck", "stuck", "", {"walk": ReinforcedWalk.released("vertex", "none")})
+    method = EmbeddingMethod(
+        "stuck", "stuck", "", {"walk": ReinforcedWalk.released("vertex", "none")}
+    )
     scores = compute(Cell(PATHS, "ppi", method, 0, SMALL_SCALE), None, [])["scores"]
     assert scores["looked"] == [2, 20, 200]
     assert scores["nodes"][-1] == [2] * 20
@@ -460,12 +464,12 @@ def test_paths_without_exploration_end_between_two_nodes():
 
 
 def test_experiments_are_chosen_by_name_each_once():
-    assert [one.name for one in chosen(["table-8", "figure-2", "table-8"])] == [
+    assert [one.name for one in experiments_named(["table-8", "figure-2", "table-8"])] == [
         "table-8",
         "figure-2",
     ]
     papers = ["table-4", "table-5", "table-7", "table-8", *(f"figure-{i}" for i in range(1, 5))]
-    assert [one.name for one in chosen([])] == papers
-    assert chosen(["all"]) == chosen([])
+    assert [one.name for one in experiments_named([])] == papers
+    assert experiments_named(["all"]) == experiments_named([])
     with pytest.raises(InputError, match="no experiment 'table-9': choose from table-4"):
-        chosen(["table-9"])
+        experiments_named(["table-9"])

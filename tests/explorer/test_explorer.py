@@ -34,7 +34,7 @@ from reinforce2vec.embedding import nearest
 from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
 from reinforce2vec.explorer import PageServer, data, edges, make_page, page
 from reinforce2vec.explorer import server as serving
-from reinforce2vec.explorer.packing import NOTHING, fixed, packed, unpacked
+from reinforce2vec.explorer.packing import _NO_VALUE, fixed_point, pack, unpacked
 from reinforce2vec.files.label_files import NamedLabels
 
 WEB = ROOT / "web"
@@ -75,7 +75,7 @@ def test_arrays_of_all_kinds_come_back_as_they_were():
         "none": np.array([], np.int32),
         "left out": None,
     }
-    header, back = unpacked(packed({"ids": ["</script>", "ü", "\udc80"]}, arrays))
+    header, back = unpacked(pack({"ids": ["</script>", "ü", "\udc80"]}, arrays))
     assert header == {"ids": ["</script>", "ü", "\udc80"]}
     assert {name: array.tolist() for name, array in back.items()} == {
         name: array.ravel().tolist() for name, array in arrays.items() if array is not None
@@ -85,8 +85,8 @@ def test_arrays_of_all_kinds_come_back_as_they_were():
 
 
 def test_cosines_are_rounded_and_gaps_stay_gaps():
-    assert fixed(np.array([0.12351, -1, np.nan]), 3).tolist() == [124, -1000, NOTHING]
-    assert fixed(np.array([1e9, -1e9]), 2).tolist() == [32767, -32767]
+    assert fixed_point(np.array([0.12351, -1, np.nan]), 3).tolist() == [124, -1000, _NO_VALUE]
+    assert fixed_point(np.array([1e9, -1e9]), 2).tolist() == [32767, -32767]
 
 
 # -- what the page holds -----------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_labels_come_from_a_file(tmp_path):
 
 def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups, monkeypatch):
     graph, embedding, labels = groups
-    monkeypatch.setattr(data, "MAP_NODES", 30)
+    monkeypatch.setattr(data, "_MAP_NODES", 30)
     made = make_page(embedding, graph, labels, method="pca")
     assert made.n_nodes == 30
     assert made.notes[0].startswith("The map has the 30 nodes of highest degree of 120")
@@ -219,7 +219,7 @@ def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups, monkeypatch
 
 def test_without_a_graph_a_sample_is_shown(groups, monkeypatch):
     _, embedding, _ = groups
-    monkeypatch.setattr(data, "MAP_NODES", 30)
+    monkeypatch.setattr(data, "_MAP_NODES", 30)
     ids = [contents(embedding, seed=seed)[0]["ids"] for seed in (1, 1, 2)]
     assert len(ids[0]) == 30
     assert ids[0] == ids[1] != ids[2]
@@ -229,8 +229,8 @@ def test_of_too_many_edges_every_node_keeps_its_heaviest(monkeypatch):
     rng = np.random.default_rng(0)
     pairs = np.array([(a, b) for a in range(40) for b in range(a)])
     graph = Graph.from_edges(pairs, rng.random(len(pairs)) + 0.1, nodes=range(40))
-    monkeypatch.setattr(edges, "MAP_EDGES", 200)
-    monkeypatch.setattr(edges, "PER_NODE", (9, 5, 3))
+    monkeypatch.setattr(edges, "_MAP_EDGES", 200)
+    monkeypatch.setattr(edges, "_PER_NODE", (9, 5, 3))
     embedding = Embedding(range(40), rng.normal(size=(40, 4)))
     made = make_page(embedding, graph, method="pca")
     _, arrays = contents(embedding, graph)
@@ -401,7 +401,7 @@ def test_no_other_server_takes_the_address_on_windows(monkeypatch, system, share
 
 
 def test_the_policy_is_worked_out_once():
-    assert page.policy() is page.policy()
+    assert page.content_policy() is page.content_policy()
 
 
 def test_closing_frees_the_address():

@@ -18,11 +18,11 @@ from helpers.paths import ROOT
 from reinforce2vec import plotting
 from reinforce2vec._util import notebook
 from reinforce2vec._util.errors import InputError
-from reinforce2vec.evaluation.node_classification import NodeClassification
+from reinforce2vec.evaluation.node_classification import NodeClassificationResult
 from reinforce2vec.files.label_files import NamedLabels
 from reinforce2vec.plotting import maps, places, style
 from reinforce2vec.plotting.classes import Classes, classes_of
-from reinforce2vec.plotting.maps import texture
+from reinforce2vec.plotting.maps import _point_style
 
 CLUB = r2v.karate_club()
 
@@ -112,7 +112,7 @@ def test_communities_are_found_with_and_without_a_graph():
 
 
 def test_very_many_nodes_without_a_graph_are_not_grouped_unless_asked(monkeypatch):
-    monkeypatch.setattr(maps, "UNASKED", 89)
+    monkeypatch.setattr(maps, "_MAX_SEARCHED_NODES", 89)
     embedding, group = vectors_in_groups()
     drawn = plotting.embedding_map(embedding, method="pca")
     assert drawn.axes[0].get_legend() is None
@@ -177,7 +177,7 @@ def test_a_map_of_a_few_nodes(n):
 
 
 def test_many_points_are_dots_of_a_bitmap():
-    few, many = texture(1000), texture(100_000)
+    few, many = _point_style(1000), _point_style(100_000)
     assert many["rasterized"]
     assert not few["rasterized"]
     assert many["alpha"] < few["alpha"]
@@ -367,7 +367,7 @@ def evaluation(shift=0.0, shares=(0.1, 0.5, 0.9), seeds=(0, 1)):
         {share: {"micro": 50 + shift + seed, "macro": 40 + 10 * share} for share in shares}
         for seed in seeds
     )
-    return NodeClassification(seeds, scores)
+    return NodeClassificationResult(seeds, scores)
 
 
 def test_scores_over_shares_are_curves_with_a_band():

@@ -12,14 +12,22 @@ from typing import Any, NamedTuple, TextIO
 
 from .._util.progress import clock, counted, write_over
 from ._processes import JobProcesses, JobResult
-from .cells import GROUPS, Cell, Scores, all_needed, cell_path, read_cell, write_cell
+from .cells import (
+    NODE_CLASSIFICATION,
+    Cell,
+    CellScores,
+    all_needed,
+    cell_path,
+    read_cell,
+    write_cell,
+)
 
-Say = Callable[[str], None]
+_Say = Callable[[str], None]
 EVERY = 1.0  # seconds between two updates of the line on a terminal
 EVERY_LINE = 60.0  # and between two lines in a file
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """What became of the cells."""
 
     results: dict[str, dict[str, Any]]  # by the cell's name: what its file holds
@@ -33,9 +41,9 @@ def run_cells(
     *,
     jobs: int,
     data_dir: str | None = None,
-    say: Say = lambda message: None,
+    say: _Say = lambda message: None,
     stream: TextIO | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Compute the cells that are not there yet, the long ones first.
 
     Parameters
@@ -59,9 +67,9 @@ def run_cells(
     missing = [cell for cell in wanted if cell.name not in results]
     # those that others wait for come first, then the long ones
     needed = {pilot.name for cell in missing for pilot in cell.needs()}
-    waiting = sorted(grouped(missing), key=lambda group: _order(group, needed))
+    waiting = sorted(_grouped(missing), key=lambda group: _order(group, needed))
     progress = Progress(missing, len(results), jobs, sys.stderr if stream is None else stream)
-    commit = library_commit()
+    commit = _library_commit()
     under_way: dict[Future[JobResult], list[Cell]] = {}  # a cell, and those after it in its group
     try:
         with JobProcesses(min(jobs, max(len(waiting), 1))) as processes:
@@ -94,17 +102,17 @@ def run_cells(
                 progress.show()
     finally:
         progress.end()
-    return Outcome(results, failures, len(missing) - len(failures))
+    return RunOutcome(results, failures, len(missing) - len(failures))
 
 
-def _compute(cell: Cell, data_dir: str | None, pilots: list[Scores]) -> dict[str, Any]:
+def _compute(cell: Cell, data_dir: str | None, pilots: list[CellScores]) -> dict[str, Any]:
     """Compute a cell in a worker process, which alone imports what computes it."""
     from .scoring import compute
 
     return compute(cell, data_dir, pilots)
 
 
-def kept_cells(cells: list[Cell], folder: Path, say: Say) -> dict[str, dict[str, Any]]:
+def kept_cells(cells: list[Cell], folder: Path, say: _Say) -> dict[str, dict[str, Any]]:
     """The cells that an earlier run has finished."""
     found = {}
     for cell in cells:
@@ -118,11 +126,11 @@ def kept_cells(cells: list[Cell], folder: Path, say: Say) -> dict[str, dict[str,
     return found
 
 
-def grouped(cells: list[Cell]) -> list[list[Cell]]:
+def _grouped(cells: list[Cell]) -> list[list[Cell]]:
     """Cells of several seeds together where all seeds have the same vectors."""
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
-        shared = cell.task == GROUPS and not cell.method.seeded
+        shared = cell.task == NODE_CLASSIFICATION and not cell.method.seeded
         key = f"{cell.graph} {cell.method.name} {cell.scope}" if shared else cell.name
         groups.setdefault(key, []).append(cell)
     return list(groups.values())
@@ -147,7 +155,7 @@ def _order(group: list[Cell], needed: set[str]) -> tuple[bool, float]:
     return group[0].name not in needed, -sum(cell.cost() for cell in group)
 
 
-def library_commit() -> str:
+def _library_commit() -> str:
     """The commit that this library's source stands at; empty if there is none, or no git."""
     try:
         done = subprocess.run(
