@@ -14,7 +14,7 @@ from reinforce2vec import Graph, InputError, karate_club, rmat
 from reinforce2vec._util import logistic
 from reinforce2vec._util.logistic import fit_logistic, predict
 from reinforce2vec.evaluation import hold_out_edges
-from reinforce2vec.evaluation.metrics import auc, average_precision, f1_scores
+from reinforce2vec.evaluation._metrics import auc, average_precision, f1_scores
 from reinforce2vec.evaluation.splits import _draw_non_edges
 
 # -- logistic regression -------------------------------------------------------------------------

@@ -16,11 +16,11 @@ from matplotlib.colors import to_rgb
 import reinforce2vec as r2v
 from helpers.paths import ROOT
 from reinforce2vec import plotting
-from reinforce2vec._util import notebook
 from reinforce2vec._util.errors import InputError
+from reinforce2vec.embedding import _html
 from reinforce2vec.evaluation.node_classification import NodeClassificationResult
 from reinforce2vec.files.label_files import NamedLabels
-from reinforce2vec.plotting import maps, places, style
+from reinforce2vec.plotting import _places, maps, style
 from reinforce2vec.plotting.classes import Classes, classes_of
 from reinforce2vec.plotting.maps import _point_style
 
@@ -350,13 +350,13 @@ def test_paths_that_cannot_be_drawn_are_refused(path, told):
 
 def test_neighbours_are_close_and_components_apart():
     ring = r2v.Graph.from_edges([(node, (node + 1) % 12) for node in range(12)])
-    spots = places.layout(ring)
+    spots = _places.layout(ring)
     steps = np.linalg.norm(spots - np.roll(spots, -1, axis=0), axis=1)
     assert steps.max() < 1.2 * steps.min()
     two = r2v.Graph.from_edges([(0, 1), (1, 2), (3, 4), (4, 5)])
-    spots = places.layout(two)
+    spots = _places.layout(two)
     assert np.linalg.norm(spots[:3].mean(axis=0) - spots[3:].mean(axis=0)) > 2
-    assert np.array_equal(spots, places.layout(two))
+    assert np.array_equal(spots, _places.layout(two))
 
 
 # -- scores ------------------------------------------------------------------------------------
@@ -456,8 +456,8 @@ COLOURS_OF_PAGE = ROOT / "web" / "src" / "colours.js"
 def test_pages_and_notebooks_have_the_colours_of_pictures():
     listed = re.search(r"OKABE_ITO = \[(.*?)\];", COLOURS_OF_PAGE.read_text(), re.DOTALL)[1]
     assert re.findall(r"#\w{6}", listed) == [colour.lower() for colour in style.FILLS]
-    assert style.BLUE.lower() == notebook.NEGATIVE
-    assert style.RED.lower() == notebook.POSITIVE
+    assert style.BLUE.lower() == _html._NEGATIVE
+    assert style.RED.lower() == _html._POSITIVE
 
 
 # -- figures and files -------------------------------------------------------------------------

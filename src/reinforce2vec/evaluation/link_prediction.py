@@ -17,7 +17,7 @@ from ..embedding.matching import as_matrix
 from ..files.converters import kind
 from ..graph import Graph
 from ..models.estimator import Estimator
-from .metrics import auc, average_precision
+from ._metrics import auc, average_precision
 from .results import Evaluation, MetricValues, check_part, run_seeds
 from .splits import EdgeSplit, hold_out_edges
 

@@ -16,8 +16,8 @@ from .._util.logistic import fit_logistic, predict
 from .._util.progress import counted
 from ..embedding import Embedding
 from ..embedding.matching import as_matrix
+from ._metrics import f1_scores
 from .labels import as_indicators
-from .metrics import f1_scores
 from .results import Evaluation, MetricValues, check_part, run_seeds
 
 

@@ -10,8 +10,8 @@ from .._util.checks import check_count
 from ..embedding.embedding import as_embedding
 from ..files.writing import check_space, check_target, whole
 from ..graph import Graph
-from .data import ReportStep, gather_contents, report_nothing
-from .page import page_with
+from ._data import ReportStep, gather_contents, report_nothing
+from ._page import page_with
 from .server import PageServer
 
 

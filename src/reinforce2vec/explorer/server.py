@@ -12,7 +12,7 @@ from typing import Any
 
 from .._util.checks import check_count
 from .._util.errors import InputError
-from .page import content_policy
+from ._page import content_policy
 
 _HOST = "127.0.0.1"
 _HOST_NAMES = (_HOST, "localhost")  # what a browser on this machine may call it

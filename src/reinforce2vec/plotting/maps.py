@@ -15,8 +15,8 @@ from ..embedding.embedding import as_embedding
 from ..embedding.nearest import graph_of_rows, nearest_rows
 from ..embedding.projection import project_method
 from ..graph import Graph, edges_of, find_communities
+from ._places import middle_of, spread_boxes
 from .classes import OTHER, Classes, Look, classes_of
-from .places import middle_of, spread_boxes
 from .style import BLUE, FAINT, INK, PALE, TIME, clear_axes, halo, new_figure, styled
 
 _COLOURED_BY = ("label", "community", "degree", "none")

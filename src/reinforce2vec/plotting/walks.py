@@ -14,8 +14,8 @@ from .._util.progress import counted
 from ..graph import Graph, edges_of
 from ..walks import occupation
 from ..walks import stuck_set as nodes_of_stuck_set
+from ._places import MAX_LAYOUT_NODES, layout, turned_wide
 from .maps import checked_positions
-from .places import MAX_LAYOUT_NODES, layout, turned_wide
 from .style import COLOURS, FAINT, FILLS, INK, PALE, RED, TIME, clear_axes, halo, new_figure, styled
 
 _PANEL = 2.7  # inches

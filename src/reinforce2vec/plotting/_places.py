@@ -25,8 +25,8 @@ def layout(graph: Graph) -> _Points:
     n = graph.n_nodes
     if n > MAX_LAYOUT_NODES:
         raise InputError(
-            f"a graph of {n:,} nodes is too large to be drawn node by node: at most {MAX_LAYOUT_NODES:,}; "
-            "give positions of your own"
+            f"a graph of {n:,} nodes is too large to be drawn node by node: at most "
+            f"{MAX_LAYOUT_NODES:,}; give positions of your own"
         )
     if n == 1:
         return np.zeros((1, 2))

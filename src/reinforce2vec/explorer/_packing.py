@@ -32,21 +32,6 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any] | None]) -
     return base64.b64encode(gzip.compress(b"".join(parts), _LEVEL, mtime=0))
 
 
-def unpacked(text: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What :func:`packed` was given, arrays flat and of the kinds it chose."""
-    content = gzip.decompress(base64.b64decode(text))
-    begin = 4 + struct.unpack_from("<I", content)[0]
-    header = json.loads(content[4:begin])
-    arrays = {}
-    for name, kind, count in header.pop("arrays"):
-        dtype = np.dtype("<" + kind)
-        planes = np.frombuffer(content, np.uint8, count * dtype.itemsize, begin)
-        joined = np.ascontiguousarray(planes.reshape(dtype.itemsize, count).T)
-        arrays[name] = joined.ravel().view(dtype)
-        begin += planes.size
-    return header, arrays
-
-
 def fixed_point(values: NDArray[Any], digits: int) -> NDArray[np.int16]:
     """Numbers with so many digits after the point, as whole ones; what is not finite is NOTHING."""
     finite = np.isfinite(values)

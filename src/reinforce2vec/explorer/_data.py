@@ -20,8 +20,8 @@ from ..embedding.projection import project_method
 from ..graph import Graph
 from ..plotting.classes import classes_of
 from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
-from .edges import MapLinks, edges_on_map
-from .packing import fixed_point, pack
+from ._edges import MapLinks, edges_on_map
+from ._packing import fixed_point, pack
 
 _MAP_NODES = 100_000  # on a map: so many, a browser draws smoothly
 _LISTED = 10  # nearest neighbours, and missing links, of a node
