@@ -73,7 +73,7 @@ def unread(monkeypatch):
     def never(*args, **options):
         raise AssertionError("the graph was read")
 
-    monkeypatch.setattr("reinforce2vec.files.readers.read_graph", never)
+    monkeypatch.setattr("reinforce2vec.graph.read_graph", never)
     monkeypatch.setattr("reinforce2vec.files.walk_readers.read_walks", never)
 
 

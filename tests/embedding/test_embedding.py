@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from reinforce2vec import Graph, InputError, karate_club
+from reinforce2vec._util import arrays as array_blocks
 from reinforce2vec.embedding import Embedding
 from reinforce2vec.embedding.embedding import OPERATORS
-from reinforce2vec.files import writing as shared_files
 
 NAMES = ["ann", "bob", "cid", "dee"]
 VECTORS = np.array([[1, 0], [3, 4], [0, 2], [-1, 0]], np.float32)
@@ -28,7 +28,7 @@ def people():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Parts of two rows, so that a few rows are several parts."""
-    monkeypatch.setattr(shared_files, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(array_blocks, "BLOCK_BYTES", 16)
 
 
 def refused(action, *arguments):

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from reinforce2vec import InputError
+from reinforce2vec._util import arrays as array_blocks
 from reinforce2vec.embedding import Embedding
-from reinforce2vec.files import decimals, vector_files
+from reinforce2vec.files import decimals, id_texts, vector_files
 from reinforce2vec.files import writing as files
 from reinforce2vec.files.vector_files import check_ids, check_output
 
@@ -154,7 +155,7 @@ def test_other_ids_are_written_as_text(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_views_are_written_like_copies(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr(files, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(array_blocks, "BLOCK_BYTES", 200)
     wide = np.random.default_rng(0).normal(size=(300, 24)).astype(np.float32)
     contents = []
     for vectors in (wide[::2, 3:10], wide[::2, 3:10].copy()):
@@ -169,7 +170,7 @@ def test_the_cut_into_blocks_does_not_show(tmp_path, suffix, monkeypatch):
     ids = [f"{'long' * (i % 7)}{i}" for i in range(200)]
     vectors = np.random.default_rng(0).normal(size=(200, 7)).astype(np.float32)
     Embedding(ids, vectors).save(tmp_path / f"one{suffix}")
-    monkeypatch.setattr(files, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(array_blocks, "BLOCK_BYTES", 100)
     monkeypatch.setattr(vector_files, "BLOCK_BYTES", 100)
     assert round_trip(tmp_path / f"many{suffix}", ids, vectors).tolist() == ids
     if suffix != ".parquet":  # its row groups are the blocks
@@ -227,7 +228,7 @@ def spelled(numbers):
 
     sink = Sink()
     row = np.array([numbers], np.float32)
-    decimals.write_rows(sink, files.Words.of([b""]), row, ord(" "))
+    decimals.write_rows(sink, id_texts.Words.of([b""]), row, ord(" "))
     return sink.text.decode().split()
 
 
