@@ -10,33 +10,33 @@ from .._util.errors import InputError
 from ..graph import Graph
 from ..graph.matrices import principal_axes, undirected_adjacency
 
-MOST = 1000  # nodes, all pairs of which are looked at
-ROUNDS = 200
+MAX_LAYOUT_NODES = 1000  # nodes, all pairs of which are looked at
+_ROUNDS = 200
 
-Points = NDArray[np.float64]
+_Points = NDArray[np.float64]
 
 
-def layout(graph: Graph) -> Points:
+def layout(graph: Graph) -> _Points:
     """Places for the nodes of a small graph, as far apart as steps lead from one to the other.
 
     By stress majorisation (Gansner et al., 2004), which begins with the principal coordinates of
     the distances: always the same picture. Time and memory grow with the square of the nodes.
     """
     n = graph.n_nodes
-    if n > MOST:
+    if n > MAX_LAYOUT_NODES:
         raise InputError(
-            f"a graph of {n:,} nodes is too large to be drawn node by node: at most {MOST:,}; "
-            "give positions of your own"
+            f"a graph of {n:,} nodes is too large to be drawn node by node: at most "
+            f"{MAX_LAYOUT_NODES:,}; give positions of your own"
         )
     if n == 1:
         return np.zeros((1, 2))
     steps = shortest_path(undirected_adjacency(graph), directed=False, unweighted=True)
     far = steps[np.isfinite(steps)].max(initial=1.0)
     apart = np.where(np.isfinite(steps), steps, far + 2)  # components stand beside each other
-    return majorised(principal_coordinates(apart), apart)
+    return _majorise(_principal_coordinates(apart), apart)
 
 
-def principal_coordinates(apart: Points) -> Points:
+def _principal_coordinates(apart: _Points) -> _Points:
     """Places from distances, by classical scaling; shaken, so that no two are the same."""
     squares = apart**2
     squares -= squares.mean(axis=0)
@@ -49,14 +49,14 @@ def principal_coordinates(apart: Points) -> Points:
     return np.asarray(places + rng.normal(scale=0.05, size=places.shape))
 
 
-def majorised(places: Points, apart: Points) -> Points:
+def _majorise(places: _Points, apart: _Points) -> _Points:
     """Move places until their distances fit those wanted; near ones count more."""
     n = len(places)
     weights = 1 / np.maximum(apart, 0.5) ** 2
     np.fill_diagonal(weights, 0)
     laplacian = np.diag(weights.sum(axis=1)) - weights
     inverse = np.linalg.inv(laplacian + 1 / n)
-    for _ in range(ROUNDS):
+    for _ in range(_ROUNDS):
         difference = places[:, None] - places[None]
         distance = np.sqrt((difference**2).sum(axis=2))
         ratio = np.divide(weights * apart, distance, out=np.zeros((n, n)), where=distance > 1e-9)
@@ -69,13 +69,13 @@ def majorised(places: Points, apart: Points) -> Points:
     return np.asarray(places)
 
 
-def turned_wide(places: Points) -> Points:
+def turned_wide(places: _Points) -> _Points:
     """Places turned so that they spread most from left to right, and centred."""
     centred = places - places.mean(axis=0)
     return np.asarray(centred @ principal_axes(centred.T @ centred))
 
 
-def spread_boxes(centres: Points, sizes: Points, rounds: int = 300) -> Points:
+def spread_boxes(centres: _Points, sizes: _Points, rounds: int = 300) -> _Points:
     """Places for boxes near their centres, moved apart until they do not overlap."""
     places = centres.astype(np.float64)
     n = len(places)
@@ -98,7 +98,7 @@ def spread_boxes(centres: Points, sizes: Points, rounds: int = 300) -> Points:
     return places
 
 
-def middle_of(points: Points, most: int = 500) -> Points:
+def middle_of(points: _Points, most: int = 500) -> _Points:
     """The point of a group that is nearest to all of it: where to write its name."""
     chosen = points[np.linspace(0, len(points) - 1, min(most, len(points))).astype(int)]
     apart = np.sqrt(((chosen[:, None] - chosen[None]) ** 2).sum(axis=2))

@@ -12,54 +12,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LEVEL = 6  # of compression; higher ones take much longer for some percent
-NOTHING = -32768  # in place of a cosine or a score that is not there
-KINDS = ("u1", "u2", "u4", "i1", "i2", "i4")
+_LEVEL = 6  # of compression; higher ones take much longer for some percent
+_NO_VALUE = -32768  # in place of a cosine or a score that is not there
+_INTEGER_TYPES = ("u1", "u2", "u4", "i1", "i2", "i4")
 
 
-def packed(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any] | None]) -> bytes:
+def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any] | None]) -> bytes:
     """A header and arrays as base64 of gzip, which is harmless in a page whatever ids hold.
 
     The length of the header comes first, then the header in JSON, then the arrays. Of an array all
     first bytes of its numbers come first, then all second ones: zeros come together.
     """
-    given = {name: narrowed(array) for name, array in arrays.items() if array is not None}
+    given = {name: _narrowed(array) for name, array in arrays.items() if array is not None}
     listed = [[name, array.dtype.str[1:], array.size] for name, array in given.items()]
     text = json.dumps({**header, "arrays": listed}).encode("ascii")
     parts = [struct.pack("<I", len(text)), text]
     for array in given.values():
         parts.append(array.ravel().view(np.uint8).reshape(-1, array.itemsize).T.tobytes())
-    return base64.b64encode(gzip.compress(b"".join(parts), LEVEL, mtime=0))
+    return base64.b64encode(gzip.compress(b"".join(parts), _LEVEL, mtime=0))
 
 
-def unpacked(text: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What :func:`packed` was given, arrays flat and of the kinds it chose."""
-    content = gzip.decompress(base64.b64decode(text))
-    begin = 4 + struct.unpack_from("<I", content)[0]
-    header = json.loads(content[4:begin])
-    arrays = {}
-    for name, kind, count in header.pop("arrays"):
-        dtype = np.dtype("<" + kind)
-        planes = np.frombuffer(content, np.uint8, count * dtype.itemsize, begin)
-        joined = np.ascontiguousarray(planes.reshape(dtype.itemsize, count).T)
-        arrays[name] = joined.ravel().view(dtype)
-        begin += planes.size
-    return header, arrays
-
-
-def fixed(values: NDArray[Any], digits: int) -> NDArray[np.int16]:
+def fixed_point(values: NDArray[Any], digits: int) -> NDArray[np.int16]:
     """Numbers with so many digits after the point, as whole ones; what is not finite is NOTHING."""
     finite = np.isfinite(values)
-    whole = np.rint(np.where(finite, values, 0) * 10**digits).clip(NOTHING + 1, -NOTHING - 1)
-    return np.where(finite, whole, NOTHING).astype(np.int16)
+    whole = np.rint(np.where(finite, values, 0) * 10**digits).clip(_NO_VALUE + 1, -_NO_VALUE - 1)
+    return np.where(finite, whole, _NO_VALUE).astype(np.int16)
 
 
-def narrowed(array: NDArray[Any]) -> NDArray[Any]:
+def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
     """Numbers in the smallest kind that holds them; fractions as float32."""
     if array.dtype.kind == "f":
         return np.ascontiguousarray(array, "<f4")
     least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
-    for kind in KINDS:
+    for kind in _INTEGER_TYPES:
         span = np.iinfo(kind)
         if span.min <= least and most <= span.max:
             return np.ascontiguousarray(array, "<" + kind)

@@ -9,24 +9,24 @@ import re
 from functools import cache
 from importlib.resources import files
 
-PART = re.compile(rb"\{\{(\w+)\}\}")
+_PLACEHOLDER = re.compile(rb"\{\{(\w+)\}\}")
 
 
 def page_with(title: str, data: bytes) -> bytes:
     """The whole page around its data, which :func:`packing.packed` made."""
     parts = {
         "title": html.escape(title, quote=True).encode("utf-8", "replace"),
-        "policy": policy().encode(),
+        "policy": content_policy().encode(),
         "style": _static("explorer.css"),
         "script": _static("explorer.js"),
         "licences": html.escape(_static("licences.txt").decode()).encode(),
         "data": data,
     }
-    return PART.sub(lambda found: parts[found[1].decode()], _static("page.html"))
+    return _PLACEHOLDER.sub(lambda found: parts[found[1].decode()], _static("page.html"))
 
 
 @cache
-def policy() -> str:
+def content_policy() -> str:
     """What the page may do: run its own script and style, and speak to nobody.
 
     regl, which draws, compiles its drawing commands with `Function`: hence 'unsafe-eval'. No text

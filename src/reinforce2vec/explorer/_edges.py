@@ -13,14 +13,14 @@ from ..embedding.matching import rows_in_graph
 from ..graph import Graph, edges_of
 from ..plotting.maps import degrees_of
 
-MAP_EDGES = 2_000_000  # in a page, so that it stays small enough to be mailed
-PER_NODE = (50, 30, 20, 10)  # edges that a node keeps where the graph has more than that
+_MAP_EDGES = 2_000_000  # in a page, so that it stays small enough to be mailed
+_PER_NODE = (50, 30, 20, 10)  # edges that a node keeps where the graph has more than that
 
-Counts = NDArray[np.int64]
+_Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Links:
+class MapLinks:
     """A graph as seen from the nodes on the map.
 
     Attributes
@@ -36,12 +36,12 @@ class Links:
     """
 
     graph: Graph
-    rows: Counts
-    degrees: Counts
-    inward: Counts | None
+    rows: _Counts
+    degrees: _Counts
+    inward: _Counts | None
 
     @classmethod
-    def of(cls, embedding: Embedding, graph: Graph) -> Links:
+    def of(cls, embedding: Embedding, graph: Graph) -> MapLinks:
         """The graph as seen from all nodes of an embedding; InputError if it has none of them."""
         rows = rows_in_graph(embedding, graph)
         inward = None
@@ -50,13 +50,13 @@ class Links:
             inward = np.where(rows < 0, 0, counts[rows])
         return cls(graph, rows, degrees_of(graph, rows), inward)
 
-    def part(self, shown: Counts) -> Links:
+    def part(self, shown: _Counts) -> MapLinks:
         """The graph as seen from some of the nodes."""
         inward = None if self.inward is None else self.inward[shown]
         return replace(self, rows=self.rows[shown], degrees=self.degrees[shown], inward=inward)
 
 
-def edges_on_map(links: Links) -> tuple[dict[str, NDArray[Any] | None], int | None]:
+def edges_on_map(links: MapLinks) -> tuple[dict[str, NDArray[Any] | None], int | None]:
     """The edges between nodes on the map, each once, as the page reads them.
 
     Returns
@@ -77,8 +77,8 @@ def edges_on_map(links: Links) -> tuple[dict[str, NDArray[Any] | None], int | No
     if not links.graph.directed:
         ends.sort(axis=1)
     most = None
-    if len(ends) > MAP_EDGES:
-        kept, most = foremost(ends, weights, links.degrees)
+    if len(ends) > _MAP_EDGES:
+        kept, most = _foremost_edges(ends, weights, links.degrees)
         ends, weights = ends[kept], weights[kept]
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     ends, weights = ends[order], weights[order]
@@ -90,8 +90,8 @@ def edges_on_map(links: Links) -> tuple[dict[str, NDArray[Any] | None], int | No
     return arrays, most
 
 
-def foremost(
-    ends: NDArray[np.int32], weights: NDArray[np.float64], degrees: Counts
+def _foremost_edges(
+    ends: NDArray[np.int32], weights: NDArray[np.float64], degrees: _Counts
 ) -> tuple[NDArray[np.bool_], int]:
     """Which edges are among the first of either of their nodes, and how many are first.
 
@@ -103,8 +103,8 @@ def foremost(
         counts = np.bincount(ends[:, own], minlength=len(degrees))
         begins = np.repeat(np.cumsum(counts) - counts, counts)
         np.minimum.at(rank, order, np.arange(len(ends)) - begins)
-    for most in PER_NODE:
+    for most in _PER_NODE:
         kept = rank < most
-        if np.count_nonzero(kept) <= MAP_EDGES:
+        if np.count_nonzero(kept) <= _MAP_EDGES:
             break
     return kept, most
