@@ -21,7 +21,7 @@ pytest.importorskip("ipykernel")
 pytest.importorskip("nbclient")
 
 FOLDER = ROOT / "examples"
-NAMES = ("first-steps", "recommender", "walks-that-remember")
+NAMES = ("quickstart", "recommender", "reinforced-walks")
 MOST_BYTES = 300_000
 
 # In a process of its own, since Jupyter's packages leave sockets open. The kernel is the Python
