@@ -1,4 +1,4 @@
-"""Draw what "How it works" shows: python docs/drawings/draw.py [FOLDER], then look at it."""
+"""Draw the figures of the documentation: python docs/drawings/draw.py [FOLDER]."""
 
 from __future__ import annotations
 
