@@ -5,8 +5,8 @@
     ```text                       the output of the block before it; ... matches anything
     ```text title="friends.csv"   is written to a file of this name
 
-A comment in the line above a block marks one that cannot run here, one that is not compared, and one
-whose numbers depend on the machine:
+A comment in the line above a block marks one that cannot run here, one that is not compared, and
+one whose numbers depend on the machine:
 
     <!-- not run: needs a GPU -->
     <!-- illustration -->

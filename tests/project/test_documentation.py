@@ -128,8 +128,10 @@ READ = (
 
 
 def words_in(path):
-    """The text that people read in a file, on one line."""
+    """Return the text that people read in a file, on one line."""
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":  # the output of programs has its words from src
+        text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     if path.suffix == ".ipynb":
         text = " ".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
     if path.suffix == ".py":
@@ -151,6 +153,23 @@ def test_pages_use_standard_terms(pattern):
     for page in pages_read:
         found = re.findall(rf"\b(?:{'|'.join(HOUSE_WORDS)})\b", words_in(page))
         assert found == [], page
+
+
+def test_the_files_that_the_architecture_page_names_exist():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    text += " ".join(words_of(DOCS / "how-it-works" / "embed.svg"))
+    named = set(re.findall(r"(?<![\w/])(?:\w+/)+(?:\w+\.\w+)?(?![\w/])", text))
+    assert len(named) > 50
+    package = Path(reinforce2vec.__file__).parent
+    missing = [name for name in named if not any((at / name).exists() for at in (package, ROOT))]
+    assert sorted(missing) == []
+
+
+def test_the_architecture_page_lists_sub_packages_in_the_order_of_imports():
+    rules = (ROOT / "tests" / "project" / "test_imports.py").read_text(encoding="utf-8")
+    order = re.search(r"^ORDER = (\(.*?^\))$", rules, re.MULTILINE | re.DOTALL)
+    listed = re.findall(r"^\| `(\w+)/` \|", (DOCS / "architecture.md").read_text(), re.MULTILINE)
+    assert tuple(listed) == ast.literal_eval(order[1])
 
 
 def test_every_public_name_is_in_the_reference():
