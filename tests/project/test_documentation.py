@@ -114,7 +114,10 @@ READ = (
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "CITATION.cff",
+    "Makefile",
     "mkdocs.yml",
+    "pyproject.toml",
     "docs/architecture.md",
     "docs/commands.md",
     "docs/faq.md",
@@ -123,6 +126,7 @@ READ = (
     "docs/howto/[!s]*.md",
     "docs/reference/*.md",
     "docs/drawings/*.py",
+    "docs/making/*.py",
     "examples/*.ipynb",
 )
 
