@@ -1,4 +1,4 @@
-"""Node embeddings from random walks that remember."""
+"""Node embeddings from reinforced random walks."""
 
 from __future__ import annotations
 
