@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import reinforce2vec as r2v
 from helpers.commands_of import COMMANDS, flag_of, options_of
+from reinforce2vec.cli._app import in_options
 from reinforce2vec.cli.main import Commands, app
-from reinforce2vec.cli.shape import in_options
 
 EVERY = pytest.mark.parametrize("name", COMMANDS)
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from helpers.commands_of import ALL, COMMANDS, flag_of, options_of
 from reinforce2vec import Embedding
 from reinforce2vec._util.errors import InputError
-from reinforce2vec.cli.shape import App
+from reinforce2vec.cli._app import App
 
 # How each command is used; old-* is there, and new* will be written.
 SOUND = {

@@ -17,10 +17,10 @@ from reinforce2vec import InputError, Reinforce2Vec, karate_club, planted_groups
 from reinforce2vec.cli.main import app
 from reinforce2vec.evaluation import link_prediction
 from reinforce2vec.tuning import Tuning, search, space, tune
-from reinforce2vec.tuning.budget import Clock, Pace, in_words, seconds_of
-from reinforce2vec.tuning.importance import importances
-from reinforce2vec.tuning.objective import TEST, VALIDATION, NodeClassification
-from reinforce2vec.tuning.proposals import Proposals
+from reinforce2vec.tuning._budget import Clock, Pace, in_words, seconds_of
+from reinforce2vec.tuning._importance import importances
+from reinforce2vec.tuning._objective import TEST, VALIDATION, NodeClassification
+from reinforce2vec.tuning._proposals import Proposals
 from reinforce2vec.tuning.results import Source, Trial
 from reinforce2vec.tuning.search import ATTEMPTS, OutOfTime, Search
 from reinforce2vec.tuning.space import SPACE, limited, starts

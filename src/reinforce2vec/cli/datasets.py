@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from . import options
-from .shape import examples
-from .speech import FAILURE, USAGE, print_json, sentences
+from . import _options as options
+from ._app import examples
+from ._messages import FAILURE, USAGE, print_json, sentences
 
 if TYPE_CHECKING:
     from ..datasets.registry import Entry

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from . import options
-from .shape import examples
-from .speech import FAILURE, USAGE, check_folder_for_results, print_json, sentences
+from . import _options as options
+from ._app import examples
+from ._messages import FAILURE, USAGE, check_folder_for_results, print_json, sentences
 
 EPILOG = examples("demo", "demo -o demo-output")
 
@@ -33,7 +33,7 @@ def demo(
     with sentences(USAGE):
         check_folder_for_results(output)
     with sentences(FAILURE):
-        from .demo_steps import tell
+        from ._demo_steps import tell
 
         files = tell(
             output, lambda line: None if quiet else typer.echo(line, err=as_json), data_dir

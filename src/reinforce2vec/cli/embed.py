@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from .._util.errors import InputError
-from . import options
-from .options import LEARNING, OUTPUT, READING, RUNNING
-from .shape import examples
-from .speech import FAILURE, USAGE, check_different, print_json, say, sentences, status
+from . import _options as options
+from ._app import examples
+from ._messages import FAILURE, USAGE, check_different, print_json, say, sentences, status
+from ._options import LEARNING, OUTPUT, READING, RUNNING
 
 EPILOG = examples(
     "embed edges.txt -o vectors.npz",

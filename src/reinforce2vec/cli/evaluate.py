@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from . import options
-from .embed import embed
-from .shape import App, examples
-from .sources import (
+from . import _options as options
+from ._app import App, examples
+from ._inputs import (
     GraphOrDataset,
     check_folder,
     check_graph,
@@ -21,7 +20,8 @@ from .sources import (
     known_vectors,
     with_labels,
 )
-from .speech import FAILURE, USAGE, print_json, sentences
+from ._messages import FAILURE, USAGE, print_json, sentences
+from .embed import embed
 
 if TYPE_CHECKING:
     from ..embedding import Embedding

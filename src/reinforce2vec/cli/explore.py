@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from .._util.progress import counted, readable_bytes
-from . import maps, options
+from . import _map_options as maps
+from . import _options as options
+from ._app import examples
+from ._inputs import Vectors, known_graph, known_labels, known_vectors
+from ._map_options import THE_MAP
+from ._messages import FAILURE, USAGE, check_different, print_json, say, sentences, status
+from ._options import OUTPUT
 from .embed import embed
-from .maps import THE_MAP
-from .options import OUTPUT
-from .shape import examples
-from .sources import Vectors, known_graph, known_labels, known_vectors
-from .speech import FAILURE, USAGE, check_different, print_json, say, sentences, status
 
 EPILOG = examples(
     "explore vectors.npz --graph edges.txt --labels labels.txt",

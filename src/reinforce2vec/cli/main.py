@@ -23,7 +23,7 @@ from . import (
     tune,
     walk,
 )
-from .shape import App, Group, examples
+from ._app import App, Group, examples
 
 
 class Commands(Group):

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from . import options
-from .nodes import METHODS, K, Method, named_nodes, print_table
-from .shape import examples
-from .sources import Vectors, known_vectors
-from .speech import FAILURE, USAGE, print_json, sentences
+from . import _options as options
+from ._app import examples
+from ._inputs import Vectors, known_vectors
+from ._messages import FAILURE, USAGE, print_json, sentences
+from ._nodes import METHODS, K, Method, named_nodes, print_table
 
 EPILOG = examples(
     "neighbors vectors.npz 34",

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .._util.progress import counted
-from . import options
+from . import _options as options
+from ._app import examples
+from ._inputs import Vectors, known_graph, known_vectors
+from ._messages import FAILURE, USAGE, check_different, print_json, say, sentences
+from ._nodes import METHODS, SEARCH, K, Method, named_nodes, print_table
+from ._options import OUTPUT
 from .embed import embed
-from .nodes import METHODS, SEARCH, K, Method, named_nodes, print_table
-from .options import OUTPUT
-from .shape import examples
-from .sources import Vectors, known_graph, known_vectors
-from .speech import FAILURE, USAGE, check_different, print_json, say, sentences
 
 if TYPE_CHECKING:
     from ..embedding import Embedding, RecommendedLinks

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from . import options
-from .shape import examples
-from .speech import (
+from . import _options as options
+from ._app import examples
+from ._messages import (
     FAILURE,
     INTERRUPTED,
     USAGE,

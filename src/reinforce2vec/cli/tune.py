@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from . import options
+from . import _options as options
+from ._app import examples
+from ._inputs import GraphOrDataset, check_graph, known_graph, known_labels, with_labels
+from ._messages import FAILURE, INTERRUPTED, USAGE, check_different, end, print_json, say, sentences
+from ._options import LEARNING, OUTPUT, RUNNING
 from .embed import embed
-from .options import LEARNING, OUTPUT, RUNNING
-from .shape import examples
-from .sources import GraphOrDataset, check_graph, known_graph, known_labels, with_labels
-from .speech import FAILURE, INTERRUPTED, USAGE, check_different, end, print_json, say, sentences
 
 if TYPE_CHECKING:
     from ..graph import Graph
@@ -154,8 +154,8 @@ def tune(
             raise InputError("--resume needs --output FILE: what to go on from")
         from .._util.cuda.device import choose
         from ..files.writing import check_target, known_suffix
-        from ..tuning.budget import seconds_of
-        from ..tuning.proposals import import_optuna
+        from ..tuning._budget import seconds_of
+        from ..tuning._proposals import import_optuna
         from ..tuning.search import check_output
 
         import_optuna()

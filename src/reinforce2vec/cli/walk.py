@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from . import options
+from . import _options as options
+from ._app import examples
+from ._messages import FAILURE, USAGE, check_different, print_json, say, sentences, status
+from ._options import OUTPUT, WALK
 from .embed import embed
-from .options import OUTPUT, WALK
-from .shape import examples
-from .speech import FAILURE, USAGE, check_different, print_json, say, sentences, status
 
 EPILOG = examples(
     "walk edges.txt -o walks.txt",

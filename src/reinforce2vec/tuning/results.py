@@ -335,7 +335,7 @@ class Tuning:
             Also write it to a file: .png, .svg or .pdf.
         """
         from ..plotting import save
-        from .picture import picture
+        from ._picture import picture
 
         figure = picture(self)
         if path is not None:

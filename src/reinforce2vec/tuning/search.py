@@ -17,10 +17,10 @@ from ..evaluation.results import Scores
 from ..files.writing import check_target
 from ..graph import Dataset, Graph, karate_club
 from ..models import Reinforce2Vec
-from .budget import SHARE_OF_THE_END, Clock, Pace, seconds_of
-from .importance import importances
-from .objective import TEST, VALIDATION, Task, make_task
-from .proposals import Proposals, import_optuna
+from ._budget import SHARE_OF_THE_END, Clock, Pace, seconds_of
+from ._importance import importances
+from ._objective import TEST, VALIDATION, Task, make_task
+from ._proposals import Proposals, import_optuna
 from .results import DEFAULT, Final, Source, Trial, Tuning
 from .space import SPACE, Setting, Space, limited, parameters_of, starts
 

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from .speech import FAILURE, Ending, say_last, sentences
+from ._messages import FAILURE, Ending, say_last, sentences
 
 WIDTH, NAMES = 100, 26  # columns of the help, and of the names of options in it
 # Newer versions of typer bring their own copy of click: this is UsageError in any of them.

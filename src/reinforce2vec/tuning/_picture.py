@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..evaluation.results import HEADS
 from ..plotting.style import BLACK, BLUE, FAINT, GREY, INK, ORANGE, new_figure, styled
-from .importance import lowest_that_counts
+from ._importance import lowest_that_counts
 from .space import SPACE, Parameter, spelled
 
 if TYPE_CHECKING:

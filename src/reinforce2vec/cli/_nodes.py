@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from . import options
+from . import _options as options
 
 if TYPE_CHECKING:
     from ..embedding import Embedding

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from . import options
+from . import _options as options
 
 THE_MAP = "The map"  # a group of options
 METHODS = ("auto", "pca", "tsne", "umap")

@@ -9,8 +9,8 @@ import typer
 
 from .._util.errors import InputError
 from .._util.progress import counted
-from . import options
-from .speech import say, status
+from . import _options as options
+from ._messages import say, status
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
