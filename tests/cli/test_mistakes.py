@@ -160,7 +160,7 @@ def test_commands_that_do_not_exist_suggest_the_close_one(fail):
 @pytest.mark.parametrize(
     ("raised", "code", "sentence"),
     [
-        (InputError("window must be odd"), 1, "error: --window must be odd\n"),
+        (InputError("window must be odd", parameter="window"), 1, "error: --window must be odd\n"),
         (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),
         (MemoryError(), 1, "error: there is not enough memory for this\n"),
         (KeyboardInterrupt(), 130, "interrupted: no unfinished file is left\n"),

@@ -1,11 +1,10 @@
-"""What commands say, and with which exit code they end."""
+"""What commands print, and the exit code with which they end."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,37 +13,49 @@ import typer
 
 from .. import __version__
 from .._util.errors import InputError
+from .._util.progress import ProgressLine
 
-FAILURE, USAGE, INTERRUPTED = 1, 2, 130  # exit codes
-NO_CACHE = "no locator available"  # how numba says that no folder takes what it compiles
+FAILURE, USAGE, INTERRUPTED = 1, 2, 130  # exit codes; docs/commands.md says what they mean
+_NO_CACHE = "no locator available"  # in numba's message, if no folder takes compiled code
+
+Message = str | Callable[[], str]
+"""A text, or a function that makes it: what is not printed is not computed."""
 
 
-class Ending(typer.Exit):
-    """The end of a command, with the last sentence it says."""
+class CommandEnd(typer.Exit):
+    """The end of a command: the exit code, and the last line that it prints."""
 
-    def __init__(self, message: str, code: int) -> None:
+    def __init__(self, message: str, code: int, error: InputError | None = None) -> None:
         super().__init__(code)
-        self.message = message
+        self.message, self.error = message, error
 
 
 @contextmanager
-def sentences(code: int, checkpoint: Path | None = None) -> Iterator[None]:
-    """End with a sentence and an exit code, not with a traceback, when something is amiss."""
+def exit_code(code: int, checkpoint: Path | None = None) -> Iterator[None]:
+    """End the command with one sentence and an exit code where the block raises an error.
+
+    Parameters
+    ----------
+    code : int
+        For an InputError. Failures of the machine are always FAILURE.
+    checkpoint : path, optional
+        A file that keeps the training if the command is interrupted.
+    """
     try:
         yield
     except InputError as error:
-        end(f"error: {error}", code)
+        raise CommandEnd(f"error: {error}", code, error) from None
     except BrokenPipeError:
-        raise  # whoever read the output went away: typer ends without a word
+        raise  # whoever read the output went away: typer ends without a message
     except OSError as error:
         where = "" if error.filename is None else f"{error.filename}: "
-        end(f"error: {where}{error.strerror or error}", FAILURE)
+        end_command(f"error: {where}{error.strerror or error}", FAILURE)
     except MemoryError:
-        end("error: there is not enough memory for this", FAILURE)
+        end_command("error: there is not enough memory for this", FAILURE)
     except RuntimeError as error:
-        if NO_CACHE not in str(error):
+        if _NO_CACHE not in str(error):
             raise
-        end(
+        end_command(
             "error: there is no folder to keep compiled code in: name one that you may write to "
             "with the environment variable NUMBA_CACHE_DIR",
             FAILURE,
@@ -53,47 +64,43 @@ def sentences(code: int, checkpoint: Path | None = None) -> Iterator[None]:
         left = "no unfinished file is left"
         if checkpoint is not None and checkpoint.exists():
             left = f"{checkpoint} keeps what was done: the same command with --resume goes on"
-        end(f"interrupted: {left}", INTERRUPTED)
+        end_command(f"interrupted: {left}", INTERRUPTED)
 
 
-def end(message: str, code: int) -> NoReturn:
-    """Say a last sentence on stderr and exit."""
-    raise Ending(message, code)
+def end_command(message: str, code: int) -> NoReturn:
+    """Print a last line on stderr and exit."""
+    raise CommandEnd(message, code)
 
 
-def say_last(message: str) -> None:
-    """Say why a command ends, over the line of its progress."""
-    say(f"\r\033[K{message}" if on_terminal() else message, quiet=False)
+def print_last(message: str) -> None:
+    """Print why a command ends, in place of its progress line."""
+    ProgressLine().clear()
+    report(message, quiet=False)
 
 
-def say(message: str, quiet: bool) -> None:
-    """Tell the user something on stderr, unless told to be quiet or nobody can hear it."""
+def report(message: Message, quiet: bool) -> None:
+    """Print a line on stderr; with --quiet, do not even make it."""
     if not quiet:
+        text = message if isinstance(message, str) else message()
         with suppress(OSError):
-            typer.echo(message, err=True)
+            typer.echo(text, err=True)
 
 
 @contextmanager
 def status(message: str, quiet: bool) -> Iterator[None]:
-    """Keep a line on the terminal, if there is one, while something is under way."""
-    if quiet or not on_terminal():
-        yield
-        return
-    typer.echo(f"{message} ...", nl=False, err=True)
+    """Show a line on the terminal, if there is one, while the block runs."""
+    line = ProgressLine(not quiet)
+    if line.on_terminal:
+        line.show(f"{message} ...")
     yield
-    typer.echo("\r\033[K", nl=False, err=True)
-
-
-def on_terminal() -> bool:
-    """Whether somebody watches stderr, which may be closed."""
-    return sys.stderr is not None and sys.stderr.isatty()
+    line.clear()
 
 
 def print_json(context: typer.Context, **facts: Any) -> None:
     """Print a result for machines: one JSON object on stdout.
 
-    Of every command it begins with `command` and `version`, and names in `files` what was written;
-    sizes are in bytes, times in seconds, and what is unknown is null.
+    It begins with `command` and `version`, whatever the command, and lists in `files` what was
+    written; sizes are in bytes, times in seconds, and what is unknown is null.
     """
     command = context.command_path.partition(" ")[2]
     found = {"command": command, "version": __version__} | facts
@@ -101,7 +108,7 @@ def print_json(context: typer.Context, **facts: Any) -> None:
 
 
 def check_different(read: list[Path], written: list[Path]) -> None:
-    """Nothing that is read, or has been written, is written over."""
+    """Refuse to write over a file that the command reads, or writes as well."""
     taken = [path.resolve() for path in read]
     for path in written:
         same = path.resolve() in taken
@@ -110,7 +117,7 @@ def check_different(read: list[Path], written: list[Path]) -> None:
         taken.append(path.resolve())
 
 
-def check_folder_for_results(path: Path) -> None:
+def check_results_folder(path: Path) -> None:
     """Refuse a folder that cannot be made, or written to."""
     existing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     if not existing.is_dir():

@@ -1,9 +1,13 @@
-"""Options that several commands share: which graph, which walk, how to run."""
+"""Options that several commands share: which graph, which walk, how to train and to run.
+
+Hyperparameters come from the table in `_util.parameters`. A command takes shared options with
+:func:`shared`, and finds them in `context.params`.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
@@ -12,26 +16,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
+from .._util.parameters import PARAMETERS, READINGS, TRAINING, WALKS
 
 if TYPE_CHECKING:
     from ..graph import Graph
     from ..models import Reinforce2Vec
     from ..walks.policy import Walk
 
-# Which options each kind of walk understands.
-OPTIONS_OF = {
-    "reinforced": (
-        *("reading", "reward", "exploration", "weight"),
-        *("annealing", "occupation", "candidates", "temperature", "attraction"),
-    ),
-    "first-order": (),
-    "second-order": ("p", "q"),
-}
-WALK_OPTIONS = tuple(name for names in OPTIONS_OF.values() for name in names)
-LEARNING_OPTIONS = (
-    *("dimensions", "walk_length", "walks_per_node", "window", "negatives", "epochs"),
-    *("learning_rate", "subsample", "smooth", "workers", "backend"),
-)
+# Groups of options in the help, in this order.
+OUTPUT, EVALUATION, SEARCH = "Output", "The evaluation", "The search"
+MAP, SERVER = "The map", "The server"
+LEARNING, WALK, READING, RUNNING = "Training", "The walk", "Reading the graph", "Running"
+GROUPS = (OUTPUT, EVALUATION, SEARCH, MAP, SERVER, LEARNING, WALK, READING, RUNNING)
+
+# Names of options that describe a walk, a model, and how to read a graph.
+WALK_OPTIONS = ("kind", "reading", *(name for names in WALKS.values() for name in names))
+MODEL_OPTIONS = (*TRAINING, "workers", "backend", *WALK_OPTIONS)
 GRAPH_OPTIONS = ("directed", "weighted", "self_loops", "format", "delimiter", "header", "key")
 
 GRAPH_HELP = (
@@ -39,13 +39,12 @@ GRAPH_HELP = (
     "also with .gz; or .mat, .npz, .parquet."
 )
 
-# The groups of options in the help.
-LEARNING, WALK, READING = "Learning", "The walk", "Reading the graph"
-RUNNING, OUTPUT = "Running", "Output"
+
+# -- one option --------------------------------------------------------------------------------
 
 
 def choice(help: str, *choices: str, group: str, names: tuple[str, ...] = ()) -> Any:
-    """An option that is one of several words."""
+    """Return an option that takes one of several words."""
     return typer.Option(
         *names,
         metavar="|".join(choices),
@@ -55,199 +54,43 @@ def choice(help: str, *choices: str, group: str, names: tuple[str, ...] = ()) ->
     )
 
 
-Seed = Annotated[
-    int,
-    typer.Option(
-        metavar="N",
-        min=0,
-        help="One seed, one result: walks with any number of workers, vectors to the last bit "
-        "with one.",
-        rich_help_panel=RUNNING,
-    ),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=1,
-        help="Threads. Default: one for each processor.",
-        rich_help_panel=RUNNING,
-    ),
-]
-Backend = Annotated[
-    str,
-    choice(
-        "Where to work: on the processor, or on a graphics card (needs CuPy: pip install "
-        "'reinforce2vec[cuda]'). auto takes the card if there is one and the work is large enough, "
-        "unless --workers is given.",
-        *("auto", "cpu", "cuda"),
-        group=RUNNING,
-    ),
-]
-Kind = Annotated[
-    str,
-    choice(
-        "What the next node depends on: the whole path, nothing (DeepWalk), or the step "
-        "before (node2vec).",
-        *OPTIONS_OF,
-        group=WALK,
-        names=("--walk",),
-    ),
-]
-Reading = Annotated[
-    str | None,
-    choice(
-        "Reinforced: the paper's equations as printed, which stray far on large graphs, or "
-        "the authors' code that made its tables, which returns more. Single options below "
-        "override it. Default: paper.",
-        *("paper", "released"),
-        group=WALK,
-    ),
-]
-Reward = Annotated[
-    str | None,
-    choice(
-        "Reinforced: prefer the node that moves the path's occupation vector least, by "
-        "Jensen-Shannon or Kullback-Leibler divergence, or the most visited one. Default: js.",
-        *("js", "kl", "vertex"),
-        group=WALK,
-    ),
-]
-Exploration = Annotated[
-    str | None,
-    choice(
-        "Reinforced: what keeps it from getting stuck: a bonus for nodes seen rarely, random "
-        "steps, or nothing. Default: ucb.",
-        *("ucb", "epsilon", "none"),
-        group=WALK,
-    ),
-]
-Weight = Annotated[
-    float | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="Reinforced: how strongly to explore. Default: 1 for ucb (released: 0.01), 0.5 "
-        "for epsilon.",
-        rich_help_panel=WALK,
-    ),
-]
-Annealing = Annotated[
-    str | None,
-    choice(
-        "Reinforced: how --weight falls along the walk, so that it settles. Default: constant.",
-        *("constant", "linear", "exponential"),
-        group=WALK,
-    ),
-]
-Occupation = Annotated[
-    str | None,
-    choice(
-        "Reinforced: count visits over the whole graph or over the path alone. Default: graph "
-        "(released: path).",
-        *("graph", "path"),
-        group=WALK,
-    ),
-]
-Candidates = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Reinforced: weigh at most this many unvisited neighbours, drawn at random; the "
-        "fewer, the more the walk returns. Default: all (released: 10, but all for vertex).",
-        rich_help_panel=WALK,
-    ),
-]
-Temperature = Annotated[
-    float | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="Reinforced: divides the scores; low is greedy, high is uniform. Default: 1.",
-        rich_help_panel=WALK,
-    ),
-]
-Attraction = Annotated[
-    float | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="Reinforced: how many times as much a visited neighbour weighs; above 1 the path "
-        "attracts the walk, below 1 it repels it. Default: 1.",
-        rich_help_panel=WALK,
-    ),
-]
-P = Annotated[
-    float | None,
-    typer.Option(
-        "--p",
-        metavar="NUMBER",
-        help="Second-order: the smaller, the more it turns back. Default: 1.",
-        rich_help_panel=WALK,
-    ),
-]
-Q = Annotated[
-    float | None,
-    typer.Option(
-        "--q",
-        metavar="NUMBER",
-        help="Second-order: the smaller, the farther it strays. Default: 1.",
-        rich_help_panel=WALK,
-    ),
-]
-Directed = Annotated[
-    bool | None,
-    typer.Option(
-        "--directed/--undirected",
-        help="Whether walks follow edges in their direction only. Default: what the file says, "
-        "else undirected.",
-        rich_help_panel=READING,
-    ),
-]
-Weighted = Annotated[
-    bool | None,
-    typer.Option(
-        "--weighted/--unweighted",
-        help="Whether edges have weights: one of weight 2 is followed twice as readily as one "
-        "of weight 1. Default: look.",
-        rich_help_panel=READING,
-    ),
-]
-SelfLoops = Annotated[
-    bool,
-    typer.Option("--self-loops", help="Keep edges from a node to itself.", rich_help_panel=READING),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SUFFIX",
-        help="Suffix to read the graph by, such as txt.gz, instead of its own.",
-        rich_help_panel=READING,
-    ),
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LETTER",
-        help="What separates the fields of an edge list; \\t is a tab. Default: look.",
-        rich_help_panel=READING,
-    ),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether an edge list begins with the names of its columns. Default: look.",
-        rich_help_panel=READING,
-    ),
-]
-Key = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="Variable of a .mat file that holds the adjacency matrix.",
-        rich_help_panel=READING,
-    ),
-]
+def hyperparameter(
+    name: str, group: str, *, names: tuple[str, ...] = (), help: str = "", with_default: bool = True
+) -> Any:
+    """Return the option for a hyperparameter of the table.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the table.
+    group : str
+        The group of options in the help.
+    names : tuple of str
+        What to type, if not the name with dashes.
+    help : str
+        Instead of the table's.
+    with_default : bool
+        False for an option that is None if it is not given: the help then names the default.
+    """
+    one = PARAMETERS[name]
+    text = help or one.help
+    if one.default is None or not with_default:
+        text = f"{text} Default: {one.default_text}."
+    if one.choices:
+        return choice(text, *one.choices, group=group, names=names or (one.option,))
+    return typer.Option(
+        *(names or (one.option,)),
+        metavar=one.placeholder or None,
+        help=text,
+        rich_help_panel=group,
+        min=one.least if one.type is int else None,  # the library checks the others
+    )
+
+
+# -- options of many commands ------------------------------------------------------------------
+
 Quiet = Annotated[
-    bool, typer.Option("--quiet", help="Say nothing unless it fails.", rich_help_panel=OUTPUT)
+    bool, typer.Option("--quiet", help="Print nothing unless it fails.", rich_help_panel=OUTPUT)
 ]
 Json = Annotated[
     bool,
@@ -263,25 +106,175 @@ DataDir = Annotated[
     typer.Option(
         metavar="FOLDER",
         help="Look for the files of data sets in this folder only. Default: in the folder that "
-        "the environment variable REINFORCE2VEC_DATA names, then among those fetched before, then "
+        "the environment variable REINFORCE2VEC_DATA names, then among earlier downloads, then "
         "where they are published.",
         rich_help_panel=READING,
     ),
 ]
 
 
+# -- options of walks, models and graphs ---------------------------------------------------------
+
+_Kind = Annotated[
+    str,
+    choice(
+        "What the next node depends on: the whole path, nothing (DeepWalk), or the previous "
+        "step (node2vec).",
+        *WALKS,
+        group=WALK,
+        names=("--walk",),
+    ),
+]
+_Reading = Annotated[
+    str | None,
+    choice(
+        "Reinforced: the paper's equations as printed, whose walks go far on large graphs, or "
+        "the authors' code that made its tables, whose walks return more. Single options below "
+        "override it. Default: paper.",
+        *READINGS,
+        group=WALK,
+    ),
+]
+_Directed = Annotated[
+    bool | None,
+    typer.Option(
+        "--directed/--undirected",
+        help="Whether walks follow edges in their direction only. Default: what the file says, "
+        "else undirected.",
+        rich_help_panel=READING,
+    ),
+]
+_Weighted = Annotated[
+    bool | None,
+    typer.Option(
+        "--weighted/--unweighted",
+        help="Whether edges have weights: one of weight 2 is followed twice as readily as one "
+        "of weight 1. Default: detected.",
+        rich_help_panel=READING,
+    ),
+]
+_SelfLoops = Annotated[
+    bool,
+    typer.Option("--self-loops", help="Keep edges from a node to itself.", rich_help_panel=READING),
+]
+_Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SUFFIX",
+        help="Suffix to read the graph by, such as txt.gz, instead of its own.",
+        rich_help_panel=READING,
+    ),
+]
+_Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        help="What separates the fields of an edge list; \\t is a tab. Default: detected.",
+        rich_help_panel=READING,
+    ),
+]
+_Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether an edge list begins with the names of its columns. Default: detected.",
+        rich_help_panel=READING,
+    ),
+]
+_Key = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Variable of a .mat file that holds the adjacency matrix.",
+        rich_help_panel=READING,
+    ),
+]
+
+
+def _of_table() -> Iterator[inspect.Parameter]:
+    """Yield the options for hyperparameters; those of walks are None unless they are given."""
+    names = {"dimensions": ("--dimensions", "-d")}
+    for name, one in PARAMETERS.items():
+        of_walk = name in WALK_OPTIONS
+        group = WALK if of_walk else LEARNING if name in TRAINING else RUNNING
+        info = hyperparameter(name, group, names=names.get(name, ()), with_default=not of_walk)
+        default = None if of_walk else one.default
+        kind: Any = one.type if default is not None else one.type | None
+        yield _option(name, Annotated[kind, info], default)
+
+
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+_SHARED = {
+    one.name: one
+    for one in (
+        _option("kind", _Kind, "reinforced"),
+        _option("reading", _Reading, None),
+        *_of_table(),
+        _option("directed", _Directed, None),
+        _option("weighted", _Weighted, None),
+        _option("self_loops", _SelfLoops, False),
+        _option("format", _Format, None),
+        _option("delimiter", _Delimiter, None),
+        _option("header", _Header, None),
+        _option("key", _Key, "network"),
+    )
+}
+
+
+def shared(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command shared options, which it finds in its context's parameters."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True)
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            command(**{name: given[name] for name in own.parameters})
+
+        run.__signature__ = own.replace(  # type: ignore[attr-defined]
+            parameters=[*own.parameters.values(), *(_SHARED[name] for name in names)]
+        )
+        return run
+
+    return decorate
+
+
+def was_given(context: typer.Context, name: str) -> bool:
+    """Return whether an option stands on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def check_unused(
+    context: typer.Context, names: Iterable[str], purpose: str, instead: object
+) -> None:
+    """Refuse options that were given and would have no effect."""
+    for name in names:
+        if was_given(context, name):
+            flag = "walk" if name == "kind" else name.replace("_", "-")
+            raise InputError(f"--{flag} is for {purpose} and has no effect with {instead}")
+
+
+# -- what options mean -------------------------------------------------------------------------
+
+
 def chosen_walk(kind: str, **options: Any) -> Walk:
-    """The walk that the options describe; those left at None keep their defaults."""
-    if kind not in OPTIONS_OF:
+    """Return the walk that the options describe; those left at None keep their defaults."""
+    if kind not in WALKS:
         raise InputError(
             "--walk must be one of reinforced, first-order (DeepWalk), second-order (node2vec), "
             f"not {kind!r}"
         )
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
-        if name not in OPTIONS_OF[kind]:
-            owner = next(other for other, names in OPTIONS_OF.items() if name in names)
-            raise InputError(f"--{name} is for --walk {owner} and says nothing to --walk {kind}")
+        owner = next((other for other, names in WALKS.items() if name in names), "reinforced")
+        if owner != kind:
+            raise InputError(f"--{name} is for --walk {owner} and has no effect with --walk {kind}")
     from .._util.checks import check_choice
     from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 
@@ -292,30 +285,30 @@ def chosen_walk(kind: str, **options: Any) -> Walk:
         walk = SecondOrderWalk(**given)
     else:
         presets = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
-        name = check_choice("--reading", given.pop("reading", "paper"), presets)
+        name = check_choice("reading", given.pop("reading", "paper"), READINGS)
         walk = presets[name](**given)
     walk.check()
     return walk
 
 
 def walk_from(given: Mapping[str, Any]) -> Walk:
-    """The walk that a command's options describe."""
-    return chosen_walk(given["kind"], **{name: given[name] for name in WALK_OPTIONS})
+    """Return the walk that a command's options describe."""
+    return chosen_walk(**{name: given[name] for name in WALK_OPTIONS})
 
 
 def model_from(given: Mapping[str, Any]) -> Reinforce2Vec:
-    """The model that a command's options describe, checked."""
+    """Return the model that a command's options describe, checked."""
     walk = walk_from(given)
     from ..models import Reinforce2Vec
 
-    learning = {name: given[name] for name in LEARNING_OPTIONS}
-    model = Reinforce2Vec(walk=walk, seed=given.get("seed", 0), **learning)
+    training = {name: given[name] for name in (*TRAINING, "workers", "backend")}
+    model = Reinforce2Vec(walk=walk, seed=given.get("seed", 0), **training)
     model.check()
     return model
 
 
 def check_reading(path: Path, given: Mapping[str, Any]) -> None:
-    """Refuse a format and a delimiter that no file has."""
+    """Refuse an unknown format, and a delimiter that cannot be one."""
     if given["format"] is not None:
         from ..files.readers import format_of
 
@@ -323,21 +316,21 @@ def check_reading(path: Path, given: Mapping[str, Any]) -> None:
     if given["delimiter"] is not None:
         from ..files.edge_lists import delimiter_code
 
-        delimiter_code(typed(given["delimiter"]))
+        delimiter_code(unescaped(given["delimiter"]))
 
 
 def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
-    """The graph in a file, read as a command's options say."""
+    """Read the graph in a file, with a command's options."""
     from ..graph import read_graph
 
     chosen = {name: given[name] for name in GRAPH_OPTIONS}
     if chosen["delimiter"] is not None:
-        chosen["delimiter"] = typed(chosen["delimiter"])
+        chosen["delimiter"] = unescaped(chosen["delimiter"])
     return read_graph(path, **chosen)
 
 
-def typed(delimiter: str) -> str:
-    """A delimiter as it was meant: a tab is hard to type."""
+def unescaped(delimiter: str) -> str:
+    """Return a delimiter with a tab for \\t, which is easier to type."""
     return delimiter.replace("\\t", "\t")
 
 
@@ -345,7 +338,7 @@ def typed(delimiter: str) -> str:
 
 
 def walk_facts(walk: Walk) -> dict[str, Any]:
-    """A walk for JSON: its kind, and its parameters by their names in Python."""
+    """Return a walk for JSON: its kind, and its parameters by their names in Python."""
     from ..walks import FirstOrderWalk, SecondOrderWalk
 
     kinds = {FirstOrderWalk: "first-order", SecondOrderWalk: "second-order"}
@@ -353,52 +346,16 @@ def walk_facts(walk: Walk) -> dict[str, Any]:
 
 
 def model_facts(model: Reinforce2Vec) -> dict[str, Any]:
-    """The settings of a model for JSON, by their names in Python."""
+    """Return the parameters of a model for JSON, by their names in Python."""
     settings = model.get_params()
     return settings | {"walk": walk_facts(settings["walk"])}
 
 
 def graph_facts(graph: Graph) -> dict[str, Any]:
-    """What JSON tells of a graph."""
+    """Return what JSON has on a graph."""
     return {
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
         "directed": graph.directed,
         "weighted": graph.weighted,
     }
-
-
-# -- who takes which option --------------------------------------------------------------------
-
-
-def borrowed(
-    other: Callable[..., None], names: Iterable[str]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command some options of another one, which it finds in its context's parameters."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True)
-        theirs = inspect.signature(other, eval_str=True).parameters
-        more = [theirs[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in names]
-
-        @wraps(command)
-        def run(**given: Any) -> None:
-            command(**{name: given[name] for name in own.parameters})
-
-        run.__signature__ = own.replace(  # type: ignore[attr-defined]
-            parameters=[*own.parameters.values(), *more]
-        )
-        return run
-
-    return decorate
-
-
-def check_unused(
-    context: typer.Context, names: Iterable[str], purpose: str, instead: object
-) -> None:
-    """Refuse options that were given and say nothing where what they are for is there already."""
-    for name in names:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            flag = "walk" if name == "kind" else name.replace("_", "-")
-            raise InputError(f"--{flag} is for {purpose} and says nothing to {instead}")

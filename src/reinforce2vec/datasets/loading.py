@@ -87,7 +87,7 @@ def places_of(entry: Entry, data_dir: str | os.PathLike[str] | None = None) -> l
 def existing(folder: str | os.PathLike[str], whence: str) -> Path:
     """A folder that must be there."""
     if not Path(folder).is_dir():
-        raise InputError(f"{folder}: there is no such folder ({whence} names it)")
+        raise InputError(f"{folder}: there is no such folder ({whence} names it)", parameter=whence)
     return Path(folder)
 
 
@@ -128,7 +128,8 @@ def fetch_source(entry: Entry, source: Source, path: Path, progress: bool) -> No
             f"{entry.name}: {source.name} is not on this machine and could not be fetched from "
             f"{source.url}: {error}. To go on without, get it by other means and save it as "
             f"{cache_folder() / source.name}, or as {source.name} in a folder that data_dir "
-            f"or {FOLDER_VARIABLE} names"
+            f"or {FOLDER_VARIABLE} names",
+            parameter="data_dir",
         ) from None
 
 

@@ -15,13 +15,13 @@ from .._util.errors import InputError, pandas_for
 from .._util.html import html_table
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic
+from .._util.parameters import LINK_SCORES
 from .._util.progress import counted
 from ..graph import Graph, edges_of
 from .embedding import Embedding
 from .exact_search import Floats, Rows, Search, holds
 from .nearest import asked_rows, best_targets, check_embedding, on_terminal
 
-SCORES = ("odds", "cosine")
 SAMPLE = 50_000  # edges, and as many pairs without one, that tell what makes an edge
 DIGITS = 9  # of a score after the point, so that it is the same from both ends of a pair
 SHOWN = 10  # links in a notebook
@@ -159,7 +159,7 @@ def recommend_links(
     """
     check_embedding(embedding)
     k = check_count("k", k, 1)
-    check_choice("score", score, SCORES)
+    check_choice("score", score, LINK_SCORES)
     there = in_rows_of(embedding, Graph.from_any(graph))
     sources = asked_rows(embedding, nodes)
     targets = np.sort(asked_rows(embedding, candidates))

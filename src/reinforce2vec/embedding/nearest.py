@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,13 @@ from .._util.checks import check_choice, check_count
 from .._util.errors import InputError, pandas_for
 from .._util.html import html_table
 from .._util.ids import Ids
+from .._util.parameters import SEARCH_METHODS
 from .._util.progress import Report, counted, terminal_progress
 from ..graph import Graph
 from .approximate_search import nearly
 from .embedding import Embedding, are_several, checked_vectors
 from .exact_search import Floats, Rows, Search, exactly
 
-METHODS = ("auto", "exact", "approximate")
 EXACT_UP_TO = 10**12  # products of two numbers, up to which "auto" makes all of them, as it
 FEW = 1 / 8  # does where so small a share of the targets look that an index is not worth its making
 FAINTEST = 1e-6  # weight of a link between nodes that are not alike at all
@@ -251,7 +250,7 @@ def best_targets(search: Search, k: int, method: str, report: Report) -> tuple[R
 
 def search_method(method: str, n_sources: int, n_targets: int, dimensions: int) -> str:
     """The method that "auto" takes, or the one that is asked for."""
-    check_choice("method", method, METHODS)
+    check_choice("method", method, SEARCH_METHODS)
     if method != "auto":
         return method
     large = n_sources * n_targets * dimensions > EXACT_UP_TO
@@ -261,7 +260,7 @@ def search_method(method: str, n_sources: int, n_targets: int, dimensions: int) 
 
 def on_terminal(what: str, progress: bool) -> Report:
     """Tells on a terminal how many nodes have found theirs."""
-    return terminal_progress(what, "nodes", None if progress else StringIO())
+    return terminal_progress(what, "nodes", progress)
 
 
 def neighbor_graph(

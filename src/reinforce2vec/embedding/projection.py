@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from .._util import errors
 from .._util.arrays import row_blocks
 from .._util.checks import check_choice, check_count
+from .._util.parameters import PROJECTIONS
 from ..graph.matrices import principal_axes, unit_rows
 from .embedding import Embedding
 from .matching import as_matrix
 
-METHODS = ("pca", "tsne", "umap")
 MOST_FOR_TSNE = 10_000  # nodes, beyond which it takes long
 MOST_FOR_UMAP = 100_000  # nodes, likewise
 FEWEST = 5  # nodes that have neighbourhoods to speak of
@@ -74,7 +74,7 @@ def project(
 
 def project_method(method: str, n_nodes: int) -> str:
     """Which of the methods is used when `method` is asked for; InputError if it is none."""
-    check_choice("method", method, ("auto", *METHODS))
+    check_choice("method", method, PROJECTIONS)
     if n_nodes < FEWEST:
         return "pca"
     if method != "auto":

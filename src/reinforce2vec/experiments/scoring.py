@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluation import classify_nodes, hold_out_edges, score_links, transfer_links
+from ..evaluation.splits import shuffle_seed, split_seeds
 from ..graph import Graph
 from ..models import smooth
 from .cells import FULL, GROUPS, LINKS, PATHS, VALIDATION, Cell, Scores
@@ -99,7 +100,7 @@ def score_of_links(cell: Cell, method: Method, data_dir: str | None) -> Scores:
     common, so in `transfer` no choice is quite blind.
     """
     graph = graph_of(cell, data_dir)
-    seeds = (2 * cell.seed, 2 * cell.seed + 1)
+    seeds = split_seeds(cell.seed)
     first = hold_out_edges(graph, 0.5, seeds[0])
     vectors = embed(method, first.graph, cell.scale.dimensions, seeds[0])
     if cell.scope == VALIDATION:
@@ -142,7 +143,7 @@ def _shuffles(cell: Cell, vectors: Vectors, labels: Any, fraction: float) -> lis
     headline = fraction == cell.fractions[0]
     found = []
     for number in range(cell.scale.shuffles if headline else cell.scale.more_shuffles):
-        settings: dict[str, Any] = {"train": fraction, "seed": 100 * cell.seed + number}
+        settings: dict[str, Any] = {"train": fraction, "seed": shuffle_seed(cell.seed, number)}
         scores: dict[str, float] = {}
         if cell.scope != VALIDATION:
             scores |= classify_nodes(vectors, labels, **settings)

@@ -210,7 +210,8 @@ def find_layout(
     if weighted is not False and third.startswith((b"{'", b'{"')):
         raise InputError(
             f'{where}: the third column holds Python dictionaries ("{shown(third)}"): write the '
-            "file with networkx.write_weighted_edgelist, or pass weighted=False to leave them out"
+            "file with networkx.write_weighted_edgelist, or pass weighted=False to leave them out",
+            settings=[("weighted", False)],
         )
     if weighted is None:
         weighted = NUMBER.fullmatch(third) is not None
@@ -229,7 +230,9 @@ def delimiter_code(delimiter: str) -> int:
         return ord(delimiter)
     raise InputError(
         f"delimiter {delimiter!r} cannot separate fields: give one character such as ',' or "
-        "'\\t', or ' ' for any run of spaces and tabs"
+        "'\\t', or ' ' for any run of spaces and tabs",
+        parameter="delimiter",
+        value=delimiter,
     )
 
 
@@ -282,7 +285,8 @@ def check_columns(line: bytes, delimiter: int, where: str, weighted: bool | None
     if weighted is not False and "weight" in names[3:]:
         raise InputError(
             f'{where}: expected weights in the third column, but "weight" is column '
-            f"{names.index('weight') + 1}: {remedy}; or leave them out with weighted=False"
+            f"{names.index('weight') + 1}: {remedy}; or leave them out with weighted=False",
+            settings=[("weighted", False)],
         )
 
 
@@ -341,7 +345,8 @@ def check_header(names: list[bytes], edges: EdgeList, where: str) -> None:
         if edges.ids.dtype == object and name in edges.ids.tolist():
             raise InputError(
                 f'{where}: this looks like a header, but "{name}" is a node id too: pass '
-                "header=True or header=False"
+                "header=True or header=False",
+                settings=[("header", True), ("header", False)],
             )
 
 
@@ -417,7 +422,8 @@ class Parser:
                 raise InputError(
                     f"{self.name}, line {chunk.line_at(begin)}: expected a positive weight in the "
                     f'third column, found {what_is(weight)} ("{shown(token)}"); '
-                    "weighted=False leaves weights out"
+                    "weighted=False leaves weights out",
+                    settings=[("weighted", False)],
                 )
             weights[row] = weight
         return weights

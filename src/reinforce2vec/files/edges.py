@@ -40,14 +40,14 @@ def number_pairs(edges: Any, weights: Any, nodes: Iterable[Hashable] | None) -> 
     return Edges(ends, weights, ids)
 
 
-def _by_number(edge: int, weight: float) -> str:
-    return (
+def _by_number(edge: int, weight: float) -> InputError:
+    return InputError(
         f"edge {edge:,} (counted from 0) has weight {weight:g}: weights must be positive and finite"
     )
 
 
 def checked_weights(
-    weights: Any, n_edges: int, complaint: Callable[[int, float], str] = _by_number
+    weights: Any, n_edges: int, complaint: Callable[[int, float], InputError] = _by_number
 ) -> NDArray[np.float64]:
     """Edge weights as an array, each of them positive and finite; `complaint` words it if not."""
     try:
@@ -61,7 +61,7 @@ def checked_weights(
         )
     bad = np.flatnonzero(~((array > 0) & (array < np.inf)))
     if bad.size:
-        raise InputError(complaint(int(bad[0]), float(array[bad[0]])))
+        raise complaint(int(bad[0]), float(array[bad[0]]))
     return array
 
 

@@ -47,7 +47,7 @@ def naming(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise InputError(f"{name}: {error}", **error.data()) from None
 
 
 def sentence(error: BaseException) -> str:

@@ -71,7 +71,10 @@ def format_of(path: Path, format: str | None) -> tuple[str, bool]:
         what = f"{path}: unknown suffix" if format is None else f"unknown format {format!r}"
         raise InputError(
             f"{what}: expected one of {' '.join(READERS)}, or with .gz after it one of "
-            f"{' '.join(COMPRESSIBLE)}; read_graph(..., format=...) reads files of other names"
+            f"{' '.join(COMPRESSIBLE)}; to read a file of another name, pass format=...",
+            parameter="format",
+            value=format,
+            settings=[("format", ...)],
         )
     return suffix, bool(compressed)
 
@@ -124,7 +127,10 @@ def from_matlab(stream: BinaryIO, wishes: Wishes, details: Details) -> Edges:
         ]
         raise InputError(
             f'{details.name}: no variable "{details.key}"; square matrices in the file: '
-            f"{', '.join(square) or 'none'} (name one with key=...)"
+            f"{', '.join(square) or 'none'} (name one with key=...)",
+            parameter="key",
+            value=details.key,
+            settings=[("key", ...)],
         )
     with naming(details.name):
         return from_matrix(variables[details.key], wishes)
@@ -239,7 +245,8 @@ class GraphmlGraph:
             raise InputError("it holds no graph element")
         if self.mixed and wishes.directed is None:
             raise InputError(
-                "some edges are directed and some are not: pass directed=True or directed=False"
+                "some edges are directed and some are not: pass directed=True or directed=False",
+                settings=[("directed", True), ("directed", False)],
             )
         ends = np.array(self.ends, np.int32).reshape(-1, 2)
         return wishes.edges(ends, filled(self.weights), ids_of(list(self.rows)), self.directed)

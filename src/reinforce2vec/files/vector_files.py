@@ -22,7 +22,16 @@ from .edge_lists import shown
 from .fields import SPACE, TAB
 from .id_texts import Words, encoded, ids_of, texts_of
 from .opening import expecting, opened
-from .writing import arrow, both_whole, check_space, check_target, compressed, known_suffix, whole
+from .writing import (
+    arrow,
+    both_whole,
+    check_space,
+    check_target,
+    compressed,
+    known_suffix,
+    resolve_target,
+    whole,
+)
 
 NPZ_FORMAT = 1
 INFLATION = 1032  # how much gzip can make of a byte
@@ -39,8 +48,8 @@ def save_vectors(path: str | os.PathLike[str], ids: Ids, vectors: Vectors) -> No
     The file appears when it is complete: after an error or an interrupt an older file of this name
     is as it was. See :meth:`reinforce2vec.Embedding.save` for the formats.
     """
-    target = check_output(path)
     kind = FORMATS[known_suffix(Path(path), FORMATS, WRITTEN)]
+    target = resolve_target(path)
     check_space(target, kind.size(len(ids), vectors.shape[1]))
     kind.write(target, ids, vectors)
 
@@ -63,19 +72,10 @@ def load_vectors(path: str | os.PathLike[str]) -> tuple[Ids, Vectors]:
         raise InputError(f"{path}: there is not enough memory for its vectors") from None
 
 
-def check_output(
-    path: str | os.PathLike[str], ids: Ids | None = None, dimensions: int | None = None
-) -> Path:
-    """Where vectors will be written, links followed; InputError if that cannot work.
+def check_vectors_path(path: str | os.PathLike[str]) -> Path:
+    """Return where vectors will be written, links followed; InputError if that cannot work.
 
-    Parameters
-    ----------
-    path : path
-        The file to write: its suffix must be known and its folder writable.
-    ids : int64 or object array, optional
-        The nodes: each of them must fit the format.
-    dimensions : int, optional
-        Numbers a node; with `ids`, there must be room for all of them on the disk.
+    The suffix must be known and the folder writable, which is tried out.
     """
     path = Path(path)
     suffix = known_suffix(path, FORMATS, WRITTEN)
@@ -83,12 +83,15 @@ def check_output(
         arrow("writing a .parquet file")
     target = check_target(path)
     if suffix == ".tsv":
-        check_target(metadata_of(target))
-    if ids is not None:
-        check_ids(ids, path)
-        if dimensions is not None:
-            check_space(target, FORMATS[suffix].size(len(ids), dimensions))
+        resolve_target(metadata_of(target))
     return target
+
+
+def check_vectors_fit(path: str | os.PathLike[str], ids: Ids, dimensions: int) -> None:
+    """Raise InputError if node ids do not fit the format, or the vectors not on the disk."""
+    check_ids(ids, path)
+    suffix = known_suffix(Path(path), FORMATS, WRITTEN)
+    check_space(resolve_target(path), FORMATS[suffix].size(len(ids), dimensions))
 
 
 def check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:

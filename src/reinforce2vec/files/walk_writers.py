@@ -20,12 +20,14 @@ from .writing import (
     check_target,
     compressed,
     known_suffix,
+    resolve_target,
     whole,
 )
 
 TEXT_BYTES = 16 << 20  # what is made ready to write at a time
 BREAKS = {"\t", "\n", "\r"}
 WRITING_PARQUET = "writing a .parquet file"
+WRITTEN_TO = "walks are written to"
 
 Walks = NDArray[np.int32]
 
@@ -91,19 +93,25 @@ def write_walks(path: str | os.PathLike[str], sampler: WalkSource) -> int:
             "write_walks(path, sampler) takes a WalkSampler, which makes the walks as they are "
             f"written, not {type(sampler).__name__}"
         )
-    target, write = check_output(path)
+    write = WRITERS[known_suffix(Path(path), WRITERS, WRITTEN_TO)]
     blocks = Counted(sampler)
-    write(target, sampler, blocks)
+    write(resolve_target(path), sampler, blocks)
     return blocks.steps
 
 
-def check_output(path: str | os.PathLike[str]) -> tuple[Path, Writer]:
-    """Where walks go and who writes them there; InputError if that cannot work."""
+def check_walks_path(path: str | os.PathLike[str]) -> Path:
+    """Return where walks will be written, links followed; InputError if that cannot work.
+
+    The suffix must be known and the folder writable, which is tried out.
+    """
     path = Path(path)
-    suffix = known_suffix(path, WRITERS, "walks are written to")
+    suffix = known_suffix(path, WRITERS, WRITTEN_TO)
     if suffix == ".parquet":
         arrow(WRITING_PARQUET)
-    return check_target(path), WRITERS[suffix]
+    target = check_target(path)
+    if suffix == ".npy":
+        resolve_target(ids_file_of(target))
+    return target
 
 
 class Counted:
@@ -195,7 +203,7 @@ def ids_file_of(path: Path) -> Path:
 
 def write_npy(path: Path, sampler: WalkSource, blocks: Counted) -> None:
     """Row numbers as numpy.load reads them (also with mmap_mode), and the ids beside them."""
-    ids_path = check_target(ids_file_of(path))
+    ids_path = resolve_target(ids_file_of(path))
     words = words_of(sampler.graph.ids, ids_path)
     rows = np.arange(sampler.graph.n_nodes, dtype=np.int32)[:, None]
     header = {

@@ -197,7 +197,9 @@ class Trainer:
         rate = self.settings.learning_rate
         return InputError(
             f"training failed after {self.state.walks:,} of {self.n_walks:,} walks: {sign}. A "
-            f"learning_rate of {rate:g} is too large: try {min(rate / 5, SAFE_RATE):g}"
+            f"learning_rate of {rate:g} is too large: try {min(rate / 5, SAFE_RATE):g}",
+            parameter="learning_rate",
+            value=rate,
         )
 
     def _moment(self) -> Moment:

@@ -1,4 +1,4 @@
-"""What a setting is worth: two tasks, each with a part to search on and a part to stay unseen."""
+"""The tasks that settings are scored on, each with a validation part and an unseen test part."""
 
 from __future__ import annotations
 
@@ -7,58 +7,59 @@ from typing import Any, Protocol
 from .._util.arrays import digest
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
+from .._util.parameters import TASKS
 from .._util.progress import counted
 from ..evaluation import classify_nodes, hold_out_edges, score_links
 from ..evaluation.labels import as_indicators
 from ..evaluation.results import Scores
 from ..graph import Graph
 
-MOST_EDGES = 20_000  # held out by default: more make scoring slow and say little more
+_MOST_EDGES = 20_000  # held out by default: more make scoring slow and hardly more precise
 VALIDATION, TEST = "validation", "test"
 
 
-class Task(Protocol):
-    """What vectors are for."""
+class TuningTask(Protocol):
+    """A task to score vectors on."""
 
     name: str
     metric: str
-    graph: Graph  # what is embedded
-    unseen: str  # what the search does not look at, in words
+    graph: Graph  # the graph to embed
+    unseen: str  # the name of the part that the search does not look at
     facts: dict[str, Any]  # what scores depend on beside the graph
 
     def score(self, vectors: Any, part: str) -> Scores:
-        """Scores of each way to use the vectors, on the part to search on or the unseen one."""
+        """Return scores of each way to use the vectors, on the validation or the test part."""
 
 
-class LinkPrediction:
-    """Edges that were taken out of the graph are told from pairs that were none.
+class _LinkPredictionTask:
+    """Predict edges that were held out of the graph.
 
-    Half of the pairs are unseen. Of the others, half train a classifier of pairs in the search and
-    half are what it is asked; at the end all of them train it.
+    Half of the pairs are unseen. Of the others, half train the classifier during the search and
+    half are scored; at the end all of them train it.
     """
 
-    name, metric, unseen = "link-prediction", "auc", "unseen pairs"
+    name, metric, unseen = TASKS[0], "auc", "unseen pairs"
 
     def __init__(self, graph: Graph, fraction: float | None, seed: int) -> None:
         if fraction is None:
-            fraction = min(0.5, MOST_EDGES / max(graph.n_edges, 1))
+            fraction = min(0.5, _MOST_EDGES / max(graph.n_edges, 1))
         self.split, self.seed = hold_out_edges(graph, fraction, seed), seed
         self.graph = self.split.graph
         self.facts = {"fraction": fraction, "held_out_edges": len(self.split.edges)}
 
     def score(self, vectors: Any, part: str) -> Scores:
-        """AUC and average precision of each operator, in percent."""
+        """Return AUC and average precision of each operator, in percent."""
         return score_links(vectors, self.split, seed=self.seed, part=part)
 
 
-class NodeClassification:
-    """Labels of nodes are told from their vectors.
+class NodeClassificationTask:
+    """Classify nodes.
 
-    Half of the labelled nodes are unseen. Of the others, half train in the search and half are
-    what it is asked; at the end all of them train.
+    Half of the labelled nodes are unseen. Of the others, half train the classifier during the
+    search and half are scored; at the end all of them train it.
     """
 
-    name, metric, unseen = "node-classification", "micro", "unseen nodes"
+    name, metric, unseen = TASKS[1], "micro", "unseen nodes"
 
     def __init__(self, graph: Graph, labels: Any, seed: int) -> None:
         self.graph, self.seed = graph, seed
@@ -70,27 +71,34 @@ class NodeClassification:
         }
 
     def score(self, vectors: Any, part: str) -> Scores:
-        """Micro and macro F1, in percent."""
+        """Return micro and macro F1, in percent."""
         return {"vectors": classify_nodes(vectors, self.labels, seed=self.seed, part=part)}
 
 
-TASKS = (LinkPrediction.name, NodeClassification.name)
-
-
-def make_task(name: str, graph: Graph, labels: Any, fraction: float | None, seed: int) -> Task:
-    """A task by its name; InputError if it lacks something."""
+def make_task(
+    name: str, graph: Graph, labels: Any, fraction: float | None, seed: int
+) -> TuningTask:
+    """Return a task by its name; InputError if it lacks something."""
     check_count("seed", seed, 0)
     check_choice("task", name, TASKS)
-    if name == LinkPrediction.name:
+    if name == TASKS[0]:
         if labels is not None:
-            raise InputError(f"labels are for the task {TASKS[1]} and say nothing to {name}")
-        return LinkPrediction(graph, fraction, seed)
+            raise InputError(
+                f"labels are for the task {TASKS[1]} and have no effect with {name}",
+                parameter="labels",
+            )
+        return _LinkPredictionTask(graph, fraction, seed)
     if fraction is not None:
-        raise InputError(f"fraction is for the task {TASKS[0]} and says nothing to {name}")
+        raise InputError(
+            f"fraction is for the task {TASKS[0]} and has no effect with {name}",
+            parameter="fraction",
+        )
     if labels is None:
         raise InputError(f"the task {name} needs labels: which classes nodes are in")
-    task = NodeClassification(graph, labels, seed)
+    task = NodeClassificationTask(graph, labels, seed)
     if task.facts["labelled_nodes"] < 8:
         known = counted(task.facts["labelled_nodes"], "node")
-        raise InputError(f"{known} with labels cannot be parted in four: eight are needed at least")
+        raise InputError(
+            f"{known} with labels cannot be split into four parts: at least eight are needed"
+        )
     return task

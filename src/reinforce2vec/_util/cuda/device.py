@@ -6,11 +6,10 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from ..checks import check_choice
 from ..errors import InputError, missing
+from ..parameters import PARAMETERS
 from ..progress import readable_bytes
 
-BACKENDS = ("auto", "cpu", "cuda")
 LEAST_CAPABILITY = (7, 0)
 RESERVE = 256 << 20  # bytes left to CuPy, its libraries and the driver
 SHARED_RESERVE = 1024  # bytes of shared memory that a block takes for itself
@@ -34,7 +33,7 @@ def choose(backend: Any, *, workers: int | None, pays: bool) -> str:
     said how many threads to use: that is a word about the CPU, and with one thread a promise that
     results repeat to the last bit.
     """
-    check_choice("backend", backend, BACKENDS)
+    PARAMETERS["backend"].check(backend)
     if backend == "auto":
         return "cuda" if pays and workers is None and why_not() is None else "cpu"
     if backend == "cuda":
@@ -46,7 +45,7 @@ def cupy() -> Any:
     """The module CuPy; InputError if it is not there, or has no device to work on."""
     reason = why_not()
     if reason is not None:
-        raise InputError(reason)
+        raise InputError(reason, settings=[("backend", "cuda")])
     import cupy
 
     return cupy
@@ -106,6 +105,7 @@ def has_room(needed: int, what: str, backend: Any) -> bool:
     if needed > free and backend != "auto":
         raise InputError(
             f"{what} needs about {readable_bytes(needed)} on the graphics card, and "
-            f'{readable_bytes(max(free, 0))} are free there: use backend="cpu", or a larger card'
+            f'{readable_bytes(max(free, 0))} are free there: use backend="cpu", or a larger card',
+            settings=[("backend", "cpu")],
         )
     return needed <= free
