@@ -24,8 +24,8 @@ from reinforce2vec import (
     read_graph,
     sample_walks,
 )
+from reinforce2vec.cli._options import chosen_walk
 from reinforce2vec.cli.main import app
-from reinforce2vec.cli.options import chosen_walk
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reinforce2vec import Embedding, planted_groups, read_graph, sample_walks
-from reinforce2vec.cli import demo_steps as demo
+from reinforce2vec.cli import _demo_steps as demo
 from reinforce2vec.cli.main import app
 
 

@@ -76,7 +76,7 @@ def test_a_title_is_written(place):
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["-o", "map.gif"], 2, "map.gif: pictures go to files that end in one of .png .svg .pdf"),
+        (["-o", "map.gif"], 2, "map.gif: pictures are written to files that end in"),
         (["-o", "nowhere/map.png"], 2, "does not exist"),
         (["--method", "mds"], 2, "--method must be one of auto, pca, tsne, umap"),
         (["--colour-by", "age"], 2, "--colour-by must be one of label, community"),

@@ -24,7 +24,7 @@ from reinforce2vec.embedding import Embedding
 from reinforce2vec.files import _decimals, vector_files
 from reinforce2vec.files import writing as files
 from reinforce2vec.files.id_texts import EncodedIds
-from reinforce2vec.files.vector_files import _check_ids, check_vector_file
+from reinforce2vec.files.vector_files import _check_ids, check_vectors_fit, check_vectors_path
 
 SUFFIXES = tuple(vector_files._FORMATS)
 TEXT = (".txt", ".vec", ".txt.gz", ".tsv")
@@ -441,13 +441,14 @@ def objects(*ids):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_sound_output_passes_and_leaves_no_trace(tmp_path, suffix):
     path = tmp_path / f"vectors{suffix}"
-    assert check_vector_file(path) == check_vector_file(str(path), IDS, 64) == path.resolve()
-    check_vector_file(path, objects("a", "b"), 64)
+    assert check_vectors_path(path) == check_vectors_path(str(path)) == path.resolve()
+    check_vectors_fit(str(path), IDS, 64)
+    check_vectors_fit(path, objects("a", "b"), 64)
     assert os.listdir(tmp_path) == []
 
 
 def test_an_unknown_suffix_is_refused_with_the_known_ones(tmp_path):
-    for action in (check_vector_file, Embedding([1], [[1]]).save, Embedding.load):
+    for action in (check_vectors_path, Embedding([1], [[1]]).save, Embedding.load):
         message = refused(action, tmp_path / "vectors.doc")
         assert "vectors.doc" in message
         assert all(suffix in message for suffix in SUFFIXES)
@@ -455,19 +456,19 @@ def test_an_unknown_suffix_is_refused_with_the_known_ones(tmp_path):
 
 
 def test_a_missing_folder_is_refused(tmp_path):
-    assert "does not exist: make it" in refused(check_vector_file, tmp_path / "nowhere" / "v.txt")
+    assert "does not exist: make it" in refused(check_vectors_path, tmp_path / "nowhere" / "v.txt")
 
 
 def test_a_folder_in_place_of_a_file_is_refused(tmp_path):
     (tmp_path / "v.txt").mkdir()
     (tmp_path / "v.metadata.tsv").mkdir()
-    assert "this is a folder" in refused(check_vector_file, tmp_path / "v.txt")
-    assert "v.metadata.tsv: this is a folder" in refused(check_vector_file, tmp_path / "v.tsv")
+    assert "this is a folder" in refused(check_vectors_path, tmp_path / "v.txt")
+    assert "v.metadata.tsv: this is a folder" in refused(check_vectors_path, tmp_path / "v.tsv")
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)  # permissions say nothing to root
-    assert "no permission" in refused(check_vector_file, tmp_path / "v.txt")
+    assert "no permission" in refused(check_vectors_path, tmp_path / "v.txt")
 
 
 def test_a_disk_that_takes_nothing_is_refused(tmp_path, monkeypatch):
@@ -476,13 +477,15 @@ def test_a_disk_that_takes_nothing_is_refused(tmp_path, monkeypatch):
         raise OSError(122, "Disk quota exceeded")
 
     monkeypatch.setattr(Path, "write_bytes", write_bytes)
-    message = refused(check_vector_file, tmp_path / "v.txt")
+    message = refused(check_vectors_path, tmp_path / "v.txt")
     assert message.endswith(f"cannot write to the folder {tmp_path.resolve()}: Disk quota exceeded")
     assert os.listdir(tmp_path) == []
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path):
-    assert "cannot write to the folder" in refused(check_vector_file, tmp_path / f"{'x' * 250}.txt")
+    assert "cannot write to the folder" in refused(
+        check_vectors_path, tmp_path / f"{'x' * 250}.txt"
+    )
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -490,11 +493,12 @@ def test_a_full_disk_is_refused(tmp_path, suffix, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**9, 10**9 - 1000, 1000))
     path = tmp_path / f"vectors{suffix}"
-    message = refused(check_vector_file, path, np.arange(1000), 128)
+    message = refused(check_vectors_fit, path, np.arange(1000), 128)
     assert "the disk of" in message
     assert "1.0 kB left" in message
     assert message == refused(Embedding(range(1000), np.zeros((1000, 128))).save, path)
-    assert check_vector_file(path) == check_vector_file(path, np.arange(2), 2) == path.resolve()
+    assert check_vectors_path(path) == path.resolve()
+    check_vectors_fit(path, np.arange(2), 2)
 
 
 @pytest.mark.parametrize("scale", [1, 0.3, 0.03])
@@ -510,14 +514,14 @@ def test_the_room_that_is_asked_for_is_about_what_is_taken(tmp_path, suffix, sca
 def test_parquet_without_pyarrow_says_how_to_get_it(tmp_path, monkeypatch):
     (tmp_path / "v.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "writing a .parquet file needs" in refused(check_vector_file, tmp_path / "v.parquet")
+    assert "writing a .parquet file needs" in refused(check_vectors_path, tmp_path / "v.parquet")
     assert "reinforce2vec[parquet]" in refused(Embedding.load, tmp_path / "v.parquet")
 
 
 def unwritable(path, *ids):
     """The sentence by which ids are refused, in advance and at writing alike."""
     message = refused(_check_ids, objects(*ids), path)
-    assert message == refused(check_vector_file, path, objects(*ids))
+    assert message == refused(check_vectors_fit, path, objects(*ids), 2)
     assert message == refused(Embedding(ids, np.zeros((len(ids), 2))).save, path)
     assert os.listdir(path.parent) == []
     return message

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from .errors import InputError
 from .progress import readable_bytes
@@ -42,15 +43,21 @@ def available_bytes() -> int | None:
     return min(limits, default=None)
 
 
-def usual_advice(missing: int) -> str:
-    """Return what to do about too little memory, however much is missing."""
-    return "use fewer dimensions, a smaller graph or a larger machine"
+class Advice(NamedTuple):
+    """What to do about too little memory, and the settings that the text names."""
+
+    text: str
+    settings: tuple[tuple[str, Any], ...] = ()
+
+
+def _usual_advice(missing: int) -> Advice:
+    return Advice("use fewer dimensions, a smaller graph or a larger machine")
 
 
 def check_memory(
     needed: int,
     what: str,
-    advise: Callable[[int], str] = usual_advice,
+    advise: Callable[[int], Advice] = _usual_advice,
     *,
     free: int | None = None,
     place: str = "memory",
@@ -73,9 +80,11 @@ def check_memory(
     if free is None:
         free = available_bytes()
     if free is not None and needed > free:
+        advice = advise(needed - free)
         raise InputError(
             f"{what} needs about {readable_bytes(needed)} of {place}, and "
-            f"{readable_bytes(max(free, 0))} are free: {advise(needed - free)}"
+            f"{readable_bytes(max(free, 0))} are free: {advice.text}",
+            settings=advice.settings,
         )
 
 

@@ -88,7 +88,7 @@ def find_files(
 def existing_folder(folder: str | os.PathLike[str], whence: str) -> Path:
     """Return a folder; InputError, which names `whence` it came, if it does not exist."""
     if not Path(folder).is_dir():
-        raise InputError(f"{folder}: there is no such folder ({whence} names it)")
+        raise InputError(f"{folder}: there is no such folder ({whence} names it)", parameter=whence)
     return Path(folder)
 
 
@@ -129,7 +129,8 @@ def _download_file(entry: DatasetEntry, source: PublishedFile, path: Path, progr
             f"{entry.name}: {source.name} is not on this machine and could not be downloaded from "
             f"{source.url}: {error}. To go on without, get it by other means and save it as "
             f"{cache_folder() / source.name}, or as {source.name} in a folder that data_dir "
-            f"or {_FOLDER_VARIABLE} names"
+            f"or {_FOLDER_VARIABLE} names",
+            parameter="data_dir",
         ) from None
 
 

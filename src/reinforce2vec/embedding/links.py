@@ -15,6 +15,7 @@ from .._util.errors import pandas_for
 from .._util.html import html_table
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic
+from .._util.parameters import LINK_SCORES
 from .._util.progress import counted
 from ..graph import Graph, edges_of
 from ._exact_search import Floats, Rows, SimilaritySearch, contains_sorted
@@ -22,7 +23,6 @@ from .embedding import Embedding
 from .matching import rows_in_embedding
 from .nearest import best_targets, check_embedding, search_progress, selected_rows
 
-_SCORES = ("odds", "cosine")
 _SAMPLE = 50_000  # edges, and as many pairs without an edge, to fit the regression on
 _DIGITS = 9  # of a score after the decimal point, so that both ends of a pair get the same
 _SHOWN = 10  # links in a notebook
@@ -162,7 +162,7 @@ def recommend_links(
     """
     check_embedding(embedding)
     k = check_count("k", k, 1)
-    check_choice("score", score, _SCORES)
+    check_choice("score", score, LINK_SCORES)
     there = _graph_in_rows_of(embedding, Graph.from_any(graph))
     sources = selected_rows(embedding, nodes)
     targets = np.sort(selected_rows(embedding, candidates))

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,13 @@ from .._util.checks import check_choice, check_count
 from .._util.errors import InputError, pandas_for
 from .._util.html import html_table
 from .._util.ids import Ids
+from .._util.parameters import SEARCH_METHODS
 from .._util.progress import Report, counted, terminal_progress
 from ..graph import Graph
 from ._approximate_search import search_approximately
 from ._exact_search import Floats, Rows, SimilaritySearch, search_exactly
 from .embedding import Embedding, are_several, checked_vectors
 
-_METHODS = ("auto", "exact", "approximate")
 # "auto" is exact for up to so many multiplications, and for so small a share of nodes that building
 # an index would take longer.
 _EXACT_UP_TO = 10**12
@@ -258,7 +257,7 @@ def best_targets(
 
 def search_method(method: str, n_sources: int, n_targets: int, dimensions: int) -> str:
     """Return the method that is used, which `method` names unless it is "auto"."""
-    check_choice("method", method, _METHODS)
+    check_choice("method", method, SEARCH_METHODS)
     if method != "auto":
         return method
     large = n_sources * n_targets * dimensions > _EXACT_UP_TO
@@ -268,7 +267,7 @@ def search_method(method: str, n_sources: int, n_targets: int, dimensions: int) 
 
 def search_progress(what: str, progress: bool) -> Report:
     """Return a function that reports on the terminal how many nodes are done."""
-    return terminal_progress(what, "nodes", None if progress else StringIO())
+    return terminal_progress(what, "nodes", progress)
 
 
 def neighbor_graph(embedding: Embedding, rows: Rows, cosines: NDArray[np.float32]) -> Graph:

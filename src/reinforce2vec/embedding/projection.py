@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from .._util import errors
 from .._util.arrays import row_blocks
 from .._util.checks import check_choice, check_count
+from .._util.parameters import PROJECTIONS
 from ..graph.matrices import principal_axes, unit_rows
 from .embedding import Embedding
 from .matching import as_matrix
 
-_METHODS = ("pca", "tsne", "umap")
 _MOST_FOR_TSNE = 10_000  # nodes, beyond which it takes long
 _MOST_FOR_UMAP = 100_000  # nodes, likewise
 _FEWEST = 5  # nodes for t-SNE and UMAP
@@ -74,7 +74,7 @@ def project(
 
 def project_method(method: str, n_nodes: int) -> str:
     """Return the method that is used, which `method` names unless it is "auto"."""
-    check_choice("method", method, ("auto", *_METHODS))
+    check_choice("method", method, PROJECTIONS)
     if n_nodes < _FEWEST:
         return "pca"
     if method != "auto":

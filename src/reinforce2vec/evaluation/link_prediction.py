@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
 from .._util.logistic import fit_logistic, predict
+from .._util.parameters import PROTOCOLS
 from ..embedding.embedding import OPERATORS
 from ..embedding.matching import as_matrix
 from ..files.converters import type_name
@@ -19,9 +20,7 @@ from ..graph import Graph
 from ..models.estimator import Estimator
 from ._metrics import auc, average_precision
 from .results import Evaluation, MetricValues, check_part, run_seeds
-from .splits import EdgeSplit, hold_out_edges
-
-_PROTOCOLS = ("shared", "transfer")
+from .splits import EdgeSplit, hold_out_edges, split_seeds
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,8 +74,9 @@ def evaluate_link_prediction(
     protocol : {"shared", "transfer"}
         "shared": half of the held-out pairs train the classifier and the others test it.
         "transfer", as in the paper's tables: two graphs with different edges held out are embedded,
-        each by itself, with the seeds 2s and 2s + 1; one trains the classifier and the other tests
-        it. Numbers of the two cannot be compared.
+        each by itself; one trains the classifier and the other tests it. Numbers of the two cannot
+        be compared. In a run with the seed s, edges are held out and vectors trained with the seed
+        2s, and with 2s + 1 for the second graph, as in `reinforce2vec reproduce`.
     fraction : float, default 0.5
         Share of the edges to hold out.
     seeds : int or iterable of int, default 3
@@ -99,7 +99,7 @@ def evaluate_link_prediction(
     >>> sorted(result.mean["hadamard"])
     ['ap', 'auc']
     """
-    check_choice("protocol", protocol, _PROTOCOLS)
+    check_choice("protocol", protocol, PROTOCOLS)
     whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     learn = _learner(embed, progress)
 
@@ -108,9 +108,10 @@ def evaluate_link_prediction(
         return learn(split.graph, seed), split
 
     def run(seed: int) -> MetricValues:
+        first, second = split_seeds(seed)
         if protocol == "shared":
-            return score_links(*embedded(seed), seed=seed)
-        return transfer_links(*embedded(2 * seed), *embedded(2 * seed + 1))
+            return score_links(*embedded(first), seed=seed)
+        return transfer_links(*embedded(first), *embedded(second))
 
     runs = run_seeds("link prediction", seeds, progress, run)
     return LinkPredictionResult(*runs, protocol, float(fraction))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.checks import check_count, check_number
-from .._util.errors import InputError
+from .._util.errors import InputError, python_setting
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic, predict
 from .._util.progress import counted
@@ -90,7 +90,7 @@ def evaluate_node_classification(
     """
     shares = list(train) if isinstance(train, Iterable) else [train]
     if not shares:
-        raise InputError("train must name at least one share of the nodes")
+        raise InputError("train must name at least one share of the nodes", parameter="train")
     matrix = as_matrix(vectors)
     classes = as_indicators(labels, len(matrix), _ids_of(vectors))
 
@@ -138,8 +138,11 @@ def classify_nodes(
         known, asked = np.split(known, [len(known) // 2])
     if not (known.size and asked.size):
         raise InputError(
-            f"train={train:g} of {len(order):,} labelled nodes leaves {len(known):,} to train on "
-            f"and {len(asked):,} to score: both need one at least"
+            f"{python_setting('train', train)} of {len(order):,} labelled nodes leaves "
+            f"{len(known):,} to train on and {len(asked):,} to score: both need one at least",
+            parameter="train",
+            value=train,
+            settings=[("train", train)],
         )
     weights, intercepts = fit_logistic(matrix[known], classes[known])
     scores = predict(matrix[asked], weights, intercepts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from io import StringIO
 from statistics import mean, stdev
 from typing import Any
 
@@ -110,8 +109,8 @@ def run_seeds(
     listed = range(check_count("seeds", seeds, 1)) if not isinstance(seeds, Iterable) else seeds
     chosen = tuple(check_count("seeds", seed, 0) for seed in listed)
     if not chosen:
-        raise InputError("seeds must name at least one seed")
-    report = terminal_progress(what, "seeds", None if progress else StringIO())
+        raise InputError("seeds must name at least one seed", parameter="seeds")
+    report = terminal_progress(what, "seeds", progress)
     scores = []
     for done, seed in enumerate(chosen):
         report(done, len(chosen))

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from .._util.progress import clock, counted, write_over
+from .._util.progress import ProgressLine, clock, counted
 from ._processes import JobProcesses, JobResult
 from .cells import (
     NODE_CLASSIFICATION,
@@ -177,7 +177,8 @@ class Progress:
         self.left = {cell.name: cell.cost() for cell in missing}
         self.all = kept + len(missing)
         self.jobs, self.stream = jobs, stream
-        self.began_at = self.last = time.monotonic()
+        self.line = ProgressLine(stream=stream, every=EVERY, log_every=EVERY_LINE)
+        self.began_at = time.monotonic()
         self.costs = self.seconds = 0.0  # of cells done: expected, and taken
         self.current: dict[str, float] = {}  # cells under way, and since when
         if kept and missing:
@@ -209,21 +210,15 @@ class Progress:
 
     def show(self) -> None:
         """Tell how far it is, if it is time to."""
-        now, terminal = time.monotonic(), self.stream.isatty()
-        if not self.left or now - self.last < (EVERY if terminal else EVERY_LINE):
+        if not self.left or not self.line.due():
             return
-        self.last = now
         done, left = self.all - len(self.left), self.remaining()
-        line = f"{done:,} of {counted(self.all, 'cell')}  {clock(now - self.began_at)} elapsed  "
+        elapsed = clock(time.monotonic() - self.began_at)
+        line = f"{done:,} of {counted(self.all, 'cell')}  {elapsed} elapsed  "
         line += "" if left is None else f"about {clock(left)} left  "
         line += "now: " + ", ".join(self.current)
-        if terminal:
-            write_over(self.stream, line)
-        else:
-            self.stream.write(line + "\n")
-            self.stream.flush()
+        self.line.show(line)
 
     def end(self) -> None:
         """Clear the line."""
-        if self.stream.isatty():
-            write_over(self.stream)
+        self.line.clear()

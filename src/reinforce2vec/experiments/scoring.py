@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluation import classify_nodes, hold_out_edges, score_links, transfer_links
+from ..evaluation.splits import shuffle_seed, split_seeds
 from ..graph import Graph
 from ..models import smooth
 from .cells import (
@@ -107,7 +108,7 @@ def _score_links(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> C
     common, so in `transfer` no choice is quite blind.
     """
     graph = _graph_of(cell, data_dir)
-    seeds = (2 * cell.seed, 2 * cell.seed + 1)
+    seeds = split_seeds(cell.seed)
     first = hold_out_edges(graph, 0.5, seeds[0])
     vectors = _embed(method, first.graph, cell.scale.dimensions, seeds[0])
     if cell.scope == VALIDATION_ONLY:
@@ -152,7 +153,7 @@ def _shuffles(
     headline = fraction == cell.fractions[0]
     found = []
     for number in range(cell.scale.shuffles if headline else cell.scale.more_shuffles):
-        settings: dict[str, Any] = {"train": fraction, "seed": 100 * cell.seed + number}
+        settings: dict[str, Any] = {"train": fraction, "seed": shuffle_seed(cell.seed, number)}
         scores: dict[str, float] = {}
         if cell.scope != VALIDATION_ONLY:
             scores |= classify_nodes(vectors, labels, **settings)

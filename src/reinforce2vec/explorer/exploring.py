@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, overload
 
 from .._util.checks import check_count
 from ..embedding.embedding import as_embedding
-from ..files.writing import check_space, check_target, whole
+from ..files.writing import check_space, check_target, resolve_target, whole
 from ..graph import Graph
 from ._data import ReportStep, gather_contents, report_nothing
 from ._page import page_with
@@ -164,7 +164,7 @@ def make_page(
 
 def write_page(path: str | os.PathLike[str], page: Page) -> Path:
     """Write a page to a file, which appears when it is complete."""
-    target = check_target(path)
+    target = resolve_target(path)
     check_space(target, len(page.html))
     with whole(target) as stream:
         stream.write(page.html)

@@ -49,7 +49,9 @@ class PageServer:
         try:
             self._server = _Server((_HOST, check_count("port", port, 0)), _Handler)
         except OverflowError:
-            raise InputError(f"port must be a number from 0 to 65535, not {port}") from None
+            raise InputError(
+                f"port must be a number from 0 to 65535, not {port}", parameter="port", value=port
+            ) from None
         except OSError as error:
             raise InputError(
                 f"cannot listen on port {port}: {error.strerror or error}; choose another, or 0 "

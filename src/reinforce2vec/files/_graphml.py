@@ -108,7 +108,8 @@ class _GraphmlGraph:
             raise InputError("it holds no graph element")
         if self.mixed and options.directed is None:
             raise InputError(
-                "some edges are directed and some are not: pass directed=True or directed=False"
+                "some edges are directed and some are not: pass directed=True or directed=False",
+                settings=[("directed", True), ("directed", False)],
             )
         ends = np.array(self.ends, np.int32).reshape(-1, 2)
         return options.edges(

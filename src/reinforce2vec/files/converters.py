@@ -38,7 +38,9 @@ class EdgeOptions:
         if self.weighted is False:
             weights = None
         if self.weighted and weights is None:
-            raise InputError("weighted=True, but the edges carry no weights")
+            raise InputError(
+                "weighted=True, but the edges carry no weights", settings=[("weighted", True)]
+            )
         if weights is not None:
             weights = _usable_weights(weights, ends, ids)
         return Edges(ends, weights, ids, directed if self.directed is None else self.directed)
@@ -67,11 +69,12 @@ def _has(*names: str) -> Callable[[Any], bool]:
 def _usable_weights(weights: Any, ends: NDArray[np.int32], ids: Ids) -> NDArray[np.float64]:
     """Return weights as an array; InputError names the edge whose weight cannot be used."""
 
-    def by_name(edge: int, weight: float) -> str:
+    def by_name(edge: int, weight: float) -> InputError:
         source, target = ids[ends[edge]].tolist()
-        return (
+        return InputError(
             f"the edge from {source!r} to {target!r} has the weight {weight:g}: "
-            "weights must be positive and finite (weighted=False leaves them out)"
+            "weights must be positive and finite (weighted=False leaves them out)",
+            settings=[("weighted", False)],
         )
 
     return checked_weights(weights, len(ends), by_name)
@@ -197,7 +200,10 @@ def _from_pairs(source: Any, options: EdgeOptions) -> Edges:
         isinstance(edge, Sequence) and len(edge) == 3 for edge in edges
     )
     if options.weighted and not triples:
-        raise InputError("weighted=True, but the edges are pairs: expected triples with a weight")
+        raise InputError(
+            "weighted=True, but the edges are pairs: expected triples with a weight",
+            settings=[("weighted", True)],
+        )
     if options.weighted is False and triples:
         edges = [edge[:2] for edge in edges]
     return number_pairs(edges, None, None)._replace(directed=bool(options.directed))

@@ -129,7 +129,8 @@ def _find_layout(
     if weighted is not False and third.startswith((b"{'", b'{"')):
         raise InputError(
             f'{where}: the third column holds Python dictionaries ("{excerpt(third)}"): write the '
-            "file with networkx.write_weighted_edgelist, or pass weighted=False to leave them out"
+            "file with networkx.write_weighted_edgelist, or pass weighted=False to leave them out",
+            settings=[("weighted", False)],
         )
     if weighted is None:
         weighted = NUMBER.fullmatch(third) is not None
@@ -148,7 +149,9 @@ def delimiter_code(delimiter: str) -> int:
         return ord(delimiter)
     raise InputError(
         f"delimiter {delimiter!r} cannot separate fields: give one character such as ',' or "
-        "'\\t', or ' ' for any run of spaces and tabs"
+        "'\\t', or ' ' for any run of spaces and tabs",
+        parameter="delimiter",
+        value=delimiter,
     )
 
 
@@ -201,7 +204,8 @@ def _check_columns(line: bytes, delimiter: int, where: str, weighted: bool | Non
     if weighted is not False and "weight" in names[3:]:
         raise InputError(
             f'{where}: expected weights in the third column, but "weight" is column '
-            f"{names.index('weight') + 1}: {remedy}; or leave them out with weighted=False"
+            f"{names.index('weight') + 1}: {remedy}; or leave them out with weighted=False",
+            settings=[("weighted", False)],
         )
 
 
@@ -260,7 +264,8 @@ def _check_header(names: list[bytes], edges: _EdgeList, where: str) -> None:
         if edges.ids.dtype == object and name in edges.ids.tolist():
             raise InputError(
                 f'{where}: this looks like a header, but "{name}" is a node id too: pass '
-                "header=True or header=False"
+                "header=True or header=False",
+                settings=[("header", True), ("header", False)],
             )
 
 
@@ -339,7 +344,8 @@ class _Parser:
                 raise InputError(
                     f"{self.name}, line {chunk.line_at(begin)}: expected a positive weight in the "
                     f'third column, found {_describe_weight(weight)} ("{excerpt(token)}"); '
-                    "weighted=False leaves weights out"
+                    "weighted=False leaves weights out",
+                    settings=[("weighted", False)],
                 )
             weights[row] = weight
         return weights

@@ -82,18 +82,18 @@ def _size(edge: Any) -> int:
     return len(edge) if isinstance(edge, Sequence) and not isinstance(edge, (str, bytes)) else 0
 
 
-def _name_by_number(edge: int, weight: float) -> str:
-    return (
+def _refuse_by_number(edge: int, weight: float) -> InputError:
+    return InputError(
         f"edge {edge:,} (counted from 0) has weight {weight:g}: weights must be positive and finite"
     )
 
 
 def checked_weights(
-    weights: Any, n_edges: int, message: Callable[[int, float], str] = _name_by_number
+    weights: Any, n_edges: int, refuse: Callable[[int, float], InputError] = _refuse_by_number
 ) -> NDArray[np.float64]:
     """Return edge weights as an array; InputError if one is not positive and finite.
 
-    `message` words that error, given the number of the edge and its weight.
+    `refuse` makes that error, given the number of the edge and its weight.
     """
     try:
         array = np.ascontiguousarray(weights, np.float64)
@@ -106,5 +106,5 @@ def checked_weights(
         )
     bad = np.flatnonzero(~((array > 0) & (array < np.inf)))
     if bad.size:
-        raise InputError(message(int(bad[0]), float(array[bad[0]])))
+        raise refuse(int(bad[0]), float(array[bad[0]]))
     return array

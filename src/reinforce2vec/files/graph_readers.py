@@ -72,7 +72,10 @@ def format_of(path: Path, format: str | None) -> tuple[str, bool]:
         what = f"{path}: unknown suffix" if format is None else f"unknown format {format!r}"
         raise InputError(
             f"{what}: expected one of {' '.join(_READERS)}, or with .gz after it one of "
-            f"{' '.join(_COMPRESSIBLE)}; read_graph(..., format=...) reads files of other names"
+            f"{' '.join(_COMPRESSIBLE)}; to read a file of another name, pass format=...",
+            parameter="format",
+            value=format,
+            settings=[("format", ...)],
         )
     return suffix, bool(compressed)
 
@@ -128,7 +131,10 @@ def _from_matlab(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) 
         ]
         raise InputError(
             f'{details.name}: no variable "{details.key}"; square matrices in the file: '
-            f"{', '.join(square) or 'none'} (name one with key=...)"
+            f"{', '.join(square) or 'none'} (name one with key=...)",
+            parameter="key",
+            value=details.key,
+            settings=[("key", ...)],
         )
     with naming(details.name):
         return edges_from_matrix(variables[details.key], options)

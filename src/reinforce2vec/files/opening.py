@@ -48,7 +48,7 @@ def naming(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise InputError(f"{name}: {error}", **error.data()) from None
 
 
 def _first_line(error: BaseException) -> str:

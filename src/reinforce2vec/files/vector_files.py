@@ -32,6 +32,7 @@ from .writing import (
     gzip_writer,
     import_arrow,
     known_suffix,
+    resolve_target,
     whole,
 )
 
@@ -50,8 +51,8 @@ def save_vectors(path: str | os.PathLike[str], ids: Ids, vectors: Vectors) -> No
     The file is written atomically: after an error or an interrupt, an older file of this name is
     unchanged.
     """
-    target = check_vector_file(path)
     kind = _FORMATS[known_suffix(Path(path), _FORMATS, _WRITTEN)]
+    target = resolve_target(path)
     check_space(target, kind.size(len(ids), vectors.shape[1]))
     kind.write(target, ids, vectors)
 
@@ -74,19 +75,10 @@ def load_vectors(path: str | os.PathLike[str]) -> tuple[Ids, Vectors]:
         raise InputError(f"{path}: there is not enough memory for its vectors") from None
 
 
-def check_vector_file(
-    path: str | os.PathLike[str], ids: Ids | None = None, dimensions: int | None = None
-) -> Path:
-    """Return the path to write vectors to, links followed; InputError if that cannot work.
+def check_vectors_path(path: str | os.PathLike[str]) -> Path:
+    """Return where vectors will be written, links followed; InputError if that cannot work.
 
-    Parameters
-    ----------
-    path : path
-        The file to write: its suffix must be known and its folder writable.
-    ids : int64 or object array, optional
-        The node ids; each must fit the format.
-    dimensions : int, optional
-        Length of a vector; with `ids`, the disk must have room for all vectors.
+    The suffix must be known and the folder writable, which is tried out.
     """
     path = Path(path)
     suffix = known_suffix(path, _FORMATS, _WRITTEN)
@@ -94,16 +86,19 @@ def check_vector_file(
         import_arrow("writing a .parquet file")
     target = check_target(path)
     if suffix == ".tsv":
-        check_target(metadata_path(target))
-    if ids is not None:
-        _check_ids(ids, path)
-        if dimensions is not None:
-            check_space(target, _FORMATS[suffix].size(len(ids), dimensions))
+        resolve_target(metadata_path(target))
     return target
 
 
+def check_vectors_fit(path: str | os.PathLike[str], ids: Ids, dimensions: int) -> None:
+    """Raise InputError if node ids do not fit the format, or the vectors not on the disk."""
+    _check_ids(ids, path)
+    suffix = known_suffix(Path(path), _FORMATS, _WRITTEN)
+    check_space(resolve_target(path), _FORMATS[suffix].size(len(ids), dimensions))
+
+
 def _check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:
-    """Raise InputError if a node id cannot be written in the format that the suffix names."""
+    """InputError if a node id cannot be written in the format that the suffix names."""
     path = Path(path)
     suffix = known_suffix(path, _FORMATS, _WRITTEN)
     if ids.dtype == object:  # integers fit every format

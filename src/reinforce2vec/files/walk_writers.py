@@ -20,12 +20,14 @@ from .writing import (
     gzip_writer,
     import_arrow,
     known_suffix,
+    resolve_target,
     whole,
 )
 
-_TEXT_BYTES = 16 << 20  # that are formatted at a time
+_TEXT_BYTES = 16 << 20  # what is made ready to write at a time
 _BREAKS = {"\t", "\n", "\r"}
 _WRITING_PARQUET = "writing a .parquet file"
+_WRITTEN_TO = "walks are written to"
 
 _Walks = NDArray[np.int32]
 
@@ -91,19 +93,25 @@ def write_walks(path: str | os.PathLike[str], sampler: _WalkSource) -> int:
             "write_walks(path, sampler) takes a WalkSampler, which makes the walks as they are "
             f"written, not {type(sampler).__name__}"
         )
-    target, write = check_walk_file(path)
+    write = _WRITERS[known_suffix(Path(path), _WRITERS, _WRITTEN_TO)]
     blocks = _CountedBlocks(sampler)
-    write(target, sampler, blocks)
+    write(resolve_target(path), sampler, blocks)
     return blocks.steps
 
 
-def check_walk_file(path: str | os.PathLike[str]) -> tuple[Path, _Writer]:
-    """Return where walks are written and by which function; InputError if that cannot work."""
+def check_walks_path(path: str | os.PathLike[str]) -> Path:
+    """Return where walks will be written, links followed; InputError if that cannot work.
+
+    The suffix must be known and the folder writable, which is tried out.
+    """
     path = Path(path)
-    suffix = known_suffix(path, _WRITERS, "walks are written to")
+    suffix = known_suffix(path, _WRITERS, _WRITTEN_TO)
     if suffix == ".parquet":
         import_arrow(_WRITING_PARQUET)
-    return check_target(path), _WRITERS[suffix]
+    target = check_target(path)
+    if suffix == ".npy":
+        resolve_target(walk_ids_path(target))
+    return target
 
 
 class _CountedBlocks:
@@ -194,8 +202,8 @@ def walk_ids_path(path: Path) -> Path:
 
 
 def _write_npy(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
-    """Write row numbers as numpy.load reads them, also with mmap_mode; the ids next to them."""
-    ids_path = check_target(walk_ids_path(path))
+    """Row numbers as numpy.load reads them (also with mmap_mode), and the ids beside them."""
+    ids_path = resolve_target(walk_ids_path(path))
     words = _encode_ids(sampler.graph.ids, ids_path)
     rows = np.arange(sampler.graph.n_nodes, dtype=np.int32)[:, None]
     header = {

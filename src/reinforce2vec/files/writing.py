@@ -30,10 +30,49 @@ def known_suffix(path: Path, suffixes: Iterable[str], purpose: str) -> str:
     raise InputError(f"{path}: {purpose} files that end in one of {' '.join(suffixes)}")
 
 
-def check_target(path: str | os.PathLike[str]) -> Path:
-    """Return the path to write to, links followed; InputError if no file can be written there.
+class ProbedPath(str):
+    """A path that :func:`check_target` has found to be writable, and does not probe again.
 
-    Permissions do not reveal read-only disks and quotas, so a small file is written and deleted.
+    A command checks its outputs first of all, and hands such a path to the function that would
+    check it once more.
+    """
+
+    __slots__ = ()
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is to be written, links followed; InputError if that cannot work.
+
+    For long jobs, before the work. Permissions do not reveal read-only disks and quotas, so a small
+    file is written and deleted; functions that write at once use :func:`resolve_target`.
+    """
+    target = resolve_target(path)
+    if not isinstance(path, ProbedPath):
+        _probe(target, path)
+    return target
+
+
+def _probe(target: Path, path: str | os.PathLike[str]) -> None:
+    """Write and delete a small file; InputError if that fails."""
+    trial = _unfinished_name(target)
+    try:
+        trial.write_bytes(b"?")
+        trial.unlink()
+    except OSError as error:
+        with suppress(OSError):
+            trial.unlink()
+        raise _unwritable(path, target, error) from None
+
+
+def _unwritable(path: str | os.PathLike[str], target: Path, error: OSError) -> InputError:
+    reason = error.strerror or str(error)
+    return InputError(f"{path}: cannot write to the folder {target.parent}: {reason}")
+
+
+def resolve_target(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is to be written, links followed; InputError if there is no such folder.
+
+    Nothing is written.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
     folder = target.parent
@@ -43,15 +82,6 @@ def check_target(path: str | os.PathLike[str]) -> Path:
         raise InputError(f"{path}: the folder {folder} does not exist: make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{path}: no permission to write to the folder {folder}")
-    trial = _unfinished_name(target)
-    try:
-        trial.write_bytes(b"?")
-        trial.unlink()
-    except OSError as error:
-        with suppress(OSError):
-            trial.unlink()
-        reason = error.strerror or str(error)
-        raise InputError(f"{path}: cannot write to the folder {folder}: {reason}") from None
     return target
 
 
@@ -75,7 +105,11 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
     remove_abandoned(path)
     unfinished = _unfinished_name(path)
     try:
-        with unfinished.open("wb") as stream:
+        opened = unfinished.open("wb")
+    except OSError as error:
+        raise _unwritable(path, path, error) from None
+    try:
+        with opened as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())  # so that not even a power failure leaves a part of it

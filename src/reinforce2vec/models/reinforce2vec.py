@@ -6,16 +6,16 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from io import StringIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.checks import check_count, check_number
+from .._util.checks import check_number
 from .._util.cuda import device
 from .._util.errors import InputError
-from .._util.machine import available_cpus, check_memory
+from .._util.machine import Advice, available_cpus, check_memory
+from .._util.parameters import PARAMETERS
 from .._util.progress import readable, terminal_progress
 from ..embedding import Embedding
 from ..files import StoredWalks
@@ -232,7 +232,10 @@ class Reinforce2Vec(Estimator):
         if isinstance(walks, WalkSampler):
             raise InputError("a WalkSampler makes walks: give what its sample() returns")
         if self.smooth:
-            raise InputError("smooth=True needs a graph: smooth(embedding, graph) does it later")
+            raise InputError(
+                "smooth=True needs a graph: smooth(embedding, graph) does it later",
+                settings=[("smooth", True)],
+            )
         stored = walks_from(walks, ids)
         return self._learn(stored, **options)
 
@@ -332,11 +335,14 @@ class Reinforce2Vec(Estimator):
         """Raise InputError if training, and smoothing on the CPU, take too much memory."""
         needed = self._bytes_here(corpus, bool(self.smooth) and backend == "cpu")
 
-        def advise(missing: int) -> str:
+        def advise(missing: int) -> Advice:
             step = row_size(1)  # memory grows in steps of so many dimensions
             too_many = -(-missing // weights_bytes(corpus.n_nodes, step))
             fitting = row_size(self.dimensions) - too_many * step
-            return f"dimensions={fitting} would fit" if fitting > 0 else "use a larger machine"
+            named = (("dimensions", self.dimensions), ("dimensions", fitting))
+            if fitting > 0:
+                return Advice(f"dimensions={fitting} would fit", named)
+            return Advice("use a larger machine", named[:1])
 
         what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
         check_memory(needed, what, advise)
@@ -360,14 +366,18 @@ class Reinforce2Vec(Estimator):
         every = check_number("checkpoint_every", checkpoint_every, least=0.0)
         if checkpoint is None:
             if resume:
-                raise InputError("resume=True needs checkpoint=PATH: what to go on from")
+                raise InputError(
+                    "resume=True needs checkpoint=...: the file to resume from",
+                    settings=[("resume", True), ("checkpoint", ...)],
+                )
             state, save = begin(corpus, settings, workers, backend), None
         else:
             path, origin = check_target(checkpoint), self._origin(corpus, settings)
             if path.exists() and not resume:
                 raise InputError(
-                    f"{checkpoint}: this checkpoint exists: go on from it (resume=True, or "
-                    "--resume), or remove it to start anew"
+                    f"{checkpoint}: this checkpoint exists: go on from it (resume=True), or "
+                    "remove it to start anew",
+                    settings=[("resume", True)],
                 )
             check_room(path, corpus.n_nodes, settings.dimensions)
             if path.exists():
@@ -401,8 +411,9 @@ class Reinforce2Vec(Estimator):
             loss = "" if last is None or np.isnan(last.loss) else f"loss {last.loss:.3f}  "
             return f"{readable((state.tokens - before) / seconds)} tokens/s  {loss}"
 
-        stream = None if progress else StringIO()  # a stream that is no terminal stays empty
-        report = terminal_progress("training", "walks", stream, began_at=state.walks, more=details)
+        report = terminal_progress(
+            "training", "walks", progress, began_at=state.walks, more=details
+        )
         told = state.walks * POINTS // max(trainer.n_walks, 1)
 
         def watch(moment: Moment) -> None:
@@ -436,8 +447,12 @@ class Reinforce2Vec(Estimator):
         self._workers()
         self._walk()
         device.choose(self.backend, "training", workers=self.workers)
-        check_count("walk_length", self.walk_length, 1)
-        check_count("walks_per_node", self.walks_per_node, 1)
+        self._checked("walk_length")
+        self._checked("walks_per_node")
+
+    def _checked(self, name: str) -> Any:
+        """Return a parameter; InputError if it is out of its range."""
+        return PARAMETERS[name].check(getattr(self, name))
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -455,30 +470,31 @@ class Reinforce2Vec(Estimator):
         return np.may_share_memory(self.embedding_.vectors, self._state.weights.inputs)
 
     def _settings(self, corpus: Corpus | None = None) -> Settings:
-        """Checked settings; those that are left open depend on what is trained on."""
-        if not isinstance(self.smooth, (bool, np.bool_)):
-            raise InputError(f"smooth must be True or False, not {self.smooth!r}")
+        """Return checked settings; a learning rate of None depends on the corpus."""
+        self._checked("smooth")
         return Settings(
-            check_count("dimensions", self.dimensions, 1),
-            min(check_count("window", self.window, 1), FARTHEST),
-            check_count("negatives", self.negatives, 1),
-            check_count("epochs", self.epochs, 1),
+            self._checked("dimensions"),
+            min(self._checked("window"), FARTHEST),
+            self._checked("negatives"),
+            self._checked("epochs"),
             self._rate(corpus),
-            check_number("subsample", self.subsample, least=0.0),
-            check_count("seed", self.seed, 0) % 2**64,
+            self._checked("subsample"),
+            self._checked("seed") % 2**64,
         )
 
     def _rate(self, corpus: Corpus | None) -> float:
-        if self.learning_rate is not None:
-            return check_number("learning_rate", self.learning_rate, above=0.0)
-        tokens = check_count("epochs", self.epochs, 1)
+        given: float | None = self._checked("learning_rate")
+        if given is not None:
+            return given
+        tokens = self._checked("epochs")
         if isinstance(corpus, GivenWalks):
             return usual_rate(tokens * corpus.n_tokens / max(corpus.n_nodes, 1))
-        length = check_count("walk_length", self.walk_length, 1)
-        return usual_rate(tokens * length * check_count("walks_per_node", self.walks_per_node, 1))
+        length = self._checked("walk_length")
+        return usual_rate(tokens * length * self._checked("walks_per_node"))
 
     def _workers(self) -> int:
-        return available_cpus() if self.workers is None else check_count("workers", self.workers, 1)
+        given: int | None = self._checked("workers")
+        return available_cpus() if given is None else given
 
     def _backend(self, corpus: Corpus, settings: Settings) -> str:
         """Where to work."""
@@ -486,7 +502,7 @@ class Reinforce2Vec(Estimator):
         work = tokens * settings.dimensions
         backend = device.choose(self.backend, "training", work, workers=self.workers)
         if backend == "cuda":
-            what = f"learning from {corpus.n_nodes:,} nodes with dimensions={settings.dimensions}"
+            what = f"training {corpus.n_nodes:,} nodes with {settings.dimensions} dimensions"
             if not device.has_room(self._bytes_on_card(corpus, settings), what, self.backend):
                 return "cpu"
         return backend
@@ -505,8 +521,8 @@ class Reinforce2Vec(Estimator):
 
     def _sampler(self, graph: Graph, **changes: Any) -> WalkSampler:
         options: dict[str, Any] = {
-            "length": check_count("walk_length", self.walk_length, 1),
-            "per_node": check_count("walks_per_node", self.walks_per_node, 1),
+            "length": self._checked("walk_length"),
+            "per_node": self._checked("walks_per_node"),
             "seed": self.seed,
             "workers": self.workers,
             "backend": "cpu",  # on a card, training makes the walks itself

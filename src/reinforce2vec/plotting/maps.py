@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_choice, check_number
 from .._util.errors import InputError
+from .._util.parameters import COLOURINGS
 from .._util.progress import counted
 from ..embedding import Embedding, project
 from ..embedding.embedding import as_embedding
@@ -20,7 +21,6 @@ from ._places import middle_of, spread_boxes
 from .classes import OTHER, Classes, Look, classes_of
 from .style import BLUE, FAINT, INK, PALE, TIME, clear_axes, halo, new_figure, styled
 
-_COLOURED_BY = ("label", "community", "degree", "none")
 METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
 _MANY_POINTS = 3000  # points from which on they are dots of a bitmap in SVG and PDF
 _MAX_SEARCHED_NODES = (
@@ -141,11 +141,11 @@ def check_drawing(
     """What to colour nodes by; InputError if there is nothing of the kind, or no room."""
     unasked = "none" if graph is None and n_nodes > _MAX_SEARCHED_NODES else "community"
     wanted = colour_by or ("label" if labels is not None else unasked)
-    check_choice("colour_by", wanted, _COLOURED_BY)
+    check_choice("colour_by", wanted, COLOURINGS)
     if wanted == "label" and labels is None:
-        raise InputError("colour_by='label' needs labels")
+        raise InputError('colour_by="label" needs labels', settings=[("colour_by", "label")])
     if wanted == "degree" and graph is None:
-        raise InputError("colour_by='degree' needs the graph")
+        raise InputError('colour_by="degree" needs the graph', settings=[("colour_by", "degree")])
     check_number("width", width, least=1.5, most=100)
     check_number("height", height, least=1.5, most=100)
     return wanted

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .._util import errors
-from ..files.writing import check_target, known_suffix, whole
+from ..files.writing import check_target, known_suffix, resolve_target, whole
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, GREY = (
@@ -49,6 +49,7 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "reinforce2vec",  # the same picture, the same file
     "pdf.fonttype": 42,  # letters stay letters, as publishers want
 }
+_WRITTEN_TO = "pictures are written to"
 _METADATA: dict[str, dict[str, Any]] = {  # without a date: the same picture, the same file
     ".png": {"Software": None},
     ".svg": {"Date": None},
@@ -117,16 +118,20 @@ def save(figure: Any, path: str | os.PathLike[str], *, dpi: int = 300) -> None:
     ...     print(file.read_bytes()[:5])
     b'<?xml'
     """
-    target, suffix = check_picture(path)
+    suffix = known_suffix(Path(path), _METADATA, _WRITTEN_TO)
+    target = resolve_target(path)
     picture = _render(figure, suffix, dpi)
     with whole(target) as stream:
         stream.write(picture)
 
 
-def check_picture(path: str | os.PathLike[str]) -> tuple[Path, str]:
-    """Where a picture is to be written, and its suffix; InputError if it cannot be."""
-    suffix = known_suffix(Path(path), _METADATA, "pictures go to")
-    return check_target(path), suffix
+def check_picture_path(path: str | os.PathLike[str]) -> Path:
+    """Return where a picture will be written, links followed; InputError if that cannot work.
+
+    The suffix must be known and the folder writable, which is tried out.
+    """
+    known_suffix(Path(path), _METADATA, _WRITTEN_TO)
+    return check_target(path)
 
 
 def _render(figure: Any, suffix: str, dpi: int) -> bytes:

@@ -50,5 +50,7 @@ class DivergenceCheck:
         rate = self.learning_rate
         return InputError(
             f"training failed after {done:,} of {self.total:,} {self.unit}: {symptom}. A "
-            f"learning_rate of {rate:g} is too large: try {min(rate / 5, SAFE_RATE):g}"
+            f"learning_rate of {rate:g} is too large: try {min(rate / 5, SAFE_RATE):g}",
+            parameter="learning_rate",
+            value=rate,
         )

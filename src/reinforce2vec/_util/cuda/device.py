@@ -6,11 +6,10 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from ..checks import check_choice
 from ..errors import InputError, missing
-from ..machine import check_memory
+from ..machine import Advice, check_memory
+from ..parameters import PARAMETERS
 
-BACKENDS = ("auto", "cpu", "cuda")
 LEAST_CAPABILITY = (7, 0)
 RESERVE = 256 << 20  # bytes left to CuPy, its libraries and the driver
 SHARED_RESERVE = 1024  # bytes of shared memory that a block takes for itself
@@ -42,7 +41,7 @@ def choose(backend: Any, kind: str, work: int = 0, *, workers: int | None = None
     is given: that is a choice of the CPU, and with one thread a promise that results repeat to the
     last bit.
     """
-    check_choice("backend", backend, BACKENDS)
+    PARAMETERS["backend"].check(backend)
     if backend == "auto":
         is_large = work >= LEAST_WORK[kind]
         return "cuda" if is_large and workers is None and why_not() is None else "cpu"
@@ -55,7 +54,7 @@ def cupy() -> Any:
     """Return the module CuPy; InputError if it is not installed, or has no device to work on."""
     reason = why_not()
     if reason is not None:
-        raise InputError(reason)
+        raise InputError(reason, settings=[("backend", "cuda")])
     import cupy
 
     return cupy
@@ -117,5 +116,5 @@ def has_room(needed: int, what: str, backend: Any) -> bool:
     return needed <= free
 
 
-def _smaller_or_cpu(missing: int) -> str:
-    return 'use backend="cpu", or a larger GPU'
+def _smaller_or_cpu(missing: int) -> Advice:
+    return Advice('use backend="cpu", or a larger GPU', (("backend", "cpu"),))

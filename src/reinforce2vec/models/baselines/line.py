@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -108,12 +107,11 @@ class LINE(Estimator):
             raise InputError("the graph has no nodes, so there is nothing to learn")
         check_memory(bytes_needed(graph, plan), "LINE")
         vectors = np.zeros((graph.n_nodes, sum(part.dimensions for part in plan)), np.float32)
-        stream = None if progress else StringIO()  # a stream that is no terminal stays empty
         end = 0
         for part in plan if graph.indices.size else ():
             begin, end = end, end + part.dimensions
             training = LineTraining(incoming(graph, part.order), part)
-            training.run(workers, terminal_progress(NAMES[part.order], "edges", stream))
+            training.run(workers, terminal_progress(NAMES[part.order], "edges", progress))
             vectors[:, begin:end] = training.weights.vectors
             vectors[~sources_of(graph, part.order), begin:end] = 0.0
             unit_rows(vectors[:, begin:end])

@@ -85,8 +85,9 @@ def shape_for(settings: Settings, card: Device) -> Shape:
     if slots > LANES or blocks < FEWEST_WARPS:
         if always > card.shared_bytes_of_block:
             raise InputError(
-                f"negatives={settings.negatives:,} are more than this graphics card can work "
-                'with: use backend="cpu", or fewer'
+                f"negatives={settings.negatives} are more than this graphics card can work "
+                'with: use backend="cpu", or fewer',
+                settings=[("negatives", settings.negatives), ("backend", "cpu")],
             )
         slots, tensor = 0, 0
         contexts = max(1, min(MOST_CONTEXTS, LANES // targets, CONTEXT_NUMBERS // numbers))

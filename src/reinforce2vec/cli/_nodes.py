@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from . import options
+from .._util.parameters import SEARCH_METHODS
+from . import _options as options
+from ._options import SEARCH
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
 
-SEARCH = "The search"  # a group of options
-METHODS = ("auto", "exact", "approximate")
-
-Method = Annotated[
+SearchMethod = Annotated[
     str,
     options.choice(
-        "exact compares with every node. approximate makes an index that is to find 95% of "
-        "the best of a sample, and compares with every node if it does not; worth its time for all "
+        "exact compares with every node. approximate builds an index that must find 95% of the "
+        "best of a sample, and compares with every node if it does not; it saves time for all "
         "nodes of graphs well beyond 100,000. Needs usearch: pip install "
         "'reinforce2vec[approximate]'. auto is exact, unless the work is large and usearch is "
-        "there.",
-        *METHODS,
+        "installed.",
+        *SEARCH_METHODS,
         group=SEARCH,
     ),
 ]
@@ -43,27 +42,27 @@ K = Annotated[
 
 
 def named_nodes(words: Iterable[str], embedding: Embedding) -> list[Any]:
-    """Nodes by their names in text; InputError, with names that are close, if there is none."""
+    """Return nodes by their names in text; InputError, with close names, if there is none."""
     integers = embedding.ids.dtype != object
     nodes = []
     for word in words:
         number = integers and word.removeprefix("-").isdecimal()
         node: Any = int(word) if number else word
         if node not in embedding:
-            raise InputError(f"node {word!r} has no vector{close_names(word, embedding)}")
+            raise InputError(f"node {word!r} has no vector{_close_names(word, embedding)}")
         nodes.append(node)
     return nodes
 
 
-def close_names(word: str, embedding: Embedding) -> str:
-    """What the user may have meant."""
+def _close_names(word: str, embedding: Embedding) -> str:
+    """Return what the user may have meant, for the end of a message."""
     if embedding.ids.dtype != object:
         if not len(embedding):
             return ""
         return f": ids are integers, from {embedding.ids.min()} to {embedding.ids.max()}"
     names = [name for name in embedding if isinstance(name, str)]
     same = [name for name in names if name.casefold() == word.casefold()]
-    # to compare every name with every other takes long; most mistakes spare the first letter
+    # comparing with every name takes long; most typing errors leave the first letter alone
     likely = [name for name in names if name[:1] == word[:1] and abs(len(name) - len(word)) <= 2]
     close = (same + get_close_matches(word, likely, n=3))[:3]
     return f": did you mean {' or '.join(close)}?" if close else ""

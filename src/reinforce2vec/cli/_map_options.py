@@ -1,4 +1,4 @@
-"""What `plot` and `explore` share: how vectors become a map."""
+"""Options that `plot` and `explore` share: how vectors become a map."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ from typing import Annotated
 
 import typer
 
-from . import options
+from .._util.parameters import PROJECTIONS
+from . import _options as options
+from ._options import MAP
 
-THE_MAP = "The map"  # a group of options
-METHODS = ("auto", "pca", "tsne", "umap")
-
-Method = Annotated[
+Projection = Annotated[
     str,
     options.choice(
         "How vectors become points: pca is fast and rough; tsne and umap show groups and need "
         "scikit-learn or umap-learn. auto: tsne for up to 10,000 nodes and umap for up to 100,000, "
         "where they are installed, else pca.",
-        *METHODS,
-        group=THE_MAP,
+        *PROJECTIONS,
+        group=MAP,
     ),
 ]
-Seed = Annotated[
+MapSeed = Annotated[
     int,
     typer.Option(
-        metavar="N", min=0, help="Of the map and the communities.", rich_help_panel=THE_MAP
+        metavar="N", min=0, help="Seed of the map and the communities.", rich_help_panel=MAP
     ),
 ]
 
 
 def check_map(context: typer.Context, method: str, graph: Path | None) -> None:
-    """InputError if there is no such method, or if options for a graph have none to speak of."""
+    """Raise InputError for an unknown method, or for options of a graph without a graph."""
     from ..embedding.projection import project_method
 
     project_method(method, 1)

@@ -1,4 +1,4 @@
-"""What commands are given: graphs, data sets, vectors and labels, found and read."""
+"""What commands read: graphs, data sets, vectors and labels."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import typer
 
 from .._util.errors import InputError
 from .._util.progress import counted
-from . import options
-from .speech import say, status
+from . import _options as options
+from ._messages import report, status
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
     from ..files.label_files import NamedLabels
     from ..graph import Dataset, Graph
 
-Vectors = Annotated[
+VectorsArgument = Annotated[
     Path,
     typer.Argument(metavar="EMB", help="Vectors, as embed writes them: .npz .txt .bin ..."),
 ]
-GraphOrDataset = Annotated[
+GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH|DATASET",
@@ -34,44 +34,45 @@ GraphOrDataset = Annotated[
 
 
 def is_dataset(name: str) -> bool:
-    """Whether an argument names a data set; InputError if it is neither that nor a file's name."""
+    """Return whether an argument names a data set; else it is a file, which may be missing."""
     path = Path(name)
     if path.is_file() or path.suffix or len(path.parts) != 1:
         return False
     from ..datasets.registry import REGISTRY
 
-    if name in REGISTRY:
-        return True
+    return name in REGISTRY
+
+
+def check_input(name: str) -> None:
+    """Raise InputError if an argument is neither a data set nor looks like a file."""
+    path = Path(name)
+    if is_dataset(name) or path.is_file() or path.suffix or len(path.parts) != 1:
+        return
     if path.is_dir():
         raise InputError(f"{name}: this is a folder, expected a file or the name of a data set")
+    from ..datasets.registry import REGISTRY
+
     raise InputError(
         f"{name}: there is no such file, and no data set of this name: those are "
         f"{', '.join(REGISTRY)}"
     )
 
 
-def check_folder(data_dir: Path | None) -> None:
-    """Refuse a folder that is not there."""
-    if data_dir is not None:
-        from ..datasets.loading import existing_folder
-
-        existing_folder(data_dir, "data_dir")
-
-
-def loaded(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
-    """A data set by its name."""
+def read_dataset(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
+    """Read a data set by its name."""
     from ..datasets import load_dataset
 
     with status(f"reading {name}", quiet):
         return load_dataset(name, data_dir, progress=not quiet)
 
 
-def with_labels(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
-    """A data set whose nodes have labels."""
-    dataset = loaded(name, data_dir, quiet)
-    if dataset.labels is None:
+def read_labelled_dataset(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
+    """Read a data set whose nodes have labels."""
+    dataset = read_dataset(name, data_dir, quiet)
+    labels = dataset.labels
+    if labels is None:
         raise InputError(f"the data set {name} has no labels")
-    say(f"{name}: {dataset.graph!r}, {counted(dataset.labels.shape[1], 'class')}", quiet)
+    report(lambda: f"{name}: {dataset.graph!r}, {counted(labels.shape[1], 'class')}", quiet)
     return dataset
 
 
@@ -79,34 +80,33 @@ def with_labels(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
 
 
 def check_graph(context: typer.Context, graph: str) -> bool:
-    """Whether it is a data set and not a file; InputError if options fit neither."""
+    """Return whether it is a data set and not a file; InputError if options fit neither."""
     named = is_dataset(graph)
     if named:
         options.check_unused(context, options.GRAPH_OPTIONS, "a file", f"the data set {graph}")
-        check_folder(context.params["data_dir"])
     else:
         options.check_unused(context, ["data_dir"], "a data set", graph)
         options.check_reading(Path(graph), context.params)
     return named
 
 
-def known_graph(graph: Path | str, context: typer.Context, named: bool = False) -> Graph:
-    """The graph of a file, or of a data set."""
+def read_input_graph(graph: Path | str, context: typer.Context, named: bool = False) -> Graph:
+    """Read the graph of a file, or of a data set."""
     given = context.params
     if named:
-        found = loaded(str(graph), given["data_dir"], given["quiet"]).graph
+        found = read_dataset(str(graph), given["data_dir"], given["quiet"]).graph
     else:
         with status(f"reading {graph}", given["quiet"]):
             found = options.read_graph_from(Path(graph), given)
-    say(f"{graph}: {found!r}", given["quiet"])
+    report(lambda: f"{graph}: {found!r}", given["quiet"])
     return found
 
 
 # -- vectors and labels ------------------------------------------------------------------------
 
 
-def known_vectors(path: Path | str, quiet: bool) -> Embedding:
-    """Vectors of a file; InputError says what makes them, if it holds something else."""
+def read_input_vectors(path: Path | str, quiet: bool) -> Embedding:
+    """Read vectors; if the file holds something else, InputError says what makes them."""
     from ..embedding import Embedding
 
     try:
@@ -116,20 +116,24 @@ def known_vectors(path: Path | str, quiet: bool) -> Embedding:
         if not Path(path).is_file() or "expected vectors" in str(error):
             raise
         raise InputError(f"{error}; expected vectors, which `reinforce2vec embed` makes") from None
-    say(f"{path}: {embedding!r}", quiet)
+    report(lambda: f"{path}: {embedding!r}", quiet)
     return embedding
 
 
-def known_labels(path: Path | str, nodes: Embedding | Graph, quiet: bool) -> NamedLabels:
-    """The labels of nodes, of those that have a vector or are in a graph."""
+def read_input_labels(path: Path | str, nodes: Embedding | Graph, quiet: bool) -> NamedLabels:
+    """Read the labels of nodes that have a vector or are in a graph."""
     from ..embedding import Embedding
     from ..files.label_files import read_named_labels
 
     labels = read_named_labels(path, nodes)
-    labelled = counted(int(labels.matrix.any(axis=1).sum()), "node")
-    say(f"{path}: {labelled} in {counted(len(labels.names), 'class')}", quiet)
+
+    def summary() -> str:
+        labelled = counted(int(labels.matrix.any(axis=1).sum()), "node")
+        return f"{path}: {labelled} in {counted(len(labels.names), 'class')}"
+
+    report(summary, quiet)
     if labels.strangers:
         lines, first = counted(len(labels.strangers), "line"), labels.strangers[0]
         lack = "without a vector" if isinstance(nodes, Embedding) else "not in the graph"
-        say(f"{path}: left out {lines} of nodes {lack} ({first}, ...)", quiet)
+        report(f"{path}: left out {lines} of nodes {lack} ({first}, ...)", quiet)
     return labels
