@@ -16,8 +16,8 @@ from matplotlib.colors import to_rgb
 import reinforce2vec as r2v
 from helpers.paths import ROOT
 from reinforce2vec import plotting
-from reinforce2vec._util import notebook
 from reinforce2vec._util.errors import InputError
+from reinforce2vec.embedding import _html
 from reinforce2vec.evaluation.node_classification import NodeClassification
 from reinforce2vec.files.label_files import NamedLabels
 from reinforce2vec.plotting import maps, places, style
@@ -456,8 +456,8 @@ COLOURS_OF_PAGE = ROOT / "web" / "src" / "colours.js"
 def test_pages_and_notebooks_have_the_colours_of_pictures():
     listed = re.search(r"OKABE_ITO = \[(.*?)\];", COLOURS_OF_PAGE.read_text(), re.DOTALL)[1]
     assert re.findall(r"#\w{6}", listed) == [colour.lower() for colour in style.FILLS]
-    assert style.BLUE.lower() == notebook.NEGATIVE
-    assert style.RED.lower() == notebook.POSITIVE
+    assert style.BLUE.lower() == _html._NEGATIVE
+    assert style.RED.lower() == _html._POSITIVE
 
 
 # -- figures and files -------------------------------------------------------------------------
