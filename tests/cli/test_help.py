@@ -11,18 +11,18 @@ import sys
 from pkgutil import resolve_name
 
 import pytest
-from typer.testing import CliRunner
 
 import reinforce2vec as r2v
+from helpers.command_line import run, run_python
 from helpers.commands_of import COMMANDS, flag_of, options_of
-from reinforce2vec.cli.main import Commands, app
+from reinforce2vec.cli.main import Commands
 from reinforce2vec.cli.shape import in_options
 
 EVERY = pytest.mark.parametrize("name", COMMANDS)
 
 
 def help_of(name, **settings):
-    result = CliRunner().invoke(app, [*name.split(), "--help"], **settings)
+    result = run(*name.split(), "--help", **settings)
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
     return result.stdout
@@ -85,7 +85,7 @@ def test_examples_are_commands_that_can_be_typed(name):
 
 def test_no_command_is_its_help_and_a_misuse():
     for words in ([], ["evaluate"]):
-        result = CliRunner().invoke(app, words)
+        result = run(*words)
         assert result.exit_code == 2
         assert "Commands:" in result.stderr
 
@@ -165,7 +165,7 @@ def test_help_computes_nothing():
         "    except SystemExit as end: assert not end.code\n"
         "assert not {'numpy', 'numba', 'scipy', 'rich', 'matplotlib'} & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    run_python(code)
 
 
 def test_a_shell_completes_commands_options_and_values():

@@ -6,8 +6,6 @@ A new command is not tested before it has a line in SOUND; a test says so.
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from helpers.command_line import MAIN, interrupted, started
 from helpers.commands_of import ALL, COMMANDS, flag_of, options_of
 from reinforce2vec import Embedding
 from reinforce2vec._util.errors import InputError
@@ -205,9 +204,7 @@ def test_a_mistake_of_ours_is_not_hidden():
 # -- Ctrl-C ------------------------------------------------------------------------------------
 
 PAUSED = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from reinforce2vec.cli.main import main
+import sys
 import {module} as home
 
 def wait(*args, **options):
@@ -216,7 +213,7 @@ def wait(*args, **options):
     raise AssertionError("it went on")
 
 home.{name} = wait
-main()
+{main}
 """
 
 
@@ -234,45 +231,17 @@ main()
 )
 def test_ctrl_c_ends_everything_with_a_sentence(folder, module, name, command):
     words = [*command.split(), *SOUND[command].split()]
-    process = subprocess.Popen(
-        [sys.executable, "-c", PAUSED.format(module=module, name=name), *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
+    with started(*words, code=PAUSED.format(module=module, name=name, main=MAIN)) as process:
         assert process.stdout.readline() == "there\n"
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    assert process.returncode == 130, said
-    assert said.splitlines()[-1] == "interrupted: no unfinished file is left"
-    assert "Traceback" not in said
+        assert interrupted(process) == "interrupted: no unfinished file is left"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_ends_the_compiler_too(folder, tmp_path):
-    code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from reinforce2vec.cli.main import main; main()"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "embed", *SOUND["embed"].split()],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
-    )
-    try:
+    words = ["embed", *SOUND["embed"].split()]
+    with started(*words, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}) as process:
         deadline = time.monotonic() + 120
         while process.poll() is None and not list(tmp_path.rglob("*.nbi")):
             assert time.monotonic() < deadline, "nothing was compiled"
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    assert process.returncode == 130, said
-    assert said.splitlines()[-1] == "interrupted: no unfinished file is left"
-    assert "Traceback" not in said
+        assert interrupted(process) == "interrupted: no unfinished file is left"

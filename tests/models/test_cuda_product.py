@@ -9,9 +9,9 @@ import re
 import numpy as np
 import pytest
 import sklearn.base
-from typer.testing import CliRunner
 
 from helpers import emulator
+from helpers.command_line import run
 from helpers.interrupts import Stopped, interrupt_at, stop_at
 from helpers.toy_graphs import random_graph
 from reinforce2vec import (
@@ -28,7 +28,6 @@ from reinforce2vec import (
     smooth,
 )
 from reinforce2vec._util.cuda import device
-from reinforce2vec.cli.main import app
 from reinforce2vec.cli.speech import USAGE
 from reinforce2vec.files import writing as files
 from reinforce2vec.models import reinforce2vec as model
@@ -402,31 +401,6 @@ COMMANDS = {
 }
 
 
-def run(name, *more):
-    result = CliRunner().invoke(app, [*COMMANDS[name], *more])
-    assert "Traceback" not in result.output
-    return result
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder to work in, with the karate club in edges.txt."""
-    pairs = [(a, b) for a in CLUB.ids.tolist() for b in CLUB.neighbors(a).tolist() if a < b]
-    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def unread(monkeypatch):
-    """The graph may not be read."""
-
-    def never(*args, **options):
-        raise AssertionError("the graph was read")
-
-    monkeypatch.setattr("reinforce2vec.files.readers.read_graph", never)
-
-
 @pytest.fixture
 def without_cupy(monkeypatch):
     device.why_not.cache_clear()
@@ -443,24 +417,24 @@ def check_refused(result, words, folder):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_without_cupy_a_command_ends_in_a_sentence_before_the_graph_is_read(
-    folder, unread, without_cupy, name
+    unreadable, without_cupy, name
 ):
-    result = run(name, "--backend", "cuda")
-    check_refused(result, r"^error: .*CuPy.*pip install 'reinforce2vec\[cuda\]'$", folder)
+    result = run(*COMMANDS[name], "--backend", "cuda")
+    check_refused(result, r"^error: .*CuPy.*pip install 'reinforce2vec\[cuda\]'$", unreadable)
     assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_an_unknown_backend_is_refused_before_the_graph_is_read(folder, unread, name):
-    result = run(name, "--backend", "nonsense")
-    check_refused(result, r"^error: --backend must be one of .*, not 'nonsense'$", folder)
+def test_an_unknown_backend_is_refused_before_the_graph_is_read(unreadable, name):
+    result = run(*COMMANDS[name], "--backend", "nonsense")
+    check_refused(result, r"^error: --backend must be one of .*, not 'nonsense'$", unreadable)
     assert len(result.stderr.splitlines()) == 1
 
 
 def test_the_card_writes_the_walks_of_the_cpu(folder, cuda):
     written = []
     for backend in ("cpu", "cuda"):
-        assert run("walk", "--backend", backend).exit_code == 0
+        assert run(*COMMANDS["walk"], "--backend", backend).exit_code == 0
         written.append((folder / "out.txt").read_text())
     assert written[0] == written[1]
     assert len(written[0].splitlines()) == 34 * 3
@@ -468,7 +442,7 @@ def test_the_card_writes_the_walks_of_the_cpu(folder, cuda):
 
 @pytest.mark.parametrize("more", [(), ("--smooth",)], ids=["plain", "smooth"])
 def test_vectors_of_the_card_are_written_and_it_is_said_where_they_were_learned(folder, cuda, more):
-    result = run("embed", "--backend", "cuda", *more)
+    result = run(*COMMANDS["embed"], "--backend", "cuda", *more)
     assert result.exit_code == 0, result.output
     assert "on the graphics card" in result.stderr
     found = Embedding.load("out.npz")
