@@ -21,6 +21,7 @@ import scipy.sparse
 
 from helpers.command_line import run, run_python
 from helpers.paths import DATA
+from helpers.real_data import load_real
 from reinforce2vec import Dataset, InputError, karate_club, load_dataset
 from reinforce2vec.datasets import downloads, loading, reading
 from reinforce2vec.datasets.fingerprint import GraphFingerprint, LabelFingerprint
@@ -149,12 +150,6 @@ def check_toy(dataset):
 def real(request):
     """Each data set of the paper."""
     return request.param, load_real(request.param)
-
-
-def load_real(name):
-    if not DATA.exists():
-        pytest.skip(f"needs {DATA}")
-    return load_dataset(name, DATA)
 
 
 def test_the_graphs_of_the_paper_have_their_sizes(real):

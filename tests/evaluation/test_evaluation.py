@@ -15,7 +15,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from helpers.paths import DATA
+from helpers.real_data import real_file
 from reinforce2vec import (
     Embedding,
     FirstOrderWalk,
@@ -473,15 +473,9 @@ def test_more_that_cannot_be(split, vectors, groups):
 # -- the paper's graphs --------------------------------------------------------------------------
 
 
-def file_of(name):
-    if not (DATA / name).exists():
-        pytest.skip(f"needs {DATA / name}")
-    return DATA / name
-
-
 def test_friendships_can_be_predicted():
     """AUC is 99.0 with a spread of 0.05 over seeds, at five times the walks."""
-    graph = read_graph(file_of("facebook_combined.txt.gz"))
+    graph = read_graph(real_file("facebook_combined.txt.gz"))
     model = Reinforce2Vec(64, FirstOrderWalk(), walks_per_node=2, learning_rate=0.1)
     result = evaluate_link_prediction(graph, model, seeds=1)
     assert 96 < result.mean["hadamard"]["auc"] < 99.5
@@ -489,7 +483,7 @@ def test_friendships_can_be_predicted():
 
 def test_topics_of_proteins_can_be_told():
     """Micro-F1 is about 20; the most frequent label alone would have 7."""
-    file = file_of("Homo_sapiens.mat")
+    file = real_file("Homo_sapiens.mat")
     model = Reinforce2Vec(64, FirstOrderWalk(), walks_per_node=8, learning_rate=0.05)
     vectors = model.fit_transform(read_graph(file))
     result = evaluate_node_classification(vectors, loadmat(file)["group"], seeds=1)

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from helpers.refusals import refusal as refused
 from reinforce2vec import InputError
 from reinforce2vec.embedding import Embedding
 from reinforce2vec.files import decimals, vector_files
@@ -52,14 +53,6 @@ def round_trip(path, ids, vectors):
 
 def bits(vectors):
     return np.ascontiguousarray(vectors).view(np.uint32)
-
-
-def refused(action, *arguments):
-    with pytest.raises(InputError) as caught:
-        action(*arguments)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 # -- there and back ----------------------------------------------------------------------------

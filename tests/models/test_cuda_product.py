@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -39,9 +40,15 @@ from reinforce2vec.skipgram.cuda import engine as training
 CLUB = karate_club()
 
 
-def quick(**changes):
-    settings = {"dimensions": 10, "walks_per_node": 6, "walk_length": 10, "window": 3}
-    return Reinforce2Vec(**(settings | {"negatives": 2, "backend": "cuda"} | changes))
+quick = partial(
+    Reinforce2Vec,
+    dimensions=10,
+    walks_per_node=6,
+    walk_length=10,
+    window=3,
+    negatives=2,
+    backend="cuda",
+)
 
 
 def used():

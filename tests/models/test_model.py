@@ -6,7 +6,7 @@ import pickle
 import re
 import sys
 import threading
-from io import StringIO
+from functools import partial
 
 import igraph
 import networkx
@@ -17,6 +17,9 @@ import pyarrow
 import pytest
 import scipy.sparse
 
+from helpers.models import vectors_of
+from helpers.terminals import Terminal
+from helpers.toy_graphs import GROUP, N_GROUPS, planted_partition
 from reinforce2vec import (
     FirstOrderWalk,
     Graph,
@@ -35,14 +38,8 @@ from reinforce2vec.models import reinforce2vec as model
 CLUB = karate_club()
 
 
-def quick(**changes):
-    """A model that learns fast and repeats."""
-    settings = {"dimensions": 8, "walks_per_node": 5, "workers": 1}
-    return Reinforce2Vec(**(settings | changes))
-
-
-def vectors_of(learned):
-    return learned.embedding_.vectors
+# a model that learns fast and repeats
+quick = partial(Reinforce2Vec, dimensions=8, walks_per_node=5, workers=1)
 
 
 def unit(vectors):
@@ -408,13 +405,6 @@ def test_callbacks_are_told_of_partial_fits_and_given_walks():
 # -- the line on the terminal ------------------------------------------------------------------
 
 
-class Terminal(StringIO):
-    """Pretends to be one."""
-
-    def isatty(self):
-        return True
-
-
 def on_a_terminal(monkeypatch):
     """Pretend that there is one; not a fixture, because pytest captures anew after those."""
     terminal = Terminal()
@@ -584,13 +574,6 @@ def test_the_machine_tells_its_memory_and_processors():
 
 
 # -- growing -----------------------------------------------------------------------------------
-
-
-N_GROUPS, GROUP = 10, 30
-
-
-def planted_partition(seed=4):
-    return networkx.planted_partition_graph(N_GROUPS, GROUP, 0.3, 0.01, seed=seed)
 
 
 def cut(whole, gone):
