@@ -59,7 +59,9 @@ def test_every_option_is_told_once_and_with_words(name):
     told = help_of(name, terminal_width=1000, max_content_width=1000)
     heads = [line.split("  ")[1] for line in told.splitlines() if line.startswith("  -")]
     flags = [word for head in heads for word in re.split(r"[ ,/]+", head)]
-    for param in options_of(COMMANDS[name]):
+    options = options_of(COMMANDS[name])
+    assert options
+    for param in options:
         assert flags.count(flag_of(param)) == 1
         assert param.help
         assert param.help in told
@@ -130,9 +132,9 @@ def arguments_in_python(name):
 @EVERY
 def test_names_and_defaults_are_those_of_the_library(name):
     python = arguments_in_python(name)
-    for param in options_of(COMMANDS[name]):
-        if param.name in OWN | WALK:
-            continue
+    shared = [param for param in options_of(COMMANDS[name]) if param.name not in OWN | WALK]
+    assert shared
+    for param in shared:
         assert param.name in python, f"{flag_of(param)} has another name in Python"
         default = python[param.name].default
         if isinstance(default, tuple):  # shares of nodes, which are typed 0.1,0.5

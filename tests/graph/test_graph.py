@@ -65,8 +65,11 @@ def test_it_cannot_be_changed():
 
 def test_the_callers_arrays_stay_theirs():
     ends, ids = np.array([[0, 1]], np.int32), np.arange(2)
-    Graph.from_numbered(ends, None, ids)
-    ends[0, 0] = ids[0] = 1
+    graph = Graph.from_numbered(ends, None, ids)
+    assert ends.flags.writeable
+    assert ids.flags.writeable
+    ends[0, 0] = 1
+    assert graph.indices.tolist() == [1, 0]
 
 
 def test_repr_tells_what_there_is():

@@ -77,6 +77,7 @@ def test_names_stand_where_their_class_is():
     embedding, group = vectors_in_groups()
     figure = plotting.embedding_map(embedding, group, method="pca")
     points = r2v.project(embedding, "pca")
+    assert len(figure.axes[0].texts) == len(set(group))
     for text in figure.axes[0].texts:
         apart = ((points - text.get_position()) ** 2).sum(axis=1)
         assert (group[np.argsort(apart)[:5]] == int(text.get_text())).all()
