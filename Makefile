@@ -5,22 +5,26 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 CHECKED := src tests benchmarks docs examples
 # where the paper's graphs may lie beside the project; REINFORCE2VEC_DATA names another folder
 GRAPHS := $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs page bench clean
+.PHONY: help demo test test-fast lint format docs page bench clean
 
 help:  ## list what can be made
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; \
-		do printf 'make %-8s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; \
+		do printf 'make %-9s %s\n' "$$name" "$$text"; done
 
 demo: $(VENV)/installed-demo  ## from a graph to vectors, a picture and a page, in a minute or two
 	@REINFORCE2VEC_DATA="$${REINFORCE2VEC_DATA:-$(GRAPHS)}" $(BIN)/reinforce2vec demo
 
-test: $(VENV)/installed-test  ## run all tests, on as many processors as there are
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS)
+test: $(VENV)/installed-test  ## run all tests, on all CPU cores
+	$(PYTEST) $(ARGS)
+
+test-fast: $(VENV)/installed-test  ## run the quick tests only, in less than a minute
+	$(PYTEST) -m 'not slow and not browser and not study' $(ARGS)
 
 lint: $(VENV)/installed-lint  ## check style and types
 	$(BIN)/ruff check $(CHECKED)

@@ -1,4 +1,4 @@
-"""What all tests share: graphs, a card, Ctrl-C, and a compiler cache that is not stale."""
+"""What all tests share: files, graphs, a GPU, Ctrl-C, and a compiler cache that is not stale."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ SOURCE = Path(reinforce2vec.__file__).parent
 
 def pytest_sessionstart(session):
     forget_stale_machine_code(SOURCE)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "cuda" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.gpu)
 
 
 def forget_stale_machine_code(source):
@@ -75,7 +81,7 @@ def toy_graph(request):
 
 @pytest.fixture
 def interrupts():
-    """Ctrl-C as it usually is; a shell may have told the tests to ignore it."""
+    """Ctrl-C as it usually is: a shell may run the tests with interrupts ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -84,7 +90,7 @@ def interrupts():
 
 @pytest.fixture
 def cuda(monkeypatch):
-    """A card that backend="cuda" works on: "device", a real one, or "emulated"."""
+    """A GPU that backend="cuda" works on: "device", a real one, or "emulated"."""
     device.why_not.cache_clear()
     if device.why_not() is None:
         yield "device"
