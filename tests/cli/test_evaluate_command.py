@@ -19,7 +19,6 @@ from reinforce2vec import (
     karate_club,
     read_graph,
 )
-from reinforce2vec.files.label_files import read_named_labels
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
 AS_OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in FEW.items()]
@@ -133,29 +132,6 @@ def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):
     result = check(nodes("vectors.npz", "--labels", "labels.txt"))
     assert "left out 2 lines of nodes without a vector (77, ...)" in result.stderr
     assert result.stdout == before
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# people\nann red blue\n\nbob blue\nann green\n",
-        "ann\tred\tblue\tgreen\r\nbob\tblue\r\n",
-        "ann,red,blue,green\nbob, blue,,\n",
-    ],
-)
-def test_label_files_in_every_form(tmp_path, text):
-    (tmp_path / "labels").write_text(text, newline="")
-    people = Embedding(["bob", "ann", "cid"], np.ones((3, 1)))
-    labels, _, strangers = read_named_labels(tmp_path / "labels", people)
-    assert labels.tolist() == [[True, False, False], [True, True, True], [False] * 3]
-    assert strangers == []
-
-
-def test_labels_may_have_blanks_where_fields_are_parted_otherwise(tmp_path):
-    (tmp_path / "labels").write_text("ann lee\tmachine learning\nbob\tlogic\n")
-    people = Embedding(["ann lee", "bob"], np.ones((2, 1)))
-    labels, _, _ = read_named_labels(tmp_path / "labels", people)
-    assert labels.tolist() == [[False, True], [True, False]]
 
 
 # -- what cannot be ------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from matplotlib.image import imread
 
 from helpers.command_line import checked
 from reinforce2vec import Embedding
-from reinforce2vec.files.label_files import one_class, read_named_labels
 
 
 @pytest.fixture
@@ -93,24 +92,3 @@ def test_mistakes_are_told_in_a_sentence(place, words, code, told):
 def test_without_matplotlib_it_is_told_what_to_install(place, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert "pip install 'reinforce2vec[plots]'" in checked("plot", "vectors.npz", code=2).stderr
-
-
-# -- labels with names ---------------------------------------------------------------------------
-
-
-def test_labels_keep_their_names(tmp_path):
-    embedding = Embedding(["a", "b", "c", "d"], np.eye(4))
-    file = tmp_path / "labels.txt"
-    file.write_text("a y x\nb x\nc z\nstranger x\n")
-    labels = read_named_labels(file, embedding)
-    assert labels.names == ["x", "y", "z"]
-    assert labels.strangers == ["stranger"]
-    assert labels.matrix.tolist() == [
-        *([True, True, False], [True, False, False]),
-        *([False, False, True], [False, False, False]),
-    ]
-    assert labels.display.tolist() == [0, 0, 2, -1]
-
-
-def test_of_equally_large_classes_the_first_is_shown():
-    assert one_class(np.array([[0, 1, 1], [1, 0, 0]], bool)).tolist() == [1, 0]

@@ -15,6 +15,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from helpers.html import Table
 from helpers.real_data import real_file
 from reinforce2vec import (
     Embedding,
@@ -26,6 +27,7 @@ from reinforce2vec import (
     evaluate_node_classification,
     hold_out_edges,
     karate_club,
+    planted_groups,
     read_graph,
     rmat,
     smooth,
@@ -468,6 +470,23 @@ def test_more_that_cannot_be(split, vectors, groups):
     square = hold_out_edges([(0, 1), (1, 2), (2, 3), (3, 0)], 0.25)
     with pytest.raises(InputError, match="are all of one kind: hold out more edges"):
         score_links(np.ones((4, 2)), square)
+
+
+# -- in notebooks -------------------------------------------------------------------------------
+
+
+def test_an_evaluation_is_shown_as_the_table_that_is_printed():
+    data = planted_groups(60, 3, degree=6)
+    found = evaluate_node_classification(
+        data.labels + np.eye(60, 3), data.labels, train=(0.3, 0.5), seeds=2, progress=False
+    )
+    page = found._repr_html_()
+    head, *rows = Table(page).rows
+    assert head == ["", "micro-F1", "macro-F1"]
+    assert [row[0] for row in rows] == ["30%", "50%"]
+    printed = str(found)
+    assert all(cell in printed for row in rows for cell in row)
+    assert printed.splitlines()[0] in page
 
 
 # -- the paper's graphs --------------------------------------------------------------------------

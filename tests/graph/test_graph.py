@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse.csgraph import connected_components
 
 from reinforce2vec import FirstOrderWalk, Graph, InputError, ReinforcedWalk, sample_walks
 
@@ -131,3 +132,15 @@ def test_large_weights_are_weighed_like_small_ones():
             for weights in (shares, shares * 2.0**1020)
         )
         np.testing.assert_array_equal(small, large)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_components_are_those_that_scipy_finds(directed):
+    rng = np.random.default_rng(0)
+    for n_edges in range(0, 120, 7):
+        edges = rng.integers(0, 60, (n_edges, 2))
+        graph = Graph.from_numbered(edges, None, np.arange(60), directed=directed, self_loops=True)
+        assert graph.n_components == connected_components(graph.to_scipy(), connection="weak")[0]
+    line = np.random.default_rng(1).permutation(5000)
+    pairs = np.column_stack([line[:-1], line[1:]])
+    assert Graph.from_edges(pairs, directed=directed).n_components == 1

@@ -1,10 +1,9 @@
-"""What users of backend="cuda" live with: memory, interrupts, copies, errors, the command line."""
+"""What users of backend="cuda" live with: memory, interrupts, copies, errors."""
 
 from __future__ import annotations
 
 import copy
 import pickle
-import re
 from functools import partial
 
 import numpy as np
@@ -12,11 +11,9 @@ import pytest
 import sklearn.base
 
 from helpers import emulator
-from helpers.command_line import run
 from helpers.interrupts import Stopped, interrupt_at, stop_at
 from helpers.toy_graphs import random_graph
 from reinforce2vec import (
-    Embedding,
     Graph,
     InputError,
     ProNE,
@@ -29,7 +26,6 @@ from reinforce2vec import (
     smooth,
 )
 from reinforce2vec._util.cuda import device
-from reinforce2vec.cli.speech import USAGE
 from reinforce2vec.files import writing as files
 from reinforce2vec.models import reinforce2vec as model
 from reinforce2vec.models import smoothing
@@ -394,65 +390,3 @@ def test_prone_stays_on_the_cpu(cuda, monkeypatch):
 
     monkeypatch.setattr(smoothing, "DeviceLinks", never)
     assert ProNE(dimensions=4).fit(CLUB).embedding_.vectors.shape == (34, 4)
-
-
-# -- the command line ----------------------------------------------------------------------------
-
-
-COMMANDS = {
-    "walk": ("walk", "edges.txt", "-o", "out.txt", "--length", "7", "--per-node", "3"),
-    "embed": (
-        *("embed", "edges.txt", "-o", "out.npz", "--dimensions", "8"),
-        *("--walk-length", "10", "--walks-per-node", "3"),
-    ),
-}
-
-
-@pytest.fixture
-def without_cupy(monkeypatch):
-    device.why_not.cache_clear()
-    monkeypatch.setattr(device, "find_spec", lambda name: None)
-    yield
-    device.why_not.cache_clear()
-
-
-def check_refused(result, words, folder):
-    assert result.exit_code == USAGE, result.output
-    assert re.search(words, result.stderr)
-    assert [path.name for path in folder.iterdir()] == ["edges.txt"]
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_without_cupy_a_command_ends_in_a_sentence_before_the_graph_is_read(
-    unreadable, without_cupy, name
-):
-    result = run(*COMMANDS[name], "--backend", "cuda")
-    check_refused(result, r"^error: .*CuPy.*pip install 'reinforce2vec\[cuda\]'$", unreadable)
-    assert len(result.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_an_unknown_backend_is_refused_before_the_graph_is_read(unreadable, name):
-    result = run(*COMMANDS[name], "--backend", "nonsense")
-    check_refused(result, r"^error: --backend must be one of .*, not 'nonsense'$", unreadable)
-    assert len(result.stderr.splitlines()) == 1
-
-
-def test_the_card_writes_the_walks_of_the_cpu(folder, cuda):
-    written = []
-    for backend in ("cpu", "cuda"):
-        assert run(*COMMANDS["walk"], "--backend", backend).exit_code == 0
-        written.append((folder / "out.txt").read_text())
-    assert written[0] == written[1]
-    assert len(written[0].splitlines()) == 34 * 3
-
-
-@pytest.mark.parametrize("more", [(), ("--smooth",)], ids=["plain", "smooth"])
-def test_vectors_of_the_card_are_written_and_it_is_said_where_they_were_learned(folder, cuda, more):
-    result = run(*COMMANDS["embed"], "--backend", "cuda", *more)
-    assert result.exit_code == 0, result.output
-    assert "on the graphics card" in result.stderr
-    found = Embedding.load("out.npz")
-    assert found.vectors.shape == (34, 8)
-    assert np.isfinite(found.vectors).all()
-    assert np.ptp(found.vectors) > 0.1
