@@ -234,7 +234,7 @@ def test_a_full_disk_ends_in_a_sentence(folder, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", "walks.txt")
 
-    monkeypatch.setattr("reinforce2vec.files.walk_writers.write_walks", full)
+    monkeypatch.setattr("reinforce2vec.files.write_walks", full)
     result = walk()
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == "error: walks.txt: No space left on device"
@@ -244,7 +244,7 @@ def test_an_interrupt_is_told_in_a_line(folder, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reinforce2vec.files.walk_writers.write_walks", interrupted)
+    monkeypatch.setattr("reinforce2vec.files.write_walks", interrupted)
     result = walk()
     assert result.exit_code == 130
     assert result.stderr.splitlines()[-1].startswith("interrupted")

@@ -74,7 +74,7 @@ def unread(monkeypatch):
     def never(*args, **options):
         raise AssertionError("the graph was read")
 
-    monkeypatch.setattr("reinforce2vec.files.readers.read_graph", never)
+    monkeypatch.setattr("reinforce2vec.graph.read_graph", never)
     monkeypatch.setattr("reinforce2vec.files.walk_readers.read_walks", never)
 
 
@@ -91,7 +91,7 @@ def untrained(monkeypatch):
 # -- what it writes ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", vector_files.FORMATS)
+@pytest.mark.parametrize("suffix", vector_files._FORMATS)
 def test_the_vectors_are_those_of_the_library_in_every_format(folder, suffix):
     check(embed(output=f"vectors{suffix}"))
     expected = Reinforce2Vec(**FEW).fit("edges.txt").embedding_

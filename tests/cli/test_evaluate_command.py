@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reinforce2vec import (
+    Dataset,
     Embedding,
     FirstOrderWalk,
     Graph,
@@ -19,7 +20,6 @@ from reinforce2vec import (
     read_graph,
 )
 from reinforce2vec.cli.main import app
-from reinforce2vec.datasets import Dataset
 from reinforce2vec.files.label_files import read_named_labels
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}

@@ -58,7 +58,7 @@ def test_colours_are_chosen(place, colour_by):
 
 
 def test_very_many_vectors_alone_have_one_colour_unless_asked(place, monkeypatch):
-    monkeypatch.setattr("reinforce2vec.plotting.maps.UNASKED", 33)
+    monkeypatch.setattr("reinforce2vec.plotting.maps._MAX_SEARCHED_NODES", 33)
     words = ("vectors.npz", "-o", "map.svg", "--method", "pca", "--json")
     result = run(*words)
     assert json.loads(result.stdout)["colour_by"] == "none"

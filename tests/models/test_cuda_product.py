@@ -27,10 +27,10 @@ from reinforce2vec import (
     sample_walks,
     smooth,
 )
+from reinforce2vec._util import arrays
 from reinforce2vec._util.cuda import device
 from reinforce2vec.cli.main import app
 from reinforce2vec.cli.speech import USAGE
-from reinforce2vec.files import writing as files
 from reinforce2vec.models import reinforce2vec as model
 from reinforce2vec.models import smoothing
 from reinforce2vec.skipgram.checkpoint import read_checkpoint
@@ -119,8 +119,8 @@ def leave(cuda, monkeypatch):
         pytest.skip("nobody knows how much a card has left to the last byte")
     rounding = 60 * emulator.UNIT
     monkeypatch.setattr(device, "RESERVE", rounding)
-    monkeypatch.setattr(files, "BLOCK_BYTES", 16 * emulator.UNIT)
-    monkeypatch.setattr(model, "WORK_THAT_PAYS", 1)
+    monkeypatch.setattr(arrays, "BLOCK_BYTES", 16 * emulator.UNIT)
+    monkeypatch.setitem(device.LEAST_WORK, "training", 1)
     return lambda free: monkeypatch.setattr(emulator, "MEMORY", used() + free + rounding)
 
 
@@ -381,7 +381,7 @@ def test_smoothed_vectors_are_those_that_smoothing_makes(cuda):
 
 def test_prone_stays_on_the_cpu(cuda, monkeypatch):
     """Its results repeat to the last bit, whatever the machine has."""
-    monkeypatch.setattr(smoothing, "PAYS", 0)
+    monkeypatch.setitem(device.LEAST_WORK, "smoothing", 0)
 
     def never(graph):
         raise AssertionError("ProNE went to the card")
@@ -424,7 +424,7 @@ def unread(monkeypatch):
     def never(*args, **options):
         raise AssertionError("the graph was read")
 
-    monkeypatch.setattr("reinforce2vec.files.readers.read_graph", never)
+    monkeypatch.setattr("reinforce2vec.graph.read_graph", never)
 
 
 @pytest.fixture

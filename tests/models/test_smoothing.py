@@ -243,7 +243,7 @@ def test_a_large_graph_fits_on_a_small_card():
 )
 def test_a_card_is_taken_by_itself_where_it_pays_and_fits(cuda, monkeypatch, least, free, taken):
     made = []
-    monkeypatch.setattr(smoothing, "PAYS", least)
+    monkeypatch.setitem(device.LEAST_WORK, "smoothing", least)
     monkeypatch.setattr(device, "free_bytes", lambda: free)
     links = smoothing.DeviceLinks
     monkeypatch.setattr(smoothing, "DeviceLinks", lambda graph: made.append(1) or links(graph))

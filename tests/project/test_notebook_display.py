@@ -20,7 +20,9 @@ from reinforce2vec import (
     planted_groups,
     rmat,
 )
-from reinforce2vec._util import notebook
+from reinforce2vec._util.html import html_table
+from reinforce2vec.embedding import _html as embedding_html
+from reinforce2vec.graph import _html as graph_html
 
 CLUB = karate_club()
 
@@ -98,7 +100,7 @@ def test_bars_count_nodes_by_degree():
     ]
     heights = [float(bar.get("height")) for bar in picture(CLUB._repr_html_())]
     assert heights[0] == 0
-    assert heights[2] == max(heights) == notebook.HEIGHT - 2
+    assert heights[2] == max(heights) == graph_html._HEIGHT - 2
     assert heights[1] < heights[5] < heights[4] < heights[3] < heights[2]
 
 
@@ -127,7 +129,10 @@ def test_an_embedding_is_shown_with_its_size_and_first_vectors():
     shown = facts(people)
     assert (shown["nodes"], shown["dimensions"], shown["memory"]) == ("2", "4", "32 bytes")
     stripes = picture(people._repr_html_())
-    assert [stripe.get("fill") for stripe in stripes] == [notebook.POSITIVE, notebook.NEGATIVE]
+    assert [stripe.get("fill") for stripe in stripes] == [
+        embedding_html._POSITIVE,
+        embedding_html._NEGATIVE,
+    ]
     assert [stripe.get("opacity") for stripe in stripes] == ["0.75", "1.00"]
     assert [stripe.get("x") for stripe in stripes] == ["0", "5"]
 
@@ -138,7 +143,7 @@ def test_lengths_are_those_of_the_vectors():
 
 
 def test_of_many_vectors_some_are_measured_and_few_shown(monkeypatch):
-    monkeypatch.setattr(notebook, "MEASURED", 10)
+    monkeypatch.setattr(embedding_html, "_MEASURED", 10)
     shown = facts(Embedding(range(101), np.ones((101, 100))))
     assert shown["lengths"] == "mean 10, 10 to 10 (of 10 vectors)"
     assert list(shown)[-7:] == ["node", "0", "1", "2", "3", "4", "…"]
@@ -162,13 +167,11 @@ def test_names_are_escaped_and_cut():
 
 
 def test_a_table_has_numbers_to_the_right_and_an_escaped_head():
-    page = notebook.html_table(
-        ["<node>", "cosine"], [["ann", 0.123456], ["bob", 1.0]], "near & far"
-    )
+    page = html_table(["<node>", "cosine"], [["ann", 0.123456], ["bob", 1.0]], "near & far")
     assert Table(page).rows == [["<node>", "cosine"], ["ann", "0.1235"], ["bob", "1"]]
     assert page.count('text-align:right">') == 3
     assert "near &amp; far" in page
-    assert Table(notebook.html_table(["a", "b"], [])).rows == [["a", "b"]]
+    assert Table(html_table(["a", "b"], [])).rows == [["a", "b"]]
 
 
 def test_pages_have_no_colours_of_their_own_but_those_of_stripes():

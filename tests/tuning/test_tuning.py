@@ -229,7 +229,7 @@ def test_the_search_sees_none_of_the_pairs_that_it_is_judged_by(groups, brief, m
     """Every pair that any classifier is trained on or asked about goes through pair_features."""
     seen = {"search": set(), "end": set()}
     phase = "search"
-    features, finish = link_prediction.pair_features, Search.finish
+    features, finish = link_prediction._pair_features, Search.finish
 
     def spy(matrix, pairs, operator):
         seen[phase] |= {tuple(pair) for pair in pairs.tolist()}
@@ -240,7 +240,7 @@ def test_the_search_sees_none_of_the_pairs_that_it_is_judged_by(groups, brief, m
         phase = "end"
         finish(self)
 
-    monkeypatch.setattr(link_prediction, "pair_features", spy)
+    monkeypatch.setattr(link_prediction, "_pair_features", spy)
     monkeypatch.setattr(Search, "finish", end)
     found = tune(groups, trials=3, **FEW)
     held_out = 2 * found.facts["held_out_edges"]  # and as many pairs that were no edges

@@ -35,7 +35,7 @@ def fast_below(bits, n):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def matches(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """Return a bit mask: which of the BLOCK entries of an int32 array from `index` on equal `value`.
+    """Return a bit mask: which of BLOCK entries of an int32 array, from `index` on, equal `value`.
 
     The array must be contiguous.
     """

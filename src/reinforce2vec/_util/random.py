@@ -58,7 +58,7 @@ def below(bits, n):
 
 @inlined
 def left_over(bits, n):
-    """Return what `below` did not use of the bits: a number in [0, 1), independent of its result."""
+    """Return what `below` left unused: a number in [0, 1), independent of its result."""
     return unit(bits * np.uint64(n))
 
 

@@ -13,7 +13,7 @@ from .shape import examples
 from .speech import FAILURE, USAGE, print_json, sentences
 
 if TYPE_CHECKING:
-    from ..datasets.registry import Entry
+    from ..datasets.registry import DatasetEntry
 
 EPILOG = examples("datasets", "datasets --download facebook ppi", "datasets ppi --json")
 ROW = "{:<12} {:>7} {:>8} {:>8}  {}"
@@ -33,7 +33,7 @@ def datasets(
     """List the data sets of the paper: what they are, and where they are."""
     with sentences(USAGE):
         from ..datasets import load_dataset
-        from ..datasets.loading import places_of
+        from ..datasets.loading import find_files
         from ..datasets.registry import REGISTRY, registered
 
         entries = [registered(name) for name in names or REGISTRY]
@@ -42,13 +42,13 @@ def datasets(
                 "--download keeps what it fetches where all are kept, not in --data-dir: give one "
                 "of them"
             )
-        places = [places_of(entry, data_dir) for entry in entries]
+        places = [find_files(entry, data_dir) for entry in entries]
     with sentences(FAILURE):
         if download:
             for entry, paths in zip(entries, places, strict=True):
                 if None in paths:
                     load_dataset(entry.name)
-            places = [places_of(entry) for entry in entries]
+            places = [find_files(entry) for entry in entries]
         found = list(zip(entries, places, strict=True))
         if as_json:
             print_json(context, datasets=[facts(*one) for one in found])
@@ -56,7 +56,7 @@ def datasets(
             typer.echo("\n".join(table(found, data_dir)))
 
 
-def table(found: list[tuple[Entry, list[Path | None]]], data_dir: Path | None) -> list[str]:
+def table(found: list[tuple[DatasetEntry, list[Path | None]]], data_dir: Path | None) -> list[str]:
     """Two lines for each data set: what it is, and where it is."""
     lines = [ROW.format("name", "nodes", "edges", "classes", "what it is")]
     for entry, paths in found:
@@ -72,7 +72,7 @@ def table(found: list[tuple[Entry, list[Path | None]]], data_dir: Path | None) -
     return lines
 
 
-def facts(entry: Entry, paths: list[Path | None]) -> dict[str, Any]:
+def facts(entry: DatasetEntry, paths: list[Path | None]) -> dict[str, Any]:
     """What a program may want to know of a data set."""
     return {
         "name": entry.name,

@@ -13,7 +13,7 @@ import numpy as np
 from .. import __version__, plotting
 from .._util.progress import counted, readable
 from ..datasets import load_dataset
-from ..datasets.loading import places_of
+from ..datasets.loading import find_files
 from ..datasets.registry import registered
 from ..embedding import Embedding, project
 from ..evaluation import evaluate_link_prediction, evaluate_node_classification
@@ -168,4 +168,4 @@ def drawn(
 
 def at_hand(name: str, data_dir: Path | None) -> bool:
     """Whether a data set is on this machine."""
-    return None not in places_of(registered(name), data_dir)
+    return None not in find_files(registered(name), data_dir)

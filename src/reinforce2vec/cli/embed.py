@@ -198,16 +198,16 @@ def embed(
             raise InputError("give either GRAPH or --walks FILE")
         if resume and checkpoint is None:
             raise InputError("--resume needs --checkpoint FILE: what to go on from")
-        from ..files.vector_files import check_output, metadata_of
-        from ..files.walk_writers import ids_file_of
+        from ..files.vector_files import check_vector_file, metadata_path
+        from ..files.walk_writers import walk_ids_path
         from ..files.writing import check_target
 
-        written = [check_output(output)]
+        written = [check_vector_file(output)]
         if written[0].suffix == ".tsv":
-            written.append(metadata_of(written[0]))
+            written.append(metadata_path(written[0]))
         if checkpoint is not None:
             written.append(check_target(checkpoint))
-        read = [source] if source.suffix != ".npy" else [source, ids_file_of(source)]
+        read = [source] if source.suffix != ".npy" else [source, walk_ids_path(source)]
         check_different(read, written)
         if walks is not None:
             unused = (*options.GRAPH_OPTIONS, *options.WALK_OPTIONS, "kind", *WALKING)
@@ -223,7 +223,7 @@ def embed(
 
         with status(f"reading {source}", quiet):
             found = options.read_graph_from(graph, context.params) if graph else read_walks(source)
-        check_output(output, found.ids, dimensions)
+        check_vector_file(output, found.ids, dimensions)
         needed = f"{readable_bytes(model.estimate_memory(found))} more"
         if backend == "cuda":
             on_card = readable_bytes(model.estimate_memory(found, backend="cuda"))

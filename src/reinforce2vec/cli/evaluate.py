@@ -193,12 +193,12 @@ def matched(
 ) -> tuple[Any, Any]:
     """Vectors and labels, of the same nodes in the same order."""
     if is_dataset(labels):
-        from ..embedding.matching import rows_in
+        from ..embedding.matching import aligned_rows
         from ..files.opening import naming
 
         dataset = with_labels(labels, data_dir, quiet)
         with naming(f"vectors for the data set {labels}"):
-            rows = rows_in(embedding, dataset.graph)
+            rows = aligned_rows(embedding, dataset.graph)
         return embedding.vectors[rows], dataset.labels
     return embedding, known_labels(labels, embedding, quiet).matrix
 

@@ -317,7 +317,7 @@ def model_from(given: Mapping[str, Any]) -> Reinforce2Vec:
 def check_reading(path: Path, given: Mapping[str, Any]) -> None:
     """Refuse a format and a delimiter that no file has."""
     if given["format"] is not None:
-        from ..files.readers import format_of
+        from ..files.graph_readers import format_of
 
         format_of(path, given["format"])
     if given["delimiter"] is not None:

@@ -53,9 +53,9 @@ def is_dataset(name: str) -> bool:
 def check_folder(data_dir: Path | None) -> None:
     """Refuse a folder that is not there."""
     if data_dir is not None:
-        from ..datasets.loading import existing
+        from ..datasets.loading import existing_folder
 
-        existing(data_dir, "data_dir")
+        existing_folder(data_dir, "data_dir")
 
 
 def loaded(name: str, data_dir: Path | None, quiet: bool) -> Dataset:

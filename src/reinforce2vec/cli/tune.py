@@ -160,7 +160,7 @@ def tune(
 
         import_optuna()
         check_output(output, resume)
-        choose(context.params["backend"], workers=context.params["workers"], pays=False)
+        choose(context.params["backend"], "training", workers=context.params["workers"])
         if budget is not None:
             seconds_of(budget)
         read = [path for path in (None if named else Path(graph), labels) if path is not None]

@@ -67,11 +67,11 @@ def walk(
         chosen = options.walk_from(given)
         options.check_reading(graph, given)
         from .._util.cuda.device import choose
-        from ..files.walk_writers import check_output, ids_file_of
+        from ..files.walk_writers import check_walk_file, walk_ids_path
 
-        choose(given["backend"], workers=given["workers"], pays=False)
-        target, _ = check_output(output)
-        written = [target] if target.suffix != ".npy" else [target, ids_file_of(target)]
+        choose(given["backend"], "walks", workers=given["workers"])
+        target, _ = check_walk_file(output)
+        written = [target] if target.suffix != ".npy" else [target, walk_ids_path(target)]
         check_different([graph], written)
     with sentences(FAILURE):
         from .._util.machine import peak_bytes

@@ -14,7 +14,7 @@ from .._util.errors import InputError
 from .._util.progress import counted
 from ..graph import Graph, edges_of
 
-Pairs = NDArray[np.int64]
+_Pairs = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,8 @@ class EdgeSplit:
     """
 
     graph: Graph
-    edges: Pairs
-    non_edges: Pairs
+    edges: _Pairs
+    non_edges: _Pairs
 
 
 def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSplit:
@@ -80,7 +80,7 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     proper = np.flatnonzero(ends[:, 0] != ends[:, 1])
     edges = ends[proper]
     how_many = int(fraction * len(edges))
-    removable = outside_forest(edges, n_nodes, rng)
+    removable = _outside_forest(edges, n_nodes, rng)
     if how_many < 1 or how_many > len(removable):
         possible = {0: "none", 1: "1"}.get(len(removable), f"1 to {len(removable):,}")
         raise InputError(
@@ -96,11 +96,11 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
         directed=graph.directed,
         self_loops=True,
     )
-    non_edges = draw_non_edges(edges, n_nodes, how_many, graph.directed, rng)
+    non_edges = _draw_non_edges(edges, n_nodes, how_many, graph.directed, rng)
     return EdgeSplit(residual, edges[chosen], non_edges)
 
 
-def outside_forest(edges: Pairs, n_nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _outside_forest(edges: _Pairs, n_nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Which edges a random spanning forest does without: Kruskal's, over shuffled edges."""
     order = rng.permutation(len(edges))
     places = np.empty(len(edges))
@@ -111,9 +111,9 @@ def outside_forest(edges: Pairs, n_nodes: int, rng: np.random.Generator) -> NDAr
     return np.sort(np.delete(order, in_forest))
 
 
-def draw_non_edges(
-    edges: Pairs, n_nodes: int, how_many: int, directed: bool, rng: np.random.Generator
-) -> Pairs:
+def _draw_non_edges(
+    edges: _Pairs, n_nodes: int, how_many: int, directed: bool, rng: np.random.Generator
+) -> _Pairs:
     """Different pairs of different nodes that are no edges, all sets of them equally likely.
 
     By drawing pairs until enough are new and no edges; where edges are so many that this would take

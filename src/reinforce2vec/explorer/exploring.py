@@ -10,8 +10,8 @@ from .._util.checks import check_count
 from ..embedding.embedding import as_embedding
 from ..files.writing import check_space, check_target, whole
 from ..graph import Graph
-from .data import Step, gathered, silently
-from .page import page_with
+from ._data import ReportStep, gather_contents, report_nothing
+from ._page import page_with
 from .server import PageServer
 
 
@@ -143,12 +143,12 @@ def make_page(
     seed: int = 0,
     positions: Any = None,
     progress: bool = True,
-    step: Step = silently,
+    step: ReportStep = report_nothing,
 ) -> Page:
     """The page of :func:`explore`."""
     embedding = as_embedding(embedding)
     title = title or "Map of an embedding"
-    contents = gathered(
+    contents = gather_contents(
         embedding,
         None if graph is None else Graph.from_any(graph),
         labels,

@@ -38,7 +38,6 @@ from .estimator import Estimator
 Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
-WORK_THAT_PAYS = 1 << 31  # tokens times dimensions, from which on a graphics card saves time
 FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 
 
@@ -308,7 +307,7 @@ class Reinforce2Vec(Estimator):
         """
         if not isinstance(graph, (Graph, StoredWalks)):
             graph = Graph.from_any(graph)
-        if device.choose(backend, workers=None, pays=False) == "cuda":
+        if device.choose(backend, "training") == "cuda":
             corpus = self._corpus(graph)
             return self._bytes_on_card(corpus, self._settings(corpus))
         return self._bytes_here(self._corpus(graph), bool(self.smooth))
@@ -436,7 +435,7 @@ class Reinforce2Vec(Estimator):
         self._settings()
         self._workers()
         self._walk()
-        device.choose(self.backend, workers=self.workers, pays=False)
+        device.choose(self.backend, "training", workers=self.workers)
         check_count("walk_length", self.walk_length, 1)
         check_count("walks_per_node", self.walks_per_node, 1)
 
@@ -484,8 +483,8 @@ class Reinforce2Vec(Estimator):
     def _backend(self, corpus: Corpus, settings: Settings) -> str:
         """Where to work."""
         tokens = settings.epochs * corpus.n_walks * corpus.mean_length
-        pays = tokens * settings.dimensions >= WORK_THAT_PAYS
-        backend = device.choose(self.backend, workers=self.workers, pays=pays)
+        work = tokens * settings.dimensions
+        backend = device.choose(self.backend, "training", work, workers=self.workers)
         if backend == "cuda":
             what = f"learning from {corpus.n_nodes:,} nodes with dimensions={settings.dimensions}"
             if not device.has_room(self._bytes_on_card(corpus, settings), what, self.backend):

@@ -49,7 +49,7 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "reinforce2vec",  # the same picture, the same file
     "pdf.fonttype": 42,  # letters stay letters, as publishers want
 }
-STAMPS: dict[str, dict[str, Any]] = {  # without a date: the same picture, the same file
+_METADATA: dict[str, dict[str, Any]] = {  # without a date: the same picture, the same file
     ".png": {"Software": None},
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None},
@@ -76,19 +76,19 @@ def styled() -> Iterator[Any]:
 
 
 @cache
-def figure_class() -> Any:
+def _figure_class() -> Any:
     """The class of our figures: one that a notebook shows, whether it knows matplotlib or not."""
 
     class Picture(matplotlib().figure.Figure):  # type: ignore[misc]
         def _repr_png_(self) -> bytes:
-            return rendered(self, ".png", 144)
+            return _render(self, ".png", 144)
 
     return Picture
 
 
 def new_figure(width: float, height: float) -> Any:
     """An empty figure of a size in inches, unknown to pyplot: nothing of the user's changes."""
-    return figure_class()(figsize=(width, height), layout="constrained")
+    return _figure_class()(figsize=(width, height), layout="constrained")
 
 
 def save(figure: Any, path: str | os.PathLike[str], *, dpi: int = 300) -> None:
@@ -118,22 +118,22 @@ def save(figure: Any, path: str | os.PathLike[str], *, dpi: int = 300) -> None:
     b'<?xml'
     """
     target, suffix = check_picture(path)
-    picture = rendered(figure, suffix, dpi)
+    picture = _render(figure, suffix, dpi)
     with whole(target) as stream:
         stream.write(picture)
 
 
 def check_picture(path: str | os.PathLike[str]) -> tuple[Path, str]:
     """Where a picture is to be written, and its suffix; InputError if it cannot be."""
-    suffix = known_suffix(Path(path), STAMPS, "pictures go to")
+    suffix = known_suffix(Path(path), _METADATA, "pictures go to")
     return check_target(path), suffix
 
 
-def rendered(figure: Any, suffix: str, dpi: int) -> bytes:
+def _render(figure: Any, suffix: str, dpi: int) -> bytes:
     """A figure as the bytes of a file."""
     stream = BytesIO()
     with styled():
-        figure.savefig(stream, format=suffix[1:], dpi=dpi, metadata=STAMPS[suffix])
+        figure.savefig(stream, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
     return stream.getvalue()
 
 

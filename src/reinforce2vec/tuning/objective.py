@@ -10,7 +10,7 @@ from .._util.errors import InputError
 from .._util.progress import counted
 from ..evaluation import classify_nodes, hold_out_edges, score_links
 from ..evaluation.labels import as_indicators
-from ..evaluation.results import Scores
+from ..evaluation.results import MetricValues
 from ..graph import Graph
 
 MOST_EDGES = 20_000  # held out by default: more make scoring slow and say little more
@@ -26,7 +26,7 @@ class Task(Protocol):
     unseen: str  # what the search does not look at, in words
     facts: dict[str, Any]  # what scores depend on beside the graph
 
-    def score(self, vectors: Any, part: str) -> Scores:
+    def score(self, vectors: Any, part: str) -> MetricValues:
         """Scores of each way to use the vectors, on the part to search on or the unseen one."""
 
 
@@ -46,7 +46,7 @@ class LinkPrediction:
         self.graph = self.split.graph
         self.facts = {"fraction": fraction, "held_out_edges": len(self.split.edges)}
 
-    def score(self, vectors: Any, part: str) -> Scores:
+    def score(self, vectors: Any, part: str) -> MetricValues:
         """AUC and average precision of each operator, in percent."""
         return score_links(vectors, self.split, seed=self.seed, part=part)
 
@@ -69,7 +69,7 @@ class NodeClassification:
             "labels": digest(self.labels),
         }
 
-    def score(self, vectors: Any, part: str) -> Scores:
+    def score(self, vectors: Any, part: str) -> MetricValues:
         """Micro and macro F1, in percent."""
         return {"vectors": classify_nodes(vectors, self.labels, seed=self.seed, part=part)}
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._util.errors import InputError
 from .._util.progress import clock, counted
-from ..evaluation.results import HEADS, Scores
+from ..evaluation.results import HEADS, MetricValues
 from ..files.writing import check_target, whole
 from . import space
 from .space import Setting
@@ -57,7 +57,7 @@ class Trial:
     name: str = ""
     score: float | None = None
     way: str = ""
-    scores: Scores = field(default_factory=dict)
+    scores: MetricValues = field(default_factory=dict)
     seconds: float = 0.0
     at: float = 0.0
     error: str = ""
@@ -83,7 +83,7 @@ class Final:
     seeds: list[int]
     validation: list[float]
     test: list[float]
-    scores: list[Scores]
+    scores: list[MetricValues]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .._util.arrays import digest
 from .._util.checks import check_count
 from .._util.errors import InputError
 from .._util.progress import clock as as_clock
 from .._util.progress import write_over
-from ..evaluation.results import Scores
+from ..evaluation.results import MetricValues
 from ..files.writing import check_target
 from ..graph import Dataset, Graph, karate_club
+from ..graph.fingerprint import fingerprint
 from ..models import Reinforce2Vec
 from .budget import SHARE_OF_THE_END, Clock, Pace, seconds_of
 from .importance import importances
@@ -132,7 +132,7 @@ def tune(
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
         "directed": graph.directed,
-        "fingerprint": digest(graph.indptr, graph.indices, graph.weights, graph.ids),
+        "fingerprint": fingerprint(graph, direction=False),
         "dimensions": int(dimensions),
         "seed": int(seed),
         **chosen.facts,
@@ -310,13 +310,13 @@ class Search:
         self.keep()
         return True
 
-    def best_way(self, scores: Scores) -> tuple[str, float]:
+    def best_way(self, scores: MetricValues) -> tuple[str, float]:
         """The way to use vectors that scores best, and its score."""
         by_way = {way: found[self.task.metric] for way, found in scores.items()}
         best = max(by_way, key=lambda way: by_way[way])
         return best, by_way[best]
 
-    def embed(self, setting: Setting, seed: int, parts: tuple[str, ...]) -> list[Scores]:
+    def embed(self, setting: Setting, seed: int, parts: tuple[str, ...]) -> list[MetricValues]:
         """Train with a setting and score some parts."""
         parameters = parameters_of(setting, self.found.facts["dimensions"])
         model = Reinforce2Vec(**parameters, **self.fixed, seed=seed)

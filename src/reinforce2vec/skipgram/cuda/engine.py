@@ -19,7 +19,7 @@ from ..._util.arrays import row_blocks
 from ..._util.cuda.compiling import compiled_module
 from ..._util.cuda.device import SHARED_RESERVE, THREADS, Device, cupy, properties
 from ..._util.errors import InputError
-from ...walks.cuda.walker import bytes_on_card
+from ...walks.cuda.walker import bytes_for_device
 from ..corpus import Corpus, GivenWalks, SampledWalks
 from ..engine import Chunk, Engine, Outcome, chunks
 from ..noise import POWER, Visits, keep_chances, noise_table
@@ -133,7 +133,7 @@ def bytes_for(corpus: Corpus, settings: Settings, workers: int = 1) -> int:
     width = shape_for(settings, properties()).width
     walks = chunk_walks(corpus) * (4 * corpus.mean_length + 8)
     if isinstance(corpus, SampledWalks):
-        walks += bytes_on_card(corpus.sampler)
+        walks += bytes_for_device(corpus.sampler.task)
     return walks + corpus.n_nodes * (2 * 4 * width + 8 + 8 + 8 + 4)
 
 
@@ -158,7 +158,7 @@ def count_visits(corpus: Corpus, settings: Settings) -> Visits:
     room = cp.empty((size, corpus.longest), np.int32)
     for first, some in chunks(corpus, 0, corpus.n_pilot, size):
         walks = room[:some]
-        corpus.on_card.fill(first, walks)
+        corpus.device_walker.fill(first, walks)
         count((blocks_for(walks.size),), (THREADS,), (walks, np.int64(walks.size), visits))
     counted: Visits = visits.get()
     return counted
@@ -194,7 +194,7 @@ class TrainingEngine(Engine):
         self._train_walks = compiled.get_function("train_walks")
         self._train_walks.max_dynamic_shared_size_bytes = card.shared_bytes_of_block
         self._find_infinite = compiled.get_function("find_infinite")
-        self.walker = corpus.on_card if isinstance(corpus, SampledWalks) else None
+        self.walker = corpus.device_walker if isinstance(corpus, SampledWalks) else None
         self.inputs = cp.empty((n_nodes, self.shape.width), np.float32)
         self.outputs = cp.empty((n_nodes, self.shape.width), np.float32)
         if state.blank:
@@ -291,7 +291,7 @@ class TrainingEngine(Engine):
     def close(self) -> None:
         """Give the card's memory back, to CuPy's pool and from there to everybody."""
         if isinstance(self.corpus, SampledWalks):
-            self.corpus.__dict__.pop("on_card", None)
+            self.corpus.__dict__.pop("device_walker", None)
         self.walker = self.inputs = self.outputs = self.noise = self.keep = self.counters = None
         self.room = self.begins = None
         self.alone = []
