@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from reinforce2vec.cli.speech import USAGE
+from reinforce2vec.cli._messages import USAGE
 
 from helpers.command_line import run
 from reinforce2vec import (
