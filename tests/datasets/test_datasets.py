@@ -39,18 +39,18 @@ def sha256(content):
 
 
 class Server:
-    """Publishes files; knows which were asked for."""
+    """Publishes files; knows which were requested."""
 
     def __init__(self):
         self.files = {}
-        self.asked = []
+        self.requested = []
         self.breaks_off = False
         server = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 name = self.path[1:]
-                server.asked.append(name)
+                server.requested.append(name)
                 if name not in server.files:
                     self.send_error(404)
                     return
@@ -84,7 +84,7 @@ def server(running):
         "published.ungraph": EDGES.encode(),
         "published.cmty": CLASSES.encode(),
     }
-    running.asked, running.breaks_off = [], False
+    running.requested, running.breaks_off = [], False
     return running
 
 
@@ -296,7 +296,7 @@ def test_the_folder_given_is_the_only_one(toy, server, cache, tmp_path, monkeypa
     sentence = f"{mine}: there is no toy.cmty in this folder, for toy"
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
         load_dataset("toy", mine)
-    assert not server.asked
+    assert not server.requested
 
 
 def test_the_folder_of_the_variable_comes_before_the_cache(toy, cache, tmp_path, monkeypatch):
@@ -309,7 +309,7 @@ def test_the_cache_comes_before_a_download(toy, server, cache, tmp_path, monkeyp
     monkeypatch.setenv("REINFORCE2VEC_DATA", str(tmp_path))
     write(cache)
     check_toy(load_dataset("toy"))
-    assert not server.asked
+    assert not server.requested
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(toy, tmp_path, monkeypatch):
@@ -409,7 +409,7 @@ def test_what_is_not_here_is_fetched_once(toy, server, cache):
     check_toy(load_dataset("toy"))
     assert files_in(cache) == ["toy.cmty", "toy.ungraph"]
     check_toy(load_dataset("toy"))
-    assert server.asked == ["published.ungraph", "published.cmty"]
+    assert server.requested == ["published.ungraph", "published.cmty"]
 
 
 def test_only_the_files_that_are_not_here_are_fetched(toy, server, cache, tmp_path, monkeypatch):
@@ -417,7 +417,7 @@ def test_only_the_files_that_are_not_here_are_fetched(toy, server, cache, tmp_pa
     (folder / "toy.ungraph").unlink()
     monkeypatch.setenv("REINFORCE2VEC_DATA", str(folder))
     check_toy(load_dataset("toy"))
-    assert server.asked == ["published.ungraph"]
+    assert server.requested == ["published.ungraph"]
     assert files_in(cache) == ["toy.ungraph"]
 
 
@@ -459,7 +459,7 @@ def test_a_file_that_is_gone_is_a_sentence(toy, server, cache):
     assert files_in(cache) == []
 
 
-def test_without_a_network_one_is_told_what_to_do_by_hand(toy, cache, monkeypatch):
+def test_without_a_network_the_message_says_what_to_do_by_hand(toy, cache, monkeypatch):
     away = PublishedFile("toy.ungraph", "http://127.0.0.1:9/toy.ungraph")  # nobody listens there
     monkeypatch.setitem(toy.__dict__, "sources", (away, *toy.sources[1:]))
     sentence = (
@@ -481,16 +481,16 @@ def test_a_cache_that_cannot_be_made_is_a_sentence(toy, cache):
 
 @pytest.mark.parametrize("progress", [False, True])
 def test_a_download_tells_how_far_it_is(server, tmp_path, monkeypatch, progress):
-    told = []
+    reported = []
     monkeypatch.setattr(_downloads, "_CHUNK", 1000)
     monkeypatch.setattr(
-        _downloads, "terminal_progress", lambda *words: lambda *report: told.append(report)
+        _downloads, "terminal_progress", lambda *words: lambda *report: reported.append(report)
     )
     server.files["large"] = content = bytes(2500)
     _downloads.download(f"http://{server.host}/large", tmp_path / "large", progress)
     assert (tmp_path / "large").read_bytes() == content
     steps = [(1000, 2500), (2000, 2500), (2500, 2500), (2500, 2500)]
-    assert told == (steps if progress else [])
+    assert reported == (steps if progress else [])
 
 
 def test_a_download_is_silent_where_there_is_no_terminal(toy, capsys):
@@ -512,7 +512,7 @@ def test_the_list_says_what_each_is_and_that_it_is_not_here(toy, server):
     place = lines.index("ppi            3,890   37,845       50  human proteins that interact")
     assert lines[place + 1].strip() == "not here: would be downloaded from snap.stanford.edu"
     assert len(lines) == 1 + 2 * len(REGISTRY)
-    assert not server.asked
+    assert not server.requested
 
 
 def test_the_list_says_where_a_data_set_was_found(toy, cache):
@@ -530,13 +530,13 @@ def test_the_list_of_a_folder_speaks_of_that_folder(toy, cache, tmp_path):
     assert f"not in {tmp_path}" in datasets("toy", "--data-dir", tmp_path).stdout
 
 
-def test_the_command_fetches_what_it_is_asked_for(toy, server, cache):
+def test_the_command_downloads_the_named_data_set(toy, server, cache):
     done = datasets("--download", "toy")
     assert done.exit_code == 0
     assert str(cache / "toy.ungraph") in done.stdout
-    assert sorted(server.asked) == ["published.cmty", "published.ungraph"]
+    assert sorted(server.requested) == ["published.cmty", "published.ungraph"]
     assert datasets("--download", "toy").exit_code == 0
-    assert len(server.asked) == 2
+    assert len(server.requested) == 2
 
 
 def test_a_failed_download_is_a_sentence_and_a_code(toy, server):

@@ -243,6 +243,6 @@ def test_nothing_to_learn_from_leaves_the_cosine():
         ),
     ],
 )
-def test_misunderstandings_are_told(changes, sentence):
+def test_wrong_arguments_are_refused(changes, sentence):
     with pytest.raises(InputError, match=sentence):
         recommend_links(**({"embedding": random_vectors(), "graph": random_graph()} | changes))

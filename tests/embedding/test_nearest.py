@@ -133,9 +133,9 @@ def test_neighbours_by_id(people):
         found["eve"]
 
 
-@pytest.mark.parametrize("asked", ["cid", ["cid"], ("cid",), np.array(["cid"]), ["cid", "cid"]])
-def test_neighbours_of_one(people, asked):
-    found = nearest_neighbors(people, asked, k=9)
+@pytest.mark.parametrize("nodes", ["cid", ["cid"], ("cid",), np.array(["cid"]), ["cid", "cid"]])
+def test_neighbours_of_one(people, nodes):
+    found = nearest_neighbors(people, nodes, k=9)
     assert list(found) == ["cid"]
     assert [node for node, _ in found["cid"]] == ["bob", "dee", "ann"]
 
@@ -189,14 +189,14 @@ def test_an_approximate_search_looks_as_far_as_it_must(monkeypatch):
         return np.mean(nearest_rows(vectors, k=10, method="approximate")[1] >= cosines[:, -1:])
 
     assert recall() == 1  # by looking at all after all
-    told = []
+    reported = []
     monkeypatch.setattr(
-        nearest, "search_progress", lambda *_: lambda done, total: told.append(done / total)
+        nearest, "search_progress", lambda *_: lambda done, total: reported.append(done / total)
     )
     recall()
-    assert told == sorted(told)  # how far it is never goes back
-    assert told[-2:] == [1, 1]
-    assert len(set(told)) > 3
+    assert reported == sorted(reported)  # how far it is never goes back
+    assert reported[-2:] == [1, 1]
+    assert len(set(reported)) > 3
     monkeypatch.setattr(indexing, "_COST", 1)
     assert 0.9 < recall() < 1  # by looking farther
     monkeypatch.setattr(indexing, "_ENOUGH", 0)
@@ -246,7 +246,7 @@ def test_vectors_that_are_not_finite_are_refused(bad):
         ({"embedding": [[1, 2]]}, "expected an Embedding, not a list"),
     ],
 )
-def test_misunderstandings_are_told(people, changes, sentence):
+def test_wrong_arguments_are_refused(people, changes, sentence):
     with pytest.raises(InputError, match=sentence):
         nearest_neighbors(**({"embedding": people} | changes))
 

@@ -114,14 +114,14 @@ def test_which_method_auto_is(monkeypatch):
 @pytest.mark.parametrize(
     ("method", "package", "extra"), [("tsne", "sklearn.manifold", "tsne"), ("umap", "umap", "umap")]
 )
-def test_a_missing_package_is_told(monkeypatch, method, package, extra):
+def test_a_missing_package_is_named(monkeypatch, method, package, extra):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError, match=rf"reinforce2vec\[{extra}\]"):
         project(clouds()[0], method)
 
 
 @pytest.mark.parametrize(
-    ("vectors", "options", "told"),
+    ("vectors", "options", "message"),
     [
         ([[1, 2], [np.nan, 1]], {}, "finite; that of row 1"),
         ([1, 2], {}, "a row for each node"),
@@ -130,6 +130,6 @@ def test_a_missing_package_is_told(monkeypatch, method, package, extra):
         ([[1, 2]], {"seed": -1}, "seed must be"),
     ],
 )
-def test_what_makes_no_picture_is_refused(vectors, options, told):
-    with pytest.raises(InputError, match=told):
+def test_what_makes_no_picture_is_refused(vectors, options, message):
+    with pytest.raises(InputError, match=message):
         project(vectors, **options)

@@ -146,7 +146,7 @@ def test_weights_are_correctly_rounded():
     assert edges.weights.tolist() == [float(word) for word in words]
 
 
-def test_weights_can_be_asked_for_or_left_out():
+def test_weights_can_be_required_or_ignored():
     assert parse("1 2 3\n", weighted=False).weights is None
     assert parse("1 2 -3\n", weighted=False).weights is None
     assert parse("1 2 {'a': 1}\n", weighted=False).weights is None
@@ -529,8 +529,8 @@ def test_words_above_a_column_of_weights_are_a_header(tmp_path):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("weight,source,target", '"source" and "target" stand elsewhere'),
-        ("id,from,to", '"from" and "to" stand elsewhere'),
+        ("weight,source,target", '"source" and "target" are elsewhere'),
+        ("id,from,to", '"from" and "to" are elsewhere'),
         ("source,target,label,weight", '"weight" is column 4'),
     ],
 )

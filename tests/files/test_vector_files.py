@@ -460,7 +460,7 @@ def test_a_folder_in_place_of_a_file_is_refused(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)  # permissions say nothing to root
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     assert "no permission" in refused(check_vectors_path, tmp_path / "v.txt")
 
 
@@ -496,7 +496,7 @@ def test_a_full_disk_is_refused(tmp_path, suffix, monkeypatch):
 
 @pytest.mark.parametrize("scale", [1, 0.3, 0.03])
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_the_room_that_is_asked_for_is_about_what_is_taken(tmp_path, suffix, scale):
+def test_the_estimated_size_is_about_that_of_the_file(tmp_path, suffix, scale):
     vectors = scale * np.random.default_rng(0).normal(size=(500, 64))
     path = tmp_path / f"vectors{suffix}"
     Embedding(range(500), vectors).save(path)

@@ -153,7 +153,7 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 class UntouchedSampler(WalkSampler):
-    """Fails the test if a walk is asked for."""
+    """Fails the test if a walk is made."""
 
     def __iter__(self):
         raise AssertionError("a walk was made before the output was checked")
@@ -180,7 +180,7 @@ def test_a_folder_in_place_of_a_file_is_refused(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)  # permissions say nothing to root
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     assert "no permission" in refused(tmp_path / "walks.txt")
 
 

@@ -17,7 +17,7 @@ def ends_of(graph):
     ("n_nodes", "n_groups", "degree", "mixing"),
     [(1000, 5, 20, 0.2), (200, 7, 6.5, 0.5), (60, 2, 8, 0), (60, 2, 8, 1), (90, 1, 5, 0)],
 )
-def test_planted_groups_have_the_edges_asked_for(n_nodes, n_groups, degree, mixing):
+def test_planted_groups_have_the_requested_edges(n_nodes, n_groups, degree, mixing):
     found = planted_groups(n_nodes, n_groups, degree=degree, mixing=mixing, seed=3)
     graph, labels = found.graph, found.labels
     assert labels.shape == (n_nodes, n_groups)
@@ -90,7 +90,7 @@ def test_popular_nodes_are_popular_in_other_groups_too():
     assert np.corrcoef(own, foreign)[0, 1] > 0.8
 
 
-def test_a_graph_as_dense_as_can_be_asked_for_is_made():
+def test_the_densest_possible_graph_is_made():
     assert planted_groups(100, 5, degree=9.5, mixing=0, exponent=2.01).graph.n_edges == 475
 
 

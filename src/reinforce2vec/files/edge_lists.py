@@ -63,7 +63,7 @@ ID_COLUMN_NAMES = (
     ("id_1", "id_2"),
 )
 
-_WHITESPACE = 0  # the delimiter that stands for any run of spaces and tabs
+_WHITESPACE = 0  # the delimiter that means any run of spaces and tabs
 _DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
 
 
@@ -159,7 +159,7 @@ def _likely_delimiter(line: bytes) -> int:
     """Return the delimiter that a line of data most likely has."""
     # neither quoted text nor the dictionary that networkx writes after an edge counts
     bare = re.sub(rb'"[^"]*"', b'""', line).split(b"{")[0]
-    # a tab beside another blank is part of a run of whitespace
+    # a tab next to another blank is part of a run of whitespace
     if re.fullmatch(rb" *[^\s](?:[^\t]*[^\s])?\t[^\s].*", bare.rstrip()):
         return TAB
     for delimiter in (b",", b";"):
@@ -199,7 +199,7 @@ def _check_columns(line: bytes, delimiter: int, where: str, weighted: bool | Non
         if set(pair) <= set(names) and set(pair) != set(names[:2]):
             raise InputError(
                 f'{where}: expected the ids in the first two columns, but "{pair[0]}" and '
-                f'"{pair[1]}" stand elsewhere: {remedy}'
+                f'"{pair[1]}" are elsewhere: {remedy}'
             )
     if weighted is not False and "weight" in names[3:]:
         raise InputError(

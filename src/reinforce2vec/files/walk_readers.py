@@ -204,12 +204,12 @@ def _describe_problem(walk: list[int], n_ids: int, there_are_ids: str) -> str:
     """Return why a row of a matrix is not a walk."""
     for row in walk:
         if row < -1:
-            return f"holds {row}: row numbers begin at 0, and -1 stands after a walk's end"
+            return f"holds {row}: row numbers begin at 0, and -1 marks the end of a walk"
         if row >= n_ids:
             return f"names row {row}, but {there_are_ids}: rows are counted from 0"
     if not walk or walk[0] < 0:
         return "is empty: it needs a node at least"
-    return "goes on after a -1, which stands only after a walk's end"
+    return "goes on after a -1, which marks the end of a walk"
 
 
 def _from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
@@ -352,7 +352,7 @@ def _read_npy(path: Path) -> StoredWalks:
     if not ids_path.exists():
         raise InputError(
             f"{path}: {ids_path} is missing: it holds the node ids, one a line, in row order, and "
-            "write_walks writes it beside the matrix"
+            "write_walks writes it next to the matrix"
         )
     ids = _read_ids(ids_path)
     with naming(str(path)):
