@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import compiled
 from .errors import InputError, UnknownNode
 
 Ids = NDArray[np.int64] | NDArray[np.object_]
@@ -120,7 +120,7 @@ class Lookup:
 # cannot keep the arrays in registers.)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mixed(h):
     """Spread the bits of a 64-bit number: the finalizer of MurmurHash3."""
     h = (h ^ (h >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
@@ -128,7 +128,7 @@ def mixed(h):
     return h ^ (h >> np.uint64(33))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def number_values(values, start, codes, slots, ids, n):
     """Number integers. A slot holds a row number into `ids`, whose size is the room there is."""
     mask = np.uint64(slots.size - 1)
