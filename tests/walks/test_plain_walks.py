@@ -237,8 +237,8 @@ graphs = [
 reinforced = r2v.ReinforcedWalk
 for graph in graphs:
     for walk in (r2v.FirstOrderWalk(), r2v.SecondOrderWalk(0.3, 4), reinforced(),
-                 reinforced.released(), reinforced("vertex", "epsilon"), reinforced(temperature=0.01),
-                 reinforced.released("kl", "epsilon")):
+                 reinforced.released(), reinforced("vertex", "epsilon"),
+                 reinforced(temperature=0.01), reinforced.released("kl", "epsilon")):
         walks = r2v.sample_walks(graph, walk, length=10, per_node=1, seed=2**64 - 9, backend="cpu")
         print(walks.tolist())
 """

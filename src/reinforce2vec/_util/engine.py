@@ -13,8 +13,7 @@ import warnings
 from collections.abc import Callable
 from threading import Lock
 
-from numba import config
-
+from .compiled import INTERPRETED
 from .errors import InputError
 
 ENGINES = ("fast", "plain")
@@ -26,7 +25,7 @@ _has_failed = False
 
 def use_plain() -> bool:
     """Return whether the plain engine is to be used; InputError if the variable names no engine."""
-    return _chosen() == "plain" or _has_failed or bool(config.DISABLE_JIT)
+    return _chosen() == "plain" or _has_failed or INTERPRETED
 
 
 def fall_back(error: Exception) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .._util.compiled import compiled
 from .._util.ids import FIRST_ROOM, ONE, Ids, IntegerIds, mixed, with_room
 from .fields import parse_integers
 
@@ -16,7 +17,7 @@ from .fields import parse_integers
 # They work as number_values in _util/ids.py does.
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hash_tokens(data, tokens, tags):
     """A 31-bit hash of each data[tokens[i, 0]:tokens[i, 1]]: FNV-1a, its bits spread."""
     for i in range(len(tokens)):

@@ -18,7 +18,7 @@ class Walker(Protocol):
     uses_threads: bool  # whether several threads should call `fill`, each for a chunk
 
     def suits(self, task: Task) -> bool:
-        """Return whether this makes the walks of a task on the same graph and with the same plan."""
+        """Return whether a task, of the same graph and plan, has the same seed and starts."""
 
     def fill(self, first: int, walks: NDArray[np.int32]) -> None:
         """Fill an array (walks, length) with the walks from number `first` on."""

@@ -17,9 +17,9 @@ CHOICES = {
     "annealing": ("constant", "linear", "exponential"),
     "occupation": ("graph", "path"),
 }
-LOG_OF_LAST = -4.605170185988091  # an exponentially annealed weight ends at 1% of its start
-ATTRACTIONS = 1e-6, 1e6  # beyond these it changes nothing but can get lost in rounding
-LARGEST_WEIGHT = 1e12  # a larger one changes nothing but can overflow
+_LOG_OF_LAST = -4.605170185988091  # an exponentially annealed weight ends at 1% of its start
+_ATTRACTIONS = 1e-6, 1e6  # beyond these it changes nothing but can get lost in rounding
+_LARGEST_WEIGHT = 1e12  # a larger one changes nothing but can overflow
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class FirstOrderWalk:
     """DeepWalk's walk: the next node is any neighbour, by edge weight. No memory."""
 
     def check(self) -> None:
-        """Nothing can be wrong with it."""
+        """Do nothing: there are no parameters."""
 
 
 @dataclass(frozen=True)
@@ -143,22 +143,22 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
                 raise InputError(f"candidates must be an integer, not {self.candidates!r}")
             check_number("candidates", self.candidates, least=1)
         check_number("temperature", self.temperature, above=0.0)
-        low, high = ATTRACTIONS
+        low, high = _ATTRACTIONS
         check_number("attraction", self.attraction, least=low, most=high)
         if self.attraction != 1 and not self.draws:
             raise InputError(
-                "attraction says nothing to a walk that takes the best neighbour; it goes with "
+                "attraction has no effect on a walk that takes the best neighbour; it needs "
                 'exploration="ucb", or reward="vertex" and occupation="graph"'
             )
 
     @property
     def draws(self) -> bool:
-        """Whether the reward is a weight in a draw, and not just the best one taken."""
+        """Whether the next node is drawn by reward, instead of taking the best."""
         counts = self.reward == "vertex" and self.occupation == "graph"
         return self.exploration == "ucb" or counts
 
     def exploration_weights(self, decisions: int) -> NDArray[np.float64]:
-        """ε or α at each decision of a walk; zeros without exploration."""
+        """Return ε or α at each decision of a walk; zeros without exploration."""
         if self.exploration == "none":
             return np.zeros(decisions)
         first = self.weight
@@ -170,9 +170,9 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
         curves = {
             "constant": lambda: np.ones(decisions),
             "linear": lambda: 1.0 - progress,
-            "exponential": lambda: np.array([exp(LOG_OF_LAST * share) for share in progress]),
+            "exponential": lambda: np.array([exp(_LOG_OF_LAST * share) for share in progress]),
         }
-        return float(min(first, LARGEST_WEIGHT)) * curves[self.annealing]()
+        return float(min(first, _LARGEST_WEIGHT)) * curves[self.annealing]()
 
 
 Walk = FirstOrderWalk | SecondOrderWalk | ReinforcedWalk

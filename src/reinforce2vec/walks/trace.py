@@ -18,7 +18,7 @@ from .._util.errors import InputError
 from . import scores as scoring
 from .policy import CHOICES
 
-DIVERGENCES = ("kl", "js")
+_DIVERGENCES = ("kl", "js")
 
 
 def occupation(
@@ -103,7 +103,7 @@ def divergences(
     array([0.0566, 0.0499, 0.0201, 0.019 ])
     """
     nodes = _checked_path(path, n_nodes)
-    check_choice("reward", reward, DIVERGENCES)
+    check_choice("reward", reward, _DIVERGENCES)
     by_path = check_choice("occupation", occupation, CHOICES["occupation"]) == "path"
     n_steps = len(nodes) - 1
     if n_steps == 0:

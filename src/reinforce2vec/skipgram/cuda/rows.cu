@@ -1,7 +1,5 @@
 // Rows of the two matrices, spread over the lanes of a warp: a lane has NUMBERS of 32 * NUMBERS.
 
-#include "warp.cu"
-
 #define WIDTH (32 * NUMBERS)
 
 #if NUMBERS % 4 == 0

@@ -76,7 +76,8 @@ def open_walks(graph, weighing, batch, settings, scratch):
 @kernel
 def _open_step(graph, weighing, batch, lane, here, n, nodes, size, settings, c_u):
     """Propose until a neighbour is kept; the first proposal is the one the caller looked at."""
-    key, gamma, scores, top = batch.keys[lane], batch.gammas[lane], settings.scores, settings.tops[n]
+    key, gamma = batch.keys[lane], batch.gammas[lane]
+    scores, top = settings.scores, settings.tops[n]
     begin, end = row_bounds(graph.indptr, here)
     for attempt in range(patience(end - begin)):
         bits = draw(key, gamma, n, 2 * attempt)
@@ -87,6 +88,4 @@ def _open_step(graph, weighing, batch, lane, here, n, nodes, size, settings, c_u
         c = times_seen(nodes, None, lane, size, there)
         if keep * top < softmax_weight(scores, n, c_u, c, 0.0):
             return there
-    return weigh_neighbors(
-        graph, weighing, batch, lane, here, n, nodes, None, size, scores, c_u, 0
-    )
+    return weigh_neighbors(graph, weighing, batch, lane, here, n, nodes, None, size, scores, c_u, 0)

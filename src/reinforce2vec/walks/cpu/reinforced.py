@@ -102,9 +102,7 @@ def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, 
     unvisited = exp(-top) if top > 0.0 else 1.0
     capped = candidates > 0
     if capped and (weighing is not None or degree <= candidates or degree - distinct < candidates):
-        return _weigh_all(
-            graph, weighing, here, n, key, gamma, 2, settings, memory, lane, c_u, top
-        )
+        return _weigh_all(graph, weighing, here, n, key, gamma, 2, settings, memory, lane, c_u, top)
     spared = 0.0 if capped else unvisited
     excess = _fill_masses(settings, n, c_u, top, spared, memory, lane)
     heaviest = largest_weight(here, weighing)

@@ -88,7 +88,7 @@ def _greedy_step(graph, here, n, key, gamma, memory):
 
 @compiled
 def _neighbor_in_block(graph, here, begin, end, left, memory):
-    """Return the neighbour, of a block of nodes, at which the sum of edge weights reaches `left`."""
+    """Return the neighbour in a block of nodes at which the sum of edge weights reaches `left`."""
     chosen = np.int32(-1)
     for place in range(begin, end):
         arc = find_arc(graph, here, memory.nodes[place])

@@ -15,7 +15,7 @@ from .paths import Paths
 from .reinforced import reinforced_walks
 from .second_order import second_order_walks
 
-CHUNK_STEPS = 1 << 16  # what a thread takes at a time
+_CHUNK_STEPS = 1 << 16  # what a thread takes at a time
 
 _KERNELS = {
     Kernel.FIRST_ORDER: first_order_walks,
@@ -33,12 +33,12 @@ class Walker:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.chunk = max(1, CHUNK_STEPS // task.length)
+        self.chunk = max(1, _CHUNK_STEPS // task.length)
         self._graph = adjacency_of(task.graph)
         self._kernel = _KERNELS[task.plan.kernel]
 
     def suits(self, task: Task) -> bool:
-        """Return whether this makes the walks of a task on the same graph and with the same plan."""
+        """Return whether a task, of the same graph and plan, has the same seed and starts."""
         return task.seed == self.task.seed and task.starts is self.task.starts
 
     def fill(self, first: int, walks: NDArray[np.int32]) -> None:
