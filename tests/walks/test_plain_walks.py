@@ -207,6 +207,16 @@ def test_a_fast_engine_that_is_named_is_not_replaced(unset):
     break_fast_engine(unset)
     with pytest.raises(NotImplementedError, match="no such instruction"):
         sample_walks(karate_club(), per_node=1, backend="cpu")
+    assert not engine.use_plain()
+
+
+def test_no_memory_is_no_reason_to_fall_back(unset):
+    def attempt():
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        engine.fast_engine_compiles(attempt)
+    assert not engine.use_plain()
 
 
 def test_an_error_while_walking_is_no_reason_to_fall_back(unset):

@@ -36,6 +36,7 @@ def _on_gpu(task: Task) -> Walker:
 
 
 def _on_cpu(task: Task) -> Walker:
+    _ = task.graph.alias  # made here: a failure would have nothing to do with the engine
     if fast_engine_compiles(lambda: _fast(task).fill(0, np.empty((0, task.length), np.int32))):
         return _fast(task)
     from .plain.walker import Walker
