@@ -223,13 +223,13 @@ def test_seeds_of_64_bits_and_starts_are_the_same():
 
 @pytest.mark.parametrize("walk", REMEMBERING)
 def test_a_thread_forgets_a_walk_before_the_next(walk, monkeypatch):
-    monkeypatch.setattr(cuda_walks, "SCRATCH_BYTES", 40_000)
+    monkeypatch.setattr(cuda_walks, "_SCRATCH_BYTES", 40_000)
     for length in (20, 129):  # in shared memory, and not
         assert_same(toy_graphs.hub(), REMEMBERING[walk], length=length, per_node=5)
 
 
 def test_no_more_threads_remember_than_there_is_room_for(monkeypatch):
-    monkeypatch.setattr(cuda_walks, "SCRATCH_BYTES", 1)
+    monkeypatch.setattr(cuda_walks, "_SCRATCH_BYTES", 1)
     sampler = WalkSampler(toy_graphs.line(), ReinforcedWalk("vertex"), backend="cuda", length=5)
     memory = cuda_walks._memory_for(sampler.task, device.properties())
     assert cuda_walks._threads_for(sampler.task, memory, device.properties()) == 1
@@ -277,7 +277,7 @@ def test_no_walks_at_all():
 
 
 def test_progress_is_reported_and_an_interrupt_ends_between_chunks(monkeypatch):
-    monkeypatch.setattr(cuda_walks, "BUFFER_BYTES", 40 * 100)
+    monkeypatch.setattr(cuda_walks, "_BUFFER_BYTES", 40 * 100)
     reports = []
     options = {"length": 10, "per_node": 5, "backend": "cuda"}
     sample_walks(toy_graphs.random_graph(), progress=lambda *at: reports.append(at), **options)

@@ -175,7 +175,7 @@ WALKS = [
 def test_tables_hold_the_softmax_weights(reward, path, alpha, temperature):
     scores = scores_for(reward, path=path, decisions=60, alpha=alpha, temperature=temperature)
     counts = scores.explore_table.shape[0]
-    assert counts == scoring.TABLE_COUNTS
+    assert counts == scoring._TABLE_COUNTS
     for n in (0, 1, 30, 59):
         for c_u in range(0, counts, 5):
             for c in range(counts):

@@ -18,9 +18,11 @@ import numpy as np
 from numba import config, njit
 
 try:
-    from numba.core.options import DefaultOptions
+    from numba.core import options
 except ImportError:  # numba keeps its options elsewhere
-    DefaultOptions = None
+    options = None  # type: ignore[assignment]
+
+INTERPRETED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 
 def _in_python(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -33,11 +35,12 @@ def _in_python(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # an option that numba does not document: without it everything works, but slowly
-_UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+_KNOWN: Any = getattr(options, "DefaultOptions", None)
+_UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(_KNOWN, "_nrt") else {}
 
 compiled: Any = njit(cache=True, nogil=True)
 kernel: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
 inlined: Any = njit(cache=True, inline="always", **_UNCOUNTED)
 
-if config.DISABLE_JIT:
+if INTERPRETED:
     compiled = kernel = inlined = _in_python

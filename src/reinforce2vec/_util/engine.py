@@ -13,8 +13,7 @@ import warnings
 from collections.abc import Callable
 from threading import Lock
 
-from numba import config
-
+from .compiled import INTERPRETED
 from .errors import InputError
 
 ENGINES = ("fast", "plain")
@@ -26,7 +25,8 @@ _has_failed = False
 
 def use_plain() -> bool:
     """Return whether the plain engine is to be used; InputError if the variable names no engine."""
-    return _chosen() == "plain" or _has_failed or bool(config.DISABLE_JIT)
+    chosen = _chosen()
+    return INTERPRETED or chosen == "plain" or (chosen is None and _has_failed)
 
 
 def fall_back(error: Exception) -> None:

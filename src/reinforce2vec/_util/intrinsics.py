@@ -30,7 +30,7 @@ def fast_multiply_high(typingctx: Any, a: Any, b: Any) -> Any:
 @inlined
 def fast_below(bits, n):  # type: ignore[no-untyped-def]
     """Return what :func:`reinforce2vec._util.random.below` returns, with one multiplication."""
-    return np.int64(fast_multiply_high(bits, np.uint64(n)))
+    return np.int64(fast_multiply_high(bits, np.uint64(n)))  # type: ignore[call-arg]
 
 
 @intrinsic

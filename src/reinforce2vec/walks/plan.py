@@ -13,8 +13,8 @@ from . import scores as scoring
 from .policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, Walk
 from .scores import Scores
 
-LONGEST_RECALLED = 1024  # on longer walks it is faster to count visits under a cap as they happen
-MILD = 8.0  # the largest weight, relative to an unvisited node's, for which proposing is fast
+_LONGEST_RECALLED = 1024  # on longer walks it is faster to count visits under a cap as they happen
+_MILD = 8.0  # the largest weight, relative to an unvisited node's, for which proposing is fast
 
 # how a ReinforcedWalk without mild scores takes its next node: the rules of Kernel.REINFORCED
 GREEDY = 0  # the most visited neighbour
@@ -112,7 +112,7 @@ def _plan_mild(graph: Graph, walk: ReinforcedWalk, length: int) -> Plan | None:
     """Plan DRRW with UCB if scores are mild and visited nodes are found quickly enough."""
     scores = _make_scores(graph, walk, walk.exploration_weights(max(length - 1, 1)))
     tops, floors = scoring.softmax_bounds(scores)
-    if tops.max() > MILD or (walk.candidates and length > LONGEST_RECALLED):
+    if tops.max() > _MILD or (walk.candidates and length > _LONGEST_RECALLED):
         return None
     if not walk.candidates:
         return Plan(Kernel.OPEN, OpenSettings(scores, tops, floors))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.parameters import PARAMETERS, REINFORCED, SECOND_ORDER
 
-LOG_OF_LAST = -4.605170185988091  # an exponentially annealed weight ends at 1% of its start
-LARGEST_WEIGHT = 1e12  # a larger one changes nothing but can overflow
+_LOG_OF_LAST = -4.605170185988091  # an exponentially annealed weight ends at 1% of its start
+_LARGEST_WEIGHT = 1e12  # a larger one changes nothing but can overflow
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class FirstOrderWalk:
     """DeepWalk's walk: the next node is any neighbour, by edge weight. No memory."""
 
     def check(self) -> None:
-        """Nothing can be wrong with it."""
+        """Do nothing: there are no parameters."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
             PARAMETERS["weight"].check(self.weight, most=1.0)
         if self.attraction != 1 and not self.draws:
             raise InputError(
-                "attraction has no effect on a walk that takes the best neighbour; it goes with "
+                "attraction has no effect on a walk that takes the best neighbour; it needs "
                 'exploration="ucb", or reward="vertex" and occupation="graph"',
                 parameter="attraction",
                 value=self.attraction,
@@ -139,12 +139,12 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
 
     @property
     def draws(self) -> bool:
-        """Whether the reward is a weight in a draw, and not just the best one taken."""
+        """Whether the next node is drawn by reward, instead of taking the best."""
         counts = self.reward == "vertex" and self.occupation == "graph"
         return self.exploration == "ucb" or counts
 
     def exploration_weights(self, decisions: int) -> NDArray[np.float64]:
-        """ε or α at each decision of a walk; zeros without exploration."""
+        """Return ε or α at each decision of a walk; zeros without exploration."""
         if self.exploration == "none":
             return np.zeros(decisions)
         first = self.weight
@@ -156,9 +156,9 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
         curves = {
             "constant": lambda: np.ones(decisions),
             "linear": lambda: 1.0 - progress,
-            "exponential": lambda: np.array([exp(LOG_OF_LAST * share) for share in progress]),
+            "exponential": lambda: np.array([exp(_LOG_OF_LAST * share) for share in progress]),
         }
-        return float(min(first, LARGEST_WEIGHT)) * curves[self.annealing]()
+        return float(min(first, _LARGEST_WEIGHT)) * curves[self.annealing]()
 
 
 Walk = FirstOrderWalk | SecondOrderWalk | ReinforcedWalk

@@ -16,7 +16,7 @@ from .._util.errors import InputError
 from .._util.machine import available_cpus
 from .._util.progress import Report, terminal_progress
 from ..graph import Graph
-from .backends import Walker, make_walker
+from ._backends import Walker, make_walker
 from .plan import Plan, Task, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
 

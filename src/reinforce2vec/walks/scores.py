@@ -1,7 +1,8 @@
 """The paper's equations in closed form, one small function each.
 
 Notation (the paper's): at decision n the path is X(0), ..., X(n); N nodes; c is how often a
-candidate x stands in the walk's memory, and c_u how often the start u does. Two readings:
+candidate x occurs in the walk's memory, and c_u how often the start u does. There are two
+variants:
 
 =====================  ======================================  ===================================
 occupation             "graph": the equations as printed       "path": what the released code does
@@ -15,7 +16,7 @@ JS reward              the divergence                          its square root, 
 Everything depends on the small integers n, c and c_u only. Logarithms come from tables filled
 once here; all else adds, multiplies, divides and takes square roots, which IEEE 754 rounds one
 way, and the series for logarithms and `exp` below are made of those. So a score has the same bits
-on every machine and device. For small counts even this is looked up (`softmax_tables`).
+on every machine and device. For small counts even this is looked up (`_softmax_tables`).
 """
 
 from __future__ import annotations
@@ -24,17 +25,16 @@ from math import factorial
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from .._util.compiled import inlined, kernel
+from .._util.compiled import compiled, inlined, kernel
 
-VERTEX, KL, JS = 0, 1, 2
-REWARDS = {"vertex": VERTEX, "kl": KL, "js": JS}
+_VERTEX, _KL, _JS = 0, 1, 2
+_REWARDS = {"vertex": _VERTEX, "kl": _KL, "js": _JS}
 
-TABLE_COUNTS = 32  # counts below this are looked up in softmax_tables
-TABLE_DECISIONS = 1 << 14  # longer walks have no tables, which would take more than 4 MB
-LARGEST_EXPONENT = 600.0  # tables hold exp of scores only where nothing overflows
+_TABLE_COUNTS = 32  # counts below this are looked up in _softmax_tables
+_TABLE_DECISIONS = 1 << 14  # longer walks have no tables, which would take more than 4 MB
+_LARGEST_EXPONENT = 600.0  # tables hold exp of scores only where nothing overflows
 
 
 class Scores(NamedTuple):
@@ -68,13 +68,13 @@ def make_scores(
     decisions = len(explore)
     T = np.arange(decisions, dtype=np.float64) + (1 if path else max(n_nodes, 1))
     z = np.arange(decisions + 2, dtype=np.float64)
-    kind = REWARDS[reward]
-    if kind == KL:
-        of_total = log_one_plus_inverse(T)
-        of_count = z * log_one_plus_inverse(np.maximum(z, 1))  # 0 log 0 = 0
+    kind = _REWARDS[reward]
+    if kind == _KL:
+        of_total = _log_one_plus_inverse(T)
+        of_count = z * _log_one_plus_inverse(np.maximum(z, 1))  # 0 log 0 = 0
     else:
-        of_total = log_one_minus_inverse((2 * T + 1) ** 2)
-        of_count = log_one_minus_inverse(2 * np.maximum(z, 1) + 1)
+        of_total = _log_one_minus_inverse((2 * T + 1) ** 2)
+        of_count = _log_one_minus_inverse(2 * np.maximum(z, 1) + 1)
     bonus = np.cumprod(np.full(z.size, 0.9)) if path else np.zeros_like(z)
     scores = Scores(
         reward=kind,
@@ -84,28 +84,28 @@ def make_scores(
         explore=explore,
         total=T,
         of_total=of_total,
-        unvisited_js=log_one_minus_inverse(2 * T + 1),
+        unvisited_js=_log_one_minus_inverse(2 * T + 1),
         of_count=of_count,
-        of_next_count=log_one_plus_inverse(2 * z + 1),
-        log_visits=np.cumsum(np.append(0.0, log_one_plus_inverse(z[1:]))),
-        vertex_bonus=bonus if kind == VERTEX else np.zeros_like(z),
+        of_next_count=_log_one_plus_inverse(2 * z + 1),
+        log_visits=np.cumsum(np.append(0.0, _log_one_plus_inverse(z[1:]))),
+        vertex_bonus=bonus if kind == _VERTEX else np.zeros_like(z),
         exploit_table=np.zeros((0, 0)),
         explore_table=np.zeros((0, 0)),
     )
-    if decisions > TABLE_DECISIONS:
+    if decisions > _TABLE_DECISIONS:
         return scores
-    exploit_table, explore_table = softmax_tables(scores, min(TABLE_COUNTS, decisions + 1))
+    exploit_table, explore_table = _softmax_tables(scores, min(_TABLE_COUNTS, decisions + 1))
     return scores._replace(exploit_table=exploit_table, explore_table=explore_table)
 
 
 def softmax_bounds(scores: Scores) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds of a candidate's weight relative to an unvisited one's, for DRRW with UCB.
+    """Return bounds of a candidate's weight relative to an unvisited one's, for DRRW with UCB.
 
     By n: an upper bound, since no divergence is below 0 and U is largest where c is 0. By c_u: a
     lower bound, since Q grows with c and U stays above 0. The margins outweigh all rounding.
     """
     tops = np.empty_like(scores.explore)
-    fill_tops(scores, tops)
+    _fill_tops(scores, tops)
     tops *= max(scores.attraction, 1.0)
     steepest = scores.explore.max(initial=0.0) * scores.inverse_temperature
     floors = np.array([exp(-u * steepest) for u in np.sqrt(scores.log_visits)])
@@ -113,9 +113,9 @@ def softmax_bounds(scores: Scores) -> tuple[NDArray[np.float64], NDArray[np.floa
     return tops * (1 + 1e-12), floors * (1 - 1e-12)
 
 
-@njit(cache=True)
-def fill_tops(scores, tops):
-    """By n: exp of how far an unvisited node's score lies below 1, over the temperature."""
+@compiled
+def _fill_tops(scores, tops):
+    """Fill, by n, exp of how far an unvisited node's score lies below 1, over the temperature."""
     for n in range(tops.size):
         tops[n] = exp(divergence(scores, n, 0) * scores.inverse_temperature)
 
@@ -124,14 +124,14 @@ def fill_tops(scores, tops):
 
 
 @kernel
-def kl_divergence(scores, n, z):
-    """D_KL(w(n) || w^x(n)) = log((T+1)/T) - (z/T) log((z+1)/z)."""
+def _kl_divergence(scores, n, z):
+    """Return D_KL(w(n) || w^x(n)) = log((T+1)/T) - (z/T) log((z+1)/z)."""
     return scores.of_total[n] - scores.of_count[z] / scores.total[n]
 
 
 @kernel
-def js_divergence(scores, n, z):
-    """D_JS(w(n), w^x(n)) in nats.
+def _js_divergence(scores, n, z):
+    """Return D_JS(w(n), w^x(n)) in nats.
 
     With e = log(1 - 1/((2z+1)(2T+1))) the N-term sums fold into
     2 D = log(1 - 1/(2T+1)^2) + (z/T) (log(2z/(2z+1)) - e) + ((z+1)/(T+1)) (log((2z+2)/(2z+1)) - e).
@@ -149,33 +149,33 @@ def js_divergence(scores, n, z):
 
 @kernel
 def divergence(scores, n, c):
-    """How far the occupation vector moves if a node seen c times comes next (DRRW's Q')."""
+    """Return how far the occupation vector moves if a node seen c times comes next (DRRW's Q')."""
     z = c if scores.path else c + 1
-    if scores.reward == KL:
-        return kl_divergence(scores, n, z)
-    d = js_divergence(scores, n, z)
+    if scores.reward == _KL:
+        return _kl_divergence(scores, n, z)
+    d = _js_divergence(scores, n, z)
     return np.sqrt(max(d, 0.0)) if scores.path else d
 
 
 @kernel
 def exploitation(scores, n, c):
-    """Q: 1 + c for VRRW (with its bonus on the path), 1 - divergence for DRRW."""
-    if scores.reward == VERTEX:
+    """Return Q: 1 + c for VRRW (with its bonus on the path), 1 - divergence for DRRW."""
+    if scores.reward == _VERTEX:
         return 1.0 + c + scores.explore[n] * scores.vertex_bonus[c]
     return 1.0 - divergence(scores, n, c)
 
 
 @kernel
 def exploration(scores, c_u, c):
-    """U = sqrt(log(1 + c_u) / (1 + c)); none where VRRW on the path has its bonus instead."""
-    if scores.path and scores.reward == VERTEX:
+    """Return U = sqrt(log(1 + c_u) / (1 + c)); 0 where VRRW on the path has its bonus instead."""
+    if scores.path and scores.reward == _VERTEX:
         return 0.0
     return np.sqrt(scores.log_visits[c_u] / (1.0 + c))
 
 
 @kernel
 def exponent(scores, n, c_u, c):
-    """(Q + weight U) / temperature of a node seen c times, less that of an unvisited one."""
+    """Return (Q + weight U) / temperature of a node seen c times, less that of an unvisited one."""
     exploit = exploitation(scores, n, c) - exploitation(scores, n, 0)
     explore = exploration(scores, c_u, c) - exploration(scores, c_u, 0)
     return (exploit + scores.explore[n] * explore) * scores.inverse_temperature
@@ -183,9 +183,9 @@ def exponent(scores, n, c_u, c):
 
 @inlined
 def softmax_weight(scores, n, c_u, c, shift):
-    """exp(exponent - shift) of a node seen c times, times its attraction, if there is any.
+    """Return exp(exponent - shift) of a node seen c times, times the attraction if it was visited.
 
-    From the tables where they reach.
+    Looked up in the tables where they reach.
     """
     tabled = scores.explore_table.shape[0]
     if c < tabled and c_u < tabled and shift == 0.0:
@@ -197,11 +197,11 @@ def softmax_weight(scores, n, c_u, c, shift):
     return weight * scores.attraction if c > 0 else weight
 
 
-@njit(cache=True)
-def softmax_tables(scores, counts):
-    """exp of the scores for counts below `counts`, relative to an unvisited node, in two factors.
+@compiled
+def _softmax_tables(scores, counts):
+    """Return exp of the scores of counts below `counts`, relative to an unvisited node's.
 
-    The product exploit_table[n, c] * explore_table[c_u, c] is the weight in the softmax. Both
+    There are two factors: exploit_table[n, c] * explore_table[c_u, c] is the weight. Both
     are empty where the exploration weight changes along the walk or a score is too large: kernels
     then compute.
     """
@@ -222,7 +222,7 @@ def softmax_tables(scores, counts):
     annealed = False
     for n in range(1, decisions):
         annealed |= scores.explore[n] != scores.explore[0]
-    if annealed or largest > LARGEST_EXPONENT:
+    if annealed or largest > _LARGEST_EXPONENT:
         return np.empty((0, 0)), np.empty((0, 0))
     for n in range(decisions):
         for c in range(counts):
@@ -246,7 +246,7 @@ _LN2_LOW = 1.90821492927058770002e-10
 
 @kernel
 def exp(x):
-    """e^x to within 2 units in the last place, from adds and multiplies only.
+    """Return e^x to within 2 units in the last place, from adds and multiplies only.
 
     Below -700 it gives 0, above 700 infinity.
     """
@@ -264,7 +264,7 @@ def exp(x):
 
 @kernel
 def _log_one_minus(y):
-    """log(1 - y) for 0 < y <= 1/9, as -2 artanh(y / (2 - y)); the series' rest is below 1e-17."""
+    """Return log(1 - y) for 0 < y <= 1/9, as -2 artanh(y / (2 - y)); the rest is below 1e-17."""
     s = y / (2.0 - y)
     square = s * s
     series = 0.0
@@ -273,18 +273,18 @@ def _log_one_minus(y):
     return -2.0 * s * series
 
 
-def log_one_plus_inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log(1 + 1/x) for x >= 1, as 2 artanh(1 / (2x + 1))."""
+def _log_one_plus_inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log(1 + 1/x) for x >= 1, as 2 artanh(1 / (2x + 1))."""
     return 2.0 * _artanh(1.0 / (2.0 * x + 1.0))
 
 
-def log_one_minus_inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log(1 - 1/x) for x >= 3, as -2 artanh(1 / (2x - 1))."""
+def _log_one_minus_inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log(1 - 1/x) for x >= 3, as -2 artanh(1 / (2x - 1))."""
     return -2.0 * _artanh(1.0 / (2.0 * x - 1.0))
 
 
 def _artanh(s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """artanh(s) for 0 < s <= 1/3 by its series, whose rest is below 1e-17."""
+    """Return artanh(s) for 0 < s <= 1/3 by its series, whose rest is below 1e-17."""
     square = s * s
     series = np.zeros_like(s)
     for i in range(37, 0, -2):

@@ -18,7 +18,7 @@ from .._util.errors import InputError
 from .._util.parameters import PARAMETERS
 from . import scores as scoring
 
-DIVERGENCES = ("kl", "js")
+_DIVERGENCES = ("kl", "js")
 
 
 def occupation(
@@ -103,7 +103,7 @@ def divergences(
     array([0.0566, 0.0499, 0.0201, 0.019 ])
     """
     nodes = _checked_path(path, n_nodes)
-    check_choice("reward", reward, DIVERGENCES)
+    check_choice("reward", reward, _DIVERGENCES)
     by_path = PARAMETERS["occupation"].check(occupation) == "path"
     n_steps = len(nodes) - 1
     if n_steps == 0:

@@ -34,7 +34,7 @@ IGNORED_OPTIONS = ("--std=", "--fmad=", "--use_fast_math", "--gpu-architecture="
 MEMORY = 8 << 30  # bytes that the device has
 UNIT = 512  # bytes in which it is handed out
 GARBAGE = 0xA5  # what memory holds that nobody has written to
-USUAL_SHARED = 48 << 10  # bytes of shared memory that a block gets unasked
+USUAL_SHARED = 48 << 10  # bytes of shared memory that a block gets by default
 MOST_SHARED = 232448  # and at most
 AT_WORK = Lock()  # the device has one kernel under way at a time, whoever launched it
 

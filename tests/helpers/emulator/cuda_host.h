@@ -1,4 +1,4 @@
-// What CUDA C++ adds to C++, for one processor: so that the package's kernels can be compiled by
+// What CUDA C++ adds to C++, for one CPU core: so that the package's kernels can be compiled by
 // a host compiler and tested where there is no device. Blocks run one after the other. So do the
 // threads of a block, unless the source meets other threads (WARPS): then each thread is a fiber,
 // and a warp function writes its value, switches to the next lane, and reads when resumed.

@@ -1,4 +1,4 @@
-// Counter-based random numbers, bit for bit those of walks/random.py: every draw is a pure
+// Counter-based random numbers, bit for bit those of _util/random.py: every draw is a pure
 // function of (seed, walk, step, draw).
 
 struct Stream {

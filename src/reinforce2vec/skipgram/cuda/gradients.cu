@@ -3,7 +3,6 @@
 // `gradients` has PLACES numbers for each context. Each lane finds that of one context and one
 // target; with tensor cores, which leave two scores in a lane, those of two contexts.
 
-#include "targets.cu"
 #include "rows.cu"
 #include "warp.cu"
 

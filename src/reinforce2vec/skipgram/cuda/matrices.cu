@@ -10,11 +10,11 @@ extern "C" __global__ void fill_inputs(
 ) {
     const long long all = rows * width, stride = (long long)gridDim.x * blockDim.x;
     for (long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x; at < all; at += stride) {
-        const int column = (int)(at % width);
+        const int dimension = (int)(at % width);
         float number = 0.0f;
-        if (column < dimensions) {
+        if (dimension < dimensions) {
             const Stream stream = make_stream(seed ^ BEGINNING, at / width);
-            number = (float)((unit(draw(stream, column, 0)) - 0.5) / dimensions);
+            number = (float)((unit(draw(stream, dimension, 0)) - 0.5) / dimensions);
         }
         inputs[at] = number;
     }

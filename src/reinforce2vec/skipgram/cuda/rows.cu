@@ -1,7 +1,5 @@
 // Rows of the two matrices, spread over the lanes of a warp: a lane has NUMBERS of 32 * NUMBERS.
 
-#include "warp.cu"
-
 #define WIDTH (32 * NUMBERS)
 
 #if NUMBERS % 4 == 0
@@ -92,10 +90,10 @@ __device__ __forceinline__ void put(float* row, int lane, const Part& part) {
     }
 }
 
-// How far a row has come, or a share of it.
-__device__ __forceinline__ Part way(const Part& from, const Part& to, float share) {
+// How far a row has come, times a factor.
+__device__ __forceinline__ Part way(const Part& from, const Part& to, float factor) {
     Part part;
 #pragma unroll
-    for (int i = 0; i < NUMBERS; ++i) part.of[i] = share * (to.of[i] - from.of[i]);
+    for (int i = 0; i < NUMBERS; ++i) part.of[i] = factor * (to.of[i] - from.of[i]);
     return part;
 }

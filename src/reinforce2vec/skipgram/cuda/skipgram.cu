@@ -1,4 +1,4 @@
-// Skip-gram with negative sampling, as skipgram/kernels.py has it: a warp trains on one walk.
+// Skip-gram with negative sampling, as in skipgram/cpu/kernels.py: a warp trains on one walk.
 //
 // The rows around the centre stay in shared memory while the window passes over them, so that each
 // is read and written once for all the centres it is around; with SLOTS = 0, where they do not fit,

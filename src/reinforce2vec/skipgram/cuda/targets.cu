@@ -1,6 +1,7 @@
 // Rows of outputs: those of a centre and its negatives, TARGETS at a time.
 
 #include "rows.cu"
+#include "warp.cu"
 
 struct Targets {
     Part row[TARGETS];

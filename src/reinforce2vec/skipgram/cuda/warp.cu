@@ -3,8 +3,8 @@
 // Macros: NUMBERS (of a row, for each lane), TARGETS (handled at once, up to 8), GROUPS (of targets
 // of a centre), CONTEXTS (scored at once, up to 8), SLOTS (rows of the window in shared memory, up
 // to 32), TENSOR (whether tensor cores score), AHEAD (positions whose negatives are drawn at once,
-// up to 32), BLOCKS (warps for a multiprocessor to hold), SUBSAMPLED (whether `keep` counts), PLACES (room for the gradients
-// of one context).
+// up to 32), BLOCKS (warps that a multiprocessor is to hold), SUBSAMPLED (whether `keep` is used),
+// PLACES (room for the gradients of one context).
 
 #ifndef EMULATED
 #define SHARED_MEMORY(type, name) extern __shared__ __align__(16) type name[]

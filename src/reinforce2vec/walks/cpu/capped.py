@@ -25,7 +25,7 @@ from .lanes import begin_walks
 from .neighbors import WINDOW, find_arc_near, likely_window, row_bounds, shorter_row
 from .softmax import find_place, padded, weigh_neighbors
 
-PATIENT_TURNS = 64  # proposals of remembered nodes before every neighbour is weighed
+_PATIENT_TURNS = 64  # proposals of remembered nodes before every neighbour is weighed
 
 
 class CappedScratch(NamedTuple):
@@ -93,7 +93,7 @@ def capped_walks(graph, weighing, batch, settings, scratch):
                 n_undecided = _refuse_strangers(graph, scratch, n_kept, n_undecided)
                 n_fresh = _refuse_visited(graph, scratch, n_fresh)
                 turn += 1
-                if turn >= PATIENT_TURNS:
+                if turn >= _PATIENT_TURNS:
                     n_weighed = _give_up(scratch, n_undecided, n_weighed)
                     n_undecided = 0
             _weigh(graph, weighing, batch, base, n, settings, scratch, n_weighed)

@@ -76,12 +76,8 @@ def open_walks(graph, weighing, batch, settings, scratch):
 @kernel
 def _open_step(graph, weighing, batch, lane, here, n, nodes, size, settings, c_u):
     """Propose until a neighbour is kept; the first proposal is the one the caller looked at."""
-    key, gamma, scores, top = (
-        batch.keys[lane],
-        batch.gammas[lane],
-        settings.scores,
-        settings.tops[n],
-    )
+    key, gamma = batch.keys[lane], batch.gammas[lane]
+    scores, top = settings.scores, settings.tops[n]
     begin, end = row_bounds(graph.indptr, here)
     for attempt in range(patience(end - begin)):
         bits = draw(key, gamma, n, 2 * attempt)

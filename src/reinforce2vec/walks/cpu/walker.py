@@ -19,9 +19,9 @@ from .reinforced import make_reinforced_scratch, reinforced_walks
 from .second_order import second_order_walks
 from .softmax import padded
 
-LANES = 32  # walks that advance in turn, at most
-LANE_BYTES = 4 << 20  # scratch memory that they may take together
-CHUNK_STEPS = 1 << 16  # what a thread takes at a time: some milliseconds of work
+_LANES = 32  # walks that advance in turn, at most
+_LANE_BYTES = 4 << 20  # scratch memory that they may take together
+_CHUNK_STEPS = 1 << 16  # what a thread takes at a time: some milliseconds of work
 
 
 class _Implementation(NamedTuple):
@@ -61,11 +61,11 @@ class Walker:
         self._weighing = task.graph.alias  # made once, before threads need it
         self._implementation = _IMPLEMENTATIONS[task.plan.kernel]
         a_lane = self._implementation.bytes_per_lane(task.length, task.graph.n_nodes)
-        self._lanes = max(1, min(LANES, LANE_BYTES // max(a_lane, 1)))
-        self.chunk = max(self._lanes, CHUNK_STEPS // task.length)
+        self._lanes = max(1, min(_LANES, _LANE_BYTES // max(a_lane, 1)))
+        self.chunk = max(self._lanes, _CHUNK_STEPS // task.length)
 
     def suits(self, task: Task) -> bool:
-        """Return whether this makes the walks of a task on the same graph and with the same plan."""
+        """Return whether a task, of the same graph and plan, has the same seed and starts."""
         return task.seed == self.task.seed and task.starts is self.task.starts
 
     def fill(self, first: int, walks: NDArray[np.int32]) -> None:

@@ -8,6 +8,7 @@
 // lies in shared memory, else in `far_nodes` and `far_counts`. Entry e of all threads lies side by
 // side.
 
+#include "../../_util/cuda/random.cu"
 #include "graph.cu"
 #include "trail.cu"
 #include "scores.cu"

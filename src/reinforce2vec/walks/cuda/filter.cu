@@ -1,4 +1,4 @@
-// 128 bits that know most of the nodes which a walk has not been at.
+// 128 bits that rule out most of the nodes which a walk has not been at.
 struct Filter {
     unsigned long long low, high;
 

@@ -1,5 +1,6 @@
 // Each step a neighbour by weight. One draw and two loads a step.
 
+#include "../../_util/cuda/random.cu"
 #include "graph.cu"
 #include "trail.cu"
 

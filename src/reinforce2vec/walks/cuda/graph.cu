@@ -1,4 +1,4 @@
-// The graph on the card, drawing a neighbour and finding an edge: walks/neighbors.py.
+// The graph in GPU memory, drawing a neighbour and finding an edge, as in walks/cpu/neighbors.py.
 //
 // WIDE: there are 2^32 arcs or more. WEIGHTED: arcs have weights. DIRECTED: an edge stands in its
 // source's row only.

@@ -1,5 +1,5 @@
-// What a walk remembers: its nodes, ordered by how often it has been there, as walks/memory.py
-// orders them.
+// What a walk remembers: its nodes, ordered by how often it has been there, in the
+// same order as in walks/cpu/memory.py.
 //
 // PLACE_BYTES: what it takes to count the nodes of a walk. Entry e of all threads lies side by
 // side.

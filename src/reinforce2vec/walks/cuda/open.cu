@@ -1,5 +1,6 @@
 // DRRW with UCB, every neighbour a candidate: little more than one draw a step.
 
+#include "../../_util/cuda/random.cu"
 #include "graph.cu"
 #include "trail.cu"
 #include "scores.cu"
@@ -27,7 +28,7 @@ __device__ __forceinline__ int open_step(const Graph& graph, Row row, int n, Str
 }
 
 // Relative to an unvisited node's, no weight exceeds tops[n] or is below floors[c_u]: under that
-// share a proposal is kept without asking how often the walk has been there.
+// share a proposal is kept without looking up how often the walk has been there.
 extern "C" __global__ void __launch_bounds__(256)
 open_walks(GRAPH_PARAMETERS, WALK_PARAMETERS, SCORE_PARAMETERS, const double *__restrict__ tops,
            const double *__restrict__ floors) {

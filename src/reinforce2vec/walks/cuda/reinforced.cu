@@ -1,8 +1,9 @@
-// The walks that remember, but for those of open.cu and capped.cu, which are mild.
+// The walks that remember, except for those with mild scores (open.cu, capped.cu).
 //
 // The next node is the most visited neighbour, or is drawn from a mixture of neighbours and
-// remembered nodes, of which one that is no neighbour is drawn again.
+// remembered nodes; a remembered node that is no neighbour is drawn again.
 
+#include "../../_util/cuda/random.cu"
 #include "graph.cu"
 #include "trail.cu"
 #include "scores.cu"
@@ -165,7 +166,7 @@ __device__ __forceinline__ int mixture_step(const Graph& graph, int here, Row ro
 }
 
 // Take the neighbour visited most, which has the best reward; ties by weight at random. Remembered
-// nodes are asked from the most visited on, block by block, until one is a neighbour.
+// nodes are looked at from the most visited on, block by block, until one is a neighbour.
 __device__ __forceinline__ int greedy_step(const Graph& graph, int here, Row row, int n,
                                            Stream stream, const Memory& memory) {
     for (int place = 0; place < memory.distinct;) {

@@ -1,5 +1,6 @@
 // node2vec's walk by rejection. About one draw and one look-up of an edge a step.
 
+#include "../../_util/cuda/random.cu"
 #include "graph.cu"
 #include "trail.cu"
 

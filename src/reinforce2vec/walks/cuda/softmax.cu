@@ -1,5 +1,6 @@
 // What the softmax kernels of mild scores share: weighing every neighbour.
 
+#include "../../_util/cuda/random.cu"
 #include "graph.cu"
 #include "scores.cu"
 

@@ -20,8 +20,8 @@ from ..plan import Kernel, Task
 from ..scores import Scores
 
 _RESIDENT = 768  # threads of a multiprocessor that have registers enough to remember
-SCRATCH_BYTES = 1 << 30  # what all threads may remember together
-BUFFER_BYTES = 64 << 20  # walks on their way to the host
+_SCRATCH_BYTES = 1 << 30  # what all threads may remember together
+_BUFFER_BYTES = 64 << 20  # walks on their way to the host
 
 
 class _ThreadMemory(NamedTuple):
@@ -104,7 +104,7 @@ class Walker:
         self._lock = Lock()
 
     def suits(self, task: Task) -> bool:
-        """Return whether this makes the walks of a task on the same graph and with the same plan."""
+        """Return whether a task, of the same graph and plan, has the same seed and starts."""
         return self._seed == task.seed and np.array_equal(self._starts, task.starts)
 
     def fill(self, first: int, walks: NDArray[np.int32]) -> None:
@@ -143,7 +143,7 @@ def bytes_for_device(task: Task) -> int:
 
 def _buffer_rows(task: Task) -> int:
     """Return how many walks are copied to the host at a time."""
-    return max(1, min(task.n_walks, BUFFER_BYTES // (4 * task.length)))
+    return max(1, min(task.n_walks, _BUFFER_BYTES // (4 * task.length)))
 
 
 # -- what walks remember -------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def _threads_for(task: Task, memory: _ThreadMemory, gpu: Device) -> int:
         return min(blocks, 2**31 - 1) * THREADS
     held = gpu.multiprocessors * max(1, min(gpu.threads, _RESIDENT) // THREADS)
     resident = min(blocks, held) * THREADS
-    fitting = SCRATCH_BYTES // memory.scratch_bytes
+    fitting = _SCRATCH_BYTES // memory.scratch_bytes
     return max(1, min(resident, fitting if fitting < THREADS else fitting // THREADS * THREADS))
 
 

@@ -18,7 +18,7 @@ class Walker(Protocol):
     uses_threads: bool  # whether several threads should call `fill`, each for a chunk
 
     def suits(self, task: Task) -> bool:
-        """Return whether this makes the walks of a task on the same graph and with the same plan."""
+        """Return whether a task, of the same graph and plan, has the same seed and starts."""
 
     def fill(self, first: int, walks: NDArray[np.int32]) -> None:
         """Fill an array (walks, length) with the walks from number `first` on."""
@@ -36,6 +36,7 @@ def _on_gpu(task: Task) -> Walker:
 
 
 def _on_cpu(task: Task) -> Walker:
+    _ = task.graph.alias  # made here: a failure would have nothing to do with the engine
     if fast_engine_compiles(lambda: _fast(task).fill(0, np.empty((0, task.length), np.int32))):
         return _fast(task)
     from .plain.walker import Walker
