@@ -157,7 +157,7 @@ def bytes_for(graph: Graph, dimensions: int) -> int:
     return an_arc * len(graph.indices) + result + _bytes_for_signals(graph, dimensions)
 
 
-def bytes_on_card(graph: Graph, dimensions: int) -> int:
+def bytes_on_gpu(graph: Graph, dimensions: int) -> int:
     """Memory that smoothing takes on a card, the graph included."""
     arcs = len(graph.indices) * (2 if graph.directed else 1)
     an_arc = 12 if graph.weighted else 4
@@ -182,10 +182,10 @@ def _smooth(
         raise InputError("some vectors hold numbers that are not finite: they cannot be smoothed")
     work = f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
     numbers = order * dimensions * (nodes + len(graph.indices))
-    on_card = device.choose(backend, "smoothing", numbers) == "cuda"
+    on_gpu = device.choose(backend, "smoothing", numbers) == "cuda"
     xp: Any
     links: Links
-    if on_card and device.has_room(bytes_on_card(graph, dimensions), work, backend):
+    if on_gpu and device.has_room(bytes_on_gpu(graph, dimensions), work, backend):
         graph = undirected(graph)
         xp, links = device.cupy(), DeviceLinks(graph)
     else:
