@@ -31,7 +31,6 @@ from reinforce2vec._util import arrays
 from reinforce2vec._util.cuda import device
 from reinforce2vec.cli.main import app
 from reinforce2vec.cli.speech import USAGE
-from reinforce2vec.models import reinforce2vec as model
 from reinforce2vec.models import smoothing
 from reinforce2vec.skipgram.checkpoint import read_checkpoint
 from reinforce2vec.skipgram.corpus import SampledWalks

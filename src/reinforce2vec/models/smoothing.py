@@ -1,4 +1,4 @@
-"""Vectors made smoother along a graph: ProNE's spectral propagation."""
+"""Smooth vectors along a graph: ProNE's spectral propagation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..graph import Graph
 from ..graph.matrices import principal_axes, roots_of, undirected
 from .cuda.smoothing import DeviceLinks
 
-COLUMNS = 32  # filtered at a time: what is in use stays near the processor; a warp has 32 lanes
-BLOCKS = 8  # of so many columns, in memory at once
+COLUMNS = 32  # filtered at a time, so that they stay in the cache; a warp has 32 lanes
+_BLOCKS = 8  # of so many columns, in memory at once
 ROWS = 1 << 14  # turned at a time
 
-Array = Any  # of numpy, or on the card
+Array = Any  # of numpy, or of CuPy on a GPU
 
 
 @overload
@@ -62,35 +62,35 @@ def smooth(
 ) -> Embedding | NDArray[np.float32]:
     """Make vectors follow the graph: neighbours and whole groups of nodes come closer.
 
-    This is the spectral propagation of ProNE (Zhang et al., IJCAI 2019), which works on vectors
-    of any origin. Every column is seen as a signal on the nodes. A band-pass filter, Gaussian
-    around the eigenvalue `mu` of the random-walk Laplacian, keeps what varies along the graph
-    at about that pace; then every node takes the sum over its neighbours and itself. The columns
-    are made orthogonal again, and each vector gets the length 1.
+    This is the spectral propagation of ProNE (Zhang et al., IJCAI 2019), which works on any
+    vectors. Every column is a signal on the nodes. A band-pass filter, Gaussian around the
+    eigenvalue `mu` of the random-walk Laplacian, keeps the frequencies near it; then every node
+    gets the sum over its neighbours and itself. The columns are made orthogonal again, and each
+    vector is scaled to length 1.
 
     Parameters
     ----------
     embedding : Embedding or array (n_nodes, dimensions)
-        The vectors. Rows of an array stand in `graph.ids` order; an Embedding is matched by ids.
+        The vectors. Rows of an array are in `graph.ids` order; an Embedding is matched by ids.
     graph : Graph
-        The graph, or anything that :meth:`Graph.from_any` takes. Directions are set aside: an
-        edge that leads both ways counts once, with the weights of both. Every node gets a
-        self-loop, as heavy as the mean edge.
+        The graph, or anything that :meth:`Graph.from_any` accepts. Directions are ignored: an edge
+        that leads both ways counts once, with the weights of both. Every node gets a self-loop
+        with the mean weight of an edge.
     order : int, default 10
-        Terms of the Chebyshev series that stands for the filter; each costs two products with
-        the adjacency.
+        Terms of the Chebyshev series that approximates the filter; each costs two products with
+        the adjacency matrix.
     mu : float, default 0.2
-        Where the filter is centred, from 0 (what hardly varies between neighbours) to 2.
+        Centre of the filter, from 0 (signals that hardly vary between neighbours) to 2.
     theta : float, default 0.5
-        How narrow the filter is.
-    backend : {"auto", "cpu", "cuda"}
-        Where to work. "auto", the default, takes a graphics card if there is one, it has the room
-        and the work is large enough to pay. Results are the same up to the last bits.
+        Narrowness of the filter.
+    backend : {"auto", "cpu", "cuda"}, default "auto"
+        Where to work. "auto" uses a GPU if there is one, the work is large enough and it fits into
+        the GPU's memory. Results are the same up to the last bits.
 
     Returns
     -------
     Embedding or float32 array
-        Of the kind that was given, and with its rows in the same order.
+        Of the same type as the input, with rows in the same order.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def smooth(
 
 
 def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
-    """The parameters of the filter; InputError if one makes no sense."""
+    """Return the parameters of the filter; InputError if one is out of range."""
     return (
         check_count("order", order, 2),
         check_number("mu", mu, least=0.0, most=2.0),
@@ -130,10 +130,10 @@ def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
 
 
 class Links(Protocol):
-    """An undirected graph, along which vectors go."""
+    """An undirected graph to smooth along."""
 
     def mixed(self, values: Array, near: Array, own: Array) -> Array:
-        """own * values + near * (the sum over the neighbours, by weight), for every node."""
+        """Return own * values + near * (the weighted sum over the neighbours), for every node."""
 
 
 class HostLinks:
@@ -143,7 +143,7 @@ class HostLinks:
         self._adjacency = graph.to_scipy()
 
     def mixed(self, values: Array, near: Array, own: Array) -> Array:
-        """own * values + near * (the sum over the neighbours, by weight), for every node."""
+        """Return own * values + near * (the weighted sum over the neighbours), for every node."""
         sums = self._adjacency @ values
         sums *= near[:, None]
         sums += own[:, None] * values
@@ -151,22 +151,22 @@ class HostLinks:
 
 
 def bytes_for(graph: Graph, dimensions: int) -> int:
-    """Memory that smoothing takes on the CPU, beside the graph and the vectors."""
+    """Estimate the memory of smoothing on the CPU, beside the graph and the vectors."""
     an_arc = 60 if graph.directed else 16
     result = 4 * dimensions * graph.n_nodes
     return an_arc * len(graph.indices) + result + _bytes_for_signals(graph, dimensions)
 
 
 def bytes_on_gpu(graph: Graph, dimensions: int) -> int:
-    """Memory that smoothing takes on a card, the graph included."""
+    """Estimate the GPU memory of smoothing, the graph included."""
     arcs = len(graph.indices) * (2 if graph.directed else 1)
     an_arc = 12 if graph.weighted else 4
     return an_arc * arcs + 8 * graph.n_nodes + _bytes_for_signals(graph, dimensions)
 
 
 def _bytes_for_signals(graph: Graph, dimensions: int) -> int:
-    """Of all columns, of the blocks of columns and of rows under way, and of degrees."""
-    columns = dimensions + BLOCKS * min(COLUMNS, dimensions) + 6
+    """Estimate the memory for all columns, the blocks under way, and the degrees."""
+    columns = dimensions + _BLOCKS * min(COLUMNS, dimensions) + 6
     return 8 * (columns * graph.n_nodes + 5 * dimensions * min(ROWS, graph.n_nodes))
 
 
@@ -176,10 +176,10 @@ def _bytes_for_signals(graph: Graph, dimensions: int) -> int:
 def _smooth(
     vectors: NDArray[np.float32], graph: Graph, order: int, mu: float, theta: float, backend: str
 ) -> NDArray[np.float32]:
-    """Check what is needed, and smooth where the backend says."""
+    """Check vectors and memory, and smooth on the CPU or the GPU."""
     nodes, dimensions = vectors.shape
     if not np.isfinite(vectors).all():
-        raise InputError("some vectors hold numbers that are not finite: they cannot be smoothed")
+        raise InputError("some vectors have numbers that are not finite: they cannot be smoothed")
     work = f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
     numbers = order * dimensions * (nodes + len(graph.indices))
     on_gpu = device.choose(backend, "smoothing", numbers) == "cuda"
@@ -205,7 +205,7 @@ def _blocks(size: int, step: int) -> Iterator[slice]:
 
 
 def _with_self_loops(graph: Graph) -> tuple[float, NDArray[np.float64]]:
-    """What makes the mean weight 1, and the degrees by weight, with a self-loop of 1 each."""
+    """Return the factor that makes the mean weight 1, and the degrees with self-loops of 1."""
     if graph.weights is None or graph.weights.size == 0:
         return 1.0, 1 + graph.degrees.astype(np.float64)
     unit = float(1 / graph.weights.mean())
@@ -237,7 +237,7 @@ def _propagate(
 def _band_rejected(
     centred: Callable[[Array], Array], signal: Array, order: int, theta: float
 ) -> Array:
-    """Signal − exp(−θ y(M)) signal, where y(M) = M²/2 − 1 and M is the centred Laplacian.
+    """Return signal − exp(−θ y(M)) signal, where y(M) = M²/2 − 1 and M is the centred Laplacian.
 
     exp(−θ y) = I₀(θ) + 2 Σ (−1)ⁱ Iᵢ(θ) Tᵢ(y), with modified Bessel functions I and Chebyshev
     polynomials T; for mu from 0 to 2 every eigenvalue of y is in [−1, 1], where that converges.
@@ -262,9 +262,9 @@ def _band_rejected(
 
 
 def _orthogonal_units(xp: Any, signals: Array) -> NDArray[np.float32]:
-    """U √S of the thin singular value decomposition, rows of length 1; the signals are lost.
+    """Return U √S of the thin singular value decomposition, with rows of length 1.
 
-    As :func:`singular_factors`, a few rows at a time.
+    Works as :func:`singular_factors`, but on a few rows at a time, and overwrites the signals.
     """
     nodes, dimensions = signals.shape
     turn = xp.asarray(principal_axes(_to_host(signals.T @ signals)))

@@ -13,7 +13,7 @@ from .corpus import Corpus, SampledWalks, Taken
 from .engine import Chunk, Engine, Outcome, chunks
 from .noise import Visits, keep_chances, noise_table
 from .preparation import count_nodes
-from .rules import Task
+from .rules import TrainingTask
 from .state import POINTS, Settings, State
 from .weights import new_weights, row_size, weights_bytes
 
@@ -52,9 +52,9 @@ def bytes_for(corpus: Corpus, settings: Settings, workers: int) -> int:
     )
 
 
-def task_for(settings: Settings, n_walks: int, visits: Visits) -> Task:
+def task_for(settings: Settings, n_walks: int, visits: Visits) -> TrainingTask:
     """Return what the kernels need, for an epoch of so many walks."""
-    return Task(
+    return TrainingTask(
         n_walks * settings.epochs,
         np.uint64(settings.seed),
         settings.window,

@@ -136,7 +136,7 @@ def _pieces(adjacency: Any) -> tuple[NDArray[np.int64], list[tuple[slice, bool]]
 
 
 def _exact_rows(links: Any, window: int, scale: float) -> Callable[[slice], Any]:
-    """Return a function that computes rows of log max(M, 1), from the diagonal on, by powers of P."""
+    """Return a function that computes rows of log max(M, 1), from the diagonal on, exactly."""
     walk = Steps(links)
     degrees = np.asarray(links.sum(axis=1)).ravel()
     factors = np.divide(scale / window, degrees, out=np.zeros_like(degrees), where=degrees > 0)

@@ -1,8 +1,8 @@
 """One skip-gram step in explicit vector instructions, as numba intrinsics.
 
 Compilers do not vectorise this step from plain loops: they cannot know that the rows of the two
-matrices do not overlap. So the instructions are written out here, for the vector width of the
-processor at hand, with everything that is used more than once kept in registers.
+matrices do not overlap. So the instructions are written out here, for the vector width of this CPU,
+with everything that is used more than once kept in registers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FLOATS, INTS = ir.VectorType(FLOAT, LANES), ir.VectorType(INT, LANES)
 
 
 def vector_width() -> int:
-    """Numbers in a vector register of the processor that numba compiles for."""
+    """Return the numbers in a vector register of the CPU that numba compiles for."""
     features = config.CPU_FEATURES  # type: ignore[attr-defined]
     if features is None:
         features = binding.get_host_cpu_features().flatten()
@@ -42,39 +42,39 @@ AT_ONCE = 4 if WIDTH == 16 else 2  # contexts that are scored at once
 
 
 def load(builder: Any, pointer: Any, kind: Any = WIDE) -> Any:
-    """Numbers from memory."""
+    """Load numbers from memory."""
     return builder.load(builder.bitcast(pointer, kind.as_pointer()), align=4)
 
 
 def store(builder: Any, values: Any, pointer: Any) -> None:
-    """Numbers to memory."""
+    """Store numbers to memory."""
     builder.store(values, builder.bitcast(pointer, values.type.as_pointer()), align=4)
 
 
 def constant(value: float, kind: Any = FLOATS) -> Any:
-    """The same number in every lane."""
+    """Return a constant vector."""
     return ir.Constant(kind, [value] * kind.count)
 
 
 def shuffled(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
-    """Lanes picked from two vectors, the second's numbered on from the first's."""
+    """Return lanes picked from two vectors, the second's numbered on from the first's."""
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(INT, len(lanes)), lanes))
 
 
 def splat(builder: Any, value: Any) -> Any:
-    """A number in every lane."""
+    """Return a vector with a number in every lane."""
     empty = ir.Constant(WIDE, ir.Undefined)
     return shuffled(builder, builder.insert_element(empty, value, INT(0)), empty, [0] * WIDTH)
 
 
 def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """The sum a * b + c, rounded once where the processor can."""
+    """Return a * b + c, rounded once if the CPU can."""
     kind, name = ir.FunctionType(a.type, [a.type] * 3), f"llvm.fmuladd.v{a.type.count}f32"
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [a, b, c])
 
 
 def picked(units: list[int], size: int, blocks: Iterable[int]) -> list[int]:
-    """In each block of lanes, some units of so many lanes: of one vector, then of another."""
+    """Return lane numbers: in each block some units of `size` lanes, of one vector and another."""
     return [
         block + vector + size * unit + lane
         for block in blocks
@@ -98,10 +98,10 @@ FOLDS = [
 
 
 def sums(builder: Any, vectors: list[Any]) -> Any:
-    """The sums over the lanes of LANES vectors, as one vector.
+    """Return the sums over the lanes of LANES vectors, as one vector.
 
-    Two vectors at a time are folded into one, some lanes of both added to the others, until every
-    lane is a sum: about three instructions for each, not two for each halving.
+    Two vectors at a time are folded into one, by adding some lanes of both to the others, until
+    every lane is a sum. That takes about three instructions for each vector.
     """
     for some, others in FOLDS:
         vectors = [
@@ -115,12 +115,12 @@ def sums(builder: Any, vectors: list[Any]) -> Any:
 
 
 def pairwise(vectors: list[Any]) -> Iterable[tuple[Any, Any]]:
-    """The first and the second, the third and the fourth, ..."""
+    """Return the first and the second, the third and the fourth, ..."""
     return zip(vectors[::2], vectors[1::2], strict=True)
 
 
 def exponential(builder: Any, x: Any) -> Any:
-    """e^x to float32 accuracy for |x| up to 87, beyond which x is cut off; NaN stays NaN."""
+    """Return e^x to float32 accuracy for |x| up to 87, where x is cut off; NaN stays NaN."""
     for bound, sign in ((87.0, ">"), (-87.0, "<")):
         beyond = builder.fcmp_ordered(sign, x, constant(bound))
         x = builder.select(beyond, constant(bound), x)
@@ -140,7 +140,7 @@ def exponential(builder: Any, x: Any) -> Any:
 
 
 class Step(NamedTuple):
-    """What the instructions of a step work on: pointers to rows, and where gradients are kept."""
+    """The operands of a step: pointers to rows, and to the memory of the gradients."""
 
     contexts: list[Any]
     targets: list[Any]
@@ -149,7 +149,7 @@ class Step(NamedTuple):
 
 
 def emit_scores(builder: Any, step: Step, first: int, last: int) -> list[Any]:
-    """Products of some contexts with all targets: a vector of LANES for each two contexts."""
+    """Compute the scores of some contexts with all targets: a vector for each two contexts."""
     contexts, targets = step.contexts[first:last], step.targets
     totals = [[cgutils.alloca_once(builder, WIDE) for _ in targets] for _ in contexts]
     for row in totals:
@@ -167,7 +167,7 @@ def emit_scores(builder: Any, step: Step, first: int, last: int) -> list[Any]:
 
 
 def emit_gradients(builder: Any, scores: Any, labels: Any, tally: Any) -> Any:
-    """The gradients of two contexts, rate * (label - σ(score)); their loss goes to the tally."""
+    """Compute the gradients of two contexts, rate * (label - σ(score)); add loss to the tally."""
     sign, offset, rate = (
         load(builder, builder.gep(labels, [LONG(i * LANES)]), FLOATS) for i in range(3)
     )
@@ -217,9 +217,9 @@ def step(
     """Train up to 2 len(pairs) contexts, `count` of them, against len(group) targets at once.
 
     With x the rows of `inputs` at the offsets `contexts` and y the rows of `outputs` at the
-    offsets `targets`: all scores x·y are taken first, and with them the gradients; then, context
-    after context, x and each y move along each other's gradient, as in word2vec. So only the
-    scores are a little old.
+    offsets `targets`: all scores x·y are computed first, and with them the gradients; then, context
+    after context, x and each y move along each other, as in word2vec. `skipgram/plain.py` has the
+    same step in plain loops.
     `labels` holds, for each lane, the sign of the score (-1 for the true target), an offset that
     silences a lane, and the rate with its sign, once for two contexts and once for one alone;
     `tally` the running product of 1 + e^score, as mantissas and exponents, from which the loss is
