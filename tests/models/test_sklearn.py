@@ -157,7 +157,7 @@ def test_features_of_tables_stand_beside_other_columns():
 
 
 def test_what_is_wrong_is_said():
-    with pytest.raises(InputError, match="has learned nothing yet: call fit first"):
+    with pytest.raises(InputError, match="is not fitted yet: call fit first"):
         NodeFeatures(GRAPH, MODEL).transform([1])
     with pytest.raises(InputError, match=r"model must be a model such as Reinforce2Vec\(\)"):
         NodeFeatures(GRAPH, Reinforce2Vec).fit()

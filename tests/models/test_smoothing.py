@@ -56,7 +56,7 @@ def test_columns_filtered_in_several_turns_are_the_same_as_in_one(monkeypatch):
     graph = random_graph()
     vectors = some_vectors(graph.n_nodes)
     whole = smooth(vectors, graph)
-    monkeypatch.setattr("reinforce2vec.models.smoothing.COLUMNS", 4)
+    monkeypatch.setattr("reinforce2vec.models.smoothing._COLUMNS", 4)
     np.testing.assert_allclose(angles(smooth(vectors, graph)), angles(whole), atol=1e-6)
 
 
@@ -197,7 +197,7 @@ def test_a_card_gives_the_vectors_of_the_cpu(cuda, graph):
 
 
 def test_a_card_takes_columns_and_rows_in_turns(cuda, monkeypatch):
-    monkeypatch.setattr("reinforce2vec.models.smoothing.ROWS", 100)
+    monkeypatch.setattr("reinforce2vec.models.smoothing._ROWS", 100)
     check_card(rmat(8, 4, seed=1), 40)
 
 

@@ -11,20 +11,20 @@ from typing import Any
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Interrupt:
+class _Interrupt:
     """Whether the user has pressed Ctrl-C, or a signal asks to stop."""
 
     asked = False
 
 
 @contextmanager
-def held_back() -> Iterator[Interrupt]:
+def held_back() -> Iterator[_Interrupt]:
     """Record an interrupt instead of raising it; raise a second one at once.
 
     The code of the block checks `asked` regularly, and stops; KeyboardInterrupt is raised when the
     block ends. Only the main thread gets interrupts; in others this does nothing.
     """
-    interrupt = Interrupt()
+    interrupt = _Interrupt()
     usual = {}
     if threading.current_thread() is threading.main_thread():
         usual = {

@@ -10,8 +10,8 @@ from pathlib import Path
 from .errors import InputError
 from .progress import readable_bytes
 
-GROUPS_OF_THIS_PROCESS = Path("/proc/self/cgroup")
-CGROUPS = (
+_GROUPS_OF_THIS_PROCESS = Path("/proc/self/cgroup")
+_CGROUPS = (
     ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
     (
         "/sys/fs/cgroup/memory",
@@ -31,7 +31,7 @@ def available_bytes() -> int | None:
     """Return the memory that can be allocated without swapping; None if the system hides it."""
     free = _kilobytes(Path("/proc/meminfo"), "MemAvailable")
     limits = [] if free is None else [free]
-    for root, most, used, cache in CGROUPS:  # a container may have less than its machine
+    for root, most, used, cache in _CGROUPS:  # a container may have less than its machine
         for folder in _own_groups(Path(root)):
             try:
                 taken = int((folder / used).read_text())
@@ -42,7 +42,7 @@ def available_bytes() -> int | None:
     return min(limits, default=None)
 
 
-def usual_advice(missing: int) -> str:
+def _usual_advice(missing: int) -> str:
     """Return what to do about too little memory, however much is missing."""
     return "use fewer dimensions, a smaller graph or a larger machine"
 
@@ -50,7 +50,7 @@ def usual_advice(missing: int) -> str:
 def check_memory(
     needed: int,
     what: str,
-    advise: Callable[[int], str] = usual_advice,
+    advise: Callable[[int], str] = _usual_advice,
     *,
     free: int | None = None,
     place: str = "memory",
@@ -82,7 +82,7 @@ def check_memory(
 def _own_groups(root: Path) -> list[Path]:
     """Return the folders of all control groups that this process belongs to."""
     try:
-        lines = GROUPS_OF_THIS_PROCESS.read_text().splitlines()
+        lines = _GROUPS_OF_THIS_PROCESS.read_text().splitlines()
     except OSError:
         return [root]
     paths = {line.split(":", 2)[2] for line in lines if line.split(":")[1] in ("", "memory")}

@@ -35,7 +35,7 @@ from ..walks.policy import Walk, check_walk
 from . import smoothing
 from .estimator import Estimator
 
-Callback = Callable[[Moment], object]
+_Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
 FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
@@ -166,7 +166,7 @@ class Reinforce2Vec(Estimator):
         y: Any = None,
         *,
         progress: bool = True,
-        callbacks: Iterable[Callback] = (),
+        callbacks: Iterable[_Callback] = (),
         checkpoint: PathLike | None = None,
         checkpoint_every: float = 300.0,
         resume: bool = False,
@@ -247,7 +247,7 @@ class Reinforce2Vec(Estimator):
         y: Any = None,
         *,
         progress: bool = True,
-        callbacks: Iterable[Callback] = (),
+        callbacks: Iterable[_Callback] = (),
     ) -> Reinforce2Vec:
         """Update the vectors for a graph that has grown, without starting over.
 
@@ -351,7 +351,7 @@ class Reinforce2Vec(Estimator):
         source: Graph | StoredWalks,
         *,
         progress: bool = True,
-        callbacks: Iterable[Callback] = (),
+        callbacks: Iterable[_Callback] = (),
         checkpoint: PathLike | None = None,
         checkpoint_every: float = 300.0,
         resume: bool = False,
@@ -391,7 +391,7 @@ class Reinforce2Vec(Estimator):
         self,
         trainer: Trainer,
         progress: bool,
-        callbacks: Iterable[Callback],
+        callbacks: Iterable[_Callback],
         save: Callable[[], None] | None = None,
         every: float = 0.0,
     ) -> None:

@@ -20,11 +20,11 @@ from ..graph import Graph
 from ..graph.matrices import principal_axes, roots_of, undirected
 from .cuda.smoothing import DeviceLinks
 
-COLUMNS = 32  # filtered at a time, so that they stay in the cache; a warp has 32 lanes
+_COLUMNS = 32  # filtered at a time, so that they stay in the cache; a warp has 32 lanes
 _BLOCKS = 8  # of so many columns, in memory at once
-ROWS = 1 << 14  # turned at a time
+_ROWS = 1 << 14  # turned at a time
 
-Array = Any  # of numpy, or of CuPy on a GPU
+_Array = Any  # of numpy, or of CuPy on a GPU
 
 
 @overload
@@ -129,10 +129,10 @@ def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
 # -- where the vectors are ---------------------------------------------------------------------
 
 
-class Links(Protocol):
+class _Links(Protocol):
     """An undirected graph to smooth along."""
 
-    def mixed(self, values: Array, near: Array, own: Array) -> Array:
+    def mixed(self, values: _Array, near: _Array, own: _Array) -> _Array:
         """Return own * values + near * (the weighted sum over the neighbours), for every node."""
 
 
@@ -142,7 +142,7 @@ class HostLinks:
     def __init__(self, graph: Graph) -> None:
         self._adjacency = graph.to_scipy()
 
-    def mixed(self, values: Array, near: Array, own: Array) -> Array:
+    def mixed(self, values: _Array, near: _Array, own: _Array) -> _Array:
         """Return own * values + near * (the weighted sum over the neighbours), for every node."""
         sums = self._adjacency @ values
         sums *= near[:, None]
@@ -166,8 +166,8 @@ def bytes_on_gpu(graph: Graph, dimensions: int) -> int:
 
 def _bytes_for_signals(graph: Graph, dimensions: int) -> int:
     """Estimate the memory for all columns, the blocks under way, and the degrees."""
-    columns = dimensions + _BLOCKS * min(COLUMNS, dimensions) + 6
-    return 8 * (columns * graph.n_nodes + 5 * dimensions * min(ROWS, graph.n_nodes))
+    columns = dimensions + _BLOCKS * min(_COLUMNS, dimensions) + 6
+    return 8 * (columns * graph.n_nodes + 5 * dimensions * min(_ROWS, graph.n_nodes))
 
 
 # -- smoothing ---------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def _smooth(
     numbers = order * dimensions * (nodes + len(graph.indices))
     on_gpu = device.choose(backend, "smoothing", numbers) == "cuda"
     xp: Any
-    links: Links
+    links: _Links
     if on_gpu and device.has_room(bytes_on_gpu(graph, dimensions), work, backend):
         graph = undirected(graph)
         xp, links = device.cupy(), DeviceLinks(graph)
@@ -194,7 +194,7 @@ def _smooth(
         xp, links = np, HostLinks(graph)
     unit, degrees = _with_self_loops(graph)
     signals = xp.empty((nodes, dimensions), np.float64)
-    for rows in _blocks(nodes, ROWS):
+    for rows in _blocks(nodes, _ROWS):
         signals[rows] = xp.asarray(vectors[rows])
     _propagate(xp, links, signals, unit, degrees, order, mu, theta)
     return _orthogonal_units(xp, signals)
@@ -214,8 +214,8 @@ def _with_self_loops(graph: Graph) -> tuple[float, NDArray[np.float64]]:
 
 def _propagate(
     xp: Any,
-    links: Links,
-    signals: Array,
+    links: _Links,
+    signals: _Array,
     unit: float,
     degrees: NDArray[np.float64],
     order: int,
@@ -228,22 +228,22 @@ def _propagate(
     """
     near, own = xp.asarray(-unit / degrees), xp.asarray(1 - mu - 1 / degrees)
     units, ones = (xp.asarray(np.full(len(degrees), value)) for value in (unit, 1.0))
-    for columns in _blocks(signals.shape[1], COLUMNS):
+    for columns in _blocks(signals.shape[1], _COLUMNS):
         signal = xp.ascontiguousarray(signals[:, columns])
         rest = _band_rejected(lambda values: links.mixed(values, near, own), signal, order, theta)
         signals[:, columns] = links.mixed(rest, units, ones)
 
 
 def _band_rejected(
-    centred: Callable[[Array], Array], signal: Array, order: int, theta: float
-) -> Array:
+    centred: Callable[[_Array], _Array], signal: _Array, order: int, theta: float
+) -> _Array:
     """Return signal − exp(−θ y(M)) signal, where y(M) = M²/2 − 1 and M is the centred Laplacian.
 
     exp(−θ y) = I₀(θ) + 2 Σ (−1)ⁱ Iᵢ(θ) Tᵢ(y), with modified Bessel functions I and Chebyshev
     polynomials T; for mu from 0 to 2 every eigenvalue of y is in [−1, 1], where that converges.
     """
 
-    def twice_y(values: Array) -> Array:
+    def twice_y(values: _Array) -> _Array:
         product = centred(centred(values))
         product -= 2 * values
         return product
@@ -261,7 +261,7 @@ def _band_rejected(
     return rest
 
 
-def _orthogonal_units(xp: Any, signals: Array) -> NDArray[np.float32]:
+def _orthogonal_units(xp: Any, signals: _Array) -> NDArray[np.float32]:
     """Return U √S of the thin singular value decomposition, with rows of length 1.
 
     Works as :func:`singular_factors`, but on a few rows at a time, and overwrites the signals.
@@ -269,13 +269,13 @@ def _orthogonal_units(xp: Any, signals: Array) -> NDArray[np.float32]:
     nodes, dimensions = signals.shape
     turn = xp.asarray(principal_axes(_to_host(signals.T @ signals)))
     squares = xp.zeros(dimensions)
-    for rows in _blocks(nodes, ROWS):
+    for rows in _blocks(nodes, _ROWS):
         turned = signals[rows] @ turn
         squares += (turned * turned).sum(axis=0)
         signals[rows] = turned
     scale = xp.asarray(roots_of(np.sqrt(_to_host(squares)), np.float64)[1])
     result = np.empty((nodes, dimensions), np.float32)
-    for rows in _blocks(nodes, ROWS):
+    for rows in _blocks(nodes, _ROWS):
         part = signals[rows] * scale
         lengths = xp.sqrt((part * part).sum(axis=1, keepdims=True))
         part /= xp.where(lengths > 0, lengths, 1)
@@ -283,5 +283,5 @@ def _orthogonal_units(xp: Any, signals: Array) -> NDArray[np.float32]:
     return result
 
 
-def _to_host(array: Array) -> NDArray[Any]:
+def _to_host(array: _Array) -> NDArray[Any]:
     return np.asarray(array if isinstance(array, np.ndarray) else array.get())

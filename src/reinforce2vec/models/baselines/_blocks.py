@@ -14,7 +14,7 @@ from ..._util.machine import available_bytes
 Matrix = NDArray[Any]
 
 BLOCK_BYTES = 64 << 20  # of a dense block of rows
-KEPT_BYTES = 2 << 30  # of blocks; others are computed again whenever they are needed
+_KEPT_BYTES = 2 << 30  # of blocks; others are computed again whenever they are needed
 _SPARSE = 0.15  # share of nonzero numbers up to which sparse products are faster
 
 
@@ -38,7 +38,7 @@ class BlockMatrix:
         self.blocks = blocks
         self.kept: list[Any] = [None] * len(blocks)
         free = available_bytes()
-        self.room = min(KEPT_BYTES, KEPT_BYTES if free is None else free // 3)
+        self.room = min(_KEPT_BYTES, _KEPT_BYTES if free is None else free // 3)
         if kept_bytes is not None:
             self.room = kept_bytes
 

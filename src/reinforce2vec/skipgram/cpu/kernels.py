@@ -35,7 +35,7 @@ class WalkRoom(NamedTuple):
     targets: NDArray[np.int64]
 
 
-class StepRoom(NamedTuple):
+class _StepRoom(NamedTuple):
     """Memory for a step: see `simd.step`."""
 
     labels: NDArray[np.float32]
@@ -43,9 +43,9 @@ class StepRoom(NamedTuple):
     tally: NDArray[np.float32]
 
 
-def new_step_room(n_groups: int) -> StepRoom:
+def new_step_room(n_groups: int) -> _StepRoom:
     """Return the memory that steps with so many groups of targets need."""
-    return StepRoom(aligned(n_groups * GROUP_LABELS), aligned(BATCH * SLOTS), aligned(2 * LANES))
+    return _StepRoom(aligned(n_groups * GROUP_LABELS), aligned(BATCH * SLOTS), aligned(2 * LANES))
 
 
 def group_of(negatives: int) -> tuple[int, tuple[int, ...]]:

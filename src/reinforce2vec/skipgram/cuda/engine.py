@@ -34,7 +34,7 @@ _MOST_CHUNK = 1 << 25  # tokens trained on at a time, about a tenth of a second 
 _LEAST_CHUNK = 1 << 20  # tokens that keep a GPU busy
 _PARTS = 16  # chunks of a short training
 _WARP = 32
-PLACES = 8  # room for the gradients of one context
+_PLACES = 8  # room for the gradients of one context
 _PAD = 16  # numbers between rows in shared memory, for tensor cores
 _TENSOR_CAPABILITY = (8, 0)  # from which on tensor cores multiply rounded float32 numbers
 _TARGETS_AT_ONCE = 8
@@ -77,7 +77,7 @@ def shape_for(settings: Settings, gpu: Device) -> Shape:
     slots = 2 * min(settings.window, _WARP) + 1
     tensor = int(gpu.capability >= _TENSOR_CAPABILITY)
     contexts = _MOST_CONTEXTS if tensor else min(_MOST_CONTEXTS, _WARP // targets)
-    always = 4 * (_MOST_CONTEXTS * PLACES + ahead * settings.negatives)
+    always = 4 * (_MOST_CONTEXTS * _PLACES + ahead * settings.negatives)
     width = _WARP * numbers
     rows = slots * (2 * width + _PAD * tensor) + tensor * targets * (width + _PAD)
     shared = always + 4 * rows
@@ -167,7 +167,7 @@ def count_visits(corpus: Corpus, settings: Settings) -> Visits:
 def _kernels(shape: Shape) -> Any:
     """Return the kernels of training, compiled for one shape."""
     macros = {name.upper(): value for name, value in shape._asdict().items()}
-    macros["PLACES"] = PLACES
+    macros["PLACES"] = _PLACES
     del macros["SHARED_BYTES"]
     return compiled_module(_SOURCE, **macros)
 
