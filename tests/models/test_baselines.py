@@ -172,10 +172,10 @@ def test_hope_is_the_best_approximation_of_katz_proximity(graph, beta):
     assert_same_but_for_size(found, expected)
 
 
-@pytest.mark.parametrize("terms", [hope.TERMS, 1], ids=["series", "factors"])
+@pytest.mark.parametrize("terms", [hope._TERMS, 1], ids=["series", "factors"])
 @pytest.mark.parametrize("name", ["arcs", "weighted arcs", "skewed"])
 def test_hope_follows_directions(name, terms, monkeypatch):
-    monkeypatch.setattr(hope, "TERMS", terms)
+    monkeypatch.setattr(hope, "_TERMS", terms)
     graph, beta = {
         "arcs": (dead_ends(), 0.3),
         "weighted arcs": (weighted_arcs(), 1e-4),
@@ -261,7 +261,7 @@ def test_netmf_is_its_definition(graph, window, negatives, monkeypatch):
 
 
 def test_netmf_of_large_components_comes_from_leading_eigenpairs(monkeypatch):
-    monkeypatch.setattr(netmf, "EXACT", 20)
+    monkeypatch.setattr(netmf, "_EXACT", 20)
     graph = rmat(8, 6, seed=3)  # one large component, and isolated nodes
     adjacency = dense(graph)
     roots = np.sqrt(adjacency.sum(axis=1))
@@ -281,7 +281,7 @@ def test_netmf_with_all_eigenpairs_is_exact(monkeypatch):
          (100, 101), (101, 102)]
     )  # fmt: skip
     exact = inner(NetMF(6).fit_transform(graph))
-    monkeypatch.setattr(netmf, "EXACT", 10)
+    monkeypatch.setattr(netmf, "_EXACT", 10)
     found = inner(NetMF(6, rank=60).fit_transform(graph))
     np.testing.assert_allclose(found, exact, atol=1e-2 * np.abs(exact).max())
 

@@ -550,7 +550,7 @@ def test_a_container_may_have_less_memory_than_its_machine(tmp_path, monkeypatch
     (tmp_path / "memory.max").write_text("1000\n")
     (tmp_path / "memory.stat").write_text("anon 300\ninactive_anon 1\ninactive_file 600\n")
     group = (str(tmp_path), "memory.max", "memory.current", "inactive_file")
-    monkeypatch.setattr(machine, "CGROUPS", (group,))
+    monkeypatch.setattr(machine, "_CGROUPS", (group,))
     assert machine.available_bytes() == 700
     (tmp_path / "memory.stat").unlink()
     assert machine.available_bytes() == 100
@@ -566,8 +566,8 @@ def test_a_job_may_have_less_memory_than_its_container(tmp_path, monkeypatch):
     (job / "memory.max").write_text("1000\n")
     (tmp_path / "own").write_text("0::/slurm/job/step\n")
     group = (str(tmp_path), "memory.max", "memory.current", "inactive_file")
-    monkeypatch.setattr(machine, "CGROUPS", (group,))
-    monkeypatch.setattr(machine, "GROUPS_OF_THIS_PROCESS", tmp_path / "own")
+    monkeypatch.setattr(machine, "_CGROUPS", (group,))
+    monkeypatch.setattr(machine, "_GROUPS_OF_THIS_PROCESS", tmp_path / "own")
     assert machine.available_bytes() == 100
 
 

@@ -45,7 +45,7 @@ def classifier():
 @pytest.fixture
 def trainings(monkeypatch):
     """A list that gets the window of every training; nothing is remembered at first."""
-    monkeypatch.setattr(features, "_remembered", type(features._remembered)())
+    monkeypatch.setattr(features, "_cache", type(features._cache)())
     windows, fit = [], Reinforce2Vec.fit
 
     def counted(self, *args, **options):
@@ -109,12 +109,12 @@ def test_another_graph_is_learned_anew(trainings):
     assert len(trainings) == 2
 
 
-def test_the_latest_vectors_are_remembered_as_far_as_there_is_room(trainings, monkeypatch):
-    monkeypatch.setattr(features, "REMEMBERED_BYTES", 2 * 150 * 8 * 4)
+def test_the_latest_vectors_are_cache_as_far_as_there_is_room(trainings, monkeypatch):
+    monkeypatch.setattr(features, "_CACHE_BYTES", 2 * 150 * 8 * 4)
     for window in (1, 2, 1, 3, 1, 2):
         NodeFeatures(GRAPH, clone(MODEL).set_params(window=window)).fit()
     assert trainings == [1, 2, 3, 2]
-    monkeypatch.setattr(features, "REMEMBERED_BYTES", 0)
+    monkeypatch.setattr(features, "_CACHE_BYTES", 0)
     for window in (5, 5):
         NodeFeatures(GRAPH, clone(MODEL).set_params(window=window)).fit()
     assert trainings == [1, 2, 3, 2, 5]
@@ -157,7 +157,7 @@ def test_features_of_tables_stand_beside_other_columns():
 
 
 def test_what_is_wrong_is_said():
-    with pytest.raises(InputError, match="has learned nothing yet: call fit first"):
+    with pytest.raises(InputError, match="is not fitted yet: call fit first"):
         NodeFeatures(GRAPH, MODEL).transform([1])
     with pytest.raises(InputError, match=r"model must be a model such as Reinforce2Vec\(\)"):
         NodeFeatures(GRAPH, Reinforce2Vec).fit()

@@ -56,7 +56,7 @@ def test_columns_filtered_in_several_turns_are_the_same_as_in_one(monkeypatch):
     graph = random_graph()
     vectors = some_vectors(graph.n_nodes)
     whole = smooth(vectors, graph)
-    monkeypatch.setattr("reinforce2vec.models.smoothing.COLUMNS", 4)
+    monkeypatch.setattr("reinforce2vec.models.smoothing._COLUMNS", 4)
     np.testing.assert_allclose(angles(smooth(vectors, graph)), angles(whole), atol=1e-6)
 
 
@@ -197,7 +197,7 @@ def test_a_card_gives_the_vectors_of_the_cpu(cuda, graph):
 
 
 def test_a_card_takes_columns_and_rows_in_turns(cuda, monkeypatch):
-    monkeypatch.setattr("reinforce2vec.models.smoothing.ROWS", 100)
+    monkeypatch.setattr("reinforce2vec.models.smoothing._ROWS", 100)
     check_card(rmat(8, 4, seed=1), 40)
 
 
@@ -212,7 +212,7 @@ def test_the_estimate_for_the_card_is_enough(cuda, directed, monkeypatch):
         pytest.skip("nobody knows how much a card has left to the last byte")
     graph = rmat(9, 8, directed=directed, seed=1)
     used = emulator.get_default_memory_pool().used_bytes()
-    needed = smoothing.bytes_on_card(graph, 40)
+    needed = smoothing.bytes_on_gpu(graph, 40)
     monkeypatch.setattr(emulator, "MEMORY", used + needed + 30 * emulator.UNIT)
     monkeypatch.setattr(device, "RESERVE", 0)
     check_card(graph, 40)
@@ -233,7 +233,7 @@ def test_a_large_graph_fits_on_a_small_card():
     large = SimpleNamespace(
         indices=range(128_000_000), n_nodes=4_200_000, directed=False, weighted=False
     )
-    assert smoothing.bytes_on_card(large, 128) < 16e9
+    assert smoothing.bytes_on_gpu(large, 128) < 16e9
 
 
 @pytest.mark.parametrize(

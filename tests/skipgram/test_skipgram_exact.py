@@ -88,7 +88,7 @@ def test_small_vocabularies_repeat_contexts_and_targets_and_are_trained_as_defin
 
 
 def test_saturated_scores_have_the_loss_of_their_definition(monkeypatch):
-    monkeypatch.setattr(divergence, "MOST_LOSS", np.inf)  # it would be taken for a failure
+    monkeypatch.setattr(divergence, "_MOST_LOSS", np.inf)  # it would be taken for a failure
     state, _, loss, _ = trained_both_ways(
         make_walks(3), Settings(16, learning_rate=1e-6), scale=2.0
     )

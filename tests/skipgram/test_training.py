@@ -369,7 +369,7 @@ def test_seeds_count_modulo_two_to_the_64():
 @pytest.mark.parametrize("tokens", [1, 100, 1000, 1 << 22])
 def test_with_one_thread_the_size_of_a_chunk_changes_nothing(tokens, monkeypatch):
     expected = vectors_of(quick(epochs=2).fit(karate_club()))
-    monkeypatch.setattr(host, "CHUNK_TOKENS", tokens)
+    monkeypatch.setattr(host, "_CHUNK_TOKENS", tokens)
     assert np.array_equal(vectors_of(quick(epochs=2).fit(karate_club())), expected)
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for the work at hand, so that what was done can be kept."""
+"""Delay Ctrl-C until the current work is done, so that its result can be saved."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Interrupt:
-    """Whether somebody has asked to stop."""
+class _Interrupt:
+    """Whether the user has pressed Ctrl-C, or a signal asks to stop."""
 
     asked = False
 
 
 @contextmanager
-def held_back() -> Iterator[Interrupt]:
-    """Note an interrupt instead of raising it; a second one is raised at once.
+def held_back() -> Iterator[_Interrupt]:
+    """Record an interrupt instead of raising it; raise a second one at once.
 
-    Whoever runs inside looks at `asked` now and then and stops; KeyboardInterrupt is raised when
-    the block ends. Only the main thread can do this; in others interrupts are none of ours.
+    The code of the block checks `asked` regularly, and stops; KeyboardInterrupt is raised when the
+    block ends. Only the main thread gets interrupts; in others this does nothing.
     """
-    interrupt = Interrupt()
+    interrupt = _Interrupt()
     usual = {}
     if threading.current_thread() is threading.main_thread():
         usual = {
             number: handler
-            for number in SIGNALS
+            for number in _SIGNALS
             if (handler := signal.getsignal(number)) is signal.default_int_handler
         }
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from .errors import InputError
 from .progress import readable_bytes
 
-GROUPS_OF_THIS_PROCESS = Path("/proc/self/cgroup")
-CGROUPS = (
+_GROUPS_OF_THIS_PROCESS = Path("/proc/self/cgroup")
+_CGROUPS = (
     ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
     (
         "/sys/fs/cgroup/memory",
@@ -32,7 +32,7 @@ def available_bytes() -> int | None:
     """Return the memory that can be allocated without swapping; None if the system hides it."""
     free = _kilobytes(Path("/proc/meminfo"), "MemAvailable")
     limits = [] if free is None else [free]
-    for root, most, used, cache in CGROUPS:  # a container may have less than its machine
+    for root, most, used, cache in _CGROUPS:  # a container may have less than its machine
         for folder in _own_groups(Path(root)):
             try:
                 taken = int((folder / used).read_text())
@@ -91,7 +91,7 @@ def check_memory(
 def _own_groups(root: Path) -> list[Path]:
     """Return the folders of all control groups that this process belongs to."""
     try:
-        lines = GROUPS_OF_THIS_PROCESS.read_text().splitlines()
+        lines = _GROUPS_OF_THIS_PROCESS.read_text().splitlines()
     except OSError:
         return [root]
     paths = {line.split(":", 2)[2] for line in lines if line.split(":")[1] in ("", "memory")}

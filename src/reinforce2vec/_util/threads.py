@@ -1,4 +1,4 @@
-"""Work done by several threads, its results in order."""
+"""Run work in several threads, and yield the results in order."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 def in_turn(
     threads: ThreadPoolExecutor,
-    work: Callable[[Item], Result],
-    items: Iterable[Item],
+    work: Callable[[_Item], _Result],
+    items: Iterable[_Item],
     ahead: int,
-) -> Iterator[Result]:
-    """Results of some work in the order of its items, of which at most `ahead` are under way."""
-    waiting: deque[Future[Result]] = deque()
+) -> Iterator[_Result]:
+    """Yield the results of `work` in the order of the items; at most `ahead` are under way."""
+    waiting: deque[Future[_Result]] = deque()
     try:
         for item in items:
             waiting.append(threads.submit(work, item))

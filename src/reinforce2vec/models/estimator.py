@@ -1,6 +1,6 @@
-"""What all that turns graphs into vectors have in common, by scikit-learn's conventions.
+"""The base classes of all estimators, which follow scikit-learn's conventions.
 
-scikit-learn itself is not needed: it knows its own by what they can do.
+scikit-learn itself is not needed: it recognises estimators by their methods.
 """
 
 from __future__ import annotations
@@ -22,45 +22,45 @@ from ..graph import Graph
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-OUTPUTS = ("default", "pandas")
+_OUTPUTS = ("default", "pandas")
 
 
 class Transformer:
-    """Constructor arguments are parameters, kept as they are; `fit` checks them and learns."""
+    """A transformer: the constructor keeps its arguments as they are, and `fit` checks them."""
 
     embedding_: Embedding
 
     # -- vectors -------------------------------------------------------------------------------
 
     def transform(self, nodes: Any) -> Vectors:
-        """The learned vectors of nodes: float32 (nodes, dimensions), in the order asked for.
+        """Return the vectors of nodes: float32 (nodes, dimensions), in the order of `nodes`.
 
         Parameters
         ----------
         nodes : iterable of node ids, column of a table, or Graph
-            Which nodes, all of them learned; of a graph, all that it has.
+            The nodes; of a graph, all of them. Each must have been in the training graph.
         """
         if not hasattr(self, "embedding_"):
-            raise InputError(f"this {type(self).__name__} has learned nothing yet: call fit first")
-        vectors: Vectors = self._as_output(self.embedding_[listed_nodes(nodes)], nodes)
+            raise InputError(f"this {type(self).__name__} is not fitted yet: call fit first")
+        vectors: Vectors = self._as_output(self.embedding_[_listed_nodes(nodes)], nodes)
         return vectors
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """A name for each number of a vector, as scikit-learn asks for them."""
+        """Return a name for each dimension of the vectors, for scikit-learn."""
         prefix = type(self).__name__.lower()
         return np.array([f"{prefix}{i}" for i in range(self.embedding_.dimensions)], object)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Return arrays ("default") or pandas tables ("pandas"), as scikit-learn has it."""
+        """Choose what `transform` returns: arrays ("default") or DataFrames ("pandas")."""
         if transform is not None:
-            if transform not in OUTPUTS:
-                wanted = " or ".join(f'"{name}"' for name in OUTPUTS)
+            if transform not in _OUTPUTS:
+                wanted = " or ".join(f'"{name}"' for name in _OUTPUTS)
                 raise InputError(f"transform must be {wanted}, not {transform!r}")
             self._sklearn_output_config = {"transform": transform}  # clones take it over
         return self
 
     def _as_output(self, vectors: Vectors, nodes: Any) -> Any:
-        """Vectors in the form that was asked for; a table has the index of the one given."""
+        """Return vectors as `set_output` chose; a table keeps the index of `nodes`."""
         if getattr(self, "_sklearn_output_config", {}).get("transform", "default") == "default":
             return vectors
         pandas = pandas_for('set_output(transform="pandas")')
@@ -71,7 +71,7 @@ class Transformer:
     # -- parameters ----------------------------------------------------------------------------
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name, as scikit-learn asks for them; deep: also those of a parameter."""
+        """Return the parameters by name; with `deep`, also those of parameters."""
         params = {name: getattr(self, name) for name in self._parameters()}
         for name, value in list(params.items()) if deep else ():
             if hasattr(value, "get_params") and not isinstance(value, type):
@@ -80,7 +80,7 @@ class Transformer:
         return params
 
     def set_params(self, **changes: Any) -> Self:
-        """Change parameters by name, as scikit-learn does; `model__window` is model's window."""
+        """Change parameters by name; `model__window` is the parameter `window` of `model`."""
         known = self._parameters()
         for path, value in changes.items():
             name, nested, inner = path.partition("__")
@@ -96,7 +96,7 @@ class Transformer:
 
     @classmethod
     def _parameters(cls) -> dict[str, Any]:
-        """Parameters of the constructor and their defaults."""
+        """Return the parameters of the constructor, with their defaults."""
         signature = inspect.signature(cls)
         return {name: parameter.default for name, parameter in signature.parameters.items()}
 
@@ -110,7 +110,7 @@ class Transformer:
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn, from 1.6 on, wants to know: no matrix goes in, float32 comes out."""
+        """Return scikit-learn's tags, from 1.6 on: the input is no matrix, the output float32."""
         tags = import_module("sklearn.utils")
         return tags.Tags(
             estimator_type=None,
@@ -121,25 +121,25 @@ class Transformer:
 
 
 class Estimator(Transformer, ABC):
-    """A model that learns vectors from a graph."""
+    """A model that computes vectors for the nodes of a graph."""
 
     @abstractmethod
     def fit(self, graph: Any, y: Any = None, *, progress: bool = True) -> Self:
-        """Learn vectors for the nodes of a graph."""
+        """Compute vectors for the nodes of a graph."""
 
     def fit_transform(self, graph: Any, y: Any = None, **options: Any) -> Vectors:
-        """Learn vectors and return them: float32 (nodes, dimensions), rows in `graph.ids` order.
+        """Fit, and return the vectors: float32 (nodes, dimensions), rows in `graph.ids` order.
 
-        Takes what :meth:`fit` takes. The array is the model's own, so it is read-only: copy it to
-        change it.
+        The parameters are those of :meth:`fit`. The array belongs to the model, so it is read-only:
+        copy it to change it.
         """
         learned = self.fit(graph, y, **options).embedding_.vectors
         vectors: Vectors = self._as_output(learned, graph)
         return vectors
 
 
-def listed_nodes(nodes: Any) -> list[Any]:
-    """Node ids as a list: those of a graph, of a column of a table, or as they are."""
+def _listed_nodes(nodes: Any) -> list[Any]:
+    """Return node ids as a list: of a graph, of a column of a table, or of any iterable."""
     if isinstance(getattr(nodes, "graph", None), Graph):  # a Dataset
         nodes = nodes.graph
     if isinstance(nodes, (Graph, Embedding)):

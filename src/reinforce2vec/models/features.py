@@ -1,4 +1,4 @@
-"""NodeFeatures: vectors of nodes as features of samples, for scikit-learn."""
+"""NodeFeatures: node embeddings as features, for scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from ..graph import Graph
 from ..graph.fingerprint import fingerprint
 from .estimator import Estimator, Transformer
 
-REMEMBERED_BYTES = 256 << 20
+_CACHE_BYTES = 256 << 20
 
 
 class NodeFeatures(Transformer):
-    """The vectors of nodes as features, where samples are nodes: a step of a scikit-learn pipeline.
+    """Node embeddings as features in a scikit-learn pipeline whose samples are nodes.
 
-    scikit-learn splits samples into those that train and those that test. Here samples are node
-    ids, and the graph is a parameter: `fit` learns vectors for the whole graph, whatever nodes it
-    is given, and `transform` looks up those of the nodes asked for. So test nodes are part of the
-    graph that is learned from, but nothing is learned from labels.
+    scikit-learn splits samples into training and test sets. Here samples are node ids, and the
+    graph is a parameter: `fit` trains vectors for the whole graph, whatever nodes it gets, and
+    `transform` looks up those of some nodes. So training is transductive: test nodes are part of
+    the graph, but no labels are used.
 
-    Learning is done once for a graph and parameters of the model: folds of a cross-validation, and
-    steps of a grid search that change other steps only, take the vectors that are there. The
-    latest ones are remembered for that, up to 256 MB, and the very last of any size. With
-    `n_jobs`, every process learns for itself; give the model `workers=1` then.
+    Vectors are trained once for each graph and set of the model's parameters: the folds of a
+    cross-validation, and the candidates of a grid search over other steps, share them. The latest
+    ones are cached for that, up to 256 MB, and the last one of any size. With `n_jobs`, every
+    process trains its own; give the model `workers=1` then.
 
     Parameters
     ----------
     graph : Graph
-        Anything else that :meth:`Graph.from_any` takes is converted, in every fit anew.
-    model : Reinforce2Vec, or another model
-        What learns the vectors; its parameters are `model__window` and so on.
+        The graph; anything else that :meth:`Graph.from_any` accepts is converted, in every fit.
+    model : Reinforce2Vec, or another estimator
+        The estimator that trains the vectors; its parameters are `model__window` and so on.
 
     Attributes
     ----------
@@ -64,30 +64,30 @@ class NodeFeatures(Transformer):
         self.model = model
 
     def fit(self, nodes: Any = None, y: Any = None) -> NodeFeatures:
-        """Learn vectors for the whole graph, or take those that are there.
+        """Train vectors for the whole graph, or take them from the cache.
 
         Parameters
         ----------
-        nodes, y : ignored
-            There for scikit-learn: all nodes of the graph are learned, and no label is looked at.
+        nodes, y : None
+            Ignored; scikit-learn compatibility. All nodes of the graph get vectors.
         """
         if not isinstance(self.model, Estimator):
             raise InputError(f"model must be a model such as Reinforce2Vec(), not {self.model!r}")
-        self.embedding_ = learned(Graph.from_any(self.graph), self.model)
+        self.embedding_ = _trained(Graph.from_any(self.graph), self.model)
         return self
 
     def fit_transform(self, nodes: Any, y: Any = None) -> Vectors:
-        """Learn as :meth:`fit` does, and return the vectors of the nodes asked for."""
+        """Fit, and return the vectors of some nodes."""
         return self.fit(nodes, y).transform(nodes)
 
 
-# -- what was learned before -------------------------------------------------------------------
+# -- the cache ---------------------------------------------------------------------------------
 
-_remembered: OrderedDict[tuple[str, ...], Embedding] = OrderedDict()  # the latest one last
+_cache: OrderedDict[tuple[str, ...], Embedding] = OrderedDict()  # the latest one last
 _learning = Lock()
 
 
-def learned(graph: Graph, model: Estimator) -> Embedding:
+def _trained(graph: Graph, model: Estimator) -> Embedding:
     """What a copy of the model learns from the graph, or has learned before.
 
     Graphs are told apart by what they hold, since copies of one travel to other processes.
@@ -95,16 +95,16 @@ def learned(graph: Graph, model: Estimator) -> Embedding:
     params = model.get_params()
     key = (fingerprint(graph), type(model).__qualname__, repr(params))
     with _learning:  # threads that want the same wait for it; each learning uses all processors
-        if key not in _remembered:
+        if key not in _cache:
             copy = type(model)(**params)
-            _remembered[key] = copy.fit(graph, progress=False).embedding_
-        _remembered.move_to_end(key)
-        embedding = _remembered[key]
-        while len(_remembered) > 1 and sizes() > REMEMBERED_BYTES:
-            _remembered.popitem(last=False)
+            _cache[key] = copy.fit(graph, progress=False).embedding_
+        _cache.move_to_end(key)
+        embedding = _cache[key]
+        while len(_cache) > 1 and _cache_size() > _CACHE_BYTES:
+            _cache.popitem(last=False)
     return embedding
 
 
-def sizes() -> int:
-    """Bytes of all vectors that are remembered."""
-    return sum(embedding.vectors.nbytes for embedding in _remembered.values())
+def _cache_size() -> int:
+    """Return the bytes of all vectors in the cache."""
+    return sum(embedding.vectors.nbytes for embedding in _cache.values())

@@ -35,79 +35,80 @@ from ..walks.policy import Walk, check_walk
 from . import smoothing
 from .estimator import Estimator
 
-Callback = Callable[[Moment], object]
+_Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
 FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 
 
 class Reinforce2Vec(Estimator):
-    """Vectors for the nodes of a graph, learned from random walks that remember.
+    """Node embeddings from reinforced random walks.
 
-    Walks start at every node; skip-gram with negative sampling learns vectors from which the
-    nodes around a node of a walk can be told. Nodes that walks see together end up close.
+    Walks start at every node. Skip-gram with negative sampling (word2vec's algorithm) then learns
+    vectors that predict which nodes occur near each other in the walks. Nodes that often do end up
+    with similar vectors.
 
-    A scikit-learn pipeline that begins with it is given a graph. Where samples are nodes, as in
-    cross-validation, :class:`NodeFeatures` is the step to take.
+    In a scikit-learn pipeline, the input of this step is a graph. Where samples are nodes, as in
+    cross-validation, use :class:`NodeFeatures` instead.
 
     Parameters
     ----------
     dimensions : int, default 64
-        Numbers in a vector.
+        Dimensions of a vector.
     walk : ReinforcedWalk, FirstOrderWalk or SecondOrderWalk, optional
-        How to walk; by default the paper's DRRW with JS divergence and UCB.
+        The kind of walk; by default the paper's DRRW with JS divergence and UCB.
     walk_length : int, default 40
         Nodes in a walk, the start included.
     walks_per_node : int, default 80
-        Walks from every node in an epoch.
+        Walks that start at each node in an epoch.
     window : int, default 10
-        Nodes up to so many steps before and after a node count as being around it; how many
-        steps is drawn anew for each node, from 1 to this, so that near ones count more.
+        Largest distance between two nodes of a walk that are trained as a pair. For each node the
+        distance is drawn from 1 to this one, so that near nodes count more.
     negatives : int, default 5
-        Nodes drawn at random that every pair of near ones is told apart from, by visits ^ 0.75.
-        They are drawn once for each node of a walk and shared by all that are around it.
+        Negative samples for each node of a walk, shared by all pairs with it. A node is drawn in
+        proportion to its visits ^ 0.75.
     epochs : int, default 1
-        Rounds of training; each makes new walks.
+        Passes of training; each samples new walks.
     learning_rate : float, optional
-        How far a vector moves at first; falls in a straight line to almost nothing. By default
-        0.05 with up to 800 tokens a node (`walks_per_node` 20 and `walk_length` 40), and the less
-        the more there are, down to 0.025 from 3,200 on.
+        The initial learning rate; it decays linearly to almost 0. The default depends on the number
+        of tokens (nodes in walks) for each node: 0.05 with up to 800 of them, such as 20 walks of
+        40 nodes, and less with more, down to 0.025 from 3,200 on.
     subsample : float, default 0
-        Skip visits of nodes that make up more than about this share of all visits, the more the
-        more frequent (word2vec's `sample`; 1e-3 is mild, 1e-5 strong). 0 skips none.
+        Skip visits of nodes that make up more than about this share of all visits: the more
+        frequent the node, the more of them (word2vec's `sample`; 1e-3 is mild, 1e-5 strong).
+        0 skips none.
     smooth : bool, default False
-        Smooth the vectors along the graph when they are learned, as :func:`smooth` does: a few
-        seconds that mostly pay, above all with few walks. Vectors then have the length 1.
+        Smooth the trained vectors along the graph, as :func:`smooth` does. It takes a few seconds
+        and usually improves the vectors, above all with few walks. Vectors then have length 1.
     seed : int, default 0
-        One seed, one result, to the last bit with `workers=1`. With more threads, or on a graphics
-        card, the walks are the same, but the order in which vectors move is not, and results
-        differ a little.
+        Seed of all random numbers. Results repeat to the last bit with `workers=1`. With several
+        threads, or on a GPU, the walks are the same, but vectors are updated in another order each
+        time, and results differ a little.
     workers : int, optional
-        Threads; by default one for each processor this process may use.
+        Threads; by default one for each CPU that this process may use.
     backend : {"auto", "cpu", "cuda"}, default "auto"
-        Where to work. "cuda" makes the same walks on a graphics card and trains on them there, with
-        vectors that are as good, but not the same from run to run; it needs CuPy. "auto" takes the
-        card if there is one, unless the work is too small to pay, the card is too small for it, or
-        `workers` is given.
+        Where to work. "cuda" samples the same walks on a GPU and trains on them there; vectors are
+        as good, but do not repeat exactly. It needs CuPy. "auto" uses a GPU if there is one, the
+        work is large enough, it fits into the GPU's memory, and `workers` is not given.
 
     Attributes
     ----------
     backend_ : str
-        Where the vectors were learned: "cpu" or "cuda".
+        Where the vectors were trained: "cpu" or "cuda".
     embedding_ : Embedding
         The vectors, with the ids of their nodes.
     learning_rate_ : float
-        The learning rate that training began with.
+        The initial learning rate.
     loss_curve_ : float array
-        Mean loss of a pair of nodes and its negatives, over each hundredth of the training.
-        Vectors that know nothing have (negatives + 1) log 2, on all but tiny graphs.
+        Mean loss of a pair and its negatives, over each hundredth of the training. Random guessing
+        has (negatives + 1) log 2, except on tiny graphs.
     graph_ : Graph or None
-        The graph they were learned from; None after :meth:`fit_walks`.
+        The training graph; None after :meth:`fit_walks`.
     n_tokens_ : int
-        Nodes in all the walks of the latest training.
+        Nodes in all walks of the latest training.
     seconds_ : float
-        Time that it took, without the preparation: compiling, making the matrices, and the pilot
-        round that counts visits.
+        Time of the latest training, without compiling, allocating the matrices and the pilot round
+        that counts visits.
 
     Examples
     --------
@@ -165,32 +166,36 @@ class Reinforce2Vec(Estimator):
         y: Any = None,
         *,
         progress: bool = True,
-        callbacks: Iterable[Callback] = (),
+        callbacks: Iterable[_Callback] = (),
         checkpoint: PathLike | None = None,
         checkpoint_every: float = 300.0,
         resume: bool = False,
     ) -> Reinforce2Vec:
-        """Learn vectors for the nodes of a graph.
+        """Train vectors for the nodes of a graph.
 
         Parameters
         ----------
         graph : Graph
-            Anything else that :meth:`Graph.from_any` takes is converted.
-        y : ignored
-            There for scikit-learn.
+            The graph; anything else that :meth:`Graph.from_any` accepts is converted.
+        y : None
+            Ignored; scikit-learn compatibility.
         progress : bool, default True
-            Show a line on the terminal, if there is one.
+            Show a progress line if the output is a terminal.
         callbacks : iterable of callables
             Called about a hundred times with a :class:`Moment`: walks and tokens so far, loss,
-            learning rate, seconds, and the vectors as they are.
+            learning rate, seconds, and the current vectors.
         checkpoint : path, optional
-            A file that keeps the training while it is under way. It is written every so often,
-            when the training is interrupted (Ctrl-C) and when it is done.
+            A file that the state of the training is saved to: regularly, on an interrupt (Ctrl-C)
+            and at the end.
         checkpoint_every : float, default 300
             Seconds between two checkpoints.
         resume : bool, default False
-            Go on from the checkpoint, if there is one. With `workers=1` the result is the same,
-            bit for bit, as without the interruption.
+            Resume from the checkpoint, if it exists. With `workers=1` the result is the same, bit
+            for bit, as without the interruption.
+
+        Returns
+        -------
+        self
         """
         graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
         return self._learn(
@@ -203,19 +208,19 @@ class Reinforce2Vec(Estimator):
         )
 
     def fit_walks(self, walks: Any, ids: Any = None, **options: Any) -> Reinforce2Vec:
-        """Learn vectors from walks that are there already.
+        """Train vectors on given walks.
 
-        `walk`, `walk_length` and `walks_per_node` say nothing here; an epoch is one pass over the
+        `walk`, `walk_length` and `walks_per_node` have no effect; an epoch is one pass over the
         walks, in their order.
 
         Parameters
         ----------
         walks : array, list or path
-            An integer array (walks, length) of row numbers, -1 after a walk's end, as
-            :func:`sample_walks` makes; a list of lists of node ids; or a file as
-            :func:`write_walks` and `reinforce2vec walk` write.
+            An integer array (walks, length) of row numbers, with -1 after the end of a walk, as
+            :func:`sample_walks` returns; a list of lists of node ids; or a file written by
+            :func:`write_walks` or `reinforce2vec walk`.
         ids : sequence or Graph, optional
-            The nodes' names, for walks of row numbers; by default the numbers themselves.
+            The ids of the nodes, for walks of row numbers; by default the numbers themselves.
         **options
             As for :meth:`fit`: `progress`, `callbacks`, `checkpoint`, `checkpoint_every`,
             `resume`.
@@ -245,23 +250,23 @@ class Reinforce2Vec(Estimator):
         y: Any = None,
         *,
         progress: bool = True,
-        callbacks: Iterable[Callback] = (),
+        callbacks: Iterable[_Callback] = (),
     ) -> Reinforce2Vec:
-        """Learn from new edges, without starting over.
+        """Update the vectors for a graph that has grown, without starting over.
 
-        The graph grows by them; with weights, an edge that is there already adds up, and edges
-        that had none weigh 1. What holds all edges of the graph is taken as the graph itself,
-        grown: only what is new in it is learned, and weights are as it says. New nodes begin at
-        the mean of their neighbours; then walks from every node with a new edge move it and what
-        is around it, from where they are. All other vectors stay comparable, unless `smooth` turns
-        them. Rows of new nodes come after those there were.
+        The edges are added to the graph. In a weighted graph, the weight of an edge that exists
+        adds up, and edges without a weight have the weight 1. If the edges include all edges of
+        the graph, they are taken as the grown graph itself: only the new ones are learned, with the
+        weights that are given. Vectors of new nodes begin at the mean of their neighbours. Then
+        walks from every node with a new edge train it and the nodes around it. All other vectors
+        stay comparable, unless `smooth` rotates them. Rows of new nodes follow those of old ones.
 
         Parameters
         ----------
-        edges : iterable of pairs, or whatever :meth:`Graph.from_any` takes
-            The new edges, between new nodes and old ones, in any mix.
-        y : ignored
-            There for scikit-learn.
+        edges : iterable of pairs, or anything that :meth:`Graph.from_any` accepts
+            The new edges, between new and old nodes in any combination.
+        y : None
+            Ignored; scikit-learn compatibility.
         progress, callbacks
             As for :meth:`fit`.
 
@@ -298,9 +303,9 @@ class Reinforce2Vec(Estimator):
         return self
 
     def estimate_memory(self, graph: Any, *, backend: str = "cpu") -> int:
-        """Bytes that :meth:`fit` will take beside the graph; with "cuda", those on the card.
+        """Estimate the bytes that :meth:`fit` takes beside the graph; with "cuda", of GPU memory.
 
-        For :meth:`fit_walks`, give what :func:`read_walks` returns.
+        For :meth:`fit_walks`, pass the result of :func:`read_walks`.
 
         Examples
         --------
@@ -312,7 +317,7 @@ class Reinforce2Vec(Estimator):
             graph = Graph.from_any(graph)
         if device.choose(backend, "training") == "cuda":
             corpus = self._corpus(graph)
-            return self._bytes_on_card(corpus, self._settings(corpus))
+            return self._bytes_on_gpu(corpus, self._settings(corpus))
         return self._bytes_here(self._corpus(graph), bool(self.smooth))
 
     def _bytes_here(self, corpus: Corpus, smoothed: bool) -> int:
@@ -326,7 +331,7 @@ class Reinforce2Vec(Estimator):
         return max(training, matrices + smoothing.bytes_for(graph, settings.dimensions))
 
     def _corpus(self, source: Graph | StoredWalks) -> Corpus:
-        """What to train on."""
+        """Return the corpus to train on."""
         if isinstance(source, Graph):
             return SampledWalks(self._sampler(source))
         return GivenWalks(source)
@@ -352,7 +357,7 @@ class Reinforce2Vec(Estimator):
         source: Graph | StoredWalks,
         *,
         progress: bool = True,
-        callbacks: Iterable[Callback] = (),
+        callbacks: Iterable[_Callback] = (),
         checkpoint: PathLike | None = None,
         checkpoint_every: float = 300.0,
         resume: bool = False,
@@ -396,11 +401,11 @@ class Reinforce2Vec(Estimator):
         self,
         trainer: Trainer,
         progress: bool,
-        callbacks: Iterable[Callback],
+        callbacks: Iterable[_Callback],
         save: Callable[[], None] | None = None,
         every: float = 0.0,
     ) -> None:
-        """Train to the end; tell the terminal and the callbacks how it goes."""
+        """Train to the end; report progress to the terminal and to the callbacks."""
         callbacks = list(callbacks)
         state, before = trainer.state, trainer.state.tokens
         last: Moment | None = None
@@ -414,15 +419,15 @@ class Reinforce2Vec(Estimator):
         report = terminal_progress(
             "training", "walks", progress, began_at=state.walks, more=details
         )
-        told = state.walks * POINTS // max(trainer.n_walks, 1)
+        reported = state.walks * POINTS // max(trainer.n_walks, 1)
 
         def watch(moment: Moment) -> None:
-            nonlocal last, told
+            nonlocal last, reported
             last = moment
             report(moment.walks, moment.n_walks)
             point = moment.walks * POINTS // moment.n_walks
-            if point > told:
-                told = point
+            if point > reported:
+                reported = point
                 for callback in callbacks:
                     callback(moment)
 
@@ -466,7 +471,7 @@ class Reinforce2Vec(Estimator):
             self.embedding_ = Embedding(state["embedding_"], self._state.weights.vectors)
 
     def _shows_weights(self) -> bool:
-        """Whether the embedding is a view of the trained matrix."""
+        """Return whether the embedding is a view of the trained matrix."""
         return np.may_share_memory(self.embedding_.vectors, self._state.weights.inputs)
 
     def _settings(self, corpus: Corpus | None = None) -> Settings:
@@ -503,15 +508,15 @@ class Reinforce2Vec(Estimator):
         backend = device.choose(self.backend, "training", work, workers=self.workers)
         if backend == "cuda":
             what = f"training {corpus.n_nodes:,} nodes with {settings.dimensions} dimensions"
-            if not device.has_room(self._bytes_on_card(corpus, settings), what, self.backend):
+            if not device.has_room(self._bytes_on_gpu(corpus, settings), what, self.backend):
                 return "cpu"
         return backend
 
-    def _bytes_on_card(self, corpus: Corpus, settings: Settings) -> int:
+    def _bytes_on_gpu(self, corpus: Corpus, settings: Settings) -> int:
         """Estimate the memory that training takes on a GPU."""
         needed = bytes_for(corpus, settings, self._workers(), "cuda")
         if self.smooth and isinstance(corpus, SampledWalks):
-            needed = max(needed, smoothing.bytes_on_card(corpus.sampler.graph, settings.dimensions))
+            needed = max(needed, smoothing.bytes_on_gpu(corpus.sampler.graph, settings.dimensions))
         return needed
 
     def _walk(self) -> Walk:
@@ -525,12 +530,12 @@ class Reinforce2Vec(Estimator):
             "per_node": self._checked("walks_per_node"),
             "seed": self.seed,
             "workers": self.workers,
-            "backend": "cpu",  # on a card, training makes the walks itself
+            "backend": "cpu",  # on a GPU, training samples the walks itself
         }
         return WalkSampler(graph, self._walk(), **(options | changes))
 
     def _origin(self, corpus: Corpus, settings: Settings) -> Origin:
-        """What the result depends on, as a checkpoint keeps it."""
+        """Return all that the result depends on, for the checkpoint."""
         origin: Origin = {}
         if isinstance(corpus, SampledWalks):
             origin = {

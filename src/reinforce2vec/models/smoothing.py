@@ -1,4 +1,4 @@
-"""Vectors made smoother along a graph: ProNE's spectral propagation."""
+"""Smooth vectors along a graph: ProNE's spectral propagation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..graph import Graph
 from ..graph.matrices import principal_axes, roots_of, undirected
 from .cuda.smoothing import DeviceLinks
 
-COLUMNS = 32  # filtered at a time: what is in use stays near the processor; a warp has 32 lanes
-BLOCKS = 8  # of so many columns, in memory at once
-ROWS = 1 << 14  # turned at a time
+_COLUMNS = 32  # filtered at a time, so that they stay in the cache; a warp has 32 lanes
+_BLOCKS = 8  # of so many columns, in memory at once
+_ROWS = 1 << 14  # turned at a time
 
-Array = Any  # of numpy, or on the card
+_Array = Any  # of numpy, or of CuPy on a GPU
 
 
 @overload
@@ -62,35 +62,35 @@ def smooth(
 ) -> Embedding | NDArray[np.float32]:
     """Make vectors follow the graph: neighbours and whole groups of nodes come closer.
 
-    This is the spectral propagation of ProNE (Zhang et al., IJCAI 2019), which works on vectors
-    of any origin. Every column is seen as a signal on the nodes. A band-pass filter, Gaussian
-    around the eigenvalue `mu` of the random-walk Laplacian, keeps what varies along the graph
-    at about that pace; then every node takes the sum over its neighbours and itself. The columns
-    are made orthogonal again, and each vector gets the length 1.
+    This is the spectral propagation of ProNE (Zhang et al., IJCAI 2019), which works on any
+    vectors. Every column is a signal on the nodes. A band-pass filter, Gaussian around the
+    eigenvalue `mu` of the random-walk Laplacian, keeps the frequencies near it; then every node
+    gets the sum over its neighbours and itself. The columns are made orthogonal again, and each
+    vector is scaled to length 1.
 
     Parameters
     ----------
     embedding : Embedding or array (n_nodes, dimensions)
-        The vectors. Rows of an array stand in `graph.ids` order; an Embedding is matched by ids.
+        The vectors. Rows of an array are in `graph.ids` order; an Embedding is matched by ids.
     graph : Graph
-        The graph, or anything that :meth:`Graph.from_any` takes. Directions are set aside: an
-        edge that leads both ways counts once, with the weights of both. Every node gets a
-        self-loop, as heavy as the mean edge.
+        The graph, or anything that :meth:`Graph.from_any` accepts. Directions are ignored: an edge
+        that leads both ways counts once, with the weights of both. Every node gets a self-loop
+        with the mean weight of an edge.
     order : int, default 10
-        Terms of the Chebyshev series that stands for the filter; each costs two products with
-        the adjacency.
+        Terms of the Chebyshev series that approximates the filter; each costs two products with
+        the adjacency matrix.
     mu : float, default 0.2
-        Where the filter is centred, from 0 (what hardly varies between neighbours) to 2.
+        Centre of the filter, from 0 (signals that hardly vary between neighbours) to 2.
     theta : float, default 0.5
-        How narrow the filter is.
-    backend : {"auto", "cpu", "cuda"}
-        Where to work. "auto", the default, takes a graphics card if there is one, it has the room
-        and the work is large enough to pay. Results are the same up to the last bits.
+        Narrowness of the filter.
+    backend : {"auto", "cpu", "cuda"}, default "auto"
+        Where to work. "auto" uses a GPU if there is one, the work is large enough and it fits into
+        the GPU's memory. Results are the same up to the last bits.
 
     Returns
     -------
     Embedding or float32 array
-        Of the kind that was given, and with its rows in the same order.
+        Of the same type as the input, with rows in the same order.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def smooth(
 
 
 def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
-    """The parameters of the filter; InputError if one makes no sense."""
+    """Return the parameters of the filter; InputError if one is out of range."""
     return (
         check_count("order", order, 2),
         check_number("mu", mu, least=0.0, most=2.0),
@@ -129,11 +129,11 @@ def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
 # -- where the vectors are ---------------------------------------------------------------------
 
 
-class Links(Protocol):
-    """An undirected graph, along which vectors go."""
+class _Links(Protocol):
+    """An undirected graph to smooth along."""
 
-    def mixed(self, values: Array, near: Array, own: Array) -> Array:
-        """own * values + near * (the sum over the neighbours, by weight), for every node."""
+    def mixed(self, values: _Array, near: _Array, own: _Array) -> _Array:
+        """Return own * values + near * (the weighted sum over the neighbours), for every node."""
 
 
 class HostLinks:
@@ -142,8 +142,8 @@ class HostLinks:
     def __init__(self, graph: Graph) -> None:
         self._adjacency = graph.to_scipy()
 
-    def mixed(self, values: Array, near: Array, own: Array) -> Array:
-        """own * values + near * (the sum over the neighbours, by weight), for every node."""
+    def mixed(self, values: _Array, near: _Array, own: _Array) -> _Array:
+        """Return own * values + near * (the weighted sum over the neighbours), for every node."""
         sums = self._adjacency @ values
         sums *= near[:, None]
         sums += own[:, None] * values
@@ -151,23 +151,23 @@ class HostLinks:
 
 
 def bytes_for(graph: Graph, dimensions: int) -> int:
-    """Memory that smoothing takes on the CPU, beside the graph and the vectors."""
+    """Estimate the memory of smoothing on the CPU, beside the graph and the vectors."""
     an_arc = 60 if graph.directed else 16
     result = 4 * dimensions * graph.n_nodes
     return an_arc * len(graph.indices) + result + _bytes_for_signals(graph, dimensions)
 
 
-def bytes_on_card(graph: Graph, dimensions: int) -> int:
-    """Memory that smoothing takes on a card, the graph included."""
+def bytes_on_gpu(graph: Graph, dimensions: int) -> int:
+    """Estimate the GPU memory of smoothing, the graph included."""
     arcs = len(graph.indices) * (2 if graph.directed else 1)
     an_arc = 12 if graph.weighted else 4
     return an_arc * arcs + 8 * graph.n_nodes + _bytes_for_signals(graph, dimensions)
 
 
 def _bytes_for_signals(graph: Graph, dimensions: int) -> int:
-    """Of all columns, of the blocks of columns and of rows under way, and of degrees."""
-    columns = dimensions + BLOCKS * min(COLUMNS, dimensions) + 6
-    return 8 * (columns * graph.n_nodes + 5 * dimensions * min(ROWS, graph.n_nodes))
+    """Estimate the memory for all columns, the blocks under way, and the degrees."""
+    columns = dimensions + _BLOCKS * min(_COLUMNS, dimensions) + 6
+    return 8 * (columns * graph.n_nodes + 5 * dimensions * min(_ROWS, graph.n_nodes))
 
 
 # -- smoothing ---------------------------------------------------------------------------------
@@ -176,16 +176,16 @@ def _bytes_for_signals(graph: Graph, dimensions: int) -> int:
 def _smooth(
     vectors: NDArray[np.float32], graph: Graph, order: int, mu: float, theta: float, backend: str
 ) -> NDArray[np.float32]:
-    """Check what is needed, and smooth where the backend says."""
+    """Check vectors and memory, and smooth on the CPU or the GPU."""
     nodes, dimensions = vectors.shape
     if not np.isfinite(vectors).all():
-        raise InputError("some vectors hold numbers that are not finite: they cannot be smoothed")
+        raise InputError("some vectors have numbers that are not finite: they cannot be smoothed")
     work = f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
     numbers = order * dimensions * (nodes + len(graph.indices))
-    on_card = device.choose(backend, "smoothing", numbers) == "cuda"
+    on_gpu = device.choose(backend, "smoothing", numbers) == "cuda"
     xp: Any
-    links: Links
-    if on_card and device.has_room(bytes_on_card(graph, dimensions), work, backend):
+    links: _Links
+    if on_gpu and device.has_room(bytes_on_gpu(graph, dimensions), work, backend):
         graph = undirected(graph)
         xp, links = device.cupy(), DeviceLinks(graph)
     else:
@@ -194,7 +194,7 @@ def _smooth(
         xp, links = np, HostLinks(graph)
     unit, degrees = _with_self_loops(graph)
     signals = xp.empty((nodes, dimensions), np.float64)
-    for rows in _blocks(nodes, ROWS):
+    for rows in _blocks(nodes, _ROWS):
         signals[rows] = xp.asarray(vectors[rows])
     _propagate(xp, links, signals, unit, degrees, order, mu, theta)
     return _orthogonal_units(xp, signals)
@@ -205,7 +205,7 @@ def _blocks(size: int, step: int) -> Iterator[slice]:
 
 
 def _with_self_loops(graph: Graph) -> tuple[float, NDArray[np.float64]]:
-    """What makes the mean weight 1, and the degrees by weight, with a self-loop of 1 each."""
+    """Return the factor that makes the mean weight 1, and the degrees with self-loops of 1."""
     if graph.weights is None or graph.weights.size == 0:
         return 1.0, 1 + graph.degrees.astype(np.float64)
     unit = float(1 / graph.weights.mean())
@@ -214,8 +214,8 @@ def _with_self_loops(graph: Graph) -> tuple[float, NDArray[np.float64]]:
 
 def _propagate(
     xp: Any,
-    links: Links,
-    signals: Array,
+    links: _Links,
+    signals: _Array,
     unit: float,
     degrees: NDArray[np.float64],
     order: int,
@@ -228,22 +228,22 @@ def _propagate(
     """
     near, own = xp.asarray(-unit / degrees), xp.asarray(1 - mu - 1 / degrees)
     units, ones = (xp.asarray(np.full(len(degrees), value)) for value in (unit, 1.0))
-    for columns in _blocks(signals.shape[1], COLUMNS):
+    for columns in _blocks(signals.shape[1], _COLUMNS):
         signal = xp.ascontiguousarray(signals[:, columns])
         rest = _band_rejected(lambda values: links.mixed(values, near, own), signal, order, theta)
         signals[:, columns] = links.mixed(rest, units, ones)
 
 
 def _band_rejected(
-    centred: Callable[[Array], Array], signal: Array, order: int, theta: float
-) -> Array:
-    """Signal − exp(−θ y(M)) signal, where y(M) = M²/2 − 1 and M is the centred Laplacian.
+    centred: Callable[[_Array], _Array], signal: _Array, order: int, theta: float
+) -> _Array:
+    """Return signal − exp(−θ y(M)) signal, where y(M) = M²/2 − 1 and M is the centred Laplacian.
 
     exp(−θ y) = I₀(θ) + 2 Σ (−1)ⁱ Iᵢ(θ) Tᵢ(y), with modified Bessel functions I and Chebyshev
     polynomials T; for mu from 0 to 2 every eigenvalue of y is in [−1, 1], where that converges.
     """
 
-    def twice_y(values: Array) -> Array:
+    def twice_y(values: _Array) -> _Array:
         product = centred(centred(values))
         product -= 2 * values
         return product
@@ -261,21 +261,21 @@ def _band_rejected(
     return rest
 
 
-def _orthogonal_units(xp: Any, signals: Array) -> NDArray[np.float32]:
-    """U √S of the thin singular value decomposition, rows of length 1; the signals are lost.
+def _orthogonal_units(xp: Any, signals: _Array) -> NDArray[np.float32]:
+    """Return U √S of the thin singular value decomposition, with rows of length 1.
 
-    As :func:`singular_factors`, a few rows at a time.
+    Works as :func:`singular_factors`, but on a few rows at a time, and overwrites the signals.
     """
     nodes, dimensions = signals.shape
     turn = xp.asarray(principal_axes(_to_host(signals.T @ signals)))
     squares = xp.zeros(dimensions)
-    for rows in _blocks(nodes, ROWS):
+    for rows in _blocks(nodes, _ROWS):
         turned = signals[rows] @ turn
         squares += (turned * turned).sum(axis=0)
         signals[rows] = turned
     scale = xp.asarray(roots_of(np.sqrt(_to_host(squares)), np.float64)[1])
     result = np.empty((nodes, dimensions), np.float32)
-    for rows in _blocks(nodes, ROWS):
+    for rows in _blocks(nodes, _ROWS):
         part = signals[rows] * scale
         lengths = xp.sqrt((part * part).sum(axis=1, keepdims=True))
         part /= xp.where(lengths > 0, lengths, 1)
@@ -283,5 +283,5 @@ def _orthogonal_units(xp: Any, signals: Array) -> NDArray[np.float32]:
     return result
 
 
-def _to_host(array: Array) -> NDArray[Any]:
+def _to_host(array: _Array) -> NDArray[Any]:
     return np.asarray(array if isinstance(array, np.ndarray) else array.get())

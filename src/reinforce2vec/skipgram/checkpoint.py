@@ -1,4 +1,4 @@
-"""A training on disk, so that it can go on after its process has ended."""
+"""The state of a training in a file, to resume it in another process."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from ..files.writing import check_space, remove_abandoned, whole
 from .state import State
 from .weights import Weights, weights_bytes, zeros
 
-FORMAT = 1
-MATRICES = ("inputs", "outputs")
-ARRAYS = ("visits", "losses", "pairs")
-COUNTS = ("walks", "tokens", "seconds")
+_FORMAT = 1
+_MATRICES = ("inputs", "outputs")
+_ARRAYS = ("visits", "losses", "pairs")
+_COUNTS = ("walks", "tokens", "seconds")
 
 Origin = dict[str, Any]
-"""What a training depends on: names and values that JSON can hold."""
+"""All that the result of a training depends on: names, and values that JSON can hold."""
 
 
 def check_room(path: Path, n_nodes: int, dimensions: int) -> None:
-    """InputError if the disk has no room for a checkpoint and, later, for the one after it."""
+    """Raise InputError if the disk is too small for a checkpoint and, later, the next one."""
     remove_abandoned(path)
     size = weights_bytes(n_nodes, dimensions) + 8 * n_nodes + (1 << 16)
     check_space(path, size if path.exists() else 2 * size)
 
 
 def write_checkpoint(path: Path, state: State, origin: Origin) -> None:
-    """Write the state of a training; the file before stays until this one is whole."""
-    about = {"format": FORMAT, "origin": origin, "dimensions": state.weights.dimensions}
-    about |= {name: getattr(state, name) for name in COUNTS}
-    arrays = {name: getattr(state, name) for name in ARRAYS}
-    arrays |= {name: getattr(state.weights, name) for name in MATRICES}
+    """Write the state of a training; the previous file is replaced when this one is complete."""
+    about = {"format": _FORMAT, "origin": origin, "dimensions": state.weights.dimensions}
+    about |= {name: getattr(state, name) for name in _COUNTS}
+    arrays = {name: getattr(state, name) for name in _ARRAYS}
+    arrays |= {name: getattr(state.weights, name) for name in _MATRICES}
     with whole(path) as stream:
         np.savez(stream, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)
 
@@ -45,11 +45,11 @@ def read_checkpoint(path: Path, origin: Origin) -> State:
     try:
         with zipfile.ZipFile(path) as archive:
             about = json.loads(_read(archive, "about").tobytes())
-            if about["format"] != FORMAT:
+            if about["format"] != _FORMAT:
                 raise InputError(f"{path}: written by another version of reinforce2vec")
-            check_origin(path, about["origin"], origin)
-            arrays = {name: _read(archive, name) for name in ARRAYS}
-            matrices = [_read_matrix(archive, name, about["dimensions"]) for name in MATRICES]
+            _check_origin(path, about["origin"], origin)
+            arrays = {name: _read(archive, name) for name in _ARRAYS}
+            matrices = [_read_matrix(archive, name, about["dimensions"]) for name in _MATRICES]
     except (InputError, MemoryError, PermissionError):
         raise
     except Exception:  # a damaged archive may raise anything
@@ -58,10 +58,10 @@ def read_checkpoint(path: Path, origin: Origin) -> State:
             "start anew"
         ) from None
     weights = Weights(matrices[0], matrices[1], about["dimensions"])
-    return State(weights, **arrays, **{name: about[name] for name in COUNTS})
+    return State(weights, **arrays, **{name: about[name] for name in _COUNTS})
 
 
-def check_origin(path: Path, found: Origin, wanted: Origin) -> None:
+def _check_origin(path: Path, found: Origin, wanted: Origin) -> None:
     """Raise InputError if a checkpoint comes from another training."""
     for name, value in wanted.items():
         other = found.get(name)
@@ -88,7 +88,7 @@ def _read(archive: zipfile.ZipFile, name: str) -> Any:
 
 
 def _read_matrix(archive: zipfile.ZipFile, name: str, dimensions: int) -> Any:
-    """A matrix, read to where it is wanted: with aligned rows, and without a second copy."""
+    """Read a matrix into memory with aligned rows, without a second copy."""
     with archive.open(f"{name}.npy") as stream:
         shape = _shape(stream)
         matrix = zeros(shape[0], dimensions)

@@ -1,8 +1,8 @@
-"""What is trained on: walks made when they are needed, or walks that are there already.
+"""The walks to train on: sampled when they are needed, or given.
 
-A corpus has `n_walks` in an epoch over `n_nodes` nodes; `take(first, count)` gives some of them
-as flat node numbers and where each walk begins (the last entry: where it ends). A walk ends there
-or at its first -1.
+A corpus has `n_walks` in an epoch over `n_nodes` nodes. `take(first, count)` returns some of them
+as flat node numbers and the offsets where walks begin; the last offset is where the last one ends.
+A walk ends at the next offset or at its first -1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .preparation import shuffle
 if TYPE_CHECKING:
     from ..walks.cuda.walker import DeviceWalker
 
-PILOT_STEPS = 1 << 20  # of which the visits are counted before training, at least
+_PILOT_STEPS = 1 << 20  # whose visits are counted before training, at least
 
 Taken = tuple[NDArray[np.int32], NDArray[np.int64]]
 
@@ -38,20 +38,20 @@ class Corpus(Protocol):
 
     @property
     def n_pilot(self) -> int:
-        """How many walks, from the first on, tell how often nodes are visited."""
+        """How many walks, from the first on, are sampled to estimate the visits of nodes."""
 
     def take(self, first: int, count: int) -> Taken:
-        """Walks number first, first + 1, ...; after the last of an epoch the next one begins."""
+        """Return walks number first, first + 1, ...; epochs follow each other."""
 
     def fingerprint(self) -> str:
-        """A digest of all that the walks depend on, but for their number in an epoch."""
+        """Return a digest of all that the walks depend on, except their number in an epoch."""
 
 
 class SampledWalks:
-    """Walks made by a sampler, whose starts are shuffled; every epoch has new ones.
+    """Walks of a sampler whose starts are shuffled; every epoch has new ones.
 
-    Nodes with near numbers are often near in the graph as well, and vectors that learn from one
-    corner after the other learn less.
+    Nodes with similar numbers are often close in the graph, and training on one corner of the graph
+    after the other gives worse vectors.
     """
 
     def __init__(self, sampler: WalkSampler) -> None:
@@ -64,11 +64,11 @@ class SampledWalks:
 
     @property
     def n_pilot(self) -> int:
-        """One round, or more if the graph is small."""
-        return min(self.n_walks, max(len(self.sampler.starts), PILOT_STEPS // self.longest))
+        """One walk from each start, or more if the graph is small."""
+        return min(self.n_walks, max(len(self.sampler.starts), _PILOT_STEPS // self.longest))
 
     def take(self, first: int, count: int) -> Taken:
-        """Make the walks."""
+        """Sample the walks."""
         with self._preparing:  # not by every thread: the tables may be as large as the graph
             _ = self.sampler.graph.alias
         walks = np.empty((count, self.longest), np.int32)
@@ -77,13 +77,13 @@ class SampledWalks:
 
     @cached_property
     def device_walker(self) -> DeviceWalker:
-        """What makes the walks on a GPU."""
+        """The sampler's counterpart on a GPU."""
         from ..walks.cuda.walker import DeviceWalker
 
         return DeviceWalker(self.sampler.task)
 
     def fingerprint(self) -> str:
-        """A digest of graph and starts."""
+        """Return a digest of graph and starts."""
         return fingerprint(self.sampler.graph, self.sampler.starts)
 
 
@@ -100,7 +100,7 @@ class GivenWalks:
 
     @property
     def n_pilot(self) -> int:
-        """All of them: they are there."""
+        """All walks."""
         return self.n_walks
 
     def take(self, first: int, count: int) -> Taken:
@@ -110,5 +110,5 @@ class GivenWalks:
         return np.array(self.stored.nodes[begins[0] : begins[-1]]), begins - begins[0]
 
     def fingerprint(self) -> str:
-        """A digest of the walks and the ids."""
+        """Return a digest of the walks and the ids."""
         return digest(self.stored.nodes, self.stored.begins, self.stored.ids)

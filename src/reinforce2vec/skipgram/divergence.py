@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from .._util.errors import InputError
 
 SAFE_RATE = 0.025  # word2vec's
-MOST_LOSS = 2.0  # times the loss of vectors that know nothing: beyond, training has failed
-ENOUGH_PAIRS = 1000  # from which on a mean loss is reliable
+_MOST_LOSS = 2.0  # times the loss of vectors that know nothing: beyond, training has failed
+_ENOUGH_PAIRS = 1000  # from which on a mean loss is reliable
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class DivergenceCheck:
     total: int
     unit: str
 
-    def check_loss(self, loss: float, pairs: int, done: int, enough: int = ENOUGH_PAIRS) -> None:
+    def check_loss(self, loss: float, pairs: int, done: int, enough: int = _ENOUGH_PAIRS) -> None:
         """Raise if the loss of some pairs, `enough` at least, is too large or not a number."""
         guessing = (self.negatives + 1) * math.log(2)
-        if pairs >= enough and not loss <= MOST_LOSS * guessing * pairs:
+        if pairs >= enough and not loss <= _MOST_LOSS * guessing * pairs:
             raise self._error(
                 f"the loss is {loss / pairs:.3g}, where random guessing has {guessing:.3g}", done
             )

@@ -13,25 +13,25 @@ from .corpus import Corpus, SampledWalks, Taken
 from .engine import Chunk, Engine, Outcome, chunks
 from .noise import Visits, keep_chances, noise_table
 from .preparation import count_nodes
-from .rules import Task
+from .rules import TrainingTask
 from .state import POINTS, Settings, State
 from .weights import new_weights, row_size, weights_bytes
 
-CHUNK_TOKENS = 1 << 15  # of a usual chunk: about ten milliseconds of work
-USUAL_WORK = 128 * 6  # numbers in a token's targets; chunks are smaller if there are more
+_CHUNK_TOKENS = 1 << 15  # of a usual chunk: about ten milliseconds of work
+_USUAL_WORK = 128 * 6  # numbers in a token's targets; chunks are smaller if there are more
 
-BYTES_PER_NODE = 48  # visits, and the tables that negatives and edges are drawn from
-BYTES_PER_WEIGHTED_ARC = 20
-BYTES_PER_THREAD = 4 << 20  # walks under way, and what they remember
-BYTES_PER_STEP = 128  # of a walk that is longer than this
-BYTES_PER_NEGATIVE = 1 << 10  # for each thread
+_BYTES_PER_NODE = 48  # visits, and the tables that negatives and edges are drawn from
+_BYTES_PER_WEIGHTED_ARC = 20
+_BYTES_PER_THREAD = 4 << 20  # walks under way, and what they remember
+_BYTES_PER_STEP = 128  # of a walk that is longer than this
+_BYTES_PER_NEGATIVE = 1 << 10  # for each thread
 
 
 def begin(corpus: Corpus, settings: Settings, workers: int) -> State:
     """Return the state before the first walk: new weights, and visits counted in a pilot round."""
     visits = np.zeros(corpus.n_nodes, np.int64)
     with ThreadPoolExecutor(workers) as threads:
-        pilot = chunks(corpus, 0, corpus.n_pilot, _chunk_walks(corpus, CHUNK_TOKENS))
+        pilot = chunks(corpus, 0, corpus.n_pilot, _chunk_walks(corpus, _CHUNK_TOKENS))
         for nodes, _ in in_turn(threads, lambda chunk: corpus.take(*chunk), pilot, 2 * workers):
             count_nodes(nodes, visits)
     return State(new_weights(corpus.n_nodes, settings.dimensions, settings.seed), visits)
@@ -42,19 +42,19 @@ def bytes_for(corpus: Corpus, settings: Settings, workers: int) -> int:
     arcs = 0
     if isinstance(corpus, SampledWalks) and corpus.sampler.graph.weighted:
         arcs = len(corpus.sampler.graph.indices)
-    a_thread = BYTES_PER_THREAD + corpus.longest * BYTES_PER_STEP
-    a_thread += settings.negatives * BYTES_PER_NEGATIVE
+    a_thread = _BYTES_PER_THREAD + corpus.longest * _BYTES_PER_STEP
+    a_thread += settings.negatives * _BYTES_PER_NEGATIVE
     return (
         weights_bytes(corpus.n_nodes, settings.dimensions)
-        + BYTES_PER_WEIGHTED_ARC * arcs
-        + BYTES_PER_NODE * corpus.n_nodes
+        + _BYTES_PER_WEIGHTED_ARC * arcs
+        + _BYTES_PER_NODE * corpus.n_nodes
         + workers * a_thread
     )
 
 
-def task_for(settings: Settings, n_walks: int, visits: Visits) -> Task:
+def task_for(settings: Settings, n_walks: int, visits: Visits) -> TrainingTask:
     """Return what the kernels need, for an epoch of so many walks."""
-    return Task(
+    return TrainingTask(
         n_walks * settings.epochs,
         np.uint64(settings.seed),
         settings.window,
@@ -68,7 +68,7 @@ def task_for(settings: Settings, n_walks: int, visits: Visits) -> Task:
 def scaled_chunk(usual: int, dimensions: int, negatives: int) -> int:
     """Return the size of a chunk that takes as long as one of the size `usual` usually does."""
     work = row_size(dimensions) * (negatives + 1)
-    return usual * USUAL_WORK // max(work, USUAL_WORK)
+    return usual * _USUAL_WORK // max(work, _USUAL_WORK)
 
 
 def _chunk_walks(corpus: Corpus, tokens: int) -> int:
@@ -82,7 +82,7 @@ class HostEngine(Engine, ABC):
     def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int) -> None:
         self.corpus, self.state, self.threads = corpus, state, workers
         self.task = task_for(settings, corpus.n_walks, state.visits)
-        tokens = scaled_chunk(CHUNK_TOKENS, settings.dimensions, settings.negatives)
+        tokens = scaled_chunk(_CHUNK_TOKENS, settings.dimensions, settings.negatives)
         self.chunk_walks = _chunk_walks(corpus, tokens)
 
     def train(self, chunk: Chunk) -> Outcome:

@@ -1,4 +1,4 @@
-"""How often nodes are visited, and what follows: which negatives are drawn, which nodes skipped."""
+"""What follows from the visits of nodes: how negatives are drawn, and which visits are skipped."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ POWER = 0.75  # as in word2vec: between the visits themselves and no preference 
 
 
 def noise_table(visits: Visits) -> Noise:
-    """An alias table to draw negatives from, a node in proportion to visits ^ 0.75.
+    """Return an alias table to draw negatives from, in proportion to visits ^ 0.75.
 
-    The upper half of an entry is the chance, in 2^32nds, that its own node is the one drawn, the
-    lower half the node drawn otherwise: one look into memory for a draw.
+    The upper half of an entry is the chance, in 2^32nds, that its own node is drawn; the lower half
+    is the node drawn otherwise. So a draw reads memory once.
     """
     rows = np.array([0, len(visits)])
     threshold, alias, _, _ = csr.alias_tables(rows, visits**POWER)
@@ -27,9 +27,9 @@ def noise_table(visits: Visits) -> Noise:
 
 
 def keep_chances(visits: Visits, subsample: float) -> NDArray[np.float32] | None:
-    """Chance to keep a visit of each node: sqrt(t/f) + t/f for a node of frequency f.
+    """Return the chance to keep a visit of each node: sqrt(t/f) + t/f for the frequency f.
 
-    None, which is all of them, if the threshold t is 0.
+    None, which keeps all, if the threshold t is 0.
     """
     if subsample == 0:
         return None

@@ -26,7 +26,7 @@ from .corpus import Taken
 from .host import HostEngine
 from .rules import BATCH, LEAST_RATE, SMALLEST_BATCH, TRAINING, target_groups
 
-FARTHEST_SCORE = 87.0  # beyond, e^score is no float32 number
+_FARTHEST_SCORE = 87.0  # beyond, e^score is no float32 number
 
 
 @compiled
@@ -197,10 +197,10 @@ def _product(one, other):
 @compiled
 def _bounded(score):
     """Return a score cut off where its exponential is no float32 number; NaN stays NaN."""
-    if score > FARTHEST_SCORE:
-        return FARTHEST_SCORE
-    if score < -FARTHEST_SCORE:
-        return -FARTHEST_SCORE
+    if score > _FARTHEST_SCORE:
+        return _FARTHEST_SCORE
+    if score < -_FARTHEST_SCORE:
+        return -_FARTHEST_SCORE
     return score
 
 

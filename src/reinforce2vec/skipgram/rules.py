@@ -31,7 +31,7 @@ def target_groups(negatives: int) -> tuple[int, int]:
     return groups, -(-(negatives + 1) // groups)
 
 
-class Task(NamedTuple):
+class TrainingTask(NamedTuple):
     """What a kernel of the CPU needs to train, beside the walks and the weights."""
 
     n_walks: int  # over all epochs: the learning rate falls with the number of a walk

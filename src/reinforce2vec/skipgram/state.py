@@ -1,4 +1,4 @@
-"""How to train, and how far a training is."""
+"""The settings of a training, and its state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POINTS = 100  # of the loss curve, at most
 
 
 class Settings(NamedTuple):
-    """How to train."""
+    """The hyperparameters of a training; see :class:`Reinforce2Vec`."""
 
     dimensions: int = 64
     window: int = 10
@@ -30,7 +30,7 @@ class Settings(NamedTuple):
 
 @dataclass
 class State:
-    """How far training is: all that is needed to go on."""
+    """The state of a training: all that is needed to resume it."""
 
     weights: Weights
     visits: Visits
@@ -39,7 +39,7 @@ class State:
     seconds: float = 0.0
     losses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(POINTS))
     pairs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(POINTS, np.int64))
-    blank: bool = False  #: whether the weights are still to be made, where training happens
+    blank: bool = False  #: whether the engine has to fill the weights first
 
     @property
     def loss_curve(self) -> NDArray[np.float64]:
@@ -50,7 +50,7 @@ class State:
 
 
 def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:
-    """Begin a training where another ended; nodes from row n_old on at their neighbours' mean."""
+    """Start a training where another ended; nodes from row n_old on at their neighbours' mean."""
     new.visits[:n_old] += old.visits
     links = graph.to_scipy()
     if graph.directed:

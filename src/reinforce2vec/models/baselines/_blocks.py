@@ -1,4 +1,4 @@
-"""Matrices too large to write down, made a few rows at a time, and walks that they come from."""
+"""Matrices too large for memory, computed a few rows at a time, and powers of random walks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..._util.machine import available_bytes
 Matrix = NDArray[Any]
 
 BLOCK_BYTES = 64 << 20  # of a dense block of rows
-KEPT_BYTES = 2 << 30  # of blocks; further ones are made anew whenever they are needed
-SPARSE = 0.15  # share of numbers that are not zero up to which sparse products are faster
+_KEPT_BYTES = 2 << 30  # of blocks; others are computed again whenever they are needed
+_SPARSE = 0.15  # share of nonzero numbers up to which sparse products are faster
 
 
 class Block(NamedTuple):
-    """Some rows of a matrix, which is zero in them outside of some columns."""
+    """Some rows of a matrix, with the columns outside of which they are zero."""
 
     rows: slice
     columns: slice
@@ -27,12 +27,10 @@ class Block(NamedTuple):
 
 
 class BlockMatrix:
-    """A matrix of float32 that is made block by block; kept as far as memory allows.
+    """A matrix of float32 that is computed block by block.
 
-    Products are of the type of the vectors.
-
-    A block is kept sparse if few of its numbers are not zero. What is not kept is made anew for
-    each product, at the price of time.
+    Blocks are kept as far as memory allows, as sparse matrices if few numbers are nonzero. Others
+    are computed again for each product, which takes time. Products have the type of the vectors.
     """
 
     def __init__(self, n: int, blocks: list[Block], kept_bytes: int | None = None) -> None:
@@ -40,7 +38,7 @@ class BlockMatrix:
         self.blocks = blocks
         self.kept: list[Any] = [None] * len(blocks)
         free = available_bytes()
-        self.room = min(KEPT_BYTES, KEPT_BYTES if free is None else free // 3)
+        self.room = min(_KEPT_BYTES, _KEPT_BYTES if free is None else free // 3)
         if kept_bytes is not None:
             self.room = kept_bytes
 
@@ -48,7 +46,7 @@ class BlockMatrix:
         for number, block in enumerate(self.blocks):
             matrix = self.kept[number]
             if matrix is None:
-                matrix = lightest(block.make())
+                matrix = _in_fast_form(block.make())
                 size = matrix.data.nbytes
                 if scipy.sparse.issparse(matrix):
                     size += matrix.indices.nbytes + matrix.indptr.nbytes
@@ -58,7 +56,7 @@ class BlockMatrix:
             yield block.rows, block.columns, matrix
 
     def product(self, vectors: Matrix) -> Matrix:
-        """The matrix times vectors."""
+        """Return the matrix times vectors."""
         result = np.zeros((self.n, vectors.shape[1]), vectors.dtype)
         vectors = np.ascontiguousarray(vectors)
         for rows, columns, matrix in self:
@@ -66,7 +64,7 @@ class BlockMatrix:
         return result
 
     def symmetric_product(self, vectors: Matrix) -> Matrix:
-        """The matrix and its mirror image times vectors: blocks begin at the diagonal."""
+        """Return a symmetric matrix times vectors; its blocks begin at the diagonal."""
         result = np.zeros((self.n, vectors.shape[1]), vectors.dtype)
         vectors = np.ascontiguousarray(vectors)
         for rows, columns, matrix in self:
@@ -76,7 +74,7 @@ class BlockMatrix:
         return result
 
     def gram_product(self, vectors: Matrix) -> Matrix:
-        """XᵗX times vectors, X being the matrix, in one pass over it."""
+        """Return XᵗX times vectors, where X is the matrix, in one pass over it."""
         result = np.zeros((self.n, vectors.shape[1]), vectors.dtype)
         vectors = np.ascontiguousarray(vectors)
         for _, columns, matrix in self:
@@ -84,18 +82,18 @@ class BlockMatrix:
         return result
 
 
-def lightest(matrix: Any) -> Any:
-    """A block in the form in which products with it are fast."""
+def _in_fast_form(matrix: Any) -> Any:
+    """Return a block in the form, sparse or dense, in which products with it are fast."""
     if scipy.sparse.issparse(matrix):
         share = matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1])
-        return matrix if share < 2 * SPARSE else matrix.toarray()
-    if np.count_nonzero(matrix) < SPARSE * matrix.size:
+        return matrix if share < 2 * _SPARSE else matrix.toarray()
+    if np.count_nonzero(matrix) < _SPARSE * matrix.size:
         return scipy.sparse.csr_array(matrix)
     return matrix
 
 
 def positive_logs(block: Any, factors: Any) -> Any:
-    """log max(x, 1) of every number x of a block, after its columns are multiplied by factors."""
+    """Multiply the columns of a block by factors; return log max(x, 1) of every number x."""
     if scipy.sparse.issparse(block):
         block = block.copy()
         block.data = np.log(np.maximum(block.data * factors[block.indices], 1))
@@ -106,8 +104,8 @@ def positive_logs(block: Any, factors: Any) -> Any:
     return np.log(block, out=block)
 
 
-def row_blocks(n: int) -> list[slice]:
-    """Slices of the rows of a square matrix that are dense blocks of a modest size."""
+def square_row_blocks(n: int) -> list[slice]:
+    """Split the rows of a square matrix into dense blocks of up to BLOCK_BYTES."""
     size = max(1, BLOCK_BYTES // (4 * n)) if n else 1
     return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
@@ -116,12 +114,12 @@ def row_blocks(n: int) -> list[slice]:
 
 
 class Steps:
-    """Where a random walk is after so many steps, for a block of starts at a time.
+    """Where a random walk is after some steps, for a block of starts at a time.
 
     Parameters
     ----------
     adjacency : scipy CSR array
-        Chances are in proportion to its rows; nothing leaves a row of zeros.
+        Transition probabilities are proportional to its rows; a walk ends at a row of zeros.
     """
 
     def __init__(self, adjacency: Any) -> None:
@@ -134,12 +132,12 @@ class Steps:
         self.forward.sort_indices()
 
     def after(self, rows: slice) -> Iterator[Any]:
-        """Chances after 1, 2, ... steps: sparse (rows, n) while few are not zero, then dense."""
+        """Yield the probabilities after 1, 2, ... steps: (rows, n), sparse while most are zero."""
         here = self.forward[rows]
         while True:
             yield here
             if scipy.sparse.issparse(here):
-                # a sparse product takes about eight times as long for a number that is not zero
+                # a sparse product takes about eight times as long for a nonzero number
                 if 8 * here.nnz < here.shape[0] * self.n:
                     here = here @ self.forward
                     continue

@@ -1,4 +1,4 @@
-"""What the methods that factorise a matrix of the graph have in common."""
+"""What all methods that factorise a matrix of the graph share."""
 
 from __future__ import annotations
 
@@ -22,23 +22,27 @@ Matrix = NDArray[Any]
 
 
 class Factorization(Estimator):
-    """An estimator that factorises a matrix: one answer, to the digits that random starts leave."""
+    """An estimator that factorises a matrix; the seed changes the last digits only."""
 
     seeded = False  # whether another seed gives another result
     dimensions: int
     seed: int
 
     def fit(self, graph: Any, y: Any = None, *, progress: bool = True) -> Self:
-        """Find vectors for the nodes of a graph.
+        """Compute vectors for the nodes of a graph.
 
         Parameters
         ----------
         graph : Graph
-            Anything else that :meth:`Graph.from_any` takes is converted.
-        y : ignored
-            There for scikit-learn.
-        progress : ignored
-            There for all estimators.
+            The graph; anything else that :meth:`Graph.from_any` accepts is converted.
+        y : None
+            Ignored; scikit-learn compatibility.
+        progress : bool
+            Ignored; other estimators show a progress line.
+
+        Returns
+        -------
+        self
         """
         graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
         dimensions = check_count("dimensions", self.dimensions, 1)
@@ -55,7 +59,7 @@ class Factorization(Estimator):
         vectors[:, : found.shape[1]] = found  # a small graph has fewer dimensions: zeros follow
         linked = graph.degrees > 0
         linked[graph.indices] = True
-        vectors[~linked] = 0  # nothing is known of isolated nodes: no digits left by chance
+        vectors[~linked] = 0  # isolated nodes: without what rounding left
         self.embedding_ = Embedding(graph.ids, vectors)
         return self
 
@@ -64,19 +68,19 @@ class Factorization(Estimator):
 
     @abstractmethod
     def _bytes(self, graph: Graph, dimensions: int) -> int:
-        """About how much memory it takes at least."""
+        """Estimate the memory that the method takes at least."""
 
     @abstractmethod
     def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
-        """Vectors of at most so many dimensions."""
+        """Return vectors with at most so many dimensions."""
 
 
 def space_bytes(n: int, rank: int, block: int, itemsize: int) -> int:
-    """Memory that the search for `rank` leading eigenvectors takes."""
+    """Estimate the memory that the search for `rank` leading eigenvectors takes."""
     return n * (3 * rank + 10 * block) * itemsize
 
 
 def fix_signs(vectors: Matrix) -> Matrix:
-    """Columns turned so that their sums are not negative: eigenvectors have no sign."""
+    """Negate columns whose sum is negative: the sign of an eigenvector is arbitrary."""
     signs = np.where(vectors.sum(axis=0, dtype=np.float64) < 0, -1, 1)
     return np.asarray(vectors * signs.astype(vectors.dtype))

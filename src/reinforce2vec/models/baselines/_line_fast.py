@@ -26,7 +26,7 @@ from ...walks.cpu.neighbors import draw_arc, row_bounds
 from ._line_edges import SHARING, LineTask
 
 
-class EdgeRoom(NamedTuple):
+class _EdgeRoom(NamedTuple):
     """Memory for a block of draws, as offsets of rows; `sizes` counts the sources of a centre."""
 
     centres: NDArray[np.int64]
@@ -35,10 +35,10 @@ class EdgeRoom(NamedTuple):
     targets: NDArray[np.int64]
 
 
-def new_edge_room(width: int) -> EdgeRoom:
+def new_edge_room(width: int) -> _EdgeRoom:
     """Return the memory for a block of centres with `width` targets each."""
     sizes = 1, SHARING, 1, width
-    return EdgeRoom(*(np.full(DRAWN_AT_ONCE * size, -1, np.int64) for size in sizes))
+    return _EdgeRoom(*(np.full(DRAWN_AT_ONCE * size, -1, np.int64) for size in sizes))
 
 
 def train_edges(first: int, last: int, weights: Weights, task: LineTask) -> Any:

@@ -1,4 +1,4 @@
-"""GraRep: nodes that reach the same nodes in one step, in two steps, and so on."""
+"""GraRep: similar vectors for nodes that reach the same nodes in one step, in two steps, ..."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..._util.checks import check_count
 from ...graph import Graph
 from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
-from ._blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, row_blocks
+from ._blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, square_row_blocks
 from ._factorize import Factorization, Matrix, fix_signs, space_bytes
 from ._spectrum import leading_eigenpairs
 
@@ -21,23 +21,23 @@ TOLERANCE = 1e-5
 
 
 class GraRep(Factorization):
-    """GraRep (Cao, Lu and Xu, CIKM 2015): a part of the vector for each number of steps.
+    """GraRep (Cao, Lu and Xu, CIKM 2015): one part of the vector for each number of steps.
 
     With A the transition matrix of the random walk and n nodes, the part for k steps comes from
     X = max(log(Aᵏᵢⱼ / Σᵢ Aᵏᵢⱼ) − log(1/n), 0). The left singular vectors with the largest singular
-    values, times their roots, are a node's part, which gets the length 1.
+    values, times their square roots, are the part, which is scaled to length 1.
 
-    Weights count. Directions are set aside, as the authors advise; an edge that leads both ways
+    Weights count. Directions are ignored, as the authors recommend; an edge that leads both ways
     counts once, with the weights of both.
 
     Parameters
     ----------
     dimensions : int, default 64
-        Numbers in a vector, shared evenly by the steps; the first ones get what is left over.
+        Dimensions of a vector, split evenly among the steps; the first steps get the remainder.
     steps : int, default 4
-        Steps of the longest walk.
+        The largest number of steps.
     seed : int, default 0
-        For the random vectors that the search for singular vectors starts from.
+        Seed of the random vectors that the search for singular vectors starts from.
 
     Attributes
     ----------
@@ -77,12 +77,12 @@ class GraRep(Factorization):
 def _part(
     walk: Steps, k: int, sums: NDArray[np.float64], rank: int, rng: np.random.Generator
 ) -> Matrix:
-    """The dimensions that tell of k steps; `sums` are the column sums of the matrix."""
+    """Return the dimensions for k steps; `sums` are the column sums of the matrix."""
     n = walk.n
     scale = np.divide(n, sums, out=np.zeros(n), where=sums > 0).astype(np.float32)
     blocks = [
         Block(rows, slice(0, n), partial(_log_chances, walk, k, scale, rows))
-        for rows in row_blocks(n)
+        for rows in square_row_blocks(n)
     ]
     matrix = BlockMatrix(n, blocks)
     # one step is cheap, and its singular vectors live in few nodes: the others need every digit
@@ -97,6 +97,6 @@ def _part(
 
 
 def _log_chances(walk: Steps, k: int, scale: NDArray[np.float32], rows: slice) -> Any:
-    """Some rows of X: sparse or dense, as the chances are."""
+    """Return some rows of X, sparse or dense as the probabilities are."""
     chances = next(islice(walk.after(rows), k - 1, None))
     return positive_logs(chances, scale)

@@ -1,4 +1,4 @@
-"""HOPE: nodes that many paths connect, paths being the less worth the longer they are."""
+"""HOPE: proximity by the number of paths between nodes; longer paths count less."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from ...graph.matrices import singular_factors
 from ._factorize import Factorization, Matrix, fix_signs, space_bytes
 from ._spectrum import Product, leading_eigenpairs
 
-BLOCK = 16  # vectors multiplied with a matrix at once
-TOLERANCE = 1e-8
-TERMS = 100  # of the series; beyond, a factorisation of I − βA is taken instead
+_BLOCK = 16  # vectors multiplied with a matrix at once
+_TOLERANCE = 1e-8
+_TERMS = 100  # of the series; beyond, a factorisation of I − βA is taken instead
 
 
 class HOPE(Factorization):
     """HOPE (Ou et al., KDD 2016) with Katz proximity S = (I − βA)⁻¹ βA.
 
-    Half of a vector tells a node as a source of paths, the other half as a target: U √Σ and V √Σ
-    for the largest singular values Σ of S. Directions and weights count.
+    Half of a vector describes the node as a source of paths, the other half as a target: U √Σ and
+    V √Σ for the largest singular values Σ of S. Directions and weights count.
 
     Katz's sum over paths, βA + (βA)² + …, exists only for β below one over A's largest eigenvalue;
     S itself exists beyond, and is what is factorised here. On an undirected graph S has the
     eigenvectors of A, with eigenvalues βλ / (1 − βλ).
 
-    How long vectors are depends on β alone, and with a small one they are so short that a
-    classifier with a penalty sees nothing. So all are multiplied by one number, that which makes
-    their mean squared length 1.
+    The length of the vectors depends on β. With a small β they are so short that a regularised
+    classifier cannot use them. So all are multiplied by the same number, which makes their mean
+    squared length 1.
 
     Parameters
     ----------
     dimensions : int, default 64
-        Numbers in a vector; the source's half is the larger one if they are odd.
+        Dimensions of a vector; if they are odd, the source's half is the larger one.
     beta : float, default 0.01
-        What a path is worth less for each further step.
+        Katz's decay factor: a path of k steps counts beta ^ k.
     seed : int, default 0
-        For the random vectors that the search for singular vectors starts from.
+        Seed of the random vectors that the search for singular vectors starts from.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class HOPE(Factorization):
         check_number("beta", self.beta, above=0.0)
 
     def _bytes(self, graph: Graph, dimensions: int) -> int:
-        space = space_bytes(graph.n_nodes, (dimensions + 1) // 2, BLOCK, 8)
+        space = space_bytes(graph.n_nodes, (dimensions + 1) // 2, _BLOCK, 8)
         return space + 32 * len(graph.indices)
 
     def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
@@ -80,8 +80,8 @@ class HOPE(Factorization):
         return vectors * np.float32(np.sqrt(graph.n_nodes / square)) if square > 0 else vectors
 
 
-def _undirected(worth: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
-    """Both halves from eigenvectors of βA: those where |λ / (1 − λ)| is largest.
+def _undirected(scaled: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
+    """Return both halves from the eigenvectors of βA for which |λ / (1 − λ)| is largest.
 
     On either side of its pole at 1 that function has no other extremum than 0 at 0, so the
     wanted eigenvalues are next to the ends of the spectrum, or next to the pole among those
@@ -94,11 +94,11 @@ def _undirected(worth: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix
             return np.asarray(values / (1 - values))
 
     values, vectors = leading_eigenpairs(
-        lambda new: worth @ np.ascontiguousarray(new),
-        *(worth.shape[0], rank, rng),
+        lambda new: scaled @ np.ascontiguousarray(new),
+        *(scaled.shape[0], rank, rng),
         importance=lambda values: np.abs(proximity(values)),
-        block=BLOCK,
-        tolerance=TOLERANCE,
+        block=_BLOCK,
+        tolerance=_TOLERANCE,
     )
     if (np.abs(1 - values) < 1e-9).any():
         raise _singular()
@@ -106,20 +106,20 @@ def _undirected(worth: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix
     return sources, sources * np.sign(proximity(values))
 
 
-def _directed(worth: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
-    """Both halves from singular vectors of S, which is known by its products."""
-    n = worth.shape[0]
-    turned = scipy.sparse.csr_array(worth.T)
-    solve, solve_turned = _solvers(worth, turned)
+def _directed(scaled: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
+    """Return both halves from singular vectors of S, which is known by its products."""
+    n = scaled.shape[0]
+    turned = scipy.sparse.csr_array(scaled.T)
+    solve, solve_turned = _solvers(scaled, turned)
 
     def forth(new: Matrix) -> Matrix:
-        return solve(worth @ np.ascontiguousarray(new))
+        return solve(scaled @ np.ascontiguousarray(new))
 
     def back(new: Matrix) -> Matrix:
         return np.asarray(turned @ solve_turned(np.ascontiguousarray(new)))
 
     _, right = leading_eigenpairs(
-        lambda new: back(forth(new)), n, rank, rng, block=BLOCK, tolerance=TOLERANCE
+        lambda new: back(forth(new)), n, rank, rng, block=_BLOCK, tolerance=_TOLERANCE
     )
     sources, targets = singular_factors(forth(right), right)
     assert targets is not None
@@ -127,45 +127,45 @@ def _directed(worth: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix, 
     return sources * signs, targets * signs
 
 
-def _solvers(worth: Any, turned: Any) -> tuple[Product, Product]:
-    """What multiplies (I − βA)⁻¹, and its transpose, with vectors.
+def _solvers(scaled: Any, turned: Any) -> tuple[Product, Product]:
+    """Return functions that multiply (I − βA)⁻¹, and its transpose, with vectors.
 
-    By the sum of (βA)ᵏ, where it converges soon, else by sparse triangular factors.
+    They use the sum of (βA)ᵏ if it converges fast, else sparse triangular factors.
     """
-    terms = [_terms(matrix) for matrix in (worth, turned)]
+    terms = [_terms(matrix) for matrix in (scaled, turned)]
     if terms[0] and terms[1]:
-        return partial(_sum, worth, terms[0]), partial(_sum, turned, terms[1])
+        return partial(_sum, scaled, terms[0]), partial(_sum, turned, terms[1])
     try:
-        factors = splu(scipy.sparse.csc_matrix(scipy.sparse.eye(worth.shape[0]) - worth))
+        factors = splu(scipy.sparse.csc_matrix(scipy.sparse.eye(scaled.shape[0]) - scaled))
     except RuntimeError:
         raise _singular() from None
     return factors.solve, partial(factors.solve, trans="T")
 
 
-def _terms(worth: Any) -> int | None:
-    """How many terms of the sum over (βA)ᵏ give all digits; None if too many.
+def _terms(scaled: Any) -> int | None:
+    """Return how many terms of the sum over (βA)ᵏ give all digits; None if too many.
 
     No entry of (βA)ᵏ is negative, so its largest row sum, which bounds what it makes of a vector,
     shows in its product with ones.
     """
-    sums = np.ones(worth.shape[0])
-    for count in range(1, TERMS):
-        sums = worth @ sums
+    sums = np.ones(scaled.shape[0])
+    for count in range(1, _TERMS):
+        sums = scaled @ sums
         if sums.max() < 1e-12:
             return count
     return None
 
 
-def _sum(worth: Any, terms: int, vectors: Matrix) -> Matrix:
-    """The sum of (βA)ᵏ times vectors, by Horner's rule."""
+def _sum(scaled: Any, terms: int, vectors: Matrix) -> Matrix:
+    """Return the sum of (βA)ᵏ times vectors, by Horner's rule."""
     total = vectors
     for _ in range(terms - 1):
-        total = vectors + worth @ total
+        total = vectors + scaled @ total
     return total
 
 
 def _singular() -> InputError:
     return InputError(
         "beta is one over an eigenvalue of the adjacency matrix, where the proximity is infinite: "
-        "take another beta"
+        "use another beta"
     )

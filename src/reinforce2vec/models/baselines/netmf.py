@@ -16,11 +16,11 @@ from scipy.sparse.csgraph import connected_components
 from ..._util.checks import check_count, check_number
 from ...graph import Graph
 from ...graph.matrices import undirected_adjacency
-from ._blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, row_blocks
+from ._blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, square_row_blocks
 from ._factorize import Factorization, Matrix, fix_signs, space_bytes
 from ._spectrum import leading_eigenpairs
 
-EXACT = 5_000  # nodes in a component up to which powers of its matrix are computed exactly
+_EXACT = 5_000  # nodes in a component up to which powers of its matrix are computed exactly
 BLOCK = 64  # vectors multiplied with the matrix at once
 TOLERANCE = 1e-4
 
@@ -30,28 +30,28 @@ class NetMF(Factorization):
 
     With P the transition matrix of the random walk, D the degrees and vol their sum, the matrix is
     log max(M, 1), where M = vol / (b T) · (P + P² + … + P^T) D⁻¹, T is the window and b the number
-    of negatives. Its leading singular vectors, times the roots of the singular values, are the
-    vectors.
+    of negatives. Its leading singular vectors, times the square roots of the singular values,
+    are the node vectors.
 
-    Every connected component is treated by itself, which changes nothing but the speed: with up
-    to 5,000 nodes exactly ("NetMF for a small window"), larger ones by the `rank` leading
-    eigenpairs of D^-½ A D^-½ ("for a large window"), as the paper does for its larger graphs.
+    Connected components are computed separately, which changes the speed only: exactly with up to
+    5,000 nodes ("NetMF for a small window"), larger ones by the `rank` leading eigenpairs of
+    D^-½ A D^-½ ("for a large window"), as in the paper.
 
-    Weights count. Directions are set aside; an edge that leads both ways counts once, with the
+    Weights count. Directions are ignored; an edge that leads both ways counts once, with the
     weights of both.
 
     Parameters
     ----------
     dimensions : int, default 64
-        Numbers in a vector.
+        Dimensions of a vector.
     window : int, default 10
-        Longest distance between nodes of a walk that count as being around each other.
+        Largest distance between two nodes of a walk that count as a pair.
     negatives : float, default 1
         Negative samples for each pair.
     rank : int, default 256
-        Eigenpairs that stand for a large component.
+        Eigenpairs that approximate a large component.
     seed : int, default 0
-        For the random vectors that the search for eigenvectors starts from.
+        Seed of the random vectors that the search for eigenvectors starts from.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class NetMF(Factorization):
                 make = _exact_rows(links, self.window, scale)
             else:
                 make = _approximate_rows(links, self.window, scale, self.rank, rng)
-            for rows in row_blocks(links.shape[0]):
+            for rows in square_row_blocks(links.shape[0]):
                 whole = slice(piece.start + rows.start, piece.start + rows.stop)
                 blocks.append(Block(whole, slice(whole.start, piece.stop), partial(make, rows)))
         values, found = leading_eigenpairs(
@@ -119,13 +119,13 @@ class NetMF(Factorization):
 
 
 def _pieces(adjacency: Any) -> tuple[NDArray[np.int64], list[tuple[slice, bool]]]:
-    """An order of the nodes in which large components, and all small ones together, are slices.
+    """Return an order of nodes in which each large component, and all small ones, are slices.
 
     Each slice comes with whether it is to be computed exactly.
     """
     count, component = connected_components(adjacency, directed=False)
     sizes = np.bincount(component, minlength=count)
-    large = np.flatnonzero(sizes > EXACT)
+    large = np.flatnonzero(sizes > _EXACT)
     place = np.zeros(count, np.int64)  # 0: small
     place[large] = np.arange(1, len(large) + 1)
     order = np.argsort(place[component], kind="stable")
@@ -136,7 +136,7 @@ def _pieces(adjacency: Any) -> tuple[NDArray[np.int64], list[tuple[slice, bool]]
 
 
 def _exact_rows(links: Any, window: int, scale: float) -> Callable[[slice], Any]:
-    """A function that gives rows of log max(M, 1), from the diagonal on, by powers of P."""
+    """Return a function that computes rows of log max(M, 1), from the diagonal on, exactly."""
     walk = Steps(links)
     degrees = np.asarray(links.sum(axis=1)).ravel()
     factors = np.divide(scale / window, degrees, out=np.zeros_like(degrees), where=degrees > 0)
@@ -152,7 +152,7 @@ def _exact_rows(links: Any, window: int, scale: float) -> Callable[[slice], Any]
 def _approximate_rows(
     links: Any, window: int, scale: float, rank: int, rng: np.random.Generator
 ) -> Callable[[slice], Any]:
-    """A function that gives rows of log max(M, 1), from the diagonal on, by leading eigenpairs."""
+    """Return a function that approximates rows of log max(M, 1), from the diagonal on."""
     roots = np.sqrt(np.asarray(links.sum(axis=1)).ravel())
     matrix = links.copy()
     matrix.data = matrix.data / roots[matrix.indices] / np.repeat(roots, np.diff(matrix.indptr))
@@ -171,10 +171,10 @@ def _approximate_rows(
 def _leading(
     matrix: Any, rank: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], Matrix]:
-    """Leading eigenpairs of a normalised adjacency matrix A, whose eigenvalues are at most 1.
+    """Return the leading eigenpairs of a normalised adjacency matrix A.
 
-    Where many are close to 1, those of ((A + I) / 2)^q stand much further apart, and in the same
-    order. A few eigenvalues, roughly, tell which power q is right.
+    Where many eigenvalues are close to 1, those of ((A + I) / 2)^q are much further apart, and in
+    the same order. A rough search for a few of them shows which power q is right.
     """
 
     def found(rank: int, power: int, tolerance: float) -> tuple[NDArray[np.float64], Matrix]:

@@ -1,4 +1,4 @@
-"""ProNE: a sparse matrix of what edges tell, factorised, then smoothed along the graph."""
+"""ProNE: a sparse matrix of the edges, factorised; the vectors are smoothed along the graph."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..smoothing import checked_filter, smooth
 from ._factorize import Factorization, Matrix, fix_signs, space_bytes
 from ._spectrum import leading_eigenpairs
 
-BLOCK = 16  # vectors multiplied with a matrix at once
-TOLERANCE = 1e-6
+_BLOCK = 16  # vectors multiplied with a matrix at once
+_TOLERANCE = 1e-6
 
 
 class ProNE(Factorization):
@@ -23,26 +23,26 @@ class ProNE(Factorization):
 
     An edge from i to j with the transition probability p has the entry log p − log P(j), where
     P(j) is j's share of negative samples, in proportion to (Σᵢ pᵢⱼ) ^ 0.75. Left singular vectors
-    of that matrix, times the roots of the singular values, get the length 1; then
+    of that matrix, times the square roots of the singular values, are scaled to length 1; then
     :func:`reinforce2vec.smooth` propagates them.
 
-    Weights count. Directions are set aside; an edge that leads both ways counts once, with the
+    Weights count. Directions are ignored; an edge that leads both ways counts once, with the
     weights of both.
 
     Parameters
     ----------
     dimensions : int, default 64
-        Numbers in a vector.
+        Dimensions of a vector.
     smooth : bool, default True
-        Whether to propagate the vectors; without, they are the first stage's.
+        Whether to propagate the vectors; without it, those of the first stage are the result.
     order : int, default 10
         Terms of the filter's series, as in :func:`reinforce2vec.smooth`.
     mu : float, default 0.2
         Centre of the filter.
     theta : float, default 0.5
-        How narrow the filter is.
+        Narrowness of the filter.
     seed : int, default 0
-        For the random vectors that the search for singular vectors starts from.
+        Seed of the random vectors that the search for singular vectors starts from.
 
     Attributes
     ----------
@@ -78,17 +78,17 @@ class ProNE(Factorization):
         checked_filter(self.order, self.mu, self.theta)
 
     def _bytes(self, graph: Graph, dimensions: int) -> int:
-        return space_bytes(graph.n_nodes, dimensions, BLOCK, 8) + 48 * len(graph.indices)
+        return space_bytes(graph.n_nodes, dimensions, _BLOCK, 8) + 48 * len(graph.indices)
 
     def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
         adjacency = undirected_adjacency(graph)
-        matrix = edge_information(adjacency)
+        matrix = _edge_information(adjacency)
         transposed = scipy.sparse.csr_array(matrix.T)
         _, right = leading_eigenpairs(
             lambda new: transposed @ (matrix @ np.ascontiguousarray(new)),
             *(graph.n_nodes, dimensions, rng),
-            block=BLOCK,
-            tolerance=TOLERANCE,
+            block=_BLOCK,
+            tolerance=_TOLERANCE,
         )
         left, _ = singular_factors(matrix @ right)
         vectors = unit_rows(without_strays(fix_signs(left), adjacency).astype(np.float32))
@@ -97,8 +97,8 @@ class ProNE(Factorization):
         return smooth(vectors, graph, order=self.order, mu=self.mu, theta=self.theta, backend="cpu")
 
 
-def edge_information(adjacency: Any) -> Any:
-    """log pᵢⱼ − log P(j) for every edge; p are transition probabilities, P of negative samples."""
+def _edge_information(adjacency: Any) -> Any:
+    """Return log pᵢⱼ − log P(j) for every edge: p of transitions, P of negative samples."""
     matrix = adjacency.copy()
     sums = np.asarray(matrix.sum(axis=1)).ravel()
     matrix.data = matrix.data / np.repeat(sums, np.diff(matrix.indptr))

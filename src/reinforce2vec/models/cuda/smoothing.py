@@ -1,4 +1,4 @@
-"""A graph on the card, along which vectors are smoothed."""
+"""A graph on a GPU, along which vectors are smoothed."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..._util.cuda.compiling import compiled_module
 from ..._util.cuda.device import THREADS, cupy
 from ...graph import Graph
 
-LONG = 512  # neighbours from which on a node is the work of a whole block
+_LONG = 512  # neighbours from which on a whole block of threads sums them
 
 
 class DeviceLinks:
-    """An undirected graph on the card: what HostLinks is on the CPU."""
+    """An undirected graph on a GPU, as HostLinks is one on the CPU."""
 
     def __init__(self, graph: Graph) -> None:
         cp = cupy()
         code = compiled_module(
-            "models/cuda/smoothing.cu", WEIGHTED=int(graph.weighted), LONG=LONG, THREADS=THREADS
+            "models/cuda/smoothing.cu", WEIGHTED=int(graph.weighted), LONG=_LONG, THREADS=THREADS
         )
         self._kernel = code.get_function("mix_neighbours")
-        long_rows = np.flatnonzero(graph.degrees > LONG).astype(np.int32)
+        long_rows = np.flatnonzero(graph.degrees > _LONG).astype(np.int32)
         weights = np.zeros(1) if graph.weights is None else graph.weights
         self._graph = tuple(
             cp.asarray(array) for array in (graph.indptr, graph.indices, weights, long_rows)
@@ -30,7 +30,7 @@ class DeviceLinks:
         self._n_long, self._n_rows = len(long_rows), graph.n_nodes
 
     def mixed(self, values: Any, near: Any, own: Any) -> Any:
-        """own * values + near * (the sum over the neighbours, by weight), for every node."""
+        """Return own * values + near * (the weighted sum over the neighbours), for every node."""
         out = cupy().empty(values.shape, np.float64)
         blocks = self._n_long + -(-self._n_rows // (THREADS // 32))
         if blocks:

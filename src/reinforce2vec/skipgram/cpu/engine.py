@@ -8,7 +8,7 @@ import numpy as np
 
 from ..corpus import Taken
 from ..host import HostEngine, task_for
-from ..rules import DRAWN_AT_ONCE, Task
+from ..rules import DRAWN_AT_ONCE, TrainingTask
 from ..state import Settings
 from ..weights import Weights, blank_weights
 from .kernels import WalkRoom, group_of, new_step_room, train_walks
@@ -27,7 +27,9 @@ def compile_kernels(settings: Settings) -> None:
     _train_walks((np.empty(0, np.int32), np.zeros(1, np.int64)), 0, weights, task, longest=1)
 
 
-def _train_walks(taken: Taken, first: int, weights: Weights, task: Task, longest: int) -> Any:
+def _train_walks(
+    taken: Taken, first: int, weights: Weights, task: TrainingTask, longest: int
+) -> Any:
     n_groups, group = group_of(task.negatives)
     around = 2 * min(task.window, longest) + 2
     sizes = longest, around, DRAWN_AT_ONCE * n_groups * len(group)

@@ -23,8 +23,8 @@ from ..weights import aligned
 from .lanes import GROUP_LABELS, SILENT, set_labels, set_slot
 from .simd import LANES, SLOTS, step
 
-CACHE_LINE = 16  # numbers
-HALF, ALIAS = np.uint64(32), np.uint64(0xFFFFFFFF)  # an entry of the noise table in two
+_CACHE_LINE = 16  # numbers
+_HALF, _ALIAS = np.uint64(32), np.uint64(0xFFFFFFFF)  # an entry of the noise table in two
 
 
 class WalkRoom(NamedTuple):
@@ -35,7 +35,7 @@ class WalkRoom(NamedTuple):
     targets: NDArray[np.int64]
 
 
-class StepRoom(NamedTuple):
+class _StepRoom(NamedTuple):
     """Memory for a step: see `simd.step`."""
 
     labels: NDArray[np.float32]
@@ -43,9 +43,9 @@ class StepRoom(NamedTuple):
     tally: NDArray[np.float32]
 
 
-def new_step_room(n_groups: int) -> StepRoom:
+def new_step_room(n_groups: int) -> _StepRoom:
     """Return the memory that steps with so many groups of targets need."""
-    return StepRoom(aligned(n_groups * GROUP_LABELS), aligned(BATCH * SLOTS), aligned(2 * LANES))
+    return _StepRoom(aligned(n_groups * GROUP_LABELS), aligned(BATCH * SLOTS), aligned(2 * LANES))
 
 
 def group_of(negatives: int) -> tuple[int, tuple[int, ...]]:
@@ -58,7 +58,7 @@ def group_of(negatives: int) -> tuple[int, tuple[int, ...]]:
 
 
 @kernel  # of its own: numba drops a branch on None only if an argument is None
-def take_path(nodes, begin, end, keep, key, gamma, negatives, stride, path):
+def _take_path(nodes, begin, end, keep, key, gamma, negatives, stride, path):
     """Write the offsets of a walk's rows, without the visits that subsampling skips.
 
     Returns how many there are, and how many nodes the walk has.
@@ -94,15 +94,15 @@ def draw_targets(noise, path, begin, end, key, gamma, negatives, stride, targets
                 bits = draw(key, gamma, position, k)
                 cell = fast_multiply_high(bits, n)
                 entry = noise[cell]
-                kept = (bits * n) >> HALF < entry >> HALF
-                node = cell if kept else entry & ALIAS
+                kept = (bits * n) >> _HALF < entry >> _HALF
+                node = cell if kept else entry & _ALIAS
                 targets[np.uint64(row + k)] = np.int64(node) * stride
             else:
                 targets[np.uint64(row + k)] = centre
 
 
 @inlined
-def batch_for(path, end):
+def _batch_for(path, end):
     """Return how many contexts of a walk may be trained at once; see `plain.py`."""
     size = BATCH
     for at in range(2, end):
@@ -120,7 +120,7 @@ def batch_for(path, end):
 
 
 @inlined
-def take_contexts(path, centre, reach, end, contexts):
+def _take_contexts(path, centre, reach, end, contexts):
     """Write the offsets of the nodes up to `reach` steps around a position; return how many."""
     count = 0
     for at in range(max(centre - reach, 0), min(centre + reach + 1, end)):
@@ -132,12 +132,12 @@ def take_contexts(path, centre, reach, end, contexts):
 @inlined
 def fetch(matrix, offset, stride):
     """Bring a row into the cache of this core alone, since it is to be changed."""
-    for at in range(0, stride, CACHE_LINE):
+    for at in range(0, stride, _CACHE_LINE):
         prefetch_to_write(matrix, offset + at)
 
 
 @inlined
-def train_batch(weights, contexts, count, targets, group, labels, room):
+def _train_batch(weights, contexts, count, targets, group, labels, room):
     """Train up to BATCH contexts, with as many instructions as they need."""
     inputs, outputs, stride = weights.inputs, weights.outputs, weights.inputs.shape[1]
     gradients, tally = room.gradients, room.tally
@@ -180,7 +180,7 @@ def train_window(weights, contexts, count, batch, targets, group, negatives, rat
                 set_slot(labels, k, SILENT, np.float32(0.0))
                 silenced = True
         for at in range(0, count, batch):
-            train_batch(
+            _train_batch(
                 weights, contexts[np.uint64(at) :], min(count - at, batch), some, group, labels,
                 room,
             )  # fmt: skip
@@ -235,14 +235,14 @@ def train_walks(nodes, begins, first, weights, task, group, room, step_room):
     clear_tally(step_room.tally)
     for w in range(begins.size - 1):
         key, gamma = stream(task.seed ^ TRAINING, first + w)
-        end, tokens = take_path(
+        end, tokens = _take_path(
             nodes, begins[w], begins[w + 1], task.keep, key, gamma, negatives, stride, path
         )
         all_tokens += tokens
         rate = task.learning_rate * max(1.0 - (first + w) / task.n_walks, LEAST_RATE)
         current = np.float32(rate)
         set_labels(step_room.labels, group, negatives, current)
-        batch = batch_for(path, end)
+        batch = _batch_for(path, end)
         for block in range(0, end, DRAWN_AT_ONCE):
             stop = min(block + DRAWN_AT_ONCE, end)
             draw_targets(
@@ -250,7 +250,7 @@ def train_walks(nodes, begins, first, weights, task, group, room, step_room):
             )
             for centre in range(block, stop):
                 reach = 1 + fast_below(draw(key, gamma, centre, 0), task.window)
-                count = take_contexts(path, centre, reach, end, contexts)
+                count = _take_contexts(path, centre, reach, end, contexts)
                 own = targets[np.uint64((centre - block) * width) :]
                 if centre + 1 < stop:
                     for k in range(width, 2 * width):

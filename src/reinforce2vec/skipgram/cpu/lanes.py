@@ -1,8 +1,8 @@
-"""What the lanes of a step mean: which score is to rise, which to fall, which does not count.
+"""Labels of the lanes of a step: which score is to rise, which to fall, which does not count.
 
-A step (see `simd.step`) takes the scores of two contexts at a time, SLOTS lanes for each. For every
-group of targets there are signs, offsets and rates of LANES lanes, once for two contexts and once
-for a context alone.
+A step (see `simd.step`) computes the scores of two contexts at a time, SLOTS lanes for each. For
+every group of targets there are signs, offsets and rates of LANES lanes, once for two contexts and
+once for a single context.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ SILENT = np.float32(-1e3)  # added to a score that does not count
 
 @inlined
 def set_labels(labels, group, negatives, rate):
-    """Labels of all groups: the centre, in the very first lane, is to rise, its negatives to fall.
+    """Set the labels of all groups: the centre, in the first lane, is to rise, negatives to fall.
 
-    Lanes beyond the last negative are silent, and those of a second context that is not there.
+    Lanes beyond the last negative are silent, and those of a missing second context.
     """
     for lane in range(labels.size):
         labels[np.uint64(lane)] = 0.0

@@ -1,8 +1,8 @@
 """One skip-gram step in explicit vector instructions, as numba intrinsics.
 
 Compilers do not vectorise this step from plain loops: they cannot know that the rows of the two
-matrices do not overlap. So the instructions are written out here, for the vector width of the
-processor at hand, with everything that is used more than once kept in registers.
+matrices do not overlap. So the instructions are written out here, for the vector width of this CPU,
+with everything that is used more than once kept in registers.
 """
 
 from __future__ import annotations
@@ -19,62 +19,62 @@ from numba.extending import intrinsic
 SLOTS = 8  # room for the targets of one context among the gradients
 LANES = 2 * SLOTS  # scores of two contexts make one vector
 
-FLOAT, INT, LONG = ir.FloatType(), ir.IntType(32), ir.IntType(64)
-FLOATS, INTS = ir.VectorType(FLOAT, LANES), ir.VectorType(INT, LANES)
+_FLOAT, _INT, _LONG = ir.FloatType(), ir.IntType(32), ir.IntType(64)
+_FLOATS, _INTS = ir.VectorType(_FLOAT, LANES), ir.VectorType(_INT, LANES)
 
 
-def vector_width() -> int:
-    """Numbers in a vector register of the processor that numba compiles for."""
+def _vector_width() -> int:
+    """Return the numbers in a vector register of the CPU that numba compiles for."""
     features = config.CPU_FEATURES  # type: ignore[attr-defined]
     if features is None:
         features = binding.get_host_cpu_features().flatten()
     return next((width for name, width in (("+avx512f", 16), ("+avx", 8)) if name in features), 4)
 
 
-WIDTH = vector_width()
-WIDE = ir.VectorType(FLOAT, WIDTH)
+WIDTH = _vector_width()
+_WIDE = ir.VectorType(_FLOAT, WIDTH)
 # What registers there are for:
-COLUMNS = 2 if WIDTH == 16 else 1  # vectors of a row that are moved at once
-AT_ONCE = 4 if WIDTH == 16 else 2  # contexts that are scored at once
+_COLUMNS = 2 if WIDTH == 16 else 1  # vectors of a row that are moved at once
+_AT_ONCE = 4 if WIDTH == 16 else 2  # contexts that are scored at once
 
 
 # -- vectors -----------------------------------------------------------------------------------
 
 
-def load(builder: Any, pointer: Any, kind: Any = WIDE) -> Any:
-    """Numbers from memory."""
+def _load(builder: Any, pointer: Any, kind: Any = _WIDE) -> Any:
+    """Load numbers from memory."""
     return builder.load(builder.bitcast(pointer, kind.as_pointer()), align=4)
 
 
-def store(builder: Any, values: Any, pointer: Any) -> None:
-    """Numbers to memory."""
+def _store(builder: Any, values: Any, pointer: Any) -> None:
+    """Store numbers to memory."""
     builder.store(values, builder.bitcast(pointer, values.type.as_pointer()), align=4)
 
 
-def constant(value: float, kind: Any = FLOATS) -> Any:
-    """The same number in every lane."""
+def _constant(value: float, kind: Any = _FLOATS) -> Any:
+    """Return a constant vector."""
     return ir.Constant(kind, [value] * kind.count)
 
 
-def shuffled(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
-    """Lanes picked from two vectors, the second's numbered on from the first's."""
-    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(INT, len(lanes)), lanes))
+def _shuffled(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
+    """Return lanes picked from two vectors, the second's numbered on from the first's."""
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_INT, len(lanes)), lanes))
 
 
-def splat(builder: Any, value: Any) -> Any:
-    """A number in every lane."""
-    empty = ir.Constant(WIDE, ir.Undefined)
-    return shuffled(builder, builder.insert_element(empty, value, INT(0)), empty, [0] * WIDTH)
+def _splat(builder: Any, value: Any) -> Any:
+    """Return a vector with a number in every lane."""
+    empty = ir.Constant(_WIDE, ir.Undefined)
+    return _shuffled(builder, builder.insert_element(empty, value, _INT(0)), empty, [0] * WIDTH)
 
 
-def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """The sum a * b + c, rounded once where the processor can."""
+def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    """Return a * b + c, rounded once if the CPU can."""
     kind, name = ir.FunctionType(a.type, [a.type] * 3), f"llvm.fmuladd.v{a.type.count}f32"
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [a, b, c])
 
 
-def picked(units: list[int], size: int, blocks: Iterable[int]) -> list[int]:
-    """In each block of lanes, some units of so many lanes: of one vector, then of another."""
+def _picked(units: list[int], size: int, blocks: Iterable[int]) -> list[int]:
+    """Return lane numbers: in each block some units of `size` lanes, of one vector and another."""
     return [
         block + vector + size * unit + lane
         for block in blocks
@@ -84,63 +84,63 @@ def picked(units: list[int], size: int, blocks: Iterable[int]) -> list[int]:
     ]
 
 
-QUADS = range(0, WIDTH, 4)
-FOLDS = [
-    (picked([0, 1], 1, QUADS), picked([2, 3], 1, QUADS)),
-    (picked([0, 2], 1, QUADS), picked([1, 3], 1, QUADS)),
+_QUADS = range(0, WIDTH, 4)
+_FOLDS = [
+    (_picked([0, 1], 1, _QUADS), _picked([2, 3], 1, _QUADS)),
+    (_picked([0, 2], 1, _QUADS), _picked([1, 3], 1, _QUADS)),
     *{
-        16: [(picked([0, 1], 4, [0]), picked([2, 3], 4, [0])),
-             (picked([0, 2], 4, [0]), picked([1, 3], 4, [0]))],
-        8: [(picked([0], 4, [0]), picked([1], 4, [0]))],
+        16: [(_picked([0, 1], 4, [0]), _picked([2, 3], 4, [0])),
+             (_picked([0, 2], 4, [0]), _picked([1, 3], 4, [0]))],
+        8: [(_picked([0], 4, [0]), _picked([1], 4, [0]))],
         4: [],
     }[WIDTH],
 ]  # fmt: skip
 
 
-def sums(builder: Any, vectors: list[Any]) -> Any:
-    """The sums over the lanes of LANES vectors, as one vector.
+def _sums(builder: Any, vectors: list[Any]) -> Any:
+    """Return the sums over the lanes of LANES vectors, as one vector.
 
-    Two vectors at a time are folded into one, some lanes of both added to the others, until every
-    lane is a sum: about three instructions for each, not two for each halving.
+    Two vectors at a time are folded into one, by adding some lanes of both to the others, until
+    every lane is a sum. That takes about three instructions for each vector.
     """
-    for some, others in FOLDS:
+    for some, others in _FOLDS:
         vectors = [
-            builder.fadd(shuffled(builder, a, b, some), shuffled(builder, a, b, others))
-            for a, b in pairwise(vectors)
+            builder.fadd(_shuffled(builder, a, b, some), _shuffled(builder, a, b, others))
+            for a, b in _pairwise(vectors)
         ]
     while len(vectors) > 1:
         both = list(range(2 * vectors[0].type.count))
-        vectors = [shuffled(builder, a, b, both) for a, b in pairwise(vectors)]
+        vectors = [_shuffled(builder, a, b, both) for a, b in _pairwise(vectors)]
     return vectors[0]
 
 
-def pairwise(vectors: list[Any]) -> Iterable[tuple[Any, Any]]:
-    """The first and the second, the third and the fourth, ..."""
+def _pairwise(vectors: list[Any]) -> Iterable[tuple[Any, Any]]:
+    """Return the first and the second, the third and the fourth, ..."""
     return zip(vectors[::2], vectors[1::2], strict=True)
 
 
-def exponential(builder: Any, x: Any) -> Any:
-    """e^x to float32 accuracy for |x| up to 87, beyond which x is cut off; NaN stays NaN."""
+def _exponential(builder: Any, x: Any) -> Any:
+    """Return e^x to float32 accuracy for |x| up to 87, where x is cut off; NaN stays NaN."""
     for bound, sign in ((87.0, ">"), (-87.0, "<")):
-        beyond = builder.fcmp_ordered(sign, x, constant(bound))
-        x = builder.select(beyond, constant(bound), x)
-    rounding = constant(12582912.0)  # 1.5 * 2^23: numbers of this size have no fraction
-    shifted = fused(builder, x, constant(float(np.float32(1 / np.log(2)))), rounding)
+        beyond = builder.fcmp_ordered(sign, x, _constant(bound))
+        x = builder.select(beyond, _constant(bound), x)
+    rounding = _constant(12582912.0)  # 1.5 * 2^23: numbers of this size have no fraction
+    shifted = _fused(builder, x, _constant(float(np.float32(1 / np.log(2)))), rounding)
     n = builder.fsub(shifted, rounding)
     high, low = float(np.float32(0.693359375)), float(np.float32(-2.12194440e-4))  # log 2 in two
-    rest = fused(builder, n, constant(-low), fused(builder, n, constant(-high), x))
-    power = constant(float(np.float32(1 / 720)))
+    rest = _fused(builder, n, _constant(-low), _fused(builder, n, _constant(-high), x))
+    power = _constant(float(np.float32(1 / 720)))
     for divisor in (120, 24, 6, 2, 1, 1):
-        power = fused(builder, power, rest, constant(float(np.float32(1 / divisor))))
-    scale = builder.shl(builder.bitcast(shifted, INTS), constant(23, INTS))
-    return builder.bitcast(builder.add(builder.bitcast(power, INTS), scale), FLOATS)
+        power = _fused(builder, power, rest, _constant(float(np.float32(1 / divisor))))
+    scale = builder.shl(builder.bitcast(shifted, _INTS), _constant(23, _INTS))
+    return builder.bitcast(builder.add(builder.bitcast(power, _INTS), scale), _FLOATS)
 
 
 # -- the step ----------------------------------------------------------------------------------
 
 
-class Step(NamedTuple):
-    """What the instructions of a step work on: pointers to rows, and where gradients are kept."""
+class _Step(NamedTuple):
+    """The operands of a step: pointers to rows, and to the memory of the gradients."""
 
     contexts: list[Any]
     targets: list[Any]
@@ -148,65 +148,65 @@ class Step(NamedTuple):
     gradients: Any
 
 
-def emit_scores(builder: Any, step: Step, first: int, last: int) -> list[Any]:
-    """Products of some contexts with all targets: a vector of LANES for each two contexts."""
+def _emit_scores(builder: Any, step: _Step, first: int, last: int) -> list[Any]:
+    """Compute the scores of some contexts with all targets: a vector for each two contexts."""
     contexts, targets = step.contexts[first:last], step.targets
-    totals = [[cgutils.alloca_once(builder, WIDE) for _ in targets] for _ in contexts]
+    totals = [[cgutils.alloca_once(builder, _WIDE) for _ in targets] for _ in contexts]
     for row in totals:
         for total in row:
-            builder.store(constant(0.0, WIDE), total)
-    with cgutils.for_range_slice(builder, LONG(0), step.stride, LONG(WIDTH), LONG) as (at, _):
-        values = [load(builder, builder.gep(context, [at])) for context in contexts]
+            builder.store(_constant(0.0, _WIDE), total)
+    with cgutils.for_range_slice(builder, _LONG(0), step.stride, _LONG(WIDTH), _LONG) as (at, _):
+        values = [_load(builder, builder.gep(context, [at])) for context in contexts]
         for k, target in enumerate(targets):
-            weights = load(builder, builder.gep(target, [at]))
+            weights = _load(builder, builder.gep(target, [at]))
             for value, row in zip(values, totals, strict=True):
-                builder.store(fused(builder, value, weights, builder.load(row[k])), row[k])
-    empty = [constant(0.0, WIDE)] * (SLOTS - len(targets))
+                builder.store(_fused(builder, value, weights, builder.load(row[k])), row[k])
+    empty = [_constant(0.0, _WIDE)] * (SLOTS - len(targets))
     slots = [[builder.load(total) for total in row] + empty for row in totals]
-    return [sums(builder, one + other) for one, other in pairwise(slots)]
+    return [_sums(builder, one + other) for one, other in _pairwise(slots)]
 
 
-def emit_gradients(builder: Any, scores: Any, labels: Any, tally: Any) -> Any:
-    """The gradients of two contexts, rate * (label - σ(score)); their loss goes to the tally."""
+def _emit_gradients(builder: Any, scores: Any, labels: Any, tally: Any) -> Any:
+    """Compute the gradients of two contexts, rate * (label - σ(score)); add loss to the tally."""
     sign, offset, rate = (
-        load(builder, builder.gep(labels, [LONG(i * LANES)]), FLOATS) for i in range(3)
+        _load(builder, builder.gep(labels, [_LONG(i * LANES)]), _FLOATS) for i in range(3)
     )
-    odds = exponential(builder, fused(builder, scores, sign, offset))
-    whole = builder.fadd(odds, constant(1.0))
-    product, exponent = builder.gep(tally, [LONG(0)]), builder.gep(tally, [LONG(LANES)])
-    bits = builder.bitcast(builder.fmul(load(builder, product, FLOATS), whole), INTS)
-    high = builder.sub(builder.lshr(bits, constant(23, INTS)), constant(127, INTS))
-    store(builder, builder.add(load(builder, exponent, INTS), high), exponent)
-    low = builder.and_(bits, constant(0x7FFFFF, INTS))
-    store(builder, builder.or_(low, constant(0x3F800000, INTS)), product)
+    odds = _exponential(builder, _fused(builder, scores, sign, offset))
+    whole = builder.fadd(odds, _constant(1.0))
+    product, exponent = builder.gep(tally, [_LONG(0)]), builder.gep(tally, [_LONG(LANES)])
+    bits = builder.bitcast(builder.fmul(_load(builder, product, _FLOATS), whole), _INTS)
+    high = builder.sub(builder.lshr(bits, _constant(23, _INTS)), _constant(127, _INTS))
+    _store(builder, builder.add(_load(builder, exponent, _INTS), high), exponent)
+    low = builder.and_(bits, _constant(0x7FFFFF, _INTS))
+    _store(builder, builder.or_(low, _constant(0x3F800000, _INTS)), product)
     return builder.fmul(rate, builder.fdiv(odds, whole))
 
 
-def emit_moves(builder: Any, step: Step, begin: Any, end: Any, columns: int) -> None:
+def _emit_moves(builder: Any, step: _Step, begin: Any, end: Any, columns: int) -> None:
     """Move contexts and targets along the gradients, `columns` vectors of columns at a time."""
-    by = LONG(columns * WIDTH)
-    with cgutils.for_range_slice(builder, begin, end, by, LONG) as (at, _):
-        offsets = [builder.add(at, LONG(WIDTH * c)) for c in range(columns)]
+    by = _LONG(columns * WIDTH)
+    with cgutils.for_range_slice(builder, begin, end, by, _LONG) as (at, _):
+        offsets = [builder.add(at, _LONG(WIDTH * c)) for c in range(columns)]
         places = [[builder.gep(target, [offset]) for offset in offsets] for target in step.targets]
-        weights = [[load(builder, place) for place in row] for row in places]
+        weights = [[_load(builder, place) for place in row] for row in places]
         current = [list(row) for row in weights]
         for j, context in enumerate(step.contexts):
             own = [builder.gep(context, [offset]) for offset in offsets]
-            values = [load(builder, place) for place in own]
+            values = [_load(builder, place) for place in own]
             moved = list(values)
             for k in range(len(step.targets)):
-                slot = builder.gep(step.gradients, [LONG(j * SLOTS + k)])
-                gradient = splat(builder, builder.load(slot))
+                slot = builder.gep(step.gradients, [_LONG(j * SLOTS + k)])
+                gradient = _splat(builder, builder.load(slot))
                 for c in range(columns):
-                    moved[c] = fused(builder, gradient, current[k][c], moved[c])
-                    current[k][c] = fused(builder, gradient, values[c], current[k][c])
+                    moved[c] = _fused(builder, gradient, current[k][c], moved[c])
+                    current[k][c] = _fused(builder, gradient, values[c], current[k][c])
             for place, vector in zip(own, moved, strict=True):
-                store(builder, vector, place)
+                _store(builder, vector, place)
         for k, row in enumerate(places):
             for c, place in enumerate(row):
                 move = builder.fsub(current[k][c], weights[k][c])
-                there = load(builder, place)  # anew: a target may be among them twice
-                store(builder, builder.fadd(there, move), place)
+                there = _load(builder, place)  # anew: a target may be among them twice
+                _store(builder, builder.fadd(there, move), place)
 
 
 @intrinsic
@@ -217,9 +217,9 @@ def step(
     """Train up to 2 len(pairs) contexts, `count` of them, against len(group) targets at once.
 
     With x the rows of `inputs` at the offsets `contexts` and y the rows of `outputs` at the
-    offsets `targets`: all scores x·y are taken first, and with them the gradients; then, context
-    after context, x and each y move along each other's gradient, as in word2vec. So only the
-    scores are a little old.
+    offsets `targets`: all scores x·y are computed first, and with them the gradients; then, context
+    after context, x and each y move along each other, as in word2vec. `skipgram/plain.py` has the
+    same step in plain loops.
     `labels` holds, for each lane, the sign of the score (-1 for the true target), an offset that
     silences a lane, and the rate with its sign, once for two contexts and once for one alone;
     `tally` the running product of 1 + e^score, as mantissas and exponents, from which the loss is
@@ -235,25 +235,25 @@ def step(
             return builder.gep(matrix, [builder.load(builder.gep(offsets, [number]))])
 
         count, stride, labels, tally = args[3], args[7], pointer(8), pointer(10)
-        last = builder.sub(count, LONG(1))
-        numbers: list[Any] = [LONG(j) for j in range(n_contexts)]
+        last = builder.sub(count, _LONG(1))
+        numbers: list[Any] = [_LONG(j) for j in range(n_contexts)]
         alone = builder.icmp_signed("==", last, numbers[-2])
         numbers[-1] = builder.select(alone, numbers[-2], numbers[-1])  # in place of none
         rows = [row(pointer(0), pointer(2), number) for number in numbers]
-        of_targets = [row(pointer(1), pointer(4), LONG(k)) for k in range(n_targets)]
-        step = Step(rows, of_targets, stride, pointer(9))
-        of_one = builder.gep(labels, [builder.select(alone, LONG(3 * LANES), LONG(0))])
+        of_targets = [row(pointer(1), pointer(4), _LONG(k)) for k in range(n_targets)]
+        step = _Step(rows, of_targets, stride, pointer(9))
+        of_one = builder.gep(labels, [builder.select(alone, _LONG(3 * LANES), _LONG(0))])
         scores: list[Any] = []
-        for first in range(0, n_contexts, AT_ONCE):
-            scores += emit_scores(builder, step, first, min(first + AT_ONCE, n_contexts))
+        for first in range(0, n_contexts, _AT_ONCE):
+            scores += _emit_scores(builder, step, first, min(first + _AT_ONCE, n_contexts))
         for pair, vector in enumerate(scores):
             meant = of_one if pair == len(scores) - 1 else labels
-            place = builder.gep(step.gradients, [LONG(pair * LANES)])
-            store(builder, emit_gradients(builder, vector, meant, tally), place)
-        even = builder.and_(stride, LONG(-COLUMNS * WIDTH))
-        emit_moves(builder, step, LONG(0), even, COLUMNS)
-        if COLUMNS > 1:
-            emit_moves(builder, step, even, stride, 1)
+            place = builder.gep(step.gradients, [_LONG(pair * LANES)])
+            _store(builder, _emit_gradients(builder, vector, meant, tally), place)
+        even = builder.and_(stride, _LONG(-_COLUMNS * WIDTH))
+        _emit_moves(builder, step, _LONG(0), even, _COLUMNS)
+        if _COLUMNS > 1:
+            _emit_moves(builder, step, even, stride, 1)
         return context.get_dummy_value()
 
     signature = types.void(

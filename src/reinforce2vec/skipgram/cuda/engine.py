@@ -1,11 +1,11 @@
-"""Training on a graphics card: the engine of skipgram/engine.py, with the kernels of skipgram.cu.
+"""The engine that trains on a GPU, with the kernels of skipgram.cu.
 
-Graph, matrices and a block of walks stay on the card; the state's own matrices are brought up to
-date when somebody asks for them. Draws are numbered as on the CPU, and with one walk in flight the
-result is much the same. With many, walks that pass a node at the same time move its row at the same
-time, each without knowing of the others. That is harmless as long as they are few,
-so the number of walks in flight is bounded by the graph's size, and a row that many of them are
-likely to hold at once moves by a share only: the sum of so many moves would carry hubs away.
+Graph, matrices and a block of walks stay on the GPU; `collect` copies the matrices to the state.
+Draws are numbered as on the CPU, and with one walk in flight the result is nearly the same. With
+many, walks that visit a node at the same time update its row at the same time, without the updates
+of the others. That is harmless as long as they are few, so the number of walks in flight is bounded
+by the size of the graph. A row that many walks are likely to update at once moves by a share of
+each update only: their sum would throw hubs far away.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from ..weights import Matrix, blank_weights
 CROWD = 4.0  # walks in flight that hold a node's row at once, on average over all nodes
 TURNS = 400  # a training takes at least so many turns of walks in flight
 TOGETHER = 0.1  # learning rate that all walks which hold a row may have together
-MOST_CHUNK = 1 << 25  # tokens trained on at a time, some tenth of a second of work
-LEAST_CHUNK = 1 << 20  # tokens that keep a card busy
-PARTS = 16  # of a training, in which it is done if it is short
-LANES = 32
-PLACES = 8  # room for the gradients of one context
-PAD = 16  # numbers between rows in shared memory, for tensor cores
-TENSOR_CAPABILITY = (8, 0)  # from which on tensor cores multiply rounded float32 numbers
-MOST_TARGETS = 8
-TARGET_NUMBERS = 48  # of all targets at once that a lane has registers for
-MOST_CONTEXTS = 8
-CONTEXT_NUMBERS = 24  # the same for contexts that are not in shared memory
-SCHEDULERS = 4  # of a multiprocessor, which has a quarter of the registers each
-MOST_WARPS = 12  # on a multiprocessor
-FEWEST_WARPS = 4  # that make it worthwhile to keep the window's rows in shared memory
-SOURCE = "skipgram/cuda/skipgram.cu"
+_MOST_CHUNK = 1 << 25  # tokens trained on at a time, about a tenth of a second of work
+_LEAST_CHUNK = 1 << 20  # tokens that keep a GPU busy
+_PARTS = 16  # chunks of a short training
+_WARP = 32
+_PLACES = 8  # room for the gradients of one context
+_PAD = 16  # numbers between rows in shared memory, for tensor cores
+_TENSOR_CAPABILITY = (8, 0)  # from which on tensor cores multiply rounded float32 numbers
+_TARGETS_AT_ONCE = 8
+_TARGET_NUMBERS = 48  # of all targets at once that a lane has registers for
+_MOST_CONTEXTS = 8
+_CONTEXT_NUMBERS = 24  # the same for contexts that are not in shared memory
+_SCHEDULERS = 4  # of a multiprocessor, which has a quarter of the registers each
+_MOST_WARPS = 12  # on a multiprocessor
+_FEWEST_WARPS = 4  # that make it worthwhile to keep the window's rows in shared memory
+_SOURCE = "skipgram/cuda/skipgram.cu"
 
 
 class Shape(NamedTuple):
@@ -63,55 +63,55 @@ class Shape(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Numbers that a row takes on the card."""
-        return LANES * self.numbers
+        """Numbers that a row takes on the GPU."""
+        return _WARP * self.numbers
 
 
-def shape_for(settings: Settings, card: Device) -> Shape:
-    """The kernel that suits some dimensions, negatives and window."""
-    numbers = -(-settings.dimensions // LANES)
-    most = max(1, min(MOST_TARGETS, TARGET_NUMBERS // numbers))
+def shape_for(settings: Settings, gpu: Device) -> Shape:
+    """Return the shape of the kernel for some dimensions, negatives and window."""
+    numbers = -(-settings.dimensions // _WARP)
+    most = max(1, min(_TARGETS_AT_ONCE, _TARGET_NUMBERS // numbers))
     groups = -(-(settings.negatives + 1) // most)
     targets = -(-(settings.negatives + 1) // groups)
-    ahead = max(1, min(LANES, 1024 // settings.negatives))
-    slots = 2 * min(settings.window, LANES) + 1
-    tensor = int(card.capability >= TENSOR_CAPABILITY)
-    contexts = MOST_CONTEXTS if tensor else min(MOST_CONTEXTS, LANES // targets)
-    always = 4 * (MOST_CONTEXTS * PLACES + ahead * settings.negatives)
-    width = LANES * numbers
-    rows = slots * (2 * width + PAD * tensor) + tensor * targets * (width + PAD)
+    ahead = max(1, min(_WARP, 1024 // settings.negatives))
+    slots = 2 * min(settings.window, _WARP) + 1
+    tensor = int(gpu.capability >= _TENSOR_CAPABILITY)
+    contexts = _MOST_CONTEXTS if tensor else min(_MOST_CONTEXTS, _WARP // targets)
+    always = 4 * (_MOST_CONTEXTS * _PLACES + ahead * settings.negatives)
+    width = _WARP * numbers
+    rows = slots * (2 * width + _PAD * tensor) + tensor * targets * (width + _PAD)
     shared = always + 4 * rows
-    blocks = card.shared_bytes // (shared + SHARED_RESERVE)
-    if slots > LANES or blocks < FEWEST_WARPS:
-        if always > card.shared_bytes_of_block:
+    blocks = gpu.shared_bytes // (shared + SHARED_RESERVE)
+    if slots > _WARP or blocks < _FEWEST_WARPS:
+        if always > gpu.shared_bytes_of_block:
             raise InputError(
-                f"negatives={settings.negatives} are more than this graphics card can work "
-                'with: use backend="cpu", or fewer',
+                f"negatives={settings.negatives} are more than this GPU supports: "
+                'use backend="cpu", or fewer',
                 settings=[("negatives", settings.negatives), ("backend", "cpu")],
             )
         slots, tensor = 0, 0
-        contexts = max(1, min(MOST_CONTEXTS, LANES // targets, CONTEXT_NUMBERS // numbers))
-        shared, blocks = always, card.shared_bytes // (always + SHARED_RESERVE)
-    blocks = max(1, min(MOST_WARPS, blocks))
-    if blocks > SCHEDULERS:
-        blocks -= blocks % SCHEDULERS
+        contexts = max(1, min(_MOST_CONTEXTS, _WARP // targets, _CONTEXT_NUMBERS // numbers))
+        shared, blocks = always, gpu.shared_bytes // (always + SHARED_RESERVE)
+    blocks = max(1, min(_MOST_WARPS, blocks))
+    if blocks > _SCHEDULERS:
+        blocks -= blocks % _SCHEDULERS
     return Shape(
         numbers, targets, groups, contexts, slots, tensor, ahead, blocks,
         int(settings.subsample > 0), shared,
     )  # fmt: skip
 
 
-def walks_in_flight(n_nodes: int, n_walks: int, shape: Shape, card: Device) -> int:
-    """How many walks are trained on at once: what the card holds, or what graph and walks bear."""
+def walks_in_flight(n_nodes: int, n_walks: int, shape: Shape, gpu: Device) -> int:
+    """Return how many walks are trained at once: as many as GPU, graph and training allow."""
     rows = shape.slots or shape.contexts
-    held = card.multiprocessors * shape.blocks
+    held = gpu.multiprocessors * shape.blocks
     return max(1, min(held, int(CROWD * n_nodes / rows), n_walks // TURNS))
 
 
 def alone(
     visits: Visits, settings: Settings, shape: Shape, flying: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """One over the walks that hold a node's row at once, of `inputs` and of `outputs`."""
+    """Return 1 / (walks that hold a node's row at once), for `inputs` and for `outputs`."""
     visited = visits / max(visits.sum(), 1)
     noise = visits**POWER
     noise /= max(noise.sum(), 1)
@@ -132,49 +132,49 @@ def begin(corpus: Corpus, settings: Settings, workers: int = 1) -> State:
 def bytes_for(corpus: Corpus, settings: Settings, workers: int = 1) -> int:
     """Estimate the memory that training takes on the GPU."""
     width = shape_for(settings, properties()).width
-    walks = chunk_walks(corpus) * (4 * corpus.mean_length + 8)
+    walks = _chunk_walks(corpus) * (4 * corpus.mean_length + 8)
     if isinstance(corpus, SampledWalks):
         walks += bytes_for_device(corpus.sampler.task)
     return walks + corpus.n_nodes * (2 * 4 * width + 8 + 8 + 8 + 4)
 
 
-def chunk_walks(corpus: Corpus) -> int:
-    """Walks that are trained on at a time."""
-    most, least = (max(1, tokens // corpus.mean_length) for tokens in (MOST_CHUNK, LEAST_CHUNK))
-    return min(most, max(least, corpus.n_walks // PARTS), max(1, corpus.n_walks))
+def _chunk_walks(corpus: Corpus) -> int:
+    """Return how many walks are trained on at a time."""
+    most, least = (max(1, tokens // corpus.mean_length) for tokens in (_MOST_CHUNK, _LEAST_CHUNK))
+    return min(most, max(least, corpus.n_walks // _PARTS), max(1, corpus.n_walks))
 
 
 def count_visits(corpus: Corpus, settings: Settings) -> Visits:
-    """How often nodes stand in the walks of the pilot round."""
+    """Return how often nodes occur in the walks of the pilot round."""
     if isinstance(corpus, GivenWalks):
         found = np.zeros(corpus.n_nodes, np.int64)
-        for chunk in chunks(corpus, 0, corpus.n_pilot, chunk_walks(corpus)):
+        for chunk in chunks(corpus, 0, corpus.n_pilot, _chunk_walks(corpus)):
             count_nodes(corpus.take(*chunk)[0], found)
         return found
     assert isinstance(corpus, SampledWalks)
     cp = cupy()
-    count = kernels(shape_for(settings, properties())).get_function("count_nodes")
+    count = _kernels(shape_for(settings, properties())).get_function("count_nodes")
     visits = cp.zeros(corpus.n_nodes, np.int64)
-    size = min(chunk_walks(corpus), max(1, corpus.n_pilot))
+    size = min(_chunk_walks(corpus), max(1, corpus.n_pilot))
     room = cp.empty((size, corpus.longest), np.int32)
     for first, some in chunks(corpus, 0, corpus.n_pilot, size):
         walks = room[:some]
         corpus.device_walker.fill(first, walks)
-        count((blocks_for(walks.size),), (THREADS,), (walks, np.int64(walks.size), visits))
+        count((_blocks_for(walks.size),), (THREADS,), (walks, np.int64(walks.size), visits))
     counted: Visits = visits.get()
     return counted
 
 
-def kernels(shape: Shape) -> Any:
-    """The kernels of training, compiled for one shape."""
+def _kernels(shape: Shape) -> Any:
+    """Return the kernels of training, compiled for one shape."""
     macros = {name.upper(): value for name, value in shape._asdict().items()}
-    macros["PLACES"] = PLACES
+    macros["PLACES"] = _PLACES
     del macros["SHARED_BYTES"]
-    return compiled_module(SOURCE, **macros)
+    return compiled_module(_SOURCE, **macros)
 
 
-def blocks_for(size: int) -> int:
-    """Blocks of threads for so many numbers; where there are more, each takes several."""
+def _blocks_for(size: int) -> int:
+    """Return the blocks of threads for so many numbers; threads may get several of them."""
     return max(1, min(-(-size // THREADS), 32 * properties().multiprocessors))
 
 
@@ -184,16 +184,16 @@ class TrainingEngine(Engine):
     threads = 1
 
     def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int = 1) -> None:
-        cp, card, n_nodes = cupy(), properties(), corpus.n_nodes
+        cp, gpu, n_nodes = cupy(), properties(), corpus.n_nodes
         self.device = cp.cuda.Device()  # other threads would take the first
         self.corpus, self.settings, self.state = corpus, settings, state
         self.n_walks = corpus.n_walks * settings.epochs
-        self.chunk_walks = chunk_walks(corpus)
-        self.shape = shape_for(settings, card)
-        self.flying = walks_in_flight(n_nodes, self.n_walks, self.shape, card)
-        compiled = kernels(self.shape)
+        self.chunk_walks = _chunk_walks(corpus)
+        self.shape = shape_for(settings, gpu)
+        self.flying = walks_in_flight(n_nodes, self.n_walks, self.shape, gpu)
+        compiled = _kernels(self.shape)
         self._train_walks = compiled.get_function("train_walks")
-        self._train_walks.max_dynamic_shared_size_bytes = card.shared_bytes_of_block
+        self._train_walks.max_dynamic_shared_size_bytes = gpu.shared_bytes_of_block
         self._find_infinite = compiled.get_function("find_infinite")
         self.walker = corpus.device_walker if isinstance(corpus, SampledWalks) else None
         self.inputs = cp.empty((n_nodes, self.shape.width), np.float32)
@@ -219,10 +219,10 @@ class TrainingEngine(Engine):
         self.device.synchronize()
 
     def _begin(self, fill_inputs: Any) -> None:
-        """New weights, the same as the CPU begins with."""
+        """Fill the weights as the CPU does."""
         settings, width = self.settings, self.shape.width
         fill_inputs(
-            (blocks_for(self.inputs.size),),
+            (_blocks_for(self.inputs.size),),
             (THREADS,),
             (
                 self.inputs, np.int64(self.corpus.n_nodes), np.int32(width),
@@ -246,7 +246,7 @@ class TrainingEngine(Engine):
         return Outcome(chunk, int(counters[2 * POINTS]), point, losses[points], pairs[points])
 
     def _trained(self, first: int, size: int) -> NDArray[np.int64]:
-        """What is counted in training on some walks."""
+        """Train on some walks; return the counters: losses, pairs, tokens."""
         settings = self.settings
         if self.walker is not None:
             nodes, begins = self.room[:size], self.begins
@@ -257,7 +257,7 @@ class TrainingEngine(Engine):
         self.counters.fill(0)
         self._train_walks(
             (min(self.flying, size),),
-            (LANES,),
+            (_WARP,),
             (
                 nodes, begins, np.uint32(size), np.uint64(first), np.uint64(self.n_walks),
                 np.int32(POINTS), np.uint64(settings.seed),
@@ -272,16 +272,16 @@ class TrainingEngine(Engine):
         return counters
 
     def finite(self) -> bool:
-        """Whether every number of the matrices is."""
+        """Return whether every number of the matrices is finite."""
         found = cupy().zeros(1, np.uint32)
         for matrix in (self.inputs, self.outputs):
             size = matrix.size
             arguments = (matrix, np.int64(size), found)
-            self._find_infinite((blocks_for(size),), (THREADS,), arguments)
+            self._find_infinite((_blocks_for(size),), (THREADS,), arguments)
         return not found.get()[0]
 
     def collect(self, outputs: bool = True) -> None:
-        """Bring the matrices, as they are now, into the state; perhaps the inputs alone."""
+        """Copy the matrices, as they are now, to the state; without `outputs` the inputs alone."""
         if self.inputs is None:
             return
         weights = self.state.weights
@@ -290,7 +290,7 @@ class TrainingEngine(Engine):
             self._fetch(self.outputs, weights.outputs)
 
     def close(self) -> None:
-        """Give the card's memory back, to CuPy's pool and from there to everybody."""
+        """Free the GPU's memory, also that of CuPy's pool."""
         if isinstance(self.corpus, SampledWalks):
             self.corpus.__dict__.pop("device_walker", None)
         self.walker = self.inputs = self.outputs = self.noise = self.keep = self.counters = None
