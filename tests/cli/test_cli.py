@@ -123,7 +123,7 @@ def test_options_override_the_reading():
         ("first-order", {"reading": "paper"}, "--reading is for --walk reinforced"),
         ("second-order", {"reward": "js"}, "--reward is for --walk reinforced"),
         ("lazy", {}, r"first-order \(DeepWalk\), second-order \(node2vec\), not 'lazy'"),
-        ("reinforced", {"reading": "mine"}, "--reading must be one of paper, released"),
+        ("reinforced", {"reading": "mine"}, "reading must be one of paper, released"),
         ("reinforced", {"reward": "best"}, "reward must be one of"),
         ("reinforced", {"candidates": 0}, "candidates must be"),
         ("second-order", {"q": 0.0}, "q must be a number above 0"),
@@ -234,7 +234,7 @@ def test_a_full_disk_ends_in_a_sentence(folder, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", "walks.txt")
 
-    monkeypatch.setattr("reinforce2vec.files.walk_writers.write_walks", full)
+    monkeypatch.setattr("reinforce2vec.files.write_walks", full)
     result = walk()
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == "error: walks.txt: No space left on device"
@@ -244,7 +244,7 @@ def test_an_interrupt_is_told_in_a_line(folder, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reinforce2vec.files.walk_writers.write_walks", interrupted)
+    monkeypatch.setattr("reinforce2vec.files.write_walks", interrupted)
     result = walk()
     assert result.exit_code == 130
     assert result.stderr.splitlines()[-1].startswith("interrupted")
