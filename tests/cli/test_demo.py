@@ -20,11 +20,11 @@ def told(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo") / "new" / "folder"
     lines = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "NODES", 200)
-        patch.setattr(demo, "LONG", 1000)
-        patch.setattr(demo, "at_hand", lambda name, data_dir: name == "facebook")
+        patch.setattr(demo, "_NODES", 200)
+        patch.setattr(demo, "_LONG", 1000)
+        patch.setattr(demo, "_is_here", lambda name, data_dir: name == "facebook")
         patch.setattr(demo, "load_dataset", lambda *name, progress: planted_groups(120, 3))
-        demo.tell(folder, lines.append)
+        demo.run_demo(folder, lines.append)
     return "\n".join(lines), folder
 
 
@@ -32,14 +32,14 @@ def test_the_story_fits_a_screen(told):
     lines = told[0].splitlines()
     assert len(lines) <= 40
     assert max(len(line) for line in lines if "/" not in line) <= 100
-    for name in demo.KINDS:
+    for name in demo._WALKS:
         assert any(line.strip().startswith(name) for line in lines)
 
 
 def test_the_figures_are_computed(told):
     story, folder = told
     graph = read_graph(folder / "groups-edges.txt")
-    walks = sample_walks(graph, demo.KINDS["first-order (DeepWalk)"], length=40, per_node=1)
+    walks = sample_walks(graph, demo._WALKS["first-order (DeepWalk)"], length=40, per_node=1)
     mean = np.mean([len(set(walk)) for walk in walks.tolist()])
     assert re.search(rf"first-order \(DeepWalk\) +{mean:.1f} ", story)
     right = float(re.search(r"nodes given: ([\d.]+)% right", story)[1])
@@ -63,8 +63,8 @@ def test_the_files_are_where_it_says(told):
 
 
 def test_without_facebook_and_matplotlib_there_is_no_picture(tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "NODES", 150)
-    monkeypatch.setattr(demo, "LONG", 200)
+    monkeypatch.setattr(demo, "_NODES", 150)
+    monkeypatch.setattr(demo, "_LONG", 200)
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
     out, empty = tmp_path / "out", tmp_path / "empty"
     empty.mkdir()

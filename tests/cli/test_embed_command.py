@@ -183,7 +183,7 @@ def test_two_lines_on_stderr_sum_up(folder):
     assert result.stdout == ""
     graph, vectors = result.stderr.splitlines()
     assert graph.startswith("edges.txt: Graph(34 nodes, 78 edges, undirected, unweighted")
-    assert re.search(r"; learning needs about [\d.]+ MB more$", graph)
+    assert re.search(r"; training needs about [\d.]+ MB of memory$", graph)
     assert re.fullmatch(CLOSING, vectors)
 
 
@@ -264,7 +264,7 @@ def help_on(option):
 
 def test_help_says_what_to_choose():
     assert "the paper's choice" in help_on("--dimensions")
-    assert "10 to 20 do" in help_on("--walks-per-node")
+    assert "10 to 20 are enough" in help_on("--walks-per-node")
 
 
 def test_help_promises_one_result_for_one_seed_with_one_worker_only():

@@ -19,6 +19,9 @@ from reinforce2vec import (
     karate_club,
     read_graph,
 )
+from reinforce2vec.cli.main import app
+from reinforce2vec.files.label_files import read_named_labels
+from reinforce2vec.graph import Dataset
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
 AS_OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in FEW.items()]
@@ -110,8 +113,9 @@ def test_nodes_of_a_data_set_are_embedded(folder, ppi):
     result = check(nodes("ppi", "--seeds", 2, "--seed", 9, *AS_OPTIONS, "--json"))
     vectors = Reinforce2Vec(**FEW, seed=9).fit_transform(karate_club())
     halves = np.arange(34)[:, None] % 2 == np.arange(2)
-    expected = evaluate_node_classification(vectors, halves, seeds=2)
+    expected = evaluate_node_classification(vectors, halves, seeds=[900, 901])
     told = json.loads(result.stdout)
+    assert told["seeds"] == [900, 901]
     assert told["mean"] == {"0.5": expected.mean[0.5]}
     assert told["dataset"] == "ppi"
     assert told["settings"]["seed"] == 9
@@ -140,16 +144,15 @@ def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["link-prediction", "facebok"], "no such file, and no data set of this name: those are"),
         (["link-prediction", "edges.txt", "--protocol", "x"], "--protocol must be one of shared"),
         (["link-prediction", "edges.txt", "--p", "2"], "--p is for --walk second-order"),
         (["link-prediction", "edges.txt", "--data-dir", "."], "--data-dir is for a data set and"),
-        (["link-prediction", "facebook", "--directed"], "says nothing to the data set facebook"),
+        (["link-prediction", "facebook", "--directed"], "has no effect with the data set facebook"),
         (["node-classification", "vectors.npz"], "vectors need --labels"),
         (["node-classification", "ppi", "--labels", "labels.txt"], "has labels of its own"),
         (
             ["node-classification", "vectors.npz", "--labels", "labels.txt", "--window", "3"],
-            "--window is for a data set and says nothing to vectors.npz",
+            "--window is for a data set and has no effect with vectors.npz",
         ),
         (["node-classification", "ppi", "--train", "50"], "--train must be numbers between 0 and"),
         (["node-classification", "ppi", "--train", "a,b"], "as 0.1,0.5,0.9, not 'a,b'"),

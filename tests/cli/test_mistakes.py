@@ -35,6 +35,60 @@ SOUND = {
     "datasets": "",
     "reproduce": "figure-2 --output new-folder",
 }
+# Data that is not there: files, folders of data sets, and data sets that are not in a folder.
+MISSING = {
+    "demo": ["--output new-folder --data-dir nowhere"],
+    "embed": [
+        "missing.txt --output new-vectors.npz",
+        "missing --output new-vectors.npz",
+        "--walks missing.txt --output new-vectors.npz",
+    ],
+    "evaluate link-prediction": [
+        "missing.txt",
+        "missing",
+        "facebook --data-dir nowhere",
+        "facebook --data-dir .",
+    ],
+    "evaluate node-classification": [
+        "missing.npz --labels old-labels.txt",
+        "missing --labels old-labels.txt",
+        "old-vectors.npz --labels missing.txt",
+        "old-vectors.npz --labels missing",
+        "old-vectors.npz --labels ppi --data-dir nowhere",
+        "ppi --data-dir nowhere",
+        "ppi --data-dir .",
+    ],
+    "tune": [
+        "missing.txt --trials 2",
+        "missing --trials 2",
+        "old-edges.txt --trials 2 --task node-classification --labels missing.txt",
+        "facebook --trials 2 --data-dir nowhere",
+        "facebook --trials 2 --data-dir .",
+    ],
+    "neighbors": ["missing.npz 1", "missing 1"],
+    "recommend": [
+        "missing.npz old-edges.txt",
+        "missing old-edges.txt",
+        "old-vectors.npz missing.txt",
+        "old-vectors.npz missing",
+    ],
+    "plot": [
+        "missing.npz --output new-map.png",
+        "old-vectors.npz --graph missing.txt --output new-map.png",
+        "old-vectors.npz --labels missing.txt --output new-map.png",
+    ],
+    "explore": [
+        "missing.npz --export new.html",
+        "old-vectors.npz --graph missing.txt --export new.html",
+        "old-vectors.npz --labels missing.txt --export new.html",
+    ],
+    "walk": ["missing.txt --output new-walks.txt", "missing --output new-walks.txt"],
+    "datasets": ["missing", "--data-dir nowhere", "facebook --data-dir nowhere"],
+    "reproduce": [
+        "table-5 --output new-folder --data-dir nowhere",
+        "table-5 --output new-folder --data-dir .",
+    ],
+}
 BAD_INPUTS = ("missing{}", "folder{}", "empty{}", "binary{}", "nowhere/edges{}", "file.txt/edges{}")
 
 
@@ -97,7 +151,14 @@ EVERY = pytest.mark.parametrize("name", COMMANDS)
 
 
 def test_every_command_is_tested():
-    assert COMMANDS.keys() <= SOUND.keys()
+    assert COMMANDS.keys() == SOUND.keys() == MISSING.keys()
+
+
+@EVERY
+def test_missing_data_has_one_exit_code(folder, fail, name):
+    assert MISSING[name]
+    for words in MISSING[name]:
+        fail(name, words.split(), 1)
 
 
 @commands_with("old-")
@@ -244,9 +305,9 @@ home.{name} = wait
 @pytest.mark.parametrize(
     ("module", "name", "command"),
     [
-        ("reinforce2vec.files.readers", "read_graph", "embed"),
+        ("reinforce2vec.graph", "read_graph", "embed"),
         (
-            *("reinforce2vec.evaluation.link_prediction", "evaluate_link_prediction"),
+            *("reinforce2vec.evaluation", "evaluate_link_prediction"),
             "evaluate link-prediction",
         ),
     ],

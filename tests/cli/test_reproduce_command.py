@@ -116,7 +116,7 @@ def test_a_page_names_the_seeds_that_its_cells_have(tmp_path):
 
 def test_the_help_says_what_is_done_without_a_name():
     told = " ".join(reproduce("--help").stdout.split())
-    assert "all of these, which takes about an hour for one seed on two processors" in told
+    assert "all of these, which takes about an hour for one seed on two CPU cores" in told
     assert "Default: all." in told
 
 
@@ -152,14 +152,14 @@ def real(monkeypatch):
 def test_data_that_is_not_there_is_told_before_anything_is_computed(tmp_path):
     words = ["figure-1", "figure-2", "--out", tmp_path / "out", "--data-dir"]
     result = reproduce(*words, tmp_path / "data")
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert (
         result.stderr
         == f"error: {tmp_path / 'data'}: there is no such folder (--data-dir names it)\n"
     )
     (tmp_path / "data").mkdir()
     result = reproduce(*words, tmp_path / "data")
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert "there is no Homo_sapiens.mat in this folder, for ppi" in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()

@@ -104,7 +104,7 @@ def test_options_override_the_reading():
         ("first-order", {"reading": "paper"}, "--reading is for --walk reinforced"),
         ("second-order", {"reward": "js"}, "--reward is for --walk reinforced"),
         ("lazy", {}, r"first-order \(DeepWalk\), second-order \(node2vec\), not 'lazy'"),
-        ("reinforced", {"reading": "mine"}, "--reading must be one of paper, released"),
+        ("reinforced", {"reading": "mine"}, "reading must be one of paper, released"),
         ("reinforced", {"reward": "best"}, "reward must be one of"),
         ("reinforced", {"candidates": 0}, "candidates must be"),
         ("second-order", {"q": 0.0}, "q must be a number above 0"),

@@ -171,13 +171,14 @@ def tune(
         written = []
         if output is not None:
             written.append(check_study_path(output, resume))
-            known_suffix(output, (".json",), "trials are written to")
         if plot is not None:
             from ..plotting.style import check_picture_path, matplotlib
 
             written.append(check_picture_path(plot))
             matplotlib()
         check_different(read, written)
+        if output is not None:
+            known_suffix(output, (".json",), "trials are written to")
     with exit_code(FAILURE):
         from ..tuning import tune as search
 

@@ -184,7 +184,7 @@ class Tuning:
         if gain is None or self.best is self.default:
             return []
         if gain <= 0:
-            return ["There the default is no worse: keep it."]
+            return ["There the default is no worse: keep it, and ignore the setting below."]
         (best, default) = (self.final_of(trial) for trial in (self.best, self.default))
         assert best is not None
         assert default is not None

@@ -1,0 +1,96 @@
+"""Errors carry the parameters that they are about, and can be sent to other processes."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+from reinforce2vec import Embedding, InputError, Reinforce2Vec, ReinforcedWalk, karate_club
+from reinforce2vec._util.checks import check_choice, check_count, check_flag, check_number
+from reinforce2vec._util.errors import UnknownNode, python_setting
+
+
+@pytest.mark.parametrize(
+    ("check", "value"),
+    [
+        (lambda value: check_count("steps", value, 1), 0),
+        (lambda value: check_number("steps", value, above=0.0), -1.5),
+        (lambda value: check_choice("steps", value, ("few", "many")), "some"),
+        (lambda value: check_flag("steps", value), "yes"),
+    ],
+)
+def test_a_check_names_the_parameter_and_what_was_given(check, value):
+    with pytest.raises(InputError) as caught:
+        check(value)
+    assert (caught.value.parameter, caught.value.value) == ("steps", value)
+    assert str(caught.value).startswith("steps must be ")
+    assert repr(value) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "parameter", "value"),
+    [
+        (Reinforce2Vec(walks_per_node=0), "walks_per_node", 0),
+        (Reinforce2Vec(learning_rate=-1.0), "learning_rate", -1.0),
+        (Reinforce2Vec(smooth="yes"), "smooth", "yes"),
+        (Reinforce2Vec(backend="tpu"), "backend", "tpu"),
+        (Reinforce2Vec(walk=ReinforcedWalk(weight=2.0, exploration="epsilon")), "weight", 2.0),
+        (Reinforce2Vec(walk=ReinforcedWalk(candidates=0)), "candidates", 0),
+    ],
+)
+def test_a_model_names_the_parameter_that_is_wrong(model, parameter, value):
+    with pytest.raises(InputError, match=parameter) as caught:
+        model.fit(karate_club())
+    assert (caught.value.parameter, caught.value.value) == (parameter, value)
+
+
+def test_a_setting_is_spelled_as_python_spells_it():
+    spelled = {
+        "weighted=False": ("weighted", False),
+        'backend="cpu"': ("backend", "cpu"),
+        "key=...": ("key", ...),
+        "fraction=0.5": ("fraction", 0.5),
+        "rate=0.1234567890123": ("rate", 0.1234567890123),
+        "seed=3": ("seed", np.int64(3)),
+    }
+    assert [python_setting(*setting) for setting in spelled.values()] == list(spelled)
+
+
+ERROR = InputError("seed=3 is odd", parameter="seed", value=3, settings=[("seed", 3)])
+
+
+def carried(error):
+    return type(error), str(error), error.parameter, error.value, error.settings
+
+
+@pytest.mark.parametrize("error", [ERROR, UnknownNode("no node 'x'", parameter="node", value="x")])
+def test_pickled_and_copied_errors_carry_the_same(error):
+    for other in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert carried(other) == carried(error)
+
+
+def test_a_value_that_cannot_be_pickled_travels_as_text():
+    error = InputError("embed must be a model", parameter="embed", value=lambda graph: graph)
+    sent = pickle.loads(pickle.dumps(error))
+    assert "lambda" in sent.value
+
+
+def refuse():
+    raise ERROR
+
+
+def test_an_error_comes_back_from_another_process():
+    with ProcessPoolExecutor(1) as pool, pytest.raises(InputError) as caught:
+        pool.submit(refuse).result()
+    assert carried(caught.value) == carried(ERROR)
+
+
+def test_an_unknown_node_is_a_key_error_with_a_readable_message():
+    with pytest.raises(KeyError) as caught:
+        Embedding(["ann"], [[1.0]])["bob"]
+    assert isinstance(caught.value, InputError)
+    assert not str(caught.value).startswith('"')
