@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.command_line import run
+from helpers.packages import without_package
 from reinforce2vec import (
     Embedding,
 )
@@ -26,7 +27,7 @@ COMMANDS = {
 @pytest.fixture
 def without_cupy(monkeypatch):
     device.why_not.cache_clear()
-    monkeypatch.setattr(device, "find_spec", lambda name: None)
+    without_package(monkeypatch, "cupy")
     yield
     device.why_not.cache_clear()
 

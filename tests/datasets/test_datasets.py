@@ -91,11 +91,10 @@ def server(running):
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     """An empty cache, and no folder of data."""
-    folder = tmp_path / "cache" / "reinforce2vec"
-    monkeypatch.setattr(loading, "cache_folder", lambda: folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("REINFORCE2VEC_DATA", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    return folder
+    return downloads.cache_folder()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from helpers import emulator
 from helpers.interrupts import Stopped
 from helpers.literal_skipgram import literal_training, make_walks
+from helpers.packages import without_package
 from reinforce2vec import (
     Graph,
     InputError,
@@ -327,7 +328,7 @@ def forgotten():
 
 
 def test_without_cupy_a_sentence_says_what_to_install(forgotten, monkeypatch):
-    monkeypatch.setattr(device, "find_spec", lambda name: None)
+    without_package(monkeypatch, "cupy")
     with pytest.raises(InputError, match=r"CuPy.*pip install 'reinforce2vec\[cuda\]'"):
         quick().fit(karate_club())
     assert quick(backend="auto").fit(karate_club()).backend_ == "cpu"
@@ -342,7 +343,6 @@ def test_without_cupy_a_sentence_says_what_to_install(forgotten, monkeypatch):
 )
 def test_without_a_device_a_sentence_says_so(forgotten, monkeypatch, name, found, message):
     monkeypatch.setitem(sys.modules, "cupy", emulator)
-    monkeypatch.setattr(device, "find_spec", lambda name: True)
     monkeypatch.setattr(emulator.cuda.runtime, name, found)
     with pytest.raises(InputError, match=message):
         sample_walks(karate_club(), backend="cuda")
@@ -351,7 +351,6 @@ def test_without_a_device_a_sentence_says_so(forgotten, monkeypatch, name, found
 def test_an_old_card_is_refused(forgotten, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", emulator)
     monkeypatch.setattr(device, "LEAST_CAPABILITY", (99, 0))
-    monkeypatch.setattr(device, "find_spec", lambda name: True)
     with pytest.raises(InputError, match=r"compute capability 99.0 or later, and this one has"):
         quick().fit(karate_club())
 
