@@ -1,5 +1,5 @@
-# Everything runs in .venv, which is made at first use; `make PYTHON=python3.12 test` picks another
-# Python (at least 3.10). Packages are installed again only after pyproject.toml has changed.
+# Everything runs in .venv, which is created at first use; `make PYTHON=python3.12 test` selects another
+# Python (at least 3.10). Packages are reinstalled only after a change of pyproject.toml.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,20 +7,20 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 CHECKED := src tests benchmarks docs examples
-# where the paper's graphs may lie beside the project; REINFORCE2VEC_DATA names another folder
+# a folder with the paper's graphs beside the project, if there is one; REINFORCE2VEC_DATA overrides it
 GRAPHS := $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast lint format docs page bench clean
 
-help:  ## list what can be made
+help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; \
 		do printf 'make %-9s %s\n' "$$name" "$$text"; done
 
-demo: $(VENV)/installed-demo  ## from a graph to vectors, a picture and a page, in a minute or two
+demo: $(VENV)/installed-demo  ## from a graph to vectors, a plot and an interactive page, in a minute or two
 	@REINFORCE2VEC_DATA="$${REINFORCE2VEC_DATA:-$(GRAPHS)}" $(BIN)/reinforce2vec demo
 
-test: $(VENV)/installed-test  ## run all tests, on all CPU cores
+test: $(VENV)/installed-test  ## run all tests, in parallel on all cores
 	$(PYTEST) $(ARGS)
 
 test-fast: $(VENV)/installed-test  ## run the quick tests only, in less than a minute
@@ -31,18 +31,18 @@ lint: $(VENV)/installed-lint  ## check style and types
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/mypy
 
-format: $(VENV)/installed-lint  ## bring the code into shape
+format: $(VENV)/installed-lint  ## format the code and fix lint errors
 	$(BIN)/ruff check --fix $(CHECKED)
 	$(BIN)/ruff format $(CHECKED)
 
 docs: $(VENV)/installed-docs  ## build the documentation; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-	@echo "the documentation begins at site/index.html"
+	@echo "open site/index.html"
 
-page:  ## bundle the explorer's page anew, after a change under web/ (needs npm)
+page:  ## rebuild the explorer's page after a change under web/ (needs npm)
 	cd web && npm ci && npm run build
 
-bench: $(VENV)/installed-bench  ## measure speed and memory
+bench: $(VENV)/installed-bench  ## run the benchmarks of speed, memory and quality
 	$(BIN)/python benchmarks/walks.py
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/training.py
@@ -50,7 +50,7 @@ bench: $(VENV)/installed-bench  ## measure speed and memory
 	$(BIN)/python benchmarks/neighbors.py
 	$(BIN)/python benchmarks/recommendation.py
 
-clean:  ## remove all that was made here
+clean:  ## remove everything that these targets created
 	rm -rf $(VENV) demo-output site web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -1,9 +1,9 @@
-"""How many fused multiply-adds a second this machine can do: the ceiling of any trainer.
+"""Measure how many fused multiply-adds per second this machine can do: the peak for any trainer.
 
-Each thread keeps `CHAINS` vectors of `WIDTH` floats in registers and multiplies and adds into each
-in turn; none waits for another, nothing touches memory. More chains than an instruction takes
-cycles times the units that do it, fewer than there are registers: 12 is enough for all of today's
-processors, and fits the 16 registers of AVX2.
+Each thread keeps `CHAINS` vectors in registers and multiplies and adds into each in turn; no chain
+depends on another, nothing touches memory. There have to be more chains than the instruction's
+latency times the units that execute it, and fewer than there are registers: 12 is enough for all of
+today's CPUs, and fits the 16 registers of AVX2.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHAINS = 12
 
 
 def vector_chains(width: int):
-    """An intrinsic: `rounds` fused multiply-adds into each of the chains; their sum is returned."""
+    """Return a kernel: `rounds` fused multiply-adds into each chain; it returns their sum."""
 
     @intrinsic
     def run_chains(_context, rounds, factor, term):
@@ -55,7 +55,7 @@ def vector_chains(width: int):
 
 
 def spread(builder: ir.IRBuilder, value: ir.Value, vector: ir.VectorType) -> ir.Value:
-    """The same number in every lane."""
+    """Put the same number into every lane."""
     spread_out = ir.Constant(vector, ir.Undefined)
     for lane in range(vector.count):
         spread_out = builder.insert_element(spread_out, value, ir.Constant(ir.IntType(32), lane))
@@ -66,12 +66,12 @@ KERNELS = {width: vector_chains(width) for width in (8, 16)}
 
 
 def fma_peak(threads: int, seconds: float = 0.2, repeats: int = 5) -> float:
-    """Fused multiply-adds a second on so many threads, each of 32 bits: the best of all tries."""
+    """Return fused multiply-adds per second (32 bits) on some threads: the best of all tries."""
     return max(rate(width, threads, seconds / repeats) for width in KERNELS for _ in range(repeats))
 
 
 def rate(width: int, threads: int, seconds: float) -> float:
-    """The rate of one kernel, run for about so many seconds."""
+    """Return the rate of one kernel, run for about `seconds` seconds."""
     run, factor, term = KERNELS[width], np.float32(0.5), np.float32(1)
     run(1, factor, term)
     rounds = int(seconds * 2e8)
@@ -84,4 +84,4 @@ def rate(width: int, threads: int, seconds: float) -> float:
 
 if __name__ == "__main__":
     for threads in (1, 2):
-        print(f"{threads} threads: {fma_peak(threads) / 1e9:.1f} billion a second")
+        print(f"{threads} threads: {fma_peak(threads) / 1e9:.1f} billion per second")

@@ -1,13 +1,13 @@
-"""How fast the CUDA backend is, how near to the card's limits, and whether its vectors are as good.
+"""Benchmark the CUDA backend: speed, share of the GPU's peak rates, quality of the vectors.
 
     export REINFORCE2VEC_DATA=FOLDER               # where the files of the paper's graphs are
     PYTHONPATH=src python3 benchmarks/gpu.py --out DIR                 # all parts: some minutes
     PYTHONPATH=src python3 benchmarks/gpu.py --out DIR --parts limits,walks
     python benchmarks/gpu.py --out DIR --report    # DIR's parts to results/gpu.json, docs/gpu.md
 
-It needs numpy, scipy, numba and CuPy alone. Every measurement is printed and saved at once, to a
-file for each part, so that an interrupted run keeps what it has. `--tiny` goes through everything
-in seconds, on a card emulated by g++ where there is none: its numbers mean nothing.
+It needs only numpy, scipy, numba and CuPy. Every measurement is printed and saved at once, to one
+file per part, so that an interrupted run keeps its results. `--tiny` runs everything in seconds, on
+a GPU emulated with g++ if there is none: its numbers mean nothing.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ import numpy as np
 import scipy
 
 import reinforce2vec as r2v
-from gpu_limits import measure_limits, rmat_on_card, seconds_of
+from gpu_limits import measure_limits, rmat_on_gpu, seconds_of
 from gpu_report import BLOGCATALOG, report
 from machine import processor
 from reinforce2vec._util.cuda import device
 from reinforce2vec._util.machine import available_cpus
-from reinforce2vec.experiments.workers import one_thread
+from reinforce2vec.experiments._processes import one_thread
 
 HERE = Path(__file__).parent
 LENGTH = 40
@@ -57,7 +57,7 @@ Rows = Iterator[dict]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of everything."""
+    """Sizes and repeats of all measurements."""
 
     tiny: bool = False
     rmat: int = 20  # its scale
@@ -103,8 +103,8 @@ def dataset(name: str, tiny: bool) -> r2v.Dataset:
 
 @lru_cache(maxsize=1)
 def drawn(scale: int, tiny: bool) -> r2v.Graph:
-    """An R-MAT graph made on the card."""
-    return rmat_on_card(scale, 4 if tiny else 16, xp=np if tiny else None)
+    """Generate an R-MAT graph on the GPU."""
+    return rmat_on_gpu(scale, 4 if tiny else 16, xp=np if tiny else None)
 
 
 @lru_cache
@@ -116,7 +116,7 @@ def speed_graphs(sizes: Sizes) -> dict[str, r2v.Graph]:
 
 
 def linked_starts(graph: r2v.Graph) -> np.ndarray:
-    """Nodes with a neighbour, in a random order."""
+    """Return the nodes with a neighbour, in random order."""
     return np.random.default_rng(0).permutation(graph.ids[graph.degrees > 0])
 
 
@@ -131,14 +131,14 @@ def is_emulated() -> bool:
 
 
 def used_bytes() -> int:
-    """Memory of the card in use."""
+    """Return how much GPU memory is in use."""
     free, total = device.cupy().cuda.runtime.memGetInfo()
     return int(total - free)
 
 
 @contextmanager
 def watched_memory() -> Iterator[dict]:
-    """The memory in use before, and the most meanwhile, looked at a hundred times a second."""
+    """Record GPU memory in use before and at its peak, sampled a hundred times per second."""
     device.cupy().get_default_memory_pool().free_all_blocks()
     seen = {"bytes_before": used_bytes(), "peak_bytes": used_bytes()}
     over = Event()
@@ -160,8 +160,8 @@ def watched_memory() -> Iterator[dict]:
 
 
 def measure_walks(sizes: Sizes) -> Rows:
-    """Steps a second of each walk, into memory of the card."""
-    from reinforce2vec.walks.cuda.walker import DeviceWalks
+    """Measure steps per second of each walk, written to GPU memory."""
+    from reinforce2vec.walks.cuda.walker import DeviceWalker
 
     cp = device.cupy()
     walks = cp.empty((sizes.walks, LENGTH), np.int32)
@@ -172,7 +172,7 @@ def measure_walks(sizes: Sizes) -> Rows:
             sampler = r2v.WalkSampler(
                 graph, walk, length=LENGTH, per_node=per_node, starts=starts, backend="cuda"
             )
-            walker = DeviceWalks(sampler)
+            walker = DeviceWalker(sampler.task)
             for repeat in range(-1, sizes.repeats):  # the first one compiles
                 first = (repeat + 1) * sizes.walks
                 seconds = seconds_of(lambda walker=walker, first=first: walker.fill(first, walks))
@@ -187,7 +187,7 @@ def measure_walks(sizes: Sizes) -> Rows:
 
 
 def measure_training(sizes: Sizes) -> Rows:
-    """Tokens a second of a warm fit, without the preparation."""
+    """Measure tokens per second of a warm fit, without the preparation."""
     for graph_name, graph in speed_graphs(sizes).items():
         small = graph_name == BLOGCATALOG
         per_node = sizes.per_node if small else sizes.rmat_per_node
@@ -205,7 +205,7 @@ def measure_training(sizes: Sizes) -> Rows:
 
 
 def measure_whole(sizes: Sizes) -> Rows:
-    """From a graph in memory to vectors in the host's."""
+    """Measure whole fits: from a graph in host memory to vectors in host memory."""
     d = max(sizes.dimensions)
     blog = dataset("blogcatalog", sizes.tiny).graph
     model_for(d, walks_per_node=1).fit(blog, progress=False)  # compiled
@@ -229,7 +229,7 @@ def measure_whole(sizes: Sizes) -> Rows:
 
 
 def measure_huge(sizes: Sizes) -> Rows:
-    """A graph near the card's limit, once: each stage's seconds, and the peak of memory."""
+    """Measure one fit near the GPU's limit: seconds of each stage, and peak memory."""
     moments = [time.perf_counter()]
     graph = drawn(sizes.huge, sizes.tiny)
     moments.append(time.perf_counter())
@@ -242,7 +242,7 @@ def measure_huge(sizes: Sizes) -> Rows:
         trained, end = moments[-1], time.perf_counter()
     speed = {"tokens": model.n_tokens_, "per_second": model.n_tokens_ / model.seconds_}
     for stage, seconds, more in (
-        ("compiling, graph to the card, pilot walks", trained - began - model.seconds_, {}),
+        ("compiling, graph to the GPU, pilot walks", trained - began - model.seconds_, {}),
         ("walks and training", model.seconds_, speed),
         ("vectors to the host", end - trained, {}),
         ("whole fit", end - began, memory),
@@ -251,7 +251,7 @@ def measure_huge(sizes: Sizes) -> Rows:
 
 
 def measure_smoothing(sizes: Sizes) -> Rows:
-    """Vectors in the host's memory to smooth ones there; large graphs on the card alone."""
+    """Measure smoothing of vectors in host memory; the large graph on the GPU only."""
     d = max(sizes.dimensions)
     for name, graph in speed_graphs(sizes).items():
         vectors = np.random.default_rng(0).normal(size=(graph.n_nodes, d)).astype(np.float32)
@@ -275,7 +275,7 @@ def measure_smoothing(sizes: Sizes) -> Rows:
 
 
 def evaluate(job: tuple[str, int, Sizes, np.ndarray]) -> dict[str, float]:
-    """Scores of vectors, in percent, over several shuffles; in a process of its own."""
+    """Return mean scores of vectors over several shuffles, in percent."""
     name, seed, sizes, vectors = job
     data, shuffles = dataset(name, sizes.tiny), range(sizes.shuffles)
     if name == "facebook":
@@ -287,7 +287,7 @@ def evaluate(job: tuple[str, int, Sizes, np.ndarray]) -> dict[str, float]:
 
 
 def scored(trained: Iterator[tuple[dict, str, int, np.ndarray]], sizes: Sizes) -> Rows:
-    """Train one after the other, with the whole machine; then evaluate all at once."""
+    """Train one after the other, each with the whole machine; then evaluate all in parallel."""
     done = list(trained)
     jobs = [(name, seed, sizes, vectors) for _, name, seed, vectors in done]
     if sizes.tiny:
@@ -308,7 +308,7 @@ def trained_on(name: str, seed: int, d: int, backend: str, sizes: Sizes) -> r2v.
 
 
 def measure_quality(sizes: Sizes) -> Rows:
-    """Both backends, several seeds."""
+    """Measure scores with both backends and several seeds."""
 
     def trained() -> Iterator[tuple[dict, str, int, np.ndarray]]:
         for name, title in NAMES.items():
@@ -324,14 +324,14 @@ def measure_quality(sizes: Sizes) -> Rows:
 
 
 def measure_crowd(sizes: Sizes) -> Rows:
-    """What it costs to have more walks in flight, with and without a bound on what they move."""
+    """Measure the effect of more walks in flight, with and without scaled-down updates."""
     from reinforce2vec.skipgram.cuda import engine as training
     from reinforce2vec.skipgram.state import Settings
 
     names = ("CROWD", "TURNS", "TOGETHER")
     usual = {name: getattr(training, name) for name in names}
-    card, d = device.properties(), max(sizes.dimensions)
-    shape = training.shape_for(Settings(dimensions=d), card)
+    gpu, d = device.properties(), max(sizes.dimensions)
+    shape = training.shape_for(Settings(dimensions=d), gpu)
     failed = []
 
     def trained() -> Iterator[tuple[dict, str, int, np.ndarray]]:
@@ -341,7 +341,7 @@ def measure_crowd(sizes: Sizes) -> Rows:
                 training.CROWD, training.TURNS = usual["CROWD"] * times, usual["TURNS"] / times
                 training.TOGETHER = usual["TOGETHER"] if bounded else 1e9
                 n_walks = n_nodes * sizes.per_node
-                flying = training.walks_in_flight(n_nodes, n_walks, shape, card)
+                flying = training.walks_in_flight(n_nodes, n_walks, shape, gpu)
                 for seed in range(sizes.crowd_seeds):
                     row = {"graph": title, "times": times, "bounded": bounded, "seed": seed}
                     row |= {"in_flight": flying, "dimensions": d}
@@ -365,7 +365,7 @@ def measure_crowd(sizes: Sizes) -> Rows:
 
 
 def measure_cpu(sizes: Sizes) -> Rows:
-    """The CPU backend on more and more threads, each with as much to do."""
+    """Measure the CPU backend on 1 to 16 threads, with the same work for each thread."""
     tasks: dict[tuple[str, str], Callable[[int], tuple[int, float]]] = {}
     for graph_name, graph in speed_graphs(sizes).items():
         starts, small = linked_starts(graph), graph_name == BLOGCATALOG
@@ -391,7 +391,8 @@ def measure_cpu(sizes: Sizes) -> Rows:
 
 def walking(graph: r2v.Graph, walk: object, starts: np.ndarray, sizes: Sizes) -> Callable:
     each = -(-sizes.thread_steps // (LENGTH - 1))
-    walks = np.zeros((each * max(sizes.threads), LENGTH), np.int32)  # memory that is there already
+    size = (each * max(sizes.threads), LENGTH)
+    walks = np.zeros(size, np.int32)  # allocated, not timed
     sampler = r2v.WalkSampler(
         graph, walk, length=LENGTH, per_node=-(-len(walks) // len(starts)), starts=starts,
         backend="cpu",
@@ -436,7 +437,7 @@ PARTS: dict[str, Callable[[Sizes], Rows]] = {
 
 
 def describe() -> dict:
-    """Machine, versions, date and, where git knows it, the commit."""
+    """Return machine, versions, date and, where git knows it, the commit."""
     command = ["git", "rev-parse", "--short", "HEAD"]
     try:
         commit = subprocess.run(command, cwd=HERE, capture_output=True, text=True).stdout.strip()
@@ -454,7 +455,7 @@ def describe() -> dict:
 
 
 def run(part: str, sizes: Sizes, folder: Path) -> None:
-    """Measure a part; keep what there is after every measurement."""
+    """Measure a part; save the results after every measurement."""
     found = {"machine": describe(), "rows": []}
     begin = time.perf_counter()
     for row in PARTS[part](sizes):
@@ -467,7 +468,7 @@ def run(part: str, sizes: Sizes, folder: Path) -> None:
 
 
 def use_emulator_if_needed() -> None:
-    """For --tiny: g++ stands in for a card that is not there."""
+    """Emulate a GPU with g++ if there is none (for --tiny)."""
     if device.why_not() is not None:
         sys.path.insert(0, str(HERE.parent / "tests"))
         from helpers import emulator
@@ -480,11 +481,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="folder of the parts' results")
     parser.add_argument("--parts", default=",".join(PARTS), help="some of: " + ", ".join(PARTS))
-    parser.add_argument("--tiny", action="store_true", help="only see whether everything works")
-    parser.add_argument("--report", action="store_true", help="only tell what is there")
+    parser.add_argument("--tiny", action="store_true", help="only check that everything runs")
+    parser.add_argument("--report", action="store_true", help="only write the page, from --out")
     parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "gpu.md")
     parser.add_argument("--raw", type=Path, default=HERE / "results" / "gpu.json")
-    parser.add_argument("--commit", help="that was measured, if git did not know it there")
+    parser.add_argument("--commit", help="the commit measured, where git did not know it")
     options = parser.parse_args()
     if not options.report:
         options.out.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,11 @@
-"""Whether a card makes the CPU's walks, on the paper's graphs, and stays within its memory.
+"""Check that the GPU makes the same walks as the CPU and stays within its memory.
 
     export REINFORCE2VEC_DATA=FOLDER               # where the files of the paper's graphs are
     PYTHONPATH=src python3 benchmarks/gpu_checks.py walks
     PYTHONPATH=src compute-sanitizer python3 benchmarks/gpu_checks.py memory
 
-`walks` holds every walk of the family against the CPU's, byte by byte; `memory` does a little of
-everything on small graphs, for a tool to watch.
+`walks` compares every kind of walk with the CPU's, byte by byte, on the paper's graphs; `memory`
+runs every kernel on small graphs, for compute-sanitizer to check.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ON_WEIGHTS = {
 
 
 def compare_walks() -> None:
-    """Every walk on the five graphs, and some on graphs with directions and weights."""
+    """Compare every walk on the five graphs, and some on directed, weighted graphs."""
     compared = differing = walks = 0
     for name in GRAPHS:
         graph = r2v.load_dataset(name, os.environ.get("REINFORCE2VEC_DATA")).graph
@@ -54,12 +54,12 @@ def compare_walks() -> None:
             if source is weighted and kind not in ON_WEIGHTS:
                 continue
             options = {"length": 40, "per_node": 1, "seed": 5, "starts": starts}
-            card, cpu = (
+            gpu, cpu = (
                 r2v.sample_walks(source, walk, backend=backend, **options)
                 for backend in ("cuda", "cpu")
             )
             compared, walks = compared + 1, walks + len(cpu)
-            if not np.array_equal(card, cpu):
+            if not np.array_equal(gpu, cpu):
                 differing += 1
                 print(f"{name}, {kind}, weighted: {source is weighted}: differs", flush=True)
         print(f"{name}: done", flush=True)
@@ -69,7 +69,7 @@ def compare_walks() -> None:
 
 
 def touch_memory() -> None:
-    """Walks, training and smoothing of many shapes on small graphs."""
+    """Run walks, training and smoothing of many shapes on small graphs."""
     arcs = [(1, 2, 0.5), (2, 3, 2.0), (3, 1, 1.0), (3, 4, 9.0), (4, 5, 1.0)]
     groups = r2v.planted_groups(300, 4, seed=1).graph
     graphs = (r2v.karate_club(), r2v.Graph.from_edges(arcs, directed=True), groups)

@@ -1,4 +1,4 @@
-"""What a graphics card can do at most, measured, and graphs drawn on it."""
+"""Measured peak rates of a GPU, and R-MAT graphs generated on it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ THREADS = 256
 
 
 def seconds_of(action: Callable[[], object]) -> float:
-    """Time that the card takes; by the clock where the card is emulated."""
+    """Return the GPU time of an action; the wall-clock time where the GPU is emulated."""
     cp = device.cupy()
     if not hasattr(cp.cuda, "Event"):
         begin = time.perf_counter()
@@ -65,11 +65,11 @@ def seconds_of(action: Callable[[], object]) -> float:
 
 
 def measure_limits(tiny: bool, repeats: int = 5) -> Iterator[dict]:
-    """Bytes a second from memory and from the cache, multiply-adds and random reads a second."""
-    cp, card = device.cupy(), device.properties()
-    yield {"what": "card", **describe_card()}
+    """Measure memory and cache bandwidth, multiply-adds and random reads per second."""
+    cp, gpu = device.cupy(), device.properties()
+    yield {"what": "GPU", **describe_gpu()}
     module = cp.RawModule(code=KERNELS, options=("--std=c++17",))
-    blocks = 2 if tiny else 8 * card.multiprocessors
+    blocks = 2 if tiny else 8 * gpu.multiprocessors
     shrink = 1 << (14 if tiny else 0)
 
     def run(name: str, *arguments: Any, blocks: int = blocks) -> Callable[[], object]:
@@ -83,7 +83,7 @@ def measure_limits(tiny: bool, repeats: int = 5) -> Iterator[dict]:
     out, rounds = cp.empty(blocks * THREADS, np.float32), 8 if tiny else 4096
     reads = 8 if tiny else 1024
     threads = blocks * THREADS
-    tasks = {  # what one run does, and how
+    tasks = {  # amount of work of one run, and the run
         "memory bytes/s": (2 * large[0].nbytes, run("copy", *large, quarter(large[0]), one(1))),
         "cache bytes/s": (
             2 * small[0].nbytes * 50,
@@ -114,33 +114,33 @@ def one(value: int) -> Any:
 
 
 def quarter(numbers: Any) -> Any:
-    """How many groups of four there are."""
+    """Return how many groups of four numbers there are."""
     return np.int64(numbers.size // 4)
 
 
-def describe_card() -> dict:
-    """Name, sizes and versions, from CuPy and, where it is there, nvidia-smi."""
+def describe_gpu() -> dict:
+    """Return name, sizes and versions, from CuPy and, if it is installed, nvidia-smi."""
     cp = device.cupy()
-    card = cp.cuda.runtime.getDeviceProperties(0)
+    properties = cp.cuda.runtime.getDeviceProperties(0)
     found = {
-        "name": card["name"].decode(),
-        "multiprocessors": int(card["multiProcessorCount"]),
-        "cache_bytes": int(card["l2CacheSize"]),
-        "memory_bytes": int(card["totalGlobalMem"]),
+        "name": properties["name"].decode(),
+        "multiprocessors": int(properties["multiProcessorCount"]),
+        "cache_bytes": int(properties["l2CacheSize"]),
+        "memory_bytes": int(properties["totalGlobalMem"]),
         "cupy": cp.__version__,
         "cuda": int(cp.cuda.runtime.runtimeGetVersion()),
     }
     if shutil.which("nvidia-smi"):
-        asked = "driver_version,clocks.sm,clocks.max.sm,clocks.mem"
-        command = ["nvidia-smi", f"--query-gpu={asked}", "--format=csv,noheader"]
+        fields = "driver_version,clocks.sm,clocks.max.sm,clocks.mem"
+        command = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"]
         answer = subprocess.run(command, capture_output=True, text=True, check=False).stdout
         names = ("driver", "clock", "highest_clock", "memory_clock")
         found |= dict(zip(names, answer.split("\n")[0].split(", "), strict=False))
     return found
 
 
-def rmat_on_card(scale: int, edge_factor: int = 16, seed: int = 0, xp: Any = None) -> r2v.Graph:
-    """As :func:`reinforce2vec.rmat`, with CuPy's random numbers; or with those of `xp`."""
+def rmat_on_gpu(scale: int, edge_factor: int = 16, seed: int = 0, xp: Any = None) -> r2v.Graph:
+    """Generate a graph like :func:`reinforce2vec.rmat` with random numbers of CuPy, or of `xp`."""
     xp = device.cupy() if xp is None else xp
     upper_left, upper_right, lower_left = np.cumsum((0.57, 0.19, 0.19)).tolist()
     rng, n = xp.random.default_rng(seed), 1 << scale

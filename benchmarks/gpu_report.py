@@ -1,4 +1,4 @@
-"""What the study of the CUDA backend found, as a page."""
+"""The page docs/gpu.md, from the raw results of `gpu.py`."""
 
 from __future__ import annotations
 
@@ -14,31 +14,10 @@ from reinforce2vec._util.progress import counted
 
 BLOGCATALOG = "BlogCatalog"
 LENGTH, WINDOW, NEGATIVES = 40, 10, 5
-RMAT, LARGE = "R-MAT 2^20", "R-MAT 2^22"
-SECTOR = 32  # bytes that a read of any place brings from memory
+RMAT = "R-MAT 2^20"
+SECTOR = 32  # bytes that one random read transfers from memory
 COUNTERS = Path(__file__).with_name("results") / "gpu_counters.json"
 STALLED = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-
-# what is asked for: part, which rows, which number in which unit, and the least, or the most
-TARGETS: list[tuple[str, str, dict[str, Any], str, float, str, float]] = [
-    *(
-        (f"training, d = {d}, {graph}, {walk}", "training",
-         {"graph": graph, "dimensions": d, "walk": walk},
-         "per_second", 1e6, "million tokens/s", least)
-        for d, least in ((128, 250), (64, 400))
-        for graph in (BLOGCATALOG, RMAT)
-        for walk in ("first-order", "paper")
-    ),
-    *(
-        (f"walks, {walk}, {RMAT}", "walks", {"graph": RMAT, "walk": walk},
-         "per_second", 1e6, "million steps/s", least)
-        for walk, least in (("first-order", 20_000), ("paper", 4_000), ("released", 1_500))
-    ),
-    *(
-        (f"{graph}, graph to vectors, d = 128", "whole", {"graph": graph}, "seconds", 1, "s", -most)
-        for graph, most in ((BLOGCATALOG, 0.3), (LARGE, 8))
-    ),
-]  # fmt: skip
 
 
 # -- numbers -------------------------------------------------------------------------------------
@@ -58,7 +37,7 @@ def distinct(rows: Iterable[dict], *keys: str) -> list[tuple]:
 
 
 def middle(numbers: list[float], unit: float = 1.0, form: str = "") -> str:
-    """Median and range."""
+    """Return median and range as text."""
     if not numbers:
         return "not measured"
     form = form or (".3g" if median(numbers) / unit < 1000 else ",.0f")
@@ -67,23 +46,23 @@ def middle(numbers: list[float], unit: float = 1.0, form: str = "") -> str:
 
 
 def contexts_per_token() -> float:
-    """Expected contexts of a node in a walk, where the window is shrunk uniformly to 1 … window."""
+    """Return the expected contexts of a token; each window is drawn from 1 to `WINDOW`."""
     at, reach = np.arange(LENGTH)[:, None], np.arange(1, WINDOW + 1)
     return float((np.minimum(at, reach) + np.minimum(LENGTH - 1 - at, reach)).mean())
 
 
 def multiply_adds_per_token(d: int) -> float:
-    """A product of vectors and two updates for each context and each of its negatives."""
+    """Return the count: a dot product and two updates per context and per negative."""
     return 3 * d * (NEGATIVES + 1) * contexts_per_token()
 
 
 def bytes_per_token(d: int) -> int:
-    """A row of inputs, and those of outputs of a node and its negatives, read and written once."""
+    """Return the bytes of the token's and its negatives' rows, read and written once."""
     return 2 * 4 * d * (NEGATIVES + 2)
 
 
 def limit(found: dict, what: str) -> float:
-    """A measured ceiling; NaN if it was not."""
+    """Return a measured peak; NaN if it was not measured."""
     numbers = values(found, "limits", "per_second", what=what)
     return median(numbers) if numbers else float("nan")
 
@@ -98,30 +77,7 @@ def table(heads: list[str], lines: Iterable[Iterable[Any]]) -> list[str]:
 # -- sections ------------------------------------------------------------------------------------
 
 
-def tell_targets(found: dict) -> list[str]:
-    lines, missed = [], []
-    for text, part, where, key, unit, name, bound in TARGETS:
-        numbers = values(found, part, key, **where)
-        asked = f"at most {-bound:g} {name}" if bound < 0 else f"{bound:,} {name}"
-        reached = bool(numbers) and (-1 if bound < 0 else 1) * median(numbers) / unit >= bound
-        if numbers and not reached:
-            missed.append(f"{text}: {middle(numbers, unit)} where {asked} was asked for")
-        word = "yes" if reached else "**no**" if numbers else "–"
-        lines.append([text, asked, middle(numbers, unit), word])
-    for name in ("training", "first-order walks", "paper walks"):
-        for (graph,) in distinct(rows_of(found, "cpu", what=name), "graph"):
-            part = efficiency(found, graph, name, 16)
-            text = f"the CPU's {name} on 16 threads, {graph}"
-            word = "yes" if part >= 0.75 else "**no**" if part < 0.75 else "–"
-            lines.append([text, "0.75 of 16 times one", f"{part:.2f}", word])
-            if part < 0.75:
-                missed.append(f"{text}: {part:.2f} of 16 times one thread where 0.75 was asked for")
-    heads = ["what", "asked for", "median (range)", "reached"]
-    told = ["Not reached:", "", *(f"- {line}" for line in missed), ""] if missed else []
-    return [*table(heads, lines), *told]
-
-
-def tell_walks(found: dict) -> list[str]:
+def describe_walks(found: dict) -> list[str]:
     reads = {  # the table that a step reads from is about as large as this
         BLOGCATALOG: limit(found, "random reads/s of 8 MB"),
         RMAT: limit(found, "random reads/s of 128 MB"),
@@ -134,17 +90,17 @@ def tell_walks(found: dict) -> list[str]:
         shares = 2 * speed / reads.get(graph, np.nan), (2 * SECTOR + 4) * speed / memory
         lines.append([graph, walk, middle(numbers, 1e6, ",.0f"), *(f"{s:.0%}" for s in shares)])
     return [
-        f"Walks of {LENGTH} nodes into the card's memory. Whatever a step does beside, it reads "
-        "two places at random, where a node's neighbours are and the one drawn, and writes four "
-        "bytes. The shares are of the reads at random places that the card was measured to do, "
-        "from a table of the graph's size, and of its memory's bandwidth if each brings "
-        f"{SECTOR} bytes (over 100% is the cache's doing).",
+        f"Walks of {LENGTH} nodes, written to GPU memory. Each step makes at least two random "
+        "reads, the offset of a node's neighbours and the neighbour drawn, and writes four bytes. "
+        "The shares are of the measured rate of random reads from a table of the graph's size, and "
+        f"of the memory bandwidth if each read transfers {SECTOR} bytes (more than 100% is "
+        "possible because of the cache).",
         "",
         *table(["graph", "walk", "million steps/s", "of random reads", "of memory"], lines),
     ]
 
 
-def tell_training(found: dict) -> list[str]:
+def describe_training(found: dict) -> list[str]:
     limits = [
         limit(found, f"{name}/s") for name in ("multiply-adds", "cache bytes", "memory bytes")
     ]
@@ -156,42 +112,45 @@ def tell_training(found: dict) -> list[str]:
         told = (f"{share:.0%}" for share in shares)
         lines.append([graph, walk, d, middle(numbers, 1e6, ",.0f"), *told])
     return [
-        f"Window {WINDOW}, {NEGATIVES} negatives, walks included, without the preparation. A token "
-        f"has {contexts_per_token():.3f} contexts on average, and 3·d·(K + 1) multiply-adds for "
-        f"each: {multiply_adds_per_token(128):,.0f} at d = 128. At least, its rows and its "
-        f"negatives' are read and written once: {bytes_per_token(128):,} bytes at d = 128.",
+        f"Window {WINDOW}, {NEGATIVES} negatives; the time includes sampling walks, but no "
+        f"preparation. A token (a node in a walk) has {contexts_per_token():.3f} contexts on "
+        "average, and each context takes 3·d·(K + 1) multiply-adds: "
+        f"{multiply_adds_per_token(128):,.0f} per token at d = 128. The rows of a token and of its "
+        f"negatives are read and written at least once: {bytes_per_token(128):,} bytes at "
+        "d = 128.",
         "",
         *table(["graph", "walk", "d", "million tokens/s", "of multiply-adds", "of the cache's "
                 "bandwidth", "of the memory's"], lines),
-        *tell_counters(),
+        *describe_counters(),
     ]  # fmt: skip
 
 
-def tell_counters() -> list[str]:
-    """What Nsight Compute counted in the training kernel, if that is there."""
+def describe_counters() -> list[str]:
+    """Summarize the counters of Nsight Compute for the training kernel, if they are there."""
     if not COUNTERS.exists():
         return []
     found = json.loads(COUNTERS.read_text())
     of = found["counters"]
     tokens, seconds = found["tokens"], of["gpu__time_duration.sum"] / 1e3
     return [
-        f"Where the rest goes, by the card's counters (`results/{COUNTERS.name}`; {found['what']}; "
-        f"code {found['code']}): {of['smsp__inst_executed.sum'] / tokens:,.0f} instructions of a "
-        f"warp and {SECTOR * of['lts__t_sectors.sum'] / tokens:,.0f} bytes of the second cache for "
-        f"a token, at {tokens / seconds / 1e6:.0f} million tokens/s. The cache is busy for "
-        f"{of['lts__throughput.avg.pct_of_peak_sustained_elapsed']:.0f}% of what it can do, and "
+        f"What limits the speed, by the GPU's performance counters (`results/{COUNTERS.name}`; "
+        f"{found['what']}; code {found['code']}): a token takes "
+        f"{of['smsp__inst_executed.sum'] / tokens:,.0f} warp instructions and "
+        f"{SECTOR * of['lts__t_sectors.sum'] / tokens:,.0f} bytes of L2 traffic, at "
+        f"{tokens / seconds / 1e6:.0f} million tokens/s. The L2 cache runs at "
+        f"{of['lts__throughput.avg.pct_of_peak_sustained_elapsed']:.0f}% of its peak, and "
         f"{of['smsp__issue_active.avg.pct_of_peak_sustained_active']:.0f}% of the cycles issue an "
-        "instruction: shared memory holds the windows of 8 walks on a multiprocessor, two warps "
-        "for each of its schedulers, and these wait for their own results, of arithmetic "
-        f"({of[STALLED.format('wait')]:.1f} cycles for each instruction), of shared memory "
-        f"({of[STALLED.format('short_scoreboard')]:.1f}) and of the cache "
-        f"({of[STALLED.format('long_scoreboard')]:.1f}). Two warps for a walk would be the next "
+        "instruction. Shared memory holds the windows of 8 walks per multiprocessor, which is two "
+        "warps per scheduler, and these stall on arithmetic "
+        f"({of[STALLED.format('wait')]:.1f} cycles per instruction), on shared memory "
+        f"({of[STALLED.format('short_scoreboard')]:.1f}) and on the cache "
+        f"({of[STALLED.format('long_scoreboard')]:.1f}). Two warps per walk would be the next "
         "step.",
         "",
     ]
 
 
-def tell_whole(found: dict) -> list[str]:
+def describe_whole(found: dict) -> list[str]:
     lines = []
     for graph, per_node, nodes, edges in distinct(
         rows_of(found, "whole"), "graph", "walks_per_node", "nodes", "edges"
@@ -204,7 +163,13 @@ def tell_whole(found: dict) -> list[str]:
             middle(values(found, key="training_seconds", **of), form=".3g"),
             f"{max(peak) / 1e9:.1f}" if peak else "–",
         ])  # fmt: skip
-    heads = ["graph", "R", "seconds, graph to vectors", "of them training", "peak on the card, GB"]
+    heads = [
+        "graph",
+        "walks per node",
+        "seconds, graph to vectors",
+        "of them training",
+        "peak GPU memory, GB",
+    ]
     rows = rows_of(found, "huge")
     stages = [
         [
@@ -216,15 +181,15 @@ def tell_whole(found: dict) -> list[str]:
     ]
     size = f"{rows[0]['nodes']:,} nodes, {rows[0]['edges']:,} edges" if rows else ""
     return [
-        "d = 128, the default walk; a graph in the host's memory to vectors in the host's memory.",
+        "d = 128, the default walk; from a graph in host memory to vectors in host memory.",
         "",
         *table(heads, lines),
-        *([f"A graph of {size}, R = 5, d = 128:", ""] if rows else []),
-        *(table(["stage", "seconds", "peak on the card, GB"], stages) if rows else []),
+        *([f"A graph of {size}, 5 walks per node, d = 128:", ""] if rows else []),
+        *(table(["stage", "seconds", "peak GPU memory, GB"], stages) if rows else []),
     ]
 
 
-def tell_smoothing(found: dict) -> list[str]:
+def describe_smoothing(found: dict) -> list[str]:
     lines = [
         [
             graph,
@@ -235,15 +200,15 @@ def tell_smoothing(found: dict) -> list[str]:
         if backend
     ]
     gaps = values(found, "smoothing", "largest_difference")
-    told = f" Numbers of the two differ by at most {max(gaps):.1g}." if gaps else ""
+    told = f" CPU and GPU differ by at most {max(gaps):.1g}." if gaps else ""
     return [
-        f"d = 128; vectors from the host's memory, and back.{told}",
+        f"d = 128; vectors are copied from host memory to the GPU and back.{told}",
         "",
         *table(["graph", "backend", "seconds"], lines),
     ]
 
 
-def tell_quality(found: dict) -> list[str]:
+def describe_quality(found: dict) -> list[str]:
     lines = []
     for graph, d in distinct(rows_of(found, "quality"), "graph", "dimensions"):
         for metric in ("micro-F1", "macro-F1", "AUC"):
@@ -257,18 +222,18 @@ def tell_quality(found: dict) -> list[str]:
                               for of in (cpu, cuda)), f"{gap:+.2f}", told])  # fmt: skip
     heads = ["graph", "d", "score", "CPU", "CUDA", "difference", "in CPU's standard deviations"]
     return [
-        "R = 80, the default walk, half of the labels or of the held-out pairs (`shared`, "
-        "Hadamard) train; mean ± standard deviation over the seeds, in percent.",
+        "80 walks per node, the default walk; half of the labels or of the held-out pairs "
+        "(`shared`, Hadamard) train; mean ± standard deviation over the seeds, in percent.",
         "",
         *table(heads, lines),
-        "Where the card is ahead by more than the spread, hubs are likely the reason: many walks "
-        "hold their rows at once, so they move by a share of their way, as with a smaller learning "
-        "rate, and unsmoothed link prediction suffers from much training.",
+        "Where the GPU is ahead by more than the spread, hubs are the likely reason: many walks "
+        "update their rows at once, each update is scaled down, as with a smaller learning rate, "
+        "and link prediction from raw vectors suffers from much training.",
         "",
     ]
 
 
-def tell_crowd(found: dict) -> list[str]:
+def describe_crowd(found: dict) -> list[str]:
     lines = []
     for graph, times, flying in distinct(rows_of(found, "crowd"), "graph", "times", "in_flight"):
         cells = []
@@ -285,21 +250,22 @@ def tell_crowd(found: dict) -> list[str]:
         lines.append([graph, f"{times:g}", f"{flying:,}", *cells, f"{speed:,.0f}"])
     heads = ["graph", "times", "walks in flight", "mean scores", "unbounded", "million tokens/s"]
     return [
-        "Times the walks in flight that the backend chooses, as far as the card holds them. "
-        "Unbounded: rows that many walks hold move all of their way.",
+        "Walks trained at the same time, as multiples of the number that the backend chooses and "
+        "at most as many as fit on the GPU. Unbounded: updates of rows that many walks share are "
+        "not scaled down.",
         "",
         *table(heads, lines),
     ]
 
 
 def efficiency(found: dict, graph: str, what: str, threads: int) -> float:
-    """Speed on some threads over so many times that on one."""
+    """Return the speed on several threads, divided by their number times the speed on one."""
     of = {"part": "cpu", "key": "per_second", "graph": graph, "what": what}
     many, one = values(found, threads=threads, **of), values(found, threads=1, **of)
     return median(many) / (threads * median(one)) if many and one else float("nan")
 
 
-def tell_cpu(found: dict) -> list[str]:
+def describe_cpu(found: dict) -> list[str]:
     rows = rows_of(found, "cpu")
     counts = [threads for (threads,) in distinct(rows, "threads")]
     lines = []
@@ -309,59 +275,59 @@ def tell_cpu(found: dict) -> list[str]:
         lines.append([graph, what, *speeds, f"{efficiency(found, graph, what, max(counts)):.2f}"])
     heads = ["graph", "what", *(counted(count, "thread") for count in counts), "efficiency"]
     return [
-        "Million steps or tokens (d = 128) a second on more and more threads, each with as much to "
-        "do. Efficiency is the speed on the most threads over so many times that on one.",
+        "Million steps or tokens (d = 128) per second, with the same work for each thread. "
+        "Efficiency is the speed on the most threads, divided by their number times the speed on "
+        "one thread.",
         "",
         *(table(heads, lines) if counts else []),
-        "On a small graph all threads change the same few thousand rows, and a row mostly comes "
-        "out of another core's cache.",
+        "On a small graph all threads update the same few thousand rows, so that a row mostly has "
+        "to come from another core's cache.",
         "",
     ]
 
 
-def tell_limits(found: dict) -> list[str]:
+def describe_limits(found: dict) -> list[str]:
     lines = [
         [what, middle(values(found, "limits", "per_second", what=what), 1e9, ",.0f")]
         for (what,) in distinct(rows_of(found, "limits"), "what")
-        if what != "card"
+        if what != "GPU"
     ]
-    return table(["the card can, measured", "billion a second"], lines)
+    return table(["measured peak", "billion per second"], lines)
 
 
 SECTIONS = {
-    "What was asked for": (tell_targets, ()),
-    "Walks": (tell_walks, ("walks",)),
-    "Training": (tell_training, ("training",)),
-    "Whole fits": (tell_whole, ("whole", "huge")),
-    "Smoothing": (tell_smoothing, ("smoothing",)),
-    "Are the vectors as good?": (tell_quality, ("quality",)),
-    "Walks in flight": (tell_crowd, ("crowd",)),
-    "The CPU backend": (tell_cpu, ("cpu",)),
-    "The card's limits": (tell_limits, ("limits",)),
+    "Walks": (describe_walks, ("walks",)),
+    "Training": (describe_training, ("training",)),
+    "Whole fits": (describe_whole, ("whole", "huge")),
+    "Smoothing": (describe_smoothing, ("smoothing",)),
+    "Quality of the vectors": (describe_quality, ("quality",)),
+    "Walks in flight": (describe_crowd, ("crowd",)),
+    "The CPU backend": (describe_cpu, ("cpu",)),
+    "Limits of the GPU": (describe_limits, ("limits",)),
 }
 
 
 def report(found: dict) -> str:
-    """The page."""
-    card = next(iter(rows_of(found, "limits", what="card")), {})
+    """Return the page as Markdown."""
+    gpu = next(iter(rows_of(found, "limits", what="GPU")), {})
     machines = [part["machine"] for part in found.values()]
     machine = machines[0]
     commits = ", ".join(dict.fromkeys(part["commit"] or "unknown" for part in machines))
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     lines = [
-        f"# The CUDA backend on one {card.get('name', 'card of unknown name')}",
+        f"# The CUDA backend on one {gpu.get('name', 'unknown GPU')}",
         "",
         f"Made by `benchmarks/gpu.py`; raw numbers in `benchmarks/results/gpu.json`. "
-        f"{card.get('name', 'Card')}, driver {card.get('driver', 'unknown')}, SM clock "
-        f"{card.get('clock', 'unknown')} of {card.get('highest_clock', 'unknown')}, CuPy "
-        f"{card.get('cupy', 'unknown')}; {machine['processor']}, {machine['processors']} threads; "
+        f"{gpu.get('name', 'Unknown GPU')}, driver {gpu.get('driver', 'unknown')}, SM clock "
+        f"{gpu.get('clock', 'unknown')} of {gpu.get('highest_clock', 'unknown')}, CuPy "
+        f"{gpu.get('cupy', 'unknown')}; {machine['processor']}, {machine['processors']} threads; "
         f"Python {machine['python']}, {versions}; {machine['date']}, commit {commits}. Median and "
         "range over the repeats, everything compiled and warm.",
         "",
     ]
-    for title, (tell, parts) in SECTIONS.items():
-        if not parts or any(part in found for part in parts):
-            lines += [f"## {title}", "", *tell(found)]
+    for title, (describe, parts) in SECTIONS.items():
+        if any(part in found for part in parts):
+            lines += [f"## {title}", "", *describe(found)]
     missing = [part for _, parts in SECTIONS.values() for part in parts if part not in found]
     if missing:
         lines += [f"Not run: {', '.join(missing)}.", ""]

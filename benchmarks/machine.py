@@ -1,4 +1,4 @@
-"""What a result was measured on."""
+"""The machine and versions that a result was measured with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def describe(*packages: str) -> dict:
-    """Machine, versions and date, for a file of results."""
+    """Return machine, versions and date, for a file of results."""
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"],
         cwd=Path(__file__).parent, capture_output=True, text=True, check=False,
@@ -28,7 +28,7 @@ def describe(*packages: str) -> dict:
 
 
 def processor() -> str:
-    """The processor's name, where Linux tells it."""
+    """Return the name of the CPU, from Linux where possible."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -1,9 +1,9 @@
-"""How fast nearest neighbours are found, and how many of them an index misses.
+"""Benchmark nearest neighbours: time of exact search and of an index, and recall of the index.
 
-Vectors of a graph with planted groups and of an R-MAT graph, where nothing is grouped, two walks a
-node. A sample of the nodes looks for its ten nearest among all: by our blocked products, by the
-plain product in numpy, by scikit-learn's brute force, and in an index that usearch makes. All in
-turns; processor time is given beside the clock's, which depends on who else uses the machine.
+Vectors of a graph with planted groups and of an R-MAT graph, which has no groups, two walks per
+node. For a sample of nodes the ten nearest among all are searched: by our blocked products, by a
+full product in numpy, by scikit-learn's brute force, and in an index built by usearch. All run in
+turns; CPU time is given beside wall-clock time, which depends on other load on the machine.
 
     python benchmarks/neighbors.py                       # about two minutes
     python benchmarks/neighbors.py --only R-MAT --repeats 5
@@ -23,8 +23,8 @@ from sklearn.neighbors import NearestNeighbors
 
 import reinforce2vec as r2v
 from machine import describe
-from reinforce2vec.embedding import approximate_search as indexing
-from reinforce2vec.embedding.nearest import nearest_rows, search_among
+from reinforce2vec.embedding import _approximate_search as indexing
+from reinforce2vec.embedding.nearest import _search_among, nearest_rows
 from reporting import publish
 
 HERE = Path(__file__).parent
@@ -34,7 +34,7 @@ OURS, NUMPY, COSINE, EUCLIDEAN, INDEX = (
     "numpy, full product and argpartition",
     'scikit-learn brute force, "cosine"',
     'scikit-learn brute force, "euclidean" of unit vectors',
-    "an index of usearch, made before",
+    "usearch index, built before",
 )
 
 
@@ -53,7 +53,7 @@ GRAPHS = {"planted groups": planted, "R-MAT": structureless}
 
 
 def vectors_of(graph: r2v.Graph, options: argparse.Namespace) -> np.ndarray:
-    """Vectors of nodes that have neighbours."""
+    """Return the vectors of nodes that have neighbours."""
     model = r2v.Reinforce2Vec(
         dimensions=options.dimensions, walks_per_node=2, smooth=options.smooth
     )
@@ -61,7 +61,7 @@ def vectors_of(graph: r2v.Graph, options: argparse.Namespace) -> np.ndarray:
     return np.ascontiguousarray(vectors[np.flatnonzero(graph.degrees)[: options.nodes]])
 
 
-# -- ways to find ------------------------------------------------------------------------------
+# -- searches ---------------------------------------------------------------------------------
 
 
 def by_numpy(units: np.ndarray, queries: np.ndarray) -> np.ndarray:
@@ -87,22 +87,22 @@ def timed(work: Callable) -> tuple[dict[str, float], object]:
 
 
 def measure(name: str, options: argparse.Namespace) -> dict:
-    """All ways, in turns, on the same vectors and queries."""
+    """Run all searches in turns, on the same vectors and queries."""
     vectors = vectors_of(GRAPHS[name](options), options)
     queries = np.sort(
         np.random.default_rng(0).choice(len(vectors), min(options.queries, len(vectors)), False)
     ).astype(np.int32)
     units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
-    search = search_among(vectors, queries)
-    making, index = timed(lambda: indexing.index_of(search, lambda done: None))
-    trying, enough = timed(lambda: indexing.widen(index, search, K))
+    search = _search_among(vectors, queries)
+    making, index = timed(lambda: indexing._build_index(search, lambda done: None))
+    trying, enough = timed(lambda: indexing._widen_search(index, search, K))
     print(f"{name}: index of {len(vectors):,} made in {making['seconds']:.1f} s", file=sys.stderr)
     if not enough:
-        index.expansion_search = indexing.WIDTH
+        index.expansion_search = indexing._WIDTH
 
     def in_index() -> tuple:
         rows, scores = np.full((len(queries), K), -1, np.int32), np.full((len(queries), K), np.nan)
-        indexing.look_up(index, search, K, rows, scores, lambda done: None)
+        indexing._search_index(index, search, K, rows, scores, lambda done: None)
         return rows, scores
 
     cosine, euclidean = by_sklearn("cosine", vectors), by_sklearn("euclidean", units)
@@ -141,28 +141,28 @@ def measure(name: str, options: argparse.Namespace) -> dict:
     }
 
 
-# -- telling -----------------------------------------------------------------------------------
+# -- the page ----------------------------------------------------------------------------------
 
 
 def of(results: list[dict], way: str, what: str) -> list[float]:
     return [result[what] for result in results if result["way"] == way]
 
 
-def tell(found: dict) -> str:
+def render(found: dict) -> str:
     machine, options = found["machine"], found["options"]
     smoothed = ", smoothed" if options["smooth"] else ""
     lines = [
         "# Nearest neighbours",
-        f"\nThe {K} nearest of a sample of nodes among all, d = {options['dimensions']}{smoothed}; "
-        f"{machine['processor']}, {machine['processors']} processors shared with others, "
-        f"{machine['date']}. Medians of {options['repeats']} rounds (ranges); ratios are those "
-        "within rounds, by processor time.",
+        f"\nThe {K} nearest of all nodes for a sample, d = {options['dimensions']}{smoothed}; "
+        f"{machine['processor']}, {machine['processors']} cores of a shared machine, "
+        f"{machine['date']}. Medians of {options['repeats']} rounds (ranges); ratios are of CPU "
+        "times within rounds.",
     ]
     for name, part in found["results"].items():
         own = of(part["results"], OURS, "cpu_seconds")
         lines += [
             f"\n## {name}: {part['queries']:,} of {part['nodes']:,} nodes\n",
-            "| way | ms a node | CPU ms a node | CPU time / exact |",
+            "| search | ms per node | CPU ms per node | CPU time / exact |",
             "|---|---|---|---|",
         ]
         for way in dict.fromkeys(result["way"] for result in part["results"]):
@@ -176,12 +176,13 @@ def tell(found: dict) -> str:
         in_index = of(part["results"], INDEX, "cpu_seconds")
         each = part["nodes"] / part["queries"]
         index, whole = part["index"], part["index"]["cpu_seconds"] + median(in_index) * each
-        decision = "takes it" if index["enough"] else "looks at every node after all"
+        decision = "uses the index" if index["enough"] else "falls back to exact search"
         lines.append(
-            f"\nThe index takes {index['cpu_seconds']:.0f} s of processor time to make, and finds "
-            f"{part['recall']:.1%} of the ten nearest with {index['width']} nodes in view. For all "
-            f"nodes, index and search take {whole:.0f} s of processor time, the exact search "
-            f'{median(own) * each:.0f} s (from the sample). `method="approximate"` {decision}.'
+            f"\nBuilding the index takes {index['cpu_seconds']:.0f} s of CPU time. It finds "
+            f"{part['recall']:.1%} of the ten nearest (search width {index['width']}). For all "
+            f"nodes, building and searching the index take {whole:.0f} s of CPU time, exact search "
+            f'{median(own) * each:.0f} s (extrapolated from the sample). `method="approximate"` '
+            f"{decision}."
         )
     return "\n".join(lines) + "\n"
 
@@ -202,7 +203,7 @@ def main() -> None:
         "options": {key: value for key, value in vars(options).items() if key != "output"},
         "results": results,
     }
-    publish(found, tell, options.output)
+    publish(found, render, options.output)
 
 
 if __name__ == "__main__":

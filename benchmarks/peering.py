@@ -13,7 +13,7 @@ CACHE = HERE.parent / ".cache" / "peers"
 
 
 class Peer:
-    """A script of `peers/`, which works when asked to and answers with what it measured."""
+    """A running script of `peers/`; a call makes it work, and returns what it measured."""
 
     def __init__(self, package: str, task: str, **options: object) -> None:
         arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
@@ -49,7 +49,7 @@ class Peer:
 
 
 def environment(package: str) -> Path:
-    """The Python of a peer's environment, made when it is first asked for."""
+    """Return the Python of a peer's environment; create the environment at first use."""
     folder = CACHE / package
     python = folder / "bin" / "python"
     if not (folder / "ready").exists():
@@ -62,7 +62,7 @@ def environment(package: str) -> Path:
 
 
 def versions(package: str, *names: str) -> dict[str, str]:
-    """The versions installed in a peer's environment."""
+    """Return the versions installed in a peer's environment."""
     code = "import json, sys; from importlib.metadata import version; " \
            "print(json.dumps({name: version(name) for name in sys.argv[1:]}))"  # fmt: skip
     answer = subprocess.run(

@@ -1,4 +1,4 @@
-"""How good our vectors are beside gensim's, trained on the same walks.
+"""Benchmark quality: our vectors beside gensim's, trained on the same walks.
 
 Node classification on BlogCatalog and link prediction on Facebook (the `shared` protocol), for
 several seeds of walks and training; what counts is the difference within a seed.
@@ -38,7 +38,7 @@ WALKS = {"first-order": r2v.FirstOrderWalk(), "released": r2v.ReinforcedWalk.rel
 def train(
     trainer: str, graph: r2v.Graph, walks: np.ndarray, seed: int, options: argparse.Namespace
 ) -> np.ndarray:
-    """Vectors in the order of the graph's ids."""
+    """Return vectors in the order of the graph's ids."""
     if trainer == OURS:
         model = r2v.Reinforce2Vec(
             dimensions=options.dimensions,
@@ -107,7 +107,7 @@ TASKS = {"blogcatalog": on_blogcatalog, "facebook": on_facebook}
 
 
 def measure(task: Callable, name: str, options: argparse.Namespace) -> list[dict]:
-    """For each seed and each walk, every trainer on the same walks and the same shuffles."""
+    """Score every trainer on the same walks and shuffles, for each seed and kind of walk."""
     results = []
     for seed in range(options.seeds):
         graph, evaluate = task(seed)
@@ -135,11 +135,11 @@ def measure(task: Callable, name: str, options: argparse.Namespace) -> list[dict
     return results
 
 
-# -- telling -------------------------------------------------------------------------------------
+# -- the page ------------------------------------------------------------------------------------
 
 
 def spread(values: list[float]) -> str:
-    """Mean ± standard deviation over the seeds."""
+    """Format mean ± standard deviation over the seeds."""
     return f"{mean(values):.2f}" + (f" ± {stdev(values):.2f}" if len(values) > 1 else "")
 
 
@@ -148,7 +148,7 @@ def column(results: list[dict], walk: str, trainer: str, metric: str) -> list[fl
     return [r[metric] for r in sorted(chosen, key=lambda r: r["seed"])]
 
 
-def tell(found: dict) -> str:
+def render(found: dict) -> str:
     machine, options = found["machine"], found["options"]
     lines = [
         "# Quality on the same walks",
@@ -201,7 +201,7 @@ def main() -> None:
         "options": {key: value for key, value in vars(options).items() if key != "out"},
         "results": results,
     }
-    publish(found, tell, options.out)
+    publish(found, render, options.out)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""How fast an edge list is read, and how much memory it takes.
+"""Benchmark reading an edge list: time and memory, beside networkx and polars.
 
 Makes a file of random edges with integer ids and one with string ids, and reads both with
 reinforce2vec.read_graph, networkx.read_edgelist and polars.read_csv (which only parses, and makes
-no graph). Every reading has a process of its own; the readers take turns, so that whatever else
-the machine does hits all of them. Memory is the peak above that of the interpreter with its
-imports. Times include loading our compiled code from numba's cache, which a first, uncounted
-reading fills.
+no graph). Every reading has a process of its own; the readers take turns, so that other load on the
+machine affects all of them. Memory is the peak above that of the interpreter with its imports.
+Times include loading compiled code from numba's cache, which a first, uncounted run fills.
 
     python benchmarks/reading.py --lines 2000000 --repeats 3
 """
@@ -111,7 +110,7 @@ def write_files(folder: Path, n_lines: int, n_nodes: int) -> dict[str, Path]:
 
 
 def run(arguments: argparse.Namespace) -> list[dict]:
-    """All measurements, readers in turn."""
+    """Run all measurements, the readers in turns."""
     repeats = {"reinforce2vec": arguments.repeats, "polars": arguments.repeats}
     repeats["networkx"] = arguments.networkx_repeats
     results = []
@@ -130,9 +129,9 @@ def run(arguments: argparse.Namespace) -> list[dict]:
 
 
 def table(results: list[dict]) -> str:
-    """The results in Markdown: medians, and the range of times."""
+    """Format the results as Markdown: medians, and the range of times."""
     lines = [
-        "| ids | reader | seconds (range) | CPU s | networkx / it | peak memory, MB | peak / CSR |",
+        "| ids | reader | seconds (range) | CPU s | networkx / reader | peak MB | peak / CSR |",
         "|---|---|---|---|---|---|---|",
     ]
     for kind in ("integers", "strings"):
@@ -158,7 +157,7 @@ def table(results: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def tell(report: dict) -> str:
+def render(report: dict) -> str:
     machine = report["machine"]
     return (
         f"# Reading an edge list of {report['lines']:,} lines\n\n"
@@ -188,7 +187,7 @@ def main() -> None:
         "seed": SEED,
         "results": results,
     }
-    publish(report, tell, arguments.output)
+    publish(report, render, arguments.output)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The two tables of the README, from committed results; run it to see them."""
+"""Print the two tables of the README, made from committed results."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ METHODS = {
 
 
 def read(*path: str) -> dict:
-    """A committed file of results."""
+    """Read a committed file of results."""
     found: dict = json.loads(HERE.parent.joinpath(*path).read_text(encoding="utf-8"))
     return found
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
+    """Format a table as Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |".replace(" --- ", "---") for line in lines)
 
 
 def quality() -> str:
-    """What the vectors of each method are worth, raw and smoothed, in percent."""
+    """Return the table of scores: each method, raw and smoothed, in percent."""
     experiments = read("docs", "results", "results.json")["experiments"]
 
     def found(experiment: str, title: str, label: str, column: str) -> dict:
@@ -79,9 +79,9 @@ def quality() -> str:
 
 
 def speed() -> str:
-    """How fast we are beside a peer in the same rounds, and on a card."""
+    """Return the table of speeds: beside a peer in the same rounds, and on a GPU."""
     trained, walked = (read("benchmarks", "results", f"{n}.json") for n in ("training", "walks"))
-    card = read("benchmarks", "results", "gpu.json")
+    gpu = read("benchmarks", "results", "gpu.json")
 
     def tokens(what: str) -> dict[int, float]:
         return training.speeds(trained["speed"], GRAPH, what, DIMENSIONS)
@@ -89,34 +89,34 @@ def speed() -> str:
     def steps(what: str) -> dict[int, float]:
         return dict(enumerate(walks.speeds(walked["speed"][GRAPH], what)))
 
-    def there(study: str, walk: str, **wanted: int) -> dict[int, float]:
+    def on_h200(study: str, walk: str, **wanted: int) -> dict[int, float]:
         wanted = {"graph": GRAPH, "walk": walk, **wanted}
-        rows = [row for row in card[study]["rows"] if row.items() >= wanted.items()]
+        rows = [row for row in gpu[study]["rows"] if row.items() >= wanted.items()]
         return {row["repeat"]: row["per_second"] for row in rows}
 
     second = "second-order p=0.5 q=2"
     lines = [
         ("training, tokens", tokens(training.OURS), "gensim", tokens(training.LISTS),
-         there("training", "first-order", dimensions=DIMENSIONS)),
+         on_h200("training", "first-order", dimensions=DIMENSIONS)),
         ("walks and training, tokens", tokens(training.WHOLE), "GRAPE", tokens(training.GRAPE),
          {}),
         ("DeepWalk's walks, steps", steps(walks.FIRST), "PecanPy", steps(walks.PECANPY_FIRST),
-         there("walks", "first-order")),
+         on_h200("walks", "first-order")),
         ("node2vec's walks, steps", steps(second), "PecanPy", steps(walks.PECANPY),
-         there("walks", "second-order")),
-        ("reinforced walks, steps", steps("paper js ucb"), "", {}, there("walks", "paper")),
+         on_h200("walks", "second-order")),
+        ("reinforced walks, steps", steps("paper js ucb"), "", {}, on_h200("walks", "paper")),
     ]  # fmt: skip
     rows = []
-    for name, ours, peer, theirs, on_card in lines:
+    for name, ours, peer, theirs, on_gpu in lines:
         times = f"{median(training.ratios(ours, theirs)):.0f}" if theirs else "–"
         rows.append([name, millions(ours), f"{millions(theirs)} {peer}".strip(), times])
-        rows[-1].append(millions(on_card))
+        rows[-1].append(millions(on_gpu))
     head = ["million per second", "two CPU cores", "a peer on these", "times as fast", "one H200"]
     return table(head, rows)
 
 
 def millions(speeds: dict[int, float]) -> str:
-    """The median of speeds, in millions."""
+    """Format the median of speeds, in millions."""
     if not speeds:
         return "–"
     speed = median(speeds.values()) / 1e6

@@ -1,10 +1,10 @@
-"""How many recommended links are right: edges that were taken out of a graph, among the first ten.
+"""Benchmark recommended links: how many of the first ten are edges held out of the graph.
 
 A fifth of the edges is held out, and vectors are learned from the rest. For nodes that lost edges,
-ten recommendations are made in every way: from raw and from smoothed vectors by
+each method makes ten recommendations: from raw and from smoothed vectors by
 reinforce2vec.recommend_links (the odds, and the cosine), by the scalar product and by one weight
-for each dimension (logistic regression on products of vectors); and, without vectors, by
-neighbours in common: their number, Adamic and Adar's index, and resource allocation.
+per dimension (logistic regression on products of vectors); and, without vectors, by common
+neighbours: their number, Adamic and Adar's index, and resource allocation.
 
     python benchmarks/recommendation.py                             # some minutes
     python benchmarks/recommendation.py --only facebook --seeds 3
@@ -36,11 +36,11 @@ DOT, WEIGHTS = "scalar product", "a weight for each dimension"
 COMMON, ADAMIC, ALLOCATION = "common neighbours", "Adamic-Adar", "resource allocation"
 
 
-# -- ways to recommend ---------------------------------------------------------------------------
+# -- recommenders --------------------------------------------------------------------------------
 
 
 def by_scores(graph: r2v.Graph, sources: np.ndarray, scores: Callable) -> np.ndarray:
-    """Ten for each source, by a function that scores some sources with all nodes."""
+    """Return ten nodes per source, by a function that scores some sources with all nodes."""
     found = []
     for begin in range(0, len(sources), ROWS):
         rows = sources[begin : begin + ROWS]
@@ -67,7 +67,7 @@ def by_library(
 
 
 def weights_of(vectors: np.ndarray, graph: r2v.Graph, seed: int) -> np.ndarray:
-    """One for each dimension, from edges that are left and as many random pairs."""
+    """Fit one weight per dimension, from edges that are left and as many random pairs."""
     rng = np.random.default_rng(seed)
     tails = np.repeat(np.arange(graph.n_nodes), graph.degrees)
     some = rng.permutation(len(tails))[:50_000]
@@ -104,7 +104,7 @@ def by_neighbours(graph: r2v.Graph, sources: np.ndarray) -> dict:
 
 
 def judged(found: np.ndarray, sources: np.ndarray, split: EdgeSplit) -> dict[str, float]:
-    """Precision and recall in percent, over nodes that lost edges."""
+    """Return precision and recall in percent, over nodes that lost edges."""
     size = split.graph.n_nodes
     both = np.concatenate([split.edges, split.edges[:, ::-1]])
     lost = np.bincount(both[:, 0], minlength=size)[sources]
@@ -139,27 +139,27 @@ def measure(name: str, options: argparse.Namespace) -> list[dict]:
     return results
 
 
-# -- telling -------------------------------------------------------------------------------------
+# -- the page ------------------------------------------------------------------------------------
 
 
 def spread(values: list[float]) -> str:
     return f"{mean(values):.1f}" + (f" ± {stdev(values):.1f}" if len(values) > 1 else "")
 
 
-def tell(found: dict) -> str:
+def render(found: dict) -> str:
     options, machine = found["options"], found["machine"]
     lines = [
         "# Recommended links",
-        f"\n{options['fraction']:.0%} of the edges held out; {options['walks_per_node']} walks a "
+        f"\n{options['fraction']:.0%} of the edges held out; {options['walks_per_node']} walks per "
         f"node, d = {options['dimensions']}. Of {K} recommendations for a node that lost edges "
-        f"(at most {options['nodes']:,} such nodes), how many are right, and how many of the lost "
-        f"edges are among them, in percent: mean ± standard deviation of {options['seeds']} seeds. "
-        f"{machine['date']}.",
+        f"(at most {options['nodes']:,} such nodes), how many are right (precision), and how many "
+        "of the lost edges are among them (recall), in percent: mean ± standard deviation of "
+        f"{options['seeds']} seeds. {machine['date']}.",
     ]
     for name, results in found["results"].items():
         lines += [
             f"\n## {name}\n",
-            f"| way | vectors | precision@{K} | recall@{K} |",
+            f"| method | vectors | precision@{K} | recall@{K} |",
             "|---|---|---|---|",
         ]
         for way, kind in dict.fromkeys((result["way"], result["vectors"]) for result in results):
@@ -185,7 +185,7 @@ def main() -> None:
         "options": {key: value for key, value in vars(options).items() if key != "output"},
         "results": {name: measure(name, options) for name in chosen},
     }
-    publish(found, tell, options.output)
+    publish(found, render, options.output)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where results go: raw numbers, and a report made of them."""
+"""Writing results: raw numbers, and a page made from them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def publish(found: dict, tell: Callable[[dict], str], path: Path) -> None:
-    """Write what was measured as JSON, beside it what `tell` makes of it, and print that."""
+def publish(found: dict, render: Callable[[dict], str], path: Path) -> None:
+    """Write results as JSON, and the page that `render` makes of them; print the page."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found, indent=1) + "\n")
-    report = tell(found)
-    path.with_suffix(".md").write_text(report)
-    print(report)
+    page = render(found)
+    path.with_suffix(".md").write_text(page)
+    print(page)

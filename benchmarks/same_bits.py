@@ -1,10 +1,11 @@
-"""Walks and vectors of a fixed set of settings, as digests: are two commits the same, bit for bit?
+"""Check that two commits give the same walks, vectors and files, bit for bit.
 
-    python benchmarks/same_bits.py                  # digests of this checkout
-    python benchmarks/same_bits.py --against HEAD~9 # the same of another commit, and what differs
+    python benchmarks/same_bits.py --json           # digests of this checkout
+    python benchmarks/same_bits.py --against HEAD~9 # compare them with those of another commit
 
-Only names that the package promises are used, so the script also runs on commits from before it was
-written. Vectors are trained with one thread, whose result is promised to be the same.
+A fixed set of settings is computed, and each result becomes a digest. The script uses only public
+names, so it also runs on commits older than itself. Vectors are trained with one thread, where one
+seed always gives the same bits.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def digest(*arrays: object) -> str:
+    """Return a digest of types, shapes and contents of arrays."""
     import numpy as np
 
     found = hashlib.sha256()
@@ -34,6 +36,7 @@ def digest(*arrays: object) -> str:
 
 
 def graphs(r2v):
+    """Return the graphs: plain, weighted, directed, and both."""
     import numpy as np
 
     random = np.random.default_rng(5)
@@ -52,6 +55,7 @@ def graphs(r2v):
 
 
 def walks(r2v):
+    """Return walks of every kind."""
     reinforced = r2v.ReinforcedWalk
     found = {"first-order": r2v.FirstOrderWalk(), "second-order": r2v.SecondOrderWalk(0.25, 4.0)}
     found["second-order, returning"] = r2v.SecondOrderWalk(0.1, 0.5)
@@ -69,6 +73,7 @@ def walks(r2v):
 
 
 def models(r2v):
+    """Return models with usual and unusual settings, and the baselines."""
     few = {"walks_per_node": 4, "workers": 1, "backend": "cpu"}
     make = r2v.Reinforce2Vec
     found = {
@@ -88,6 +93,7 @@ def models(r2v):
 
 
 def digests() -> dict[str, str]:
+    """Compute everything with the package on the path; return digests by name."""
     import numpy as np
 
     import reinforce2vec as r2v
@@ -138,7 +144,7 @@ def _planted(r2v) -> list:
 
 
 def _content(path: Path) -> bytes:
-    """What a file holds; of an archive its members, since it also holds the time."""
+    """Return a file's bytes; of an archive those of its members, without their times."""
     if path.suffix != ".npz":
         return path.read_bytes()
     import zipfile
@@ -148,7 +154,7 @@ def _content(path: Path) -> bytes:
 
 
 def digests_of(checkout: Path) -> dict[str, str]:
-    """Run this script in another checkout, with its own package and its own compiled code."""
+    """Run this script with the package of another checkout; return its digests."""
     environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
     command = [sys.executable, __file__, "--json"]
     done = subprocess.run(

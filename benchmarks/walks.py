@@ -1,8 +1,8 @@
-"""How fast walks are made, beside GRAPE and PecanPy, and in how much memory.
+"""Benchmark walks: speed beside GRAPE and PecanPy, and memory.
 
-Everything runs on the same threads in turns, round after round, so that whatever else the machine
-does hits all alike; what counts are the ratios within a round, of which the median and the range
-are given. Peers get environments of their own (PecanPy needs NumPy < 2).
+Everything runs on the same threads in turns, round after round, so that other load on the machine
+affects all alike; what counts are the ratios within a round, given as median and range. Peers have
+environments of their own (PecanPy needs NumPy < 2).
 
     python benchmarks/walks.py                 # BlogCatalog (if its file is found) and R-MAT 2^20
     python benchmarks/walks.py --no-peers --rmat-scale 16
@@ -52,7 +52,7 @@ def policies() -> dict[str, object]:
 
 
 def walk(graph: r2v.Graph, policy: object, starts: np.ndarray, steps: int, length: int) -> dict:
-    """Make about as many steps as asked for, once."""
+    """Make about `steps` steps, once."""
     per_node, n_starts = divmod(steps // (length - 1), len(starts))
     chosen = starts if per_node else starts[:n_starts]
     sampler = r2v.WalkSampler(
@@ -65,7 +65,7 @@ def walk(graph: r2v.Graph, policy: object, starts: np.ndarray, steps: int, lengt
 
 
 def measure_speed(graph: r2v.Graph, options: argparse.Namespace) -> list[dict]:
-    """Rounds in which every policy and every peer walks once."""
+    """Run every policy and every peer once a round."""
     rng = np.random.default_rng(0)
     starts = rng.permutation(graph.ids[graph.degrees > 0])
     tasks = {
@@ -105,7 +105,7 @@ def measure_speed(graph: r2v.Graph, options: argparse.Namespace) -> list[dict]:
 
 
 def measure_memory(options: argparse.Namespace) -> list[dict]:
-    """Peak memory beyond the graph and the walks, a new process for each policy."""
+    """Measure peak memory beyond the graph and the walks, in a new process for each policy."""
     results = []
     for name in policies():
         command = [sys.executable, __file__, "--memory-of", name, "--rmat-scale",
@@ -116,19 +116,19 @@ def measure_memory(options: argparse.Namespace) -> list[dict]:
 
 
 def memory_of(name: str, scale: int) -> dict:
-    """What one run takes beyond the graph and the walks asked for."""
+    """Return the memory that one run takes beyond the graph and the returned walks."""
     policy = policies()[name]
     r2v.sample_walks(r2v.rmat(8), policy, length=40, per_node=1, workers=THREADS)  # compiled code
     graph = r2v.rmat(scale)
     sampler = r2v.WalkSampler(graph, policy, length=40, per_node=1, workers=THREADS)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     before = peak_bytes()
     walks = sampler.sample()
     return {"extra_bytes": peak_bytes() - before - walks.nbytes}
 
 
 def measure_start() -> dict:
-    """Seconds of whole commands, the second time they run."""
+    """Measure seconds of whole commands, from their second run on."""
     command = [sys.executable, "-m", "reinforce2vec"]
     with tempfile.TemporaryDirectory() as folder:
         edges = Path(folder) / "edges.txt"
@@ -148,7 +148,7 @@ def measure_start() -> dict:
     return {name: times[1:] for name, times in seconds.items()}
 
 
-# -- telling -------------------------------------------------------------------------------------
+# -- the page ------------------------------------------------------------------------------------
 
 
 def speeds(results: list[dict], what: str) -> list[float]:
@@ -156,23 +156,26 @@ def speeds(results: list[dict], what: str) -> list[float]:
 
 
 def ratio(results: list[dict], what: str, to: str) -> str:
-    """Median and range of the ratio within a round."""
+    """Return median and range of the ratio within a round."""
     pairs = zip(speeds(results, what), speeds(results, to), strict=True)
     ratios = [a / b for a, b in pairs]
     return f"{median(ratios):.2f} ({min(ratios):.2f} – {max(ratios):.2f})"
 
 
-def tell(found: dict) -> str:
+def render(found: dict) -> str:
     machine = found["machine"]
     lines = [
         "# Walks",
         f"\n{machine['processor']}, {THREADS} threads, Python {machine['python']}, "
-        f"{machine['date']}. Steps are moves from a node to the next.\n",
+        f"{machine['date']}. A step is a move from one node to the next.\n",
     ]
     for name, results in found["speed"].items():
         names = list(dict.fromkeys(result["what"] for result in results))
         lines += [f"\n## {name}: {found['graphs'][name]}\n"]
-        lines += ["| walk | million steps/s (range) | against our first-order |", "|---|---|---|"]
+        lines += [
+            "| walk | million steps/s (range) | relative to our first-order |",
+            "|---|---|---|",
+        ]
         for what in names:
             of = [speed / 1e6 for speed in speeds(results, what)]
             lines.append(
@@ -192,7 +195,7 @@ def tell(found: dict) -> str:
     if found["memory"]:
         lines += ["\n## Memory beyond the graph and the walks\n", "| walk | MB |", "|---|---|"]
         lines += [f"| {m['what']} | {m['extra_bytes'] / 1e6:.1f} |" for m in found["memory"]]
-    lines += ["\n## Start\n", "| command, second run | seconds (range) |", "|---|---|"]
+    lines += ["\n## Start-up time\n", "| command, second run | seconds (range) |", "|---|---|"]
     for name, times in found["start"].items():
         lines.append(f"| `{name}` | {median(times):.2f} ({min(times):.2f} – {max(times):.2f}) |")
     return "\n".join(lines) + "\n"
@@ -220,7 +223,7 @@ def main() -> None:
         "memory": measure_memory(options) if sys.platform == "linux" else [],
         "start": measure_start(),
     }
-    publish(found, tell, options.out)
+    publish(found, render, options.out)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Skip-gram by gensim's Word2Vec, served one request at a time.
 
-Only `train` is timed: the vocabulary is that of all the walks and is made before, and the weights
-are made anew for every request. `corpus="lists"` trains on lists of strings in memory, which is
-what people do; `corpus="file"` reads a text file in its threads, which is gensim's fast path.
+Only `train` is timed: the vocabulary of all walks is built before, and the weights are initialized
+for every request. `corpus="lists"` trains on lists of strings in memory, which is the usual way;
+`corpus="file"` reads a text file in its threads, which is gensim's fast path.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ del walks, trained
 
 @functools.cache
 def untrained(dimensions: int) -> Word2Vec:
-    """A model that knows its vocabulary."""
+    """Return an untrained model with its vocabulary."""
     model = Word2Vec(
         sg=1,
         hs=0,
@@ -52,7 +52,7 @@ def untrained(dimensions: int) -> Word2Vec:
 
 
 def vectors_of(model: Word2Vec) -> np.ndarray:
-    """A row for each node; zeros where it is in no walk."""
+    """Return one row per node; zeros where it is in no walk."""
     vectors = np.zeros((n_nodes, model.vector_size), np.float32)
     vectors[np.array(model.wv.index_to_key, np.int64)] = model.wv.vectors
     return vectors

@@ -1,4 +1,4 @@
-"""A graph as GRAPE (ensmallen) keeps it, from the arrays of a CSR matrix."""
+"""Convert the arrays of a CSR matrix to a graph of GRAPE (ensmallen)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ensmallen import Graph
 
 
 def ensmallen_graph(indptr: np.ndarray, indices: np.ndarray) -> Graph:
-    """The graph without its isolated nodes, the others numbered in their order."""
+    """Return the graph without its isolated nodes, the others numbered in their order."""
     degrees = np.diff(indptr)
     number = np.cumsum(degrees > 0) - 1
     edges = pd.DataFrame({"from": np.repeat(number, degrees), "to": number[indices]})

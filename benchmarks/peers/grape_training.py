@@ -1,9 +1,9 @@
 """DeepWalk with skip-gram by GRAPE (embiggen's DeepWalkSkipGramEnsmallen), one request at a time.
 
-The whole fit is timed, walks included. What its parameters mean, read from its source and held
-against its times: `iterations` walks start at every node in each of `epochs`; the window is never
+The whole fit is timed, walks included. The meaning of its parameters, from its source and confirmed
+by its times: `iterations` walks start at every node in each of `epochs`; the window is never
 shrunk; and the negatives are drawn once per centre, not per context, so that at the same window
-and negatives it updates about 22 rows a token where word2vec updates about 59.
+and negatives it updates about 22 rows per token where word2vec updates about 59.
 """
 
 from __future__ import annotations

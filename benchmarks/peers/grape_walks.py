@@ -1,7 +1,7 @@
 """Walks by GRAPE (ensmallen), served one request at a time.
 
-First-order walks, from every node with a neighbour (GRAPE starts none elsewhere). No option of
-this version was found to make them faster; the number of threads is rayon's to read.
+First-order walks, from every node with a neighbour (GRAPE starts none elsewhere). We found no
+option of this version that makes them faster; rayon reads the number of threads from its variable.
 """
 
 from __future__ import annotations

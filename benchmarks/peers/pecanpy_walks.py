@@ -2,7 +2,7 @@
 
 `--order second` uses SparseOTF, `--order first` its FirstOrderUnweighted. PecanPy compiles its
 closures again in every call of simulate_walks and then makes lists of strings; here the closures
-are made once and only the walking is timed, which flatters it.
+are made once and only the walking is timed, which favours it.
 """
 
 from __future__ import annotations

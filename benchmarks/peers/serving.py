@@ -1,4 +1,4 @@
-"""What the peers' scripts share: options, the graph, and answering one request a line."""
+"""Common parts of the peers' scripts: options, the graph, and one request per line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--p", type=float, default=0.5)
     parser.add_argument("--q", type=float, default=2.0)
     parser.add_argument("--walks", help=".npy of walks, one a row, -1 after their end")
-    parser.add_argument("--n-walks", type=int, help="train on the first so many; default: all")
+    parser.add_argument("--n-walks", type=int, help="how many of them to train on; default: all")
     parser.add_argument("--window", type=int, default=10)
     parser.add_argument("--negatives", type=int, default=5)
     parser.add_argument("--learning-rate", type=float, default=0.025)
@@ -46,7 +46,7 @@ def serve(make_walks: Callable[[int], Callable[[], int]]) -> None:
 
 
 def answer_requests(answer: Callable[..., dict]) -> None:
-    """Say that all is ready, then answer each line, a JSON object of arguments, with another."""
+    """Print "ready", then answer each line, a JSON object of arguments, with a JSON object."""
     print("ready", flush=True)
     for seed, line in enumerate(sys.stdin, 1):
         found = answer(**{"seed": seed, **json.loads(line)})

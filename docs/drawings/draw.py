@@ -1,4 +1,4 @@
-"""Draw what "How it works" shows: python docs/drawings/draw.py [FOLDER], then look at it."""
+"""Draw the figures of the documentation: python docs/drawings/draw.py [FOLDER]."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("flow", "step", "family", "rejection", "window")
+NAMES = ("flow", "step", "family", "rejection", "window", "embed")
 FOLDER = Path(__file__).parents[1] / "how-it-works"
 
 

@@ -1,4 +1,4 @@
-"""The family as a map: how far a walk of each kind strays, counted on a graph of groups."""
+"""The family of walks: how many distinct nodes each kind visits, on a graph of groups."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reinforce2vec.plotting.style import BLUE, GREY, ORANGE
 
 REWARDS = {"vertex": "visits (VRRW)", "kl": "KL (DRRW)", "js": "JS (DRRW)"}
 EXPLORATIONS = {"none": "none", "epsilon": "ε-greedy,\nε = 0.5", "ucb": "UCB"}
-READINGS = {
+VARIANTS = {
     "paper: visits counted over the graph": ReinforcedWalk.paper,
     "released: visits counted over the path": ReinforcedWalk.released,
 }
@@ -22,18 +22,18 @@ GRAPH = planted_groups(1000, 5, seed=0).graph
 
 
 def distinct(walk: Any) -> float:
-    """How many different nodes a walk of this kind meets, on average."""
+    """Return the mean number of distinct nodes in a walk."""
     walks = np.sort(sample_walks(GRAPH, walk, length=LENGTH, per_node=PER_NODE, seed=0), axis=1)
     return float(np.mean(1 + np.count_nonzero(np.diff(walks, axis=1), axis=1)))
 
 
 def draw() -> Any:
-    """Two maps, and a line for what attracts or repels."""
+    """Draw two tables for reward and exploration, and a line plot for attraction."""
     figure, axes = plt.subplots(
         1, 3, figsize=(11, 4.3), width_ratios=(1, 1, 1.05), layout="constrained"
     )
     plain = distinct(FirstOrderWalk())
-    for number, (axis, (title, preset)) in enumerate(zip(axes, READINGS.items(), strict=False)):
+    for number, (axis, (title, preset)) in enumerate(zip(axes, VARIANTS.items(), strict=False)):
         found = np.array([[distinct(preset(r, e)) for e in EXPLORATIONS] for r in REWARDS])
         axis.imshow(found, cmap="Blues", vmin=-8, vmax=48, aspect="auto")
         for (row, column), value in np.ndenumerate(found):
@@ -63,11 +63,11 @@ def draw() -> Any:
         line.plot(ATTRACTIONS, values, color=colour, marker=marker, label=f"{name}, JS, α = 0")
     line.axhline(plain, color=GREY, linestyle="--", linewidth=1.2)
     line.text(0.011, plain - 0.6, f"first-order: {plain:.1f}", color="#555555", va="top")
-    line.set(xscale="log", ylim=(0, 41), xlabel="attraction of what was visited")
+    line.set(xscale="log", ylim=(0, 41), xlabel="attraction of visited nodes")
     line.set_title("repelled or attracted by its path")
     line.legend(frameon=False, loc="lower left")
     figure.suptitle(
-        f"Different nodes in a walk of {LENGTH}, on {GRAPH.n_nodes:,} nodes in five groups",
+        f"Distinct nodes in a walk of {LENGTH}, on {GRAPH.n_nodes:,} nodes in five groups",
         x=0.01, ha="left", weight="bold",
     )  # fmt: skip
     return figure

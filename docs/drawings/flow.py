@@ -1,4 +1,4 @@
-"""From edges to vectors: the stages, and what each of them keeps in memory."""
+"""From edges to vectors: the stages and the memory that each of them uses."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ STAGES = (
     (
         "Graph",
         "sorted neighbours,\nyour ids in your order",
-        "4 bytes an arc,\n8 a node, the ids",
+        "4 bytes per arc,\n8 per node, the ids",
         BLUE,
     ),
-    ("walks", "from every node,\nin blocks", "a few MB a thread,\nhowever many walks", GREEN),
+    ("walks", "from every node,\nin blocks", "a few MB per thread,\nfor any number", GREEN),
     (
         "skip-gram",
-        "nodes near in a walk\nmove together",
+        "nodes close in a walk\nget similar vectors",
         "two matrices:\n8 bytes × nodes × d",
         ORANGE,
     ),
-    ("smoothing", "if you ask for it:\nalong the graph", "some columns\nat a time", PURPLE),
+    ("smoothing", "optional:\nalong the graph", "some columns\nat a time", PURPLE),
     ("Embedding", "ids and vectors", "one matrix", RED),
 )
-USES = "files  ·  nearest neighbours  ·  likely links  ·  evaluation  ·  pictures"
+USES = "files  ·  nearest neighbours  ·  recommended links  ·  evaluation  ·  plots"
 WIDTH, HEIGHT, GAP = 1.62, 1.0, 0.26
 
 
 def draw() -> Any:
-    """Boxes in a row."""
+    """Draw the stages as boxes in a row."""
     across = len(STAGES) * (WIDTH + GAP) - GAP
     figure, field = canvas(across + 0.3, 2.75)
     for number, (name, does, keeps, colour) in enumerate(STAGES):

@@ -1,4 +1,4 @@
-"""The picture of the README: `python docs/drawings/readme.py`."""
+"""Draw the figure of the README: `python docs/drawings/readme.py`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from reinforce2vec.plotting.style import new_figure, styled
 
 PICTURE = Path(__file__).parents[1] / "pictures" / "readme.png"
 WALKS = {
-    "forgets": r2v.FirstOrderWalk(),
-    "is repelled by its path": r2v.ReinforcedWalk(weight=0, attraction=0.03),
-    "is attracted by it": r2v.ReinforcedWalk("vertex"),
+    "first-order": r2v.FirstOrderWalk(),
+    "repelled by its path": r2v.ReinforcedWalk(weight=0, attraction=0.03),
+    "attracted by its path": r2v.ReinforcedWalk("vertex"),
 }
 
 
 def main() -> None:
-    """Three walks from one node, and vectors learned from such walks on a larger graph."""
+    """Draw three walks from one node, and a map of vectors of a larger graph."""
     figure = new_figure(9.0, 5.6)
     with styled():
         panels = figure.subplot_mosaic([[0, "map"], [1, "map"], [2, "map"]], width_ratios=[1, 2])
@@ -35,7 +35,7 @@ def main() -> None:
         groups.graph,
         method="tsne",
         axes=panels["map"],
-        title="vectors of another graph: six groups, which training never saw",
+        title="vectors of another graph, in six groups not used in training",
     )
     PICTURE.parent.mkdir(exist_ok=True)
     r2v.plotting.save(figure, PICTURE, dpi=130)

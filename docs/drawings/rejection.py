@@ -1,4 +1,4 @@
-"""Rejection sampling: propose a neighbour, keep it as often as its weight says.
+"""Rejection sampling: propose a neighbour, accept it in proportion to its weight.
 
 Weights and bounds are those of the default walk at a node with twelve neighbours.
 """
@@ -20,15 +20,15 @@ PROPOSALS, SEED = 9, 28
 
 
 class Bounds(NamedTuple):
-    """What a proposal is held against."""
+    """Weights of the neighbours, and bounds of all weights."""
 
     weights: list[float]
-    top: float  # no weight is above
-    floor: float  # no weight is below
+    top: float  # upper bound
+    floor: float  # lower bound
 
 
 def bounds() -> Bounds:
-    """Of the default walk at this step."""
+    """Return weights and bounds of the default walk at this step."""
     walk = ReinforcedWalk()
     scores = scoring.make_scores("js", False, 1.0, 1.0, walk.exploration_weights(N + 1), NODES)
     tops, floors = scoring.softmax_bounds(scores)
@@ -37,19 +37,19 @@ def bounds() -> Bounds:
 
 
 def draw() -> Any:
-    """Bars under a ceiling, and proposals that fall on them."""
+    """Draw the weights as bars between the bounds, and the proposals as points."""
     found = bounds()
     figure, axis = plt.subplots(figsize=(11, 4.1), layout="constrained")
     places = np.arange(len(VISITS))
     colours = ["#d9d9d9" if c == 0 else "#9fd0ef" for c in VISITS]
     axis.bar(places, found.weights, 0.82, color=colours, edgecolor=BLACK, linewidth=0.6)
-    for y, words in ((found.top, "no weight is above"), (found.floor, "none below")):
+    for y, words in ((found.top, "upper bound"), (found.floor, "lower bound")):
         axis.plot([-0.6, 11.6], [y, y], color=BLACK, linewidth=1.1, linestyle=(0, (5, 3)))
         axis.text(11.7, y, f"{words}\n{y:.3f}", va="center", fontsize=9.5)
     looks = {
-        "kept, without asking how often it was visited": (GREEN, "o"),
-        "kept, after asking": (BLUE, "s"),
-        "refused: propose again": (RED, "X"),
+        "accepted without looking up its visits": (GREEN, "o"),
+        "accepted after looking them up": (BLUE, "s"),
+        "rejected: propose again": (RED, "X"),
     }
     kinds = list(looks)
     rng = np.random.default_rng(SEED)
@@ -64,14 +64,14 @@ def draw() -> Any:
         )  # fmt: skip
         axis.text(x + 0.17, y, turn, fontsize=9, va="center")
         labelled.add(kind)
-    names = ("never seen", "seen once", "seen twice", "seen 3 times")
+    names = ("not visited", "visited once", "visited twice", "visited 3 times")
     axis.set_xticks(places, [names[c].replace(" ", "\n", 1) for c in VISITS], fontsize=8.5)
     axis.tick_params(axis="x", length=0)
     axis.set(ylim=(0, 1.32), xlim=(-0.6, 13.1), ylabel="weight of a neighbour")
     share = np.mean(found.weights) / found.top
     axis.set_title(
-        f"{PROPOSALS} proposals, each a neighbour and a height at random; {share:.0%} are kept, "
-        f"so a step takes {1 / share:.2f} of them on average"
+        f"{PROPOSALS} proposals, each a random neighbour and a random height; "
+        f"{share:.0%} are accepted, so a step takes {1 / share:.2f} on average"
     )
     order = np.argsort([kinds.index(label) for label in axis.get_legend_handles_labels()[1]])
     handles, labels = axis.get_legend_handles_labels()

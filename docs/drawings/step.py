@@ -1,4 +1,4 @@
-"""One step of a walk that remembers: what each neighbour scores, and how likely it is next.
+"""One step of a reinforced walk: the score and the probability of each neighbour.
 
 All numbers come from reinforce2vec.walks.scores, which the walks themselves use.
 """
@@ -31,19 +31,19 @@ WALKS = {
 
 
 class Option(NamedTuple):
-    """A neighbour that may come next."""
+    """A neighbour that can be the next node."""
 
     node: int
     visits: int  # in the walk's memory
-    divergence: float  # how far w would move
+    divergence: float  # how much w would change
     reward: float  # Q
     exploration: float  # U
-    weight: float  # in the draw, an unvisited node's being 1
+    weight: float  # relative to that of an unvisited node
     probability: float
 
 
 def options(walk: Any, n_nodes: int = len(PLACES)) -> list[Option]:
-    """What the neighbours of the last node of the path score, on a graph of so many nodes."""
+    """Return the scores of the neighbours of the last node of the path."""
     here, n = PATH[-1], len(PATH) - 1
     near = sorted({a + b - here for a, b in EDGES if here in (a, b)})
     if isinstance(walk, FirstOrderWalk):
@@ -70,7 +70,7 @@ def options(walk: Any, n_nodes: int = len(PLACES)) -> list[Option]:
         )
     unvisited = sum(one.visits == 0 for one in found)
     weighed = 1.0
-    if walk.candidates and unvisited:  # at so few neighbours one unvisited node, at random
+    if walk.candidates and unvisited:  # with few neighbours, one unvisited node at random
         cap = walk.candidates if len(near) > walk.candidates else 1
         weighed = min(cap, unvisited) / unvisited
     shares = np.array([one.weight * (1.0 if one.visits else weighed) for one in found])
@@ -81,7 +81,7 @@ def options(walk: Any, n_nodes: int = len(PLACES)) -> list[Option]:
 
 
 def draw() -> Any:
-    """The graph with the path, a table of scores, and bars of probabilities."""
+    """Draw the graph with the path, a table of scores, and bars of probabilities."""
     figure = plt.figure(figsize=(11, 7.2))
     graph = figure.add_axes((0.02, 0.47, 0.40, 0.47))
     table = figure.add_axes((0.45, 0.47, 0.54, 0.47))
@@ -93,8 +93,8 @@ def draw() -> Any:
 
 
 def draw_graph(axis: Any) -> None:
-    """Where the walk has been."""
-    axis.set_title("The walk 1, 2, 3, 1, 2 has come to node 5. Where next?")
+    """Draw the graph and the path of the walk."""
+    axis.set_title("The walk 1, 2, 3, 1, 2 is at node 5. Which node is next?")
     for a, b in EDGES:
         axis.plot(*zip(PLACES[a], PLACES[b], strict=True), color="#bbbbbb", linewidth=1.5, zorder=1)
     moves = list(pairwise(PATH))
@@ -112,19 +112,23 @@ def draw_graph(axis: Any) -> None:
         visits = PATH.count(name)
         colour = RED if name == PATH[-1] else (PALE, SKY, BLUE)[visits]
         node(axis, place, name, colour, 0.2)
-    for x, colour, words in ((0.0, RED, "here"), (1.0, BLUE, "seen twice"), (2.3, SKY, "once")):
+    for x, colour, words in (
+        (0.0, RED, "current"),
+        (1.0, BLUE, "visited twice"),
+        (2.7, SKY, "once"),
+    ):
         node(axis, (x, -0.55), "", colour, 0.1)
         axis.text(x + 0.18, -0.55, words, va="center")
-    node(axis, (3.2, -0.55), "", PALE, 0.1)
-    axis.text(3.38, -0.55, "never", va="center")
+    node(axis, (3.6, -0.55), "", PALE, 0.1)
+    axis.text(3.78, -0.55, "never", va="center")
     axis.set(xlim=(-0.3, 4.7), ylim=(-0.75, 2.9), aspect="equal")
     axis.axis("off")
 
 
 def draw_table(axis: Any) -> None:
-    """The scores of the default walk."""
+    """Draw the scores of the default walk."""
     axis.axis("off")
-    axis.set_title("What the default weighs: DRRW with Jensen–Shannon and UCB, 8 nodes")
+    axis.set_title("Scores of the default walk: DRRW with Jensen–Shannon and UCB, 8 nodes")
     rows = [
         (
             *(str(one.node), str(one.visits), f"{one.divergence:.4f}", f"{one.reward:.4f}"),
@@ -132,7 +136,7 @@ def draw_table(axis: Any) -> None:
         )
         for one in options(ReinforcedWalk())
     ]
-    heads = ("node", "visits", "D(w, w′)", "Q = 1 − D", "U", "weight", "chance")
+    heads = ("node", "visits", "D(w, w′)", "Q = 1 − D", "U", "weight", "prob.")
     cells = axis.table(
         rows, colLabels=heads, loc="upper center", cellLoc="center", edges="horizontal"
     )
@@ -142,10 +146,10 @@ def draw_table(axis: Any) -> None:
     axis.text(
         0.0,
         0.0,
-        "visits: at steps 1 to 5; the printed equations do not count where a walk starts\n"
-        "D: how far the occupation vector w would move if this node came next\n"
+        "visits: at steps 1 to 5; the equations as printed do not count the start\n"
+        "D: how much the occupation vector w would change if this node came next\n"
         "Q: the reward;  U = √(log Z(start) / Z(node)): exploration, Z = 1 + visits\n"
-        "weight: exp(Q + U), measured from a node never seen;  chance: its share",
+        "weight: exp(Q + U), relative to an unvisited node;  prob.: its share",
         transform=axis.transAxes,
         va="bottom",
         linespacing=1.45,
@@ -154,8 +158,8 @@ def draw_table(axis: Any) -> None:
 
 
 def draw_bars(axis: Any) -> None:
-    """The same step, taken by others of the family."""
-    axis.set_title("The same step, by others of the family: chance of each neighbour")
+    """Draw the probabilities of the same step in other walks."""
+    axis.set_title("The same step in other walks: probability of each neighbour")
     near = [one.node for one in options(ReinforcedWalk())]
     width = 0.17
     for number, (name, (walk, colour)) in enumerate(WALKS.items()):
@@ -167,9 +171,9 @@ def draw_bars(axis: Any) -> None:
         axis.bar_label(
             found, [f"{100 * chance:.0f}" for chance in chances], fontsize=8.5, padding=1
         )
-    told = {1: "the start, seen again", 2: "seen twice", 3: "seen once"}
+    visits = {1: "the start, visited again", 2: "visited twice", 3: "visited once"}
     axis.set_xticks(
-        range(len(near)), [f"node {one}, {told.get(one, 'never seen')}" for one in near]
+        range(len(near)), [f"node {one}, {visits.get(one, 'not visited')}" for one in near]
     )
     axis.set(ylabel="percent", ylim=(0, 0.78), yticks=[])
     axis.spines["left"].set_visible(False)

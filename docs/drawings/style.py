@@ -1,4 +1,4 @@
-"""What the drawings share: colours that colour-blind readers tell apart, boxes, arrows, nodes."""
+"""Shared parts of the drawings: boxes, arrows, nodes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ plt.rcParams.update(
 
 
 def canvas(width: float, height: float) -> tuple[Any, Any]:
-    """A figure with one empty field, in inches from its lower left corner."""
+    """Return a figure and its empty axes, in inches from the lower left corner."""
     figure = plt.figure(figsize=(width, height))
     field = figure.add_axes((0, 0, 1, 1))
     field.set(xlim=(0, width), ylim=(0, height), aspect="equal")
@@ -37,7 +37,7 @@ def canvas(width: float, height: float) -> tuple[Any, Any]:
 
 
 def box(field: Any, x: float, y: float, width: float, height: float, colour: str) -> None:
-    """A rounded box with its lower left corner at (x, y)."""
+    """Draw a rounded box with its lower left corner at (x, y)."""
     shape = "round,pad=0,rounding_size=0.08"
     field.add_patch(
         FancyBboxPatch(
@@ -53,13 +53,13 @@ def box(field: Any, x: float, y: float, width: float, height: float, colour: str
 
 
 def arrow(field: Any, begin: tuple[float, float], end: tuple[float, float], **looks: Any) -> None:
-    """An arrow from one place to another."""
+    """Draw an arrow from one point to another."""
     looks = {"color": BLACK, "linewidth": 1.4, "mutation_scale": 13} | looks
     field.add_patch(FancyArrowPatch(begin, end, arrowstyle="-|>", shrinkA=0, shrinkB=0, **looks))
 
 
 def node(field: Any, place: tuple[float, float], name: object, colour: str, size: float) -> None:
-    """A node of a graph."""
+    """Draw a node of a graph."""
     filled = colour not in ("white", PALE, YELLOW, ORANGE, SKY)
     field.add_patch(Circle(place, size, facecolor=colour, edgecolor=BLACK, linewidth=1.1, zorder=3))
     field.text(

@@ -1,4 +1,4 @@
-"""Our docstrings, which are written for terminals and Sphinx, as Markdown for mkdocstrings."""
+"""Convert docstrings, written in reStructuredText, to Markdown for mkdocstrings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RULE = re.compile(r"^ *=+(?: +=+)+ *$", re.MULTILINE)
 
 
 class AsMarkdown(griffe.Extension):  # type: ignore[misc]
-    """Turns roles into links and RST's simple tables into Markdown's."""
+    """Convert roles to links, and simple tables to Markdown tables."""
 
     def __init__(self, public: str = "reinforce2vec") -> None:
         import reinforce2vec
@@ -21,7 +21,7 @@ class AsMarkdown(griffe.Extension):  # type: ignore[misc]
         self.package, self.names = public, set(reinforce2vec.__all__)
 
     def on_instance(self, *, obj: Any, **_: Any) -> None:
-        """Rewrite the docstring of whatever was loaded."""
+        """Rewrite the docstring of a loaded object."""
         if obj.docstring is None:
             return
         holder = obj if obj.is_class else obj.parent
@@ -29,7 +29,7 @@ class AsMarkdown(griffe.Extension):  # type: ignore[misc]
         obj.docstring.value = with_tables(text)
 
     def link(self, target: str, holder: Any) -> str:
-        """A link if the target has a place in the reference, else code."""
+        """Return a link if the target is in the reference, else code."""
         target = target.removeprefix(f"{self.package}.")
         first, *rest = target.split(".")
         if first in self.names:
@@ -45,7 +45,7 @@ class AsMarkdown(griffe.Extension):  # type: ignore[misc]
 
 
 def with_tables(text: str) -> str:
-    """Tables between rules of ==== as Markdown tables; the rest as it is."""
+    """Return a text with the tables between rules of ==== as Markdown tables."""
     lines = text.split("\n")
     rules = [number for number, line in enumerate(lines) if RULE.match(line)]
     if len(rules) < 2:
@@ -58,7 +58,7 @@ def with_tables(text: str) -> str:
         cells = [line[begin:end].strip() for begin, end in bounds]
         if cells[0] or not rows:
             rows.append(cells)
-        else:  # a cell that goes on
+        else:  # a continued cell
             rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], cells, strict=True)]
     head = rows.pop(0) if len(rules) == 3 else [""] * len(bounds)
     table = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(bounds), *rows)]

@@ -1,4 +1,4 @@
-"""Pages that are made while the site is: the command line's reference."""
+"""Generate the reference of the command line while the site is built."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ COMMANDS = "<!-- every command -->"
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the reference of all commands where a page asks for it."""
+    """Insert the reference of all commands into the page that has the marker."""
     return markdown.replace(COMMANDS, "\n".join(reference()) if COMMANDS in markdown else "")
 
 
 def reference() -> Iterator[str]:
-    """Markdown for the whole command line, from the application itself."""
+    """Yield Markdown for the whole command line, from the application itself."""
     from typer.main import get_command
 
     from reinforce2vec.cli.main import app
@@ -24,7 +24,7 @@ def reference() -> Iterator[str]:
 
 
 def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-    """A command and all below it, with their full names."""
+    """Yield a command and its subcommands, with their full names."""
     yield name, command
     for word, child in getattr(command, "commands", {}).items():
         if not child.hidden:
@@ -32,7 +32,7 @@ def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 
 def section(name: str, command: Any) -> Iterator[str]:
-    """One command: what it does, its arguments and options, and examples."""
+    """Yield one command: its description, arguments, options and examples."""
     shown = [one for one in command.params if not getattr(one, "hidden", False)]
     yield f"## `{name}` {{ #{name.replace(' ', '-')} }}\n"
     if command.help:
@@ -47,7 +47,7 @@ def section(name: str, command: Any) -> Iterator[str]:
 
 
 def groups(parameters: list[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Arguments, then options by the groups of the help; those of no group come last."""
+    """Yield arguments, then options by the groups of the help; those of no group come last."""
     found: dict[str, list[Any]] = {"Arguments": []}
     others = []
     for parameter in parameters:
@@ -60,7 +60,7 @@ def groups(parameters: list[Any]) -> Iterator[tuple[str, list[Any]]]:
 
 
 def usage(command: Any, parameters: list[Any]) -> Iterator[str]:
-    """How the command is written."""
+    """Yield the words of the usage line."""
     yield "[OPTIONS]"
     for parameter in parameters:
         if parameter.param_type_name == "argument":
@@ -71,7 +71,7 @@ def usage(command: Any, parameters: list[Any]) -> Iterator[str]:
 
 
 def names(parameter: Any) -> str:
-    """The names of a parameter, and what it takes."""
+    """Return the names of a parameter, and the placeholder of its value."""
     if parameter.param_type_name == "argument":
         return f"`{takes(parameter)}`"
     value = "" if parameter.is_flag else f" {takes(parameter)}"
@@ -79,21 +79,21 @@ def names(parameter: Any) -> str:
 
 
 def takes(parameter: Any) -> str:
-    """What stands for the value of a parameter."""
+    """Return the placeholder of the value of a parameter."""
     return str(parameter.metavar or parameter.name.upper())
 
 
 def text(parameter: Any) -> str:
-    """The help of a parameter, with its default where the help does not tell it."""
+    """Return the help of a parameter, with its default if the help does not have it."""
     words = parameter.help or ""
     if parameter.required:
         return f"{words} *Required.*"
     flag = getattr(parameter, "is_flag", False)
     unset = parameter.default is None or parameter.default == "" or flag
-    told = unset or "Default:" in words
-    return words if told else f"{words} Default: `{parameter.default}`."
+    complete = unset or "Default:" in words
+    return words if complete else f"{words} Default: `{parameter.default}`."
 
 
 def paragraphs(words: str) -> str:
-    """Help text as Markdown: its lines end where the terminal's do not."""
+    """Return help text as Markdown, without the marks for the terminal."""
     return words.replace("\b", "").replace("\f", "").strip()

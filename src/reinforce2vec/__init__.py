@@ -1,4 +1,4 @@
-"""Node embeddings from random walks that remember."""
+"""Node embeddings from reinforced random walks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _HOMES = {
     "classify_nodes": "evaluation",
     "occupation": "walks",
     "divergences": "walks",
-    "stuck_set": "plotting",
+    "stuck_set": "walks",
     "find_communities": "graph",
     "project": "embedding",
     "explore": "explorer",
@@ -100,7 +100,6 @@ if TYPE_CHECKING:
     from .models import ProNE as ProNE
     from .models import Reinforce2Vec as Reinforce2Vec
     from .models import smooth as smooth
-    from .plotting import stuck_set as stuck_set
     from .tuning import Tuning as Tuning
     from .tuning import tune as tune
     from .walks import FirstOrderWalk as FirstOrderWalk
@@ -110,3 +109,4 @@ if TYPE_CHECKING:
     from .walks import divergences as divergences
     from .walks import occupation as occupation
     from .walks import sample_walks as sample_walks
+    from .walks import stuck_set as stuck_set

@@ -12,7 +12,8 @@ from numba import njit
 from scipy.stats import chi2_contingency, chisquare, norm
 
 from reinforce2vec import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, karate_club, sample_walks
-from reinforce2vec._util.random import below, draw, left_over, mix, stream, unit
+from reinforce2vec._util.intrinsics import fast_below, fast_multiply_high
+from reinforce2vec._util.random import below, draw, left_over, mix, multiply_high, stream, unit
 
 ALPHA = 1e-8
 WORD = 2**64
@@ -43,6 +44,17 @@ def below_and_left_over(bits, n):
 
 
 @njit
+def products(a, b):
+    """The upper halves of products by both engines, and a number below b by both."""
+    found = np.empty((4, a.size), np.uint64)
+    for i in range(a.size):
+        found[0, i], found[1, i] = multiply_high(a[i], b[i]), fast_multiply_high(a[i], b[i])
+        n = np.int64(b[i] >> np.uint64(1))
+        found[2, i], found[3, i] = below(a[i], n), fast_below(a[i], n)
+    return found
+
+
+@njit
 def units(bits):
     numbers = np.empty(bits.size)
     for i in range(bits.size):
@@ -60,6 +72,17 @@ def uniformity(numbers, bins):
 
 
 # -- the same everywhere -------------------------------------------------------------------------
+
+
+def test_both_engines_multiply_alike():
+    edges = [0, 1, 2, 2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**63, 2**64 - 1]
+    pairs = [(a, b) for a in edges for b in edges]
+    pairs += np.random.default_rng(3).integers(0, WORD, (10_000, 2), np.uint64).tolist()
+    a, b = np.array(pairs, np.uint64).T.copy()
+    high, fast_high, number, fast_number = products(a, b).tolist()
+    assert high == fast_high == [x * y >> 64 for x, y in pairs]
+    assert number == fast_number == [x * (y >> 1) >> 64 for x, y in pairs]
+
 
 # (seed, walk, step, draw): bits
 KNOWN_DRAWS = {

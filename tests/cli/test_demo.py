@@ -12,7 +12,7 @@ import pytest
 from helpers.command_line import checked
 from helpers.packages import without_package
 from reinforce2vec import Embedding, planted_groups, read_graph, sample_walks
-from reinforce2vec.cli import demo_steps as demo
+from reinforce2vec.cli import _demo_steps as demo
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ def untrained(monkeypatch):
 # -- what it writes ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", vector_files.FORMATS)
+@pytest.mark.parametrize("suffix", vector_files._FORMATS)
 def test_the_vectors_are_those_of_the_library_in_every_format(folder, suffix):
     check(embed(output=f"vectors{suffix}"))
     expected = Reinforce2Vec(**FEW).fit("edges.txt").embedding_
@@ -364,7 +364,7 @@ def test_names_that_do_not_fit_the_format_are_refused_before_the_training(folder
 
 def test_too_little_memory_is_an_error_before_the_training(folder, untrained):
     result = check(embed("--negatives", 10**12), 1)
-    assert "need about" in result.stderr.splitlines()[-1]
+    assert "needs about" in result.stderr.splitlines()[-1]
 
 
 # -- interrupted, and resumed ------------------------------------------------------------------

@@ -15,8 +15,9 @@ import pytest
 import reinforce2vec as r2v
 from helpers.command_line import run, run_python
 from helpers.commands_of import COMMANDS, flag_of, options_of
+from reinforce2vec import InputError
+from reinforce2vec.cli._app import with_options
 from reinforce2vec.cli.main import Commands
-from reinforce2vec.cli.shape import in_options
 
 EVERY = pytest.mark.parametrize("name", COMMANDS)
 
@@ -49,7 +50,7 @@ def test_the_commands_stand_in_the_order_of_work():
 def test_options_stand_in_groups():
     headings = re.findall(r"^(\w.*):$", help_of("embed"), re.M)
     assert headings == [
-        *("Arguments", "Output", "Learning", "The walk", "Reading the graph", "Running"),
+        *("Arguments", "Output", "Training", "The walk", "Reading the graph", "Running"),
         *("Other options", "Examples"),
     ]
 
@@ -187,30 +188,56 @@ def test_a_shell_completes_commands_options_and_values():
     assert completed("reinforce2vec embed --walk ") == ["reinforced", "first-order", "second-order"]
 
 
-# -- sentences of the library in the words of the command line ---------------------------------
+# -- parameters become options, by the data that errors carry -----------------------------------
 
 
 @pytest.mark.parametrize(
-    ("python", "typed"),
+    ("error", "typed"),
     [
-        ("error: learning_rate must be above 0", "error: --learning-rate must be above 0"),
-        ("error: window must be an integer", "error: --window must be an integer"),
         (
-            "f.txt: found NaN; weighted=False leaves it out",
-            "f.txt: found NaN; --unweighted leaves it out",
+            InputError("learning_rate must be above 0", parameter="learning_rate", value=0),
+            "--learning-rate must be above 0",
         ),
-        ("pass header=True or header=False", "pass --header or --no-header"),
-        ('use backend="cpu", or a larger card', "use --backend cpu, or a larger card"),
-        ("made with seed=0, not seed=8: use", "made with --seed 0, not --seed 8: use"),
-        ("read_graph(..., format=...) reads it", "--format reads it"),
-        ("(name one with key=...)", "(name one with --key ...)"),
-        ("go on (resume=True, or --resume)", "go on (--resume)"),
-        # names of files and of Python's things stay as they are
-        ("learning_rate.txt: missing", "learning_rate.txt: missing"),
-        ("data/key=3.txt: missing", "data/key=3.txt: missing"),
-        ("not walk=ReinforcedWalk(reward='kl')", "not walk=ReinforcedWalk(reward='kl')"),
-        ("expected a weight in column 3", "expected a weight in column 3"),
+        (
+            InputError("window must be a window", parameter="window", value="x"),
+            "--window must be a window",
+        ),
+        (
+            InputError("found NaN; weighted=False skips it", settings=[("weighted", False)]),
+            "found NaN; --unweighted skips it",
+        ),
+        (
+            InputError(
+                "pass header=True or header=False", settings=[("header", True), ("header", False)]
+            ),
+            "pass --header or --no-header",
+        ),
+        (
+            InputError('use backend="cpu", or fewer', settings=[("backend", "cpu")]),
+            "use --backend cpu, or fewer",
+        ),
+        (
+            InputError(
+                "made with seed=0, not seed=8",
+                parameter="seed",
+                value=8,
+                settings=[("seed", 0), ("seed", 8)],
+            ),
+            "made with --seed 0, not --seed 8",
+        ),
+        (
+            InputError("(name one with key=...)", parameter="key", settings=[("key", ...)]),
+            "(name one with --key ...)",
+        ),
+        (
+            InputError("fraction=0.5", settings=[("fraction", 0.5)]),
+            "fraction=0.5",  # no option of embed
+        ),
+        # the words of a message mean nothing: only data does
+        (InputError("learning_rate.txt: missing"), "learning_rate.txt: missing"),
+        (InputError("seed=3.txt: missing"), "seed=3.txt: missing"),
+        (InputError("window must be odd"), "window must be odd"),
     ],
 )
-def test_sentences_speak_of_options(python, typed):
-    assert in_options(python, COMMANDS["embed"].params) == typed
+def test_options_stand_in_place_of_the_parameters_of_an_error(error, typed):
+    assert with_options(error, COMMANDS["embed"].params) == typed

@@ -18,7 +18,7 @@ from helpers.command_line import MAIN, interrupted, started
 from helpers.commands_of import ALL, COMMANDS, flag_of, options_of
 from reinforce2vec import Embedding
 from reinforce2vec._util.errors import InputError
-from reinforce2vec.cli.shape import App
+from reinforce2vec.cli._app import App
 
 # How each command is used; old-* is there, and new* will be written.
 SOUND = {
@@ -182,7 +182,7 @@ def test_commands_that_do_not_exist_suggest_the_close_one(fail):
 @pytest.mark.parametrize(
     ("raised", "code", "sentence"),
     [
-        (InputError("window must be odd"), 1, "error: --window must be odd\n"),
+        (InputError("window must be odd", parameter="window"), 1, "error: --window must be odd\n"),
         (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),
         (MemoryError(), 1, "error: there is not enough memory for this\n"),
         (KeyboardInterrupt(), 130, "interrupted: no unfinished file is left\n"),

@@ -148,7 +148,7 @@ def test_a_graph_is_read_as_told(folder):
         (["club.npz", "edges.txt", "-o", "no/links.tsv"], "does not exist", 2),
         (["club.npz", "edges.txt", "--score", "dot"], "--score must be one of odds, cosine", 2),
         (["club.npz", "edges.txt", "99"], "node '99' has no vector", 1),
-        (["people.npz", "edges.txt"], "no node of the graph has a vector", 1),
+        (["people.npz", "edges.txt"], "no node of the embedding is in the graph", 1),
         (["club.npz", "missing.txt"], "missing.txt", 1),
     ],
 )

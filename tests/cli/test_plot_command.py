@@ -50,7 +50,7 @@ def test_colours_are_chosen(place, colour_by):
 
 
 def test_very_many_vectors_alone_have_one_colour_unless_asked(place, monkeypatch):
-    monkeypatch.setattr("reinforce2vec.plotting.maps.UNASKED", 33)
+    monkeypatch.setattr("reinforce2vec.plotting.maps._MAX_SEARCHED_NODES", 33)
     words = ("vectors.npz", "-o", "map.svg", "--method", "pca", "--json")
     result = checked("plot", *words)
     assert json.loads(result.stdout)["colour_by"] == "none"
@@ -69,7 +69,7 @@ def test_a_title_is_written(place):
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["-o", "map.gif"], 2, "map.gif: pictures go to files that end in one of .png .svg .pdf"),
+        (["-o", "map.gif"], 2, "map.gif: pictures are written to files that end in"),
         (["-o", "nowhere/map.png"], 2, "does not exist"),
         (["--method", "mds"], 2, "--method must be one of auto, pca, tsne, umap"),
         (["--colour-by", "age"], 2, "--colour-by must be one of label, community"),

@@ -23,10 +23,10 @@ from helpers.command_line import run, run_python
 from helpers.paths import DATA
 from helpers.real_data import load_real
 from reinforce2vec import Dataset, InputError, karate_club, load_dataset
-from reinforce2vec.datasets import downloads, loading, reading
-from reinforce2vec.datasets.fingerprint import GraphFingerprint, LabelFingerprint
-from reinforce2vec.datasets.registry import REGISTRY, Entry, Source
-from reinforce2vec.files.readers import as_arrays
+from reinforce2vec.datasets import _downloads, _reading, loading
+from reinforce2vec.datasets.registry import REGISTRY, DatasetEntry, PublishedFile
+from reinforce2vec.files.graph_readers import sparse_array_option
+from reinforce2vec.graph.fingerprint import GraphFingerprint, LabelFingerprint
 
 # -- a small data set, and a server that publishes it ---------------------------------------------
 
@@ -94,27 +94,27 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("REINFORCE2VEC_DATA", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    return downloads.cache_folder()
+    return _downloads.cache_folder()
 
 
 @pytest.fixture
 def toy(server, monkeypatch):
     """A data set of two files, named toy."""
-    entry = Entry(
+    entry = DatasetEntry(
         name="toy",
         title="a toy",
         description="A toy.",
         citation="Nobody.",
         sources=(
-            Source("toy.ungraph", f"http://{server.host}/published.ungraph"),
-            Source("toy.cmty", f"http://{server.host}/published.cmty"),
+            PublishedFile("toy.ungraph", f"http://{server.host}/published.ungraph"),
+            PublishedFile("toy.cmty", f"http://{server.host}/published.cmty"),
         ),
         paper_nodes=4,
         paper_edges=5,
         graph=GraphFingerprint(4, 4, sha256(np.array([[3, 7], [3, 12], [5, 12], [7, 12]], "<i8"))),
-        read_graph=reading.whole_graph,
+        read_graph=_reading.whole_graph,
         labels=LabelFingerprint(2, sha256([0b10011001])),
-        read_labels=reading.lines_of_classes,
+        read_labels=_reading.lines_of_classes,
     )
     monkeypatch.setitem(REGISTRY, "toy", entry)
     return entry
@@ -195,7 +195,7 @@ def test_dblp_has_one_class_for_each_node():
 
 def test_labels_of_a_matrix_stand_in_the_rows_of_its_nodes():
     proteins = load_real("ppi")
-    held = scipy.io.loadmat(DATA / "Homo_sapiens.mat", **as_arrays(scipy.io.loadmat))
+    held = scipy.io.loadmat(DATA / "Homo_sapiens.mat", **sparse_array_option(scipy.io.loadmat))
     for row in (0, 17, 3_889):
         linked = set(held["network"].tocsr()[[row]].indices.tolist()) - {row}
         assert set(proteins.graph.neighbors(row).tolist()) == linked
@@ -258,7 +258,7 @@ def test_a_data_set_may_have_no_labels():
 def test_the_largest_component_is_cut_out(tmp_path):
     file = tmp_path / "edges.txt"
     file.write_text("1 2\n9 8\n8 4\n8 8\n1 1\n6 6\n")
-    graph = reading.largest_component(file)
+    graph = _reading.largest_component(file)
     assert graph.ids.tolist() == [4, 8, 9]
     assert (graph.n_edges, graph.dropped_self_loops) == (2, 1)
 
@@ -267,10 +267,10 @@ def test_weights_in_a_matrix_are_left_out(tmp_path):
     network = scipy.sparse.csc_array(np.array([[0, 2.5, 0], [2.5, 1, 0], [0, 0, 0]]))
     group = scipy.sparse.csc_array(np.array([[1, 0], [0, 3], [1, 1]]))
     scipy.io.savemat(tmp_path / "small.mat", {"network": network, "group": group})
-    graph = reading.matrix_network(tmp_path / "small.mat")
+    graph = _reading.matrix_network(tmp_path / "small.mat")
     assert (graph.n_nodes, graph.n_edges, graph.dropped_self_loops) == (3, 1, 1)
     assert not graph.weighted
-    labels = reading.matrix_groups(tmp_path / "small.mat", graph)
+    labels = _reading.matrix_groups(tmp_path / "small.mat", graph)
     assert labels.tolist() == [[True, False], [False, True], [True, True]]
 
 
@@ -398,7 +398,7 @@ def test_a_page_instead_of_a_matlab_file_is_a_sentence(tmp_path, content):
     file = tmp_path / "small.mat"
     file.write_bytes(content)
     with pytest.raises(InputError, match=r"small\.mat: not a MATLAB file"):
-        reading.matrix_network(file)
+        _reading.matrix_network(file)
 
 
 # -- downloads -----------------------------------------------------------------------------------
@@ -423,7 +423,9 @@ def test_only_the_files_that_are_not_here_are_fetched(toy, server, cache, tmp_pa
 @pytest.mark.parametrize("content", [b"7 3\n3 12\n", b"<html> </html>\n", b"", b"\x00\xff\xfe"])
 def test_a_wrong_download_is_not_kept(toy, server, cache, content):
     server.files["published.ungraph"] = content
-    with pytest.raises(InputError, match=r"^toy: what was fetched is not right: toy\.ungraph[:,] "):
+    with pytest.raises(
+        InputError, match=r"^toy: the downloaded data are not right: toy\.ungraph[:,] "
+    ):
         load_dataset("toy")
     assert files_in(cache) == []
 
@@ -431,7 +433,9 @@ def test_a_wrong_download_is_not_kept(toy, server, cache, content):
 def test_a_download_that_breaks_off_leaves_nothing(toy, server, cache):
     """Old versions of urllib3 do not notice; the check of what was fetched does."""
     server.breaks_off = True
-    with pytest.raises(InputError, match=r"the connection broke off|what was fetched is not right"):
+    with pytest.raises(
+        InputError, match=r"the connection broke off|the downloaded data are not right"
+    ):
         load_dataset("toy")
     assert files_in(cache) == []
 
@@ -441,7 +445,7 @@ def test_an_interrupted_download_leaves_nothing(toy, cache, monkeypatch):
         path.write_bytes(b"7 3\n")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(loading, "fetch", interrupted)
+    monkeypatch.setattr(loading, "download", interrupted)
     with pytest.raises(KeyboardInterrupt):
         load_dataset("toy")
     assert files_in(cache) == []
@@ -455,10 +459,10 @@ def test_a_file_that_is_gone_is_a_sentence(toy, server, cache):
 
 
 def test_without_a_network_one_is_told_what_to_do_by_hand(toy, cache, monkeypatch):
-    away = Source("toy.ungraph", "http://127.0.0.1:9/toy.ungraph")  # nobody listens there
+    away = PublishedFile("toy.ungraph", "http://127.0.0.1:9/toy.ungraph")  # nobody listens there
     monkeypatch.setitem(toy.__dict__, "sources", (away, *toy.sources[1:]))
     sentence = (
-        "toy: toy.ungraph is not on this machine and could not be fetched from "
+        "toy: toy.ungraph is not on this machine and could not be downloaded from "
         "http://127.0.0.1:9/toy.ungraph: there is no connection to the server. To go on without, "
         f"get it by other means and save it as {cache / 'toy.ungraph'}, or as toy.ungraph in a "
         "folder that data_dir or REINFORCE2VEC_DATA names"
@@ -477,12 +481,12 @@ def test_a_cache_that_cannot_be_made_is_a_sentence(toy, cache):
 @pytest.mark.parametrize("progress", [False, True])
 def test_a_download_tells_how_far_it_is(server, tmp_path, monkeypatch, progress):
     told = []
-    monkeypatch.setattr(downloads, "CHUNK", 1000)
+    monkeypatch.setattr(_downloads, "_CHUNK", 1000)
     monkeypatch.setattr(
-        downloads, "terminal_progress", lambda *words: lambda *report: told.append(report)
+        _downloads, "terminal_progress", lambda *words: lambda *report: told.append(report)
     )
     server.files["large"] = content = bytes(2500)
-    downloads.fetch(f"http://{server.host}/large", tmp_path / "large", progress)
+    _downloads.download(f"http://{server.host}/large", tmp_path / "large", progress)
     assert (tmp_path / "large").read_bytes() == content
     steps = [(1000, 2500), (2000, 2500), (2500, 2500), (2500, 2500)]
     assert told == (steps if progress else [])

@@ -13,9 +13,9 @@ from hypothesis.extra.numpy import arrays
 
 from helpers.refusals import refusal as refused
 from reinforce2vec import Graph, karate_club
+from reinforce2vec._util import arrays as arrays_module
 from reinforce2vec.embedding import Embedding
 from reinforce2vec.embedding.embedding import OPERATORS
-from reinforce2vec.files import writing as shared_files
 
 NAMES = ["ann", "bob", "cid", "dee"]
 VECTORS = np.array([[1, 0], [3, 4], [0, 2], [-1, 0]], np.float32)
@@ -29,7 +29,7 @@ def people():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Parts of two rows, so that a few rows are several parts."""
-    monkeypatch.setattr(shared_files, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(arrays_module, "BLOCK_BYTES", 16)
 
 
 # -- what it holds -----------------------------------------------------------------------------
@@ -125,9 +125,9 @@ def test_pickles_keep_everything(people):
         (NAMES, VECTORS[:, :0], "shape (4, 0)"),
         (NAMES, [[1], [2, 3], [4], [5]], "must be numbers"),
         (NAMES, [["x"]] * 4, "must be numbers"),
-        (["ann", "bob", "ann", "dee"], VECTORS, "'ann' stands twice"),
-        (np.array([5, 6, 7, 6]), VECTORS, "6 stands twice"),
-        ([1, 2, 3, True], VECTORS, "True stands twice"),
+        (["ann", "bob", "ann", "dee"], VECTORS, "'ann' occurs twice"),
+        (np.array([5, 6, 7, 6]), VECTORS, "6 occurs twice"),
+        ([1, 2, 3, True], VECTORS, "True occurs twice"),
         ([[1], [2], [3], [4]], VECTORS, "hashable"),
         (np.arange(8).reshape(4, 2), VECTORS, "hashable"),
         ("abcd", VECTORS, "must be a list of node ids"),

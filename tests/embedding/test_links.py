@@ -16,7 +16,7 @@ from reinforce2vec import (
     recommend_links,
     smooth,
 )
-from reinforce2vec.embedding import approximate_search as indexing
+from reinforce2vec.embedding import _approximate_search as indexing
 
 
 def random_graph(n=60, edges=200, directed=False, seed=0):
@@ -68,8 +68,8 @@ def test_links_are_never_there_already(method, directed):
 
 def test_an_approximate_search_knows_of_popularity(monkeypatch):
     pytest.importorskip("usearch")
-    monkeypatch.setattr(indexing, "WIDTH", 16)  # else it finds all of so few
-    monkeypatch.setattr(indexing, "ENOUGH", 0)
+    monkeypatch.setattr(indexing, "_WIDTH", 16)  # else it finds all of so few
+    monkeypatch.setattr(indexing, "_ENOUGH", 0)
     graph = planted_groups(600, 3, degree=20, exponent=2.2).graph
     vectors = random_vectors(600, 8)
     exact, near = (
@@ -238,8 +238,8 @@ def test_nothing_to_learn_from_leaves_the_cosine():
         ({"embedding": np.ones((3, 2))}, "expected an Embedding, not a ndarray"),
         (
             {"graph": [("a", "b")]},
-            "no node of the graph has a vector: those of the graph are named like 'a', those of "
-            "the embedding like 0",
+            "no node of the embedding is in the graph: nodes of the embedding are named like 0, "
+            "those of the graph like 'a'",
         ),
     ],
 )

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from reinforce2vec import Embedding, InputError, nearest_neighbors
-from reinforce2vec.embedding import approximate_search as indexing
-from reinforce2vec.embedding import exact_search as searching
+from reinforce2vec.embedding import _approximate_search as indexing
+from reinforce2vec.embedding import _exact_search as searching
 from reinforce2vec.embedding import nearest
 from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
 
@@ -58,8 +58,8 @@ VECTORS = {
 @pytest.mark.parametrize("name", VECTORS)
 @pytest.mark.parametrize("block_bytes", [1 << 24, 1 << 15, 1 << 9])
 def test_exact_neighbours_are_those_of_looking_at_every_pair(monkeypatch, name, block_bytes):
-    monkeypatch.setattr(searching, "BLOCK_BYTES", block_bytes)
-    monkeypatch.setattr(searching, "SPARE", 8)
+    monkeypatch.setattr(searching, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(searching, "_SPARE", 8)
     rows, cosines = nearest_rows(VECTORS[name], k=7)
     expected, similar = literal(VECTORS[name], 7)
     np.testing.assert_array_equal(rows, expected)
@@ -94,9 +94,9 @@ def test_vectors_that_differ_in_their_last_bits_are_looked_at_in_batches(monkeyp
     rng, taken = np.random.default_rng(5), []
     vectors = np.repeat(1 + 1e-7 * rng.integers(-2, 3, (700 // equal, 6)), equal, axis=0)
     embedding = Embedding(range(len(vectors)), vectors)
-    scores_of_all = searching.scores_of_all
+    scores_of_all = searching._scores_of_all_targets
     monkeypatch.setattr(
-        searching, "scores_of_all", lambda *given: taken.append(1) or scores_of_all(*given)
+        searching, "_scores_of_all_targets", lambda *given: taken.append(1) or scores_of_all(*given)
     )
     rows, cosines = nearest_rows(embedding.vectors, k=9)
     assert 0 < len(taken) <= len(vectors) / 8
@@ -129,7 +129,7 @@ def test_neighbours_by_id(people):
         assert [other for other, _ in found[node]] == [other for other, _ in alike]
     assert repr(found) == "Neighbors(4 nodes, 2 for each)"
     assert "eve" not in found
-    with pytest.raises(KeyError, match="'eve' is not among those asked for"):
+    with pytest.raises(KeyError, match="'eve' is not among the selected nodes"):
         found["eve"]
 
 
@@ -149,14 +149,15 @@ def test_neighbours_as_a_table_and_in_a_notebook(people):
 
 
 def test_a_neighbour_graph_has_every_link_once(people):
-    graph = neighbor_graph(people, k=1)
+    graph = neighbor_graph(people, *nearest_rows(people.vectors, k=1))
     assert graph.n_edges == 3
     assert {frozenset((a, b)) for a in people for b in graph.neighbors(a)} == {
         *(frozenset(pair) for pair in (("ann", "bob"), ("bob", "cid"), ("cid", "dee"))),
     }
     weights = graph.to_scipy().toarray()
     assert weights[0, 1] == pytest.approx(0.8)  # not twice as much, though each chose the other
-    opposite = neighbor_graph(Embedding(["a", "b"], [[1, 0], [-1, 0]]))
+    two = Embedding(["a", "b"], [[1, 0], [-1, 0]])
+    opposite = neighbor_graph(two, *nearest_rows(two.vectors))
     assert opposite.weights.tolist() == [1e-6, 1e-6]
 
 
@@ -182,7 +183,7 @@ def test_an_approximate_search_looks_as_far_as_it_must(monkeypatch):
     pytest.importorskip("usearch")
     vectors = np.random.default_rng(0).normal(size=(3000, 32))
     _, cosines = nearest_rows(vectors, k=10)
-    monkeypatch.setattr(indexing, "WIDTH", 16)
+    monkeypatch.setattr(indexing, "_WIDTH", 16)
 
     def recall():
         return np.mean(nearest_rows(vectors, k=10, method="approximate")[1] >= cosines[:, -1:])
@@ -190,25 +191,25 @@ def test_an_approximate_search_looks_as_far_as_it_must(monkeypatch):
     assert recall() == 1  # by looking at all after all
     told = []
     monkeypatch.setattr(
-        nearest, "on_terminal", lambda *_: lambda done, total: told.append(done / total)
+        nearest, "search_progress", lambda *_: lambda done, total: told.append(done / total)
     )
     recall()
     assert told == sorted(told)  # how far it is never goes back
     assert told[-2:] == [1, 1]
     assert len(set(told)) > 3
-    monkeypatch.setattr(indexing, "COST", 1)
+    monkeypatch.setattr(indexing, "_COST", 1)
     assert 0.9 < recall() < 1  # by looking farther
-    monkeypatch.setattr(indexing, "ENOUGH", 0)
+    monkeypatch.setattr(indexing, "_ENOUGH", 0)
     assert recall() < 0.9
 
 
 def test_auto_is_approximate_where_many_look_and_the_work_is_large(monkeypatch):
     pytest.importorskip("usearch")
     taken = []
-    monkeypatch.setattr(nearest, "nearly", lambda *_: taken.append("approximate"))
-    monkeypatch.setattr(nearest, "exactly", lambda *_: taken.append("exact"))
+    monkeypatch.setattr(nearest, "search_approximately", lambda *_: taken.append("approximate"))
+    monkeypatch.setattr(nearest, "search_exactly", lambda *_: taken.append("exact"))
     nearest_rows(clouds(100))
-    monkeypatch.setattr(nearest, "EXACT_UP_TO", 1000)
+    monkeypatch.setattr(nearest, "_EXACT_UP_TO", 1000)
     nearest_rows(clouds(100))
     nearest_rows(clouds(100), [1, 2])
     monkeypatch.setitem(sys.modules, "usearch", None)

@@ -34,7 +34,7 @@ from reinforce2vec import (
 )
 from reinforce2vec.embedding.embedding import OPERATORS
 from reinforce2vec.evaluation import classify_nodes, score_links, transfer_links
-from reinforce2vec.evaluation.node_classification import most_likely
+from reinforce2vec.evaluation.node_classification import _most_likely
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
 
@@ -312,7 +312,7 @@ def test_a_class_that_training_has_not_seen_is_not_predicted(groups):
 
 def test_as_many_labels_are_predicted_as_there_are():
     scores = np.array([[0.1, 0.9, 0.5], [3.0, 2.0, 2.0], [-1.0, -2.0, -3.0]])
-    found = most_likely(scores, np.array([1, 2, 0]))
+    found = _most_likely(scores, np.array([1, 2, 0]))
     assert found.tolist() == [[False, True, False], [True, True, False], [False] * 3]
 
 

@@ -11,8 +11,8 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from reinforce2vec import Graph, InputError, karate_club, rmat
 from reinforce2vec.evaluation import hold_out_edges
-from reinforce2vec.evaluation.metrics import auc, average_precision, f1_scores
-from reinforce2vec.evaluation.splits import draw_non_edges
+from reinforce2vec.evaluation._metrics import auc, average_precision, f1_scores
+from reinforce2vec.evaluation.splits import _draw_non_edges
 
 # -- metrics -------------------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ def test_non_edges_are_equally_likely(directed, n_nodes):
     counts = np.zeros((n_nodes, n_nodes), int)
     rng = np.random.default_rng(11)
     for _ in range(3000):
-        drawn = draw_non_edges(edges, n_nodes, 3, directed, rng)
+        drawn = _draw_non_edges(edges, n_nodes, 3, directed, rng)
         np.add.at(counts, tuple(drawn.T), 1)
     assert (counts[tuple(edges.T)] == 0).all()
     found = counts[counts > 0]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import wait
 from dataclasses import replace
 
 import numpy as np
@@ -17,26 +21,27 @@ import pytest
 from helpers.interrupts import wait_for_end
 from reinforce2vec import InputError, ReinforcedWalk, divergences, occupation
 from reinforce2vec.experiments import paper
-from reinforce2vec.experiments.catalogue import EXPERIMENTS, chosen
+from reinforce2vec.experiments._processes import JobProcesses
+from reinforce2vec.experiments.catalogue import EXPERIMENTS, experiments_named
 from reinforce2vec.experiments.cells import (
-    GROUPS,
     HEADLINE,
-    LINKS,
+    LINK_PREDICTION,
+    NODE_CLASSIFICATION,
     PATHS,
-    VALIDATION,
+    VALIDATION_ONLY,
     Cell,
     all_needed,
     cell_path,
     read_cell,
     write_cell,
 )
-from reinforce2vec.experiments.choosing import Candidate, best, link_candidates
-from reinforce2vec.experiments.methods import Method, compared, spelled, variant
-from reinforce2vec.experiments.running import grouped, run_cells
+from reinforce2vec.experiments.choosing import Candidate, best_candidate, link_candidates
+from reinforce2vec.experiments.methods import EmbeddingMethod, _parameter_text, compared, variant
+from reinforce2vec.experiments.running import _grouped, run_cells
 from reinforce2vec.experiments.scale import PAPER_SCALE, SMALL_SCALE
 from reinforce2vec.experiments.scoring import compute
-from reinforce2vec.experiments.sweeps import Setting, Sweep
-from reinforce2vec.experiments.tables import Entry, Table, entry
+from reinforce2vec.experiments.sweeps import Sweep, SweepSetting
+from reinforce2vec.experiments.tables import Table, TableEntry, table_entry
 from reinforce2vec.experiments.toy import toy_graph, toy_walk
 from reinforce2vec.experiments.views import Results, best_groups, best_links
 
@@ -44,11 +49,11 @@ WALK = variant("released", "js", "ucb", SMALL_SCALE)
 
 
 def link_cell(seed=0, **changes):
-    return replace(Cell(LINKS, "facebook", WALK, seed, SMALL_SCALE), **changes)
+    return replace(Cell(LINK_PREDICTION, "facebook", WALK, seed, SMALL_SCALE), **changes)
 
 
 def group_cell(seed=0, **changes):
-    return replace(Cell(GROUPS, "ppi", WALK, seed, SMALL_SCALE), **changes)
+    return replace(Cell(NODE_CLASSIFICATION, "ppi", WALK, seed, SMALL_SCALE), **changes)
 
 
 # -- what a cell computes ------------------------------------------------------------------------
@@ -57,7 +62,7 @@ def group_cell(seed=0, **changes):
 def test_a_link_cell_has_both_protocols_for_raw_and_smoothed_vectors():
     scores = compute(link_cell(), None, [])["scores"]
     for kind in ("raw", "smoothed"):
-        for operator in paper.OPERATORS:
+        for operator in paper.OPERATOR_NAMES:
             assert scores[kind]["shared"][operator].keys() == {"auc", "ap", "validation"}
             assert scores[kind]["transfer"][operator].keys() == {"auc", "ap"}
     assert scores["raw"] != scores["smoothed"]
@@ -77,7 +82,7 @@ def test_smaller_scopes_have_the_same_scores_of_less():
     full = compute(link_cell(), None, [])["scores"]
     headline = compute(link_cell(scope=HEADLINE), None, [])["scores"]
     assert headline == {kind: {"shared": full[kind]["shared"]} for kind in full}
-    validation = compute(link_cell(scope=VALIDATION), None, [])["scores"]
+    validation = compute(link_cell(scope=VALIDATION_ONLY), None, [])["scores"]
     assert validation["raw"]["shared"]["l2"] == {
         "validation": full["raw"]["shared"]["l2"]["validation"]
     }
@@ -93,9 +98,9 @@ def test_one_description_one_result(cell):
 
 def test_pilots_choose_by_validation_alone():
     node2vec = next(one for one in compared(SMALL_SCALE) if one.choices)
-    cell = Cell(LINKS, "facebook", node2vec, 0, SMALL_SCALE)
+    cell = Cell(LINK_PREDICTION, "facebook", node2vec, 0, SMALL_SCALE)
     pilots = cell.needs()
-    assert [pilot.scope for pilot in pilots] == [VALIDATION] * 4
+    assert [pilot.scope for pilot in pilots] == [VALIDATION_ONLY] * 4
     assert [pilot.method.parameters["walks_per_node"] for pilot in pilots] == [1] * 4
     assert len({pilot.name for pilot in pilots}) == 4
     low, high = ({"raw": {"shared": {"l2": {"validation": one}}}} for one in (60.0, 70.0))
@@ -136,8 +141,10 @@ def test_different_cells_have_different_files(tmp_path, scale):
 
 
 def test_a_walk_is_spelled_by_what_is_not_its_default():
-    assert spelled(ReinforcedWalk.paper("js", "ucb")) == "ReinforcedWalk()"
-    assert spelled(ReinforcedWalk("kl", weight=0.5)) == "ReinforcedWalk(reward=kl, weight=0.5)"
+    assert _parameter_text(ReinforcedWalk.paper("js", "ucb")) == "ReinforcedWalk()"
+    assert (
+        _parameter_text(ReinforcedWalk("kl", weight=0.5)) == "ReinforcedWalk(reward=kl, weight=0.5)"
+    )
 
 
 def test_the_methods_say_the_papers_amount_of_training():
@@ -155,21 +162,21 @@ def test_the_methods_say_the_papers_amount_of_training():
 # Cells of three kinds: with pilots, with a method that does not exist, and plain.
 PLAIN = [group_cell(seed, scope=HEADLINE) for seed in range(3)]
 NODE2VEC = next(one for one in compared(SMALL_SCALE) if one.choices)
-TUNED = Cell(LINKS, "facebook", NODE2VEC, 0, SMALL_SCALE, HEADLINE)
+TUNED = Cell(LINK_PREDICTION, "facebook", NODE2VEC, 0, SMALL_SCALE, HEADLINE)
 
 
 def test_cells_of_all_seeds_share_vectors_that_need_no_seed():
     hope = next(method for method in compared(SMALL_SCALE) if method.name == "hope")
     assert not hope.seeded
     cells = [group_cell(seed, method=hope) for seed in range(3)]
-    assert grouped(cells) == [cells]
-    assert grouped(PLAIN) == [[cell] for cell in PLAIN]
+    assert _grouped(cells) == [cells]
+    assert _grouped(PLAIN) == [[cell] for cell in PLAIN]
     links = [link_cell(seed, method=hope) for seed in range(2)]  # the graph has a seed
-    assert grouped(links) == [[cell] for cell in links]
+    assert _grouped(links) == [[cell] for cell in links]
 
 
 def test_what_is_finished_is_kept_and_what_fails_is_told(tmp_path, capsys):
-    broken = link_cell(method=Method("broken", "broken", parameters={"walk_length": 0}))
+    broken = link_cell(method=EmbeddingMethod("broken", "broken", parameters={"walk_length": 0}))
     said = []
     outcome = run_cells([*PLAIN, TUNED, broken], tmp_path, jobs=2, say=said.append)
     assert list(outcome.failures) == [broken.name]
@@ -191,6 +198,76 @@ def test_what_is_finished_is_kept_and_what_fails_is_told(tmp_path, capsys):
     }
     changed = {p.name for p in tmp_path.iterdir() if p.stat().st_mtime_ns != times[p.name]}
     assert changed == {damaged.name}
+
+
+def test_a_killed_process_costs_its_own_cell_alone(tmp_path):
+    def kill_one():
+        while not list(tmp_path.glob("[!.]*.json")):
+            time.sleep(0.01)
+        multiprocessing.active_children()[0].kill()
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    cells = [group_cell(seed) for seed in range(8)]
+    outcome = run_cells(cells, tmp_path, jobs=2)
+    killer.join()
+    assert len(outcome.failures) <= 1  # none if the process had just finished a cell
+    assert all("try fewer --jobs" in reason for reason in outcome.failures.values())
+    assert {*outcome.results, *outcome.failures} == {cell.name for cell in cells}
+    assert run_cells(cells, tmp_path, jobs=2).computed == len(outcome.failures)
+    assert not multiprocessing.active_children()
+
+
+def results_of(processes, function, *jobs):
+    futures = processes.submit(function, jobs)
+    wait(futures)
+    return [result for _, result in processes.finished(futures, 0)]
+
+
+def test_a_process_that_dies_is_replaced_and_the_other_goes_on():
+    with JobProcesses(2) as processes:
+        other = processes.submit(time.sleep, [(2,)])
+        died = results_of(processes, signal.raise_signal, (signal.SIGKILL,), (signal.SIGKILL,))
+        assert ["was killed" in result.failure for result in died] == [True, True]
+        assert results_of(processes, math.sqrt, (4.0,), (9.0,)) == [(2.0, None), (3.0, None)]
+        wait(other)
+        assert [result for _, result in processes.finished(other, 0)] == [(None, None)]
+
+
+def test_a_process_that_dies_without_a_job_is_replaced():
+    with JobProcesses(1) as processes:
+        results_of(processes, math.sqrt, (4.0,))
+        [child] = multiprocessing.active_children()
+        child.kill()
+        child.join()
+        [first] = results_of(processes, math.sqrt, (4.0,))  # may be lost if it came too soon
+        assert first.value == 2.0 or "was killed" in first.failure
+        assert results_of(processes, math.sqrt, (9.0,)) == [(3.0, None)]
+
+
+def test_a_failure_says_what_and_where():
+    with JobProcesses(1) as processes:
+        found = results_of(processes, json.loads, ("{",), ("{}",))
+        assert found[0].failure.startswith("JSONDecodeError: Expecting property name")
+        assert re.search(r"\(decoder\.py, line \d+\)$", found[0].failure)
+        assert found[1] == ({}, None)
+        [missing] = results_of(processes, os.stat, ("/no/such/file",))
+        assert missing.failure == "[Errno 2] No such file or directory: '/no/such/file'"
+
+
+def test_processes_have_one_thread_and_end_in_the_middle_of_a_job(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    began = time.monotonic()
+    with JobProcesses(2) as processes:
+        processes.submit(time.sleep, [(600,)])
+        [one] = results_of(processes, os.getenv, ("OMP_NUM_THREADS",))
+        assert one.value == "1"
+        numpy_first = "import numpy, threadpoolctl; assert all("
+        numpy_first += "one['num_threads'] == 1 for one in threadpoolctl.threadpool_info())"
+        assert results_of(processes, exec, (numpy_first,)) == [(None, None)]
+    assert os.environ["OMP_NUM_THREADS"] == "2"
+    assert not multiprocessing.active_children()
+    assert time.monotonic() - began < 300
 
 
 SCRIPT = """
@@ -245,8 +322,8 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
 
 def test_the_best_is_the_best_in_validation_not_in_the_test():
     good, lucky = Candidate("good", 90.0, {"auc": 80.0}), Candidate("lucky", 80.0, {"auc": 99.0})
-    assert best([lucky, good]) is good
-    assert best([]) is None
+    assert best_candidate([lucky, good]) is good
+    assert best_candidate([]) is None
 
 
 def links(validation, test, transfer):
@@ -292,17 +369,17 @@ def test_the_best_groups_are_chosen_for_each_shuffle():
 
 
 def test_an_entry_tells_ours_the_papers_and_the_difference():
-    assert str(Entry((96.0, 98.0), 96.5)) == "97.0 ± 1.4 (96.5, +0.5)"
-    assert str(Entry((97.04,))) == "97.0"
-    assert Entry((1.0,)).spread is None
-    assert math.isclose(Entry((96.0, 98.0)).spread, math.sqrt(2))
-    assert entry([]) is None
+    assert str(TableEntry((96.0, 98.0), 96.5)) == "97.0 ± 1.4 (96.5, +0.5)"
+    assert str(TableEntry((97.04,))) == "97.0"
+    assert TableEntry((1.0,)).spread is None
+    assert math.isclose(TableEntry((96.0, 98.0)).spread, math.sqrt(2))
+    assert table_entry([]) is None
 
 
 def test_a_table_shows_a_dash_for_what_is_missing_and_the_best_bold():
     table = Table("AUC", ["method", "l1"])
-    table.add("a", [Entry((90.0,))])
-    table.add("b", [Entry((95.0,), 94.0)])
+    table.add("a", [TableEntry((90.0,))])
+    table.add("b", [TableEntry((95.0,), 94.0)])
     table.add("c", [None])
     text = table.markdown()
     assert "| a | 90.0 |" in text
@@ -335,7 +412,7 @@ def test_the_papers_gains_follow_from_its_numbers():
 
 def test_a_sweep_takes_the_best_choice_by_validation():
     settings = tuple(
-        Setting("first-order", {"learning_rate": rate}, walks, f"rate {rate}")
+        SweepSetting("first-order", {"learning_rate": rate}, walks, f"rate {rate}")
         for walks in (1, 5)
         for rate in (0.1, 0.2)
     )
@@ -374,7 +451,9 @@ def test_the_toy_walk_is_the_captions_and_follows_the_equations():
 
 
 def test_paths_without_exploration_end_between_two_nodes():
-    method = Method("stuck", "stuck", "", {"walk": ReinforcedWalk.released("vertex", "none")})
+    method = EmbeddingMethod(
+        "stuck", "stuck", "", {"walk": ReinforcedWalk.released("vertex", "none")}
+    )
     scores = compute(Cell(PATHS, "ppi", method, 0, SMALL_SCALE), None, [])["scores"]
     assert scores["looked"] == [2, 20, 200]
     assert scores["nodes"][-1] == [2] * 20
@@ -386,12 +465,12 @@ def test_paths_without_exploration_end_between_two_nodes():
 
 
 def test_experiments_are_chosen_by_name_each_once():
-    assert [one.name for one in chosen(["table-8", "figure-2", "table-8"])] == [
+    assert [one.name for one in experiments_named(["table-8", "figure-2", "table-8"])] == [
         "table-8",
         "figure-2",
     ]
     papers = ["table-4", "table-5", "table-7", "table-8", *(f"figure-{i}" for i in range(1, 5))]
-    assert [one.name for one in chosen([])] == papers
-    assert chosen(["all"]) == chosen([])
+    assert [one.name for one in experiments_named([])] == papers
+    assert experiments_named(["all"]) == experiments_named([])
     with pytest.raises(InputError, match="no experiment 'table-9': choose from table-4"):
-        chosen(["table-9"])
+        experiments_named(["table-9"])

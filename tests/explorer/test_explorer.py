@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
 import http.client
 import importlib.util
@@ -10,6 +12,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import sys
 from pathlib import Path
 
@@ -30,9 +33,9 @@ from reinforce2vec import (
 )
 from reinforce2vec.embedding import nearest
 from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
-from reinforce2vec.explorer import PageServer, data, edges, make_page, page
+from reinforce2vec.explorer import PageServer, _data, _edges, _page, make_page
 from reinforce2vec.explorer import server as serving
-from reinforce2vec.explorer.packing import NOTHING, fixed, packed, unpacked
+from reinforce2vec.explorer._packing import _NO_VALUE, fixed_point, pack
 from reinforce2vec.files.label_files import NamedLabels
 
 WEB = ROOT / "web"
@@ -47,10 +50,25 @@ def groups():
     return dataset.graph, Embedding(dataset.graph.ids, vectors), dataset.labels
 
 
+def unpack(text):
+    """Read what `pack` wrote, as `web/src/data.js` does; arrays are flat."""
+    content = gzip.decompress(base64.b64decode(text))
+    begin = 4 + struct.unpack_from("<I", content)[0]
+    header = json.loads(content[4:begin])
+    arrays = {}
+    for name, kind, count in header.pop("arrays"):
+        dtype = np.dtype("<" + kind)
+        planes = np.frombuffer(content, np.uint8, count * dtype.itemsize, begin)
+        joined = np.ascontiguousarray(planes.reshape(dtype.itemsize, count).T)
+        arrays[name] = joined.ravel().view(dtype)
+        begin += planes.size
+    return header, arrays
+
+
 def contents(*given, **options):
     """The header and the arrays of a page, placed by PCA unless told otherwise."""
     html = make_page(*given, **({"method": "pca"} | options)).html
-    return unpacked(re.search(rb'id="data">([^<]*)</script>', html)[1])
+    return unpack(re.search(rb'id="data">([^<]*)</script>', html)[1])
 
 
 def linked_in(arrays, directed=False):
@@ -73,7 +91,7 @@ def test_arrays_of_all_kinds_come_back_as_they_were():
         "none": np.array([], np.int32),
         "left out": None,
     }
-    header, back = unpacked(packed({"ids": ["</script>", "ü", "\udc80"]}, arrays))
+    header, back = unpack(pack({"ids": ["</script>", "ü", "\udc80"]}, arrays))
     assert header == {"ids": ["</script>", "ü", "\udc80"]}
     assert {name: array.tolist() for name, array in back.items()} == {
         name: array.ravel().tolist() for name, array in arrays.items() if array is not None
@@ -83,8 +101,8 @@ def test_arrays_of_all_kinds_come_back_as_they_were():
 
 
 def test_cosines_are_rounded_and_gaps_stay_gaps():
-    assert fixed(np.array([0.12351, -1, np.nan]), 3).tolist() == [124, -1000, NOTHING]
-    assert fixed(np.array([1e9, -1e9]), 2).tolist() == [32767, -32767]
+    assert fixed_point(np.array([0.12351, -1, np.nan]), 3).tolist() == [124, -1000, _NO_VALUE]
+    assert fixed_point(np.array([1e9, -1e9]), 2).tolist() == [32767, -32767]
 
 
 # -- what the page holds -----------------------------------------------------------------------
@@ -123,7 +141,8 @@ def test_vectors_alone_have_communities_but_no_degrees(groups):
     assert header["edges"] is None
     assert "community" in arrays
     assert not {"degree", "missing", "edge_ends", "label"} & set(arrays)
-    alone = find_communities(neighbor_graph(embedding, progress=False))
+    links = neighbor_graph(embedding, *nearest_rows(embedding.vectors, progress=False))
+    alone = find_communities(links)
     assert np.array_equal(arrays["community"], alone)
 
 
@@ -134,7 +153,7 @@ def test_neighbours_are_looked_for_once_and_quietly(groups, monkeypatch):
         searches.append(progress)
         return nearest_rows(*given, progress=progress, **options)
 
-    monkeypatch.setattr(data, "nearest_rows", counting)
+    monkeypatch.setattr(_data, "nearest_rows", counting)
     monkeypatch.setattr(nearest, "nearest_rows", counting)
     make_page(groups[1], method="pca", progress=False)
     assert searches == [False]
@@ -199,7 +218,7 @@ def test_labels_come_from_a_file(tmp_path):
 
 def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups, monkeypatch):
     graph, embedding, labels = groups
-    monkeypatch.setattr(data, "MAP_NODES", 30)
+    monkeypatch.setattr(_data, "_MAP_NODES", 30)
     made = make_page(embedding, graph, labels, method="pca")
     assert made.n_nodes == 30
     assert made.notes[0].startswith("The map has the 30 nodes of highest degree of 120")
@@ -217,7 +236,7 @@ def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups, monkeypatch
 
 def test_without_a_graph_a_sample_is_shown(groups, monkeypatch):
     _, embedding, _ = groups
-    monkeypatch.setattr(data, "MAP_NODES", 30)
+    monkeypatch.setattr(_data, "_MAP_NODES", 30)
     ids = [contents(embedding, seed=seed)[0]["ids"] for seed in (1, 1, 2)]
     assert len(ids[0]) == 30
     assert ids[0] == ids[1] != ids[2]
@@ -227,8 +246,8 @@ def test_of_too_many_edges_every_node_keeps_its_heaviest(monkeypatch):
     rng = np.random.default_rng(0)
     pairs = np.array([(a, b) for a in range(40) for b in range(a)])
     graph = Graph.from_edges(pairs, rng.random(len(pairs)) + 0.1, nodes=range(40))
-    monkeypatch.setattr(edges, "MAP_EDGES", 200)
-    monkeypatch.setattr(edges, "PER_NODE", (9, 5, 3))
+    monkeypatch.setattr(_edges, "_MAP_EDGES", 200)
+    monkeypatch.setattr(_edges, "_PER_NODE", (9, 5, 3))
     embedding = Embedding(range(40), rng.normal(size=(40, 4)))
     made = make_page(embedding, graph, method="pca")
     _, arrays = contents(embedding, graph)
@@ -278,7 +297,7 @@ def test_the_page_may_run_only_its_own_script_and_speak_to_nobody():
     for tag, rule in (("script", "script-src"), ("style", "style-src")):
         code = re.search(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)[1]
         digest = hashlib.sha256(code.encode()).digest()
-        assert f"'sha256-{page.base64.b64encode(digest).decode()}'" in rules[rule]
+        assert f"'sha256-{base64.b64encode(digest).decode()}'" in rules[rule]
 
 
 def test_one_seed_makes_one_page(groups):
@@ -296,7 +315,7 @@ def test_the_bundle_is_made_from_the_sources_of_the_page():
         for name in sorted(names)
     ]
     made_from = hashlib.sha256("".join(lines).encode()).hexdigest()
-    bundle = Path(page.__file__).with_name("static") / "explorer.js"
+    bundle = Path(_page.__file__).with_name("static") / "explorer.js"
     assert made_from in bundle.read_text(encoding="utf-8").split("\n", 1)[0], (
         "web/ has changed: run `npm ci && npm run build` there"
     )
@@ -399,7 +418,7 @@ def test_no_other_server_takes_the_address_on_windows(monkeypatch, system, share
 
 
 def test_the_policy_is_worked_out_once():
-    assert page.policy() is page.policy()
+    assert _page.content_policy() is _page.content_policy()
 
 
 def test_closing_frees_the_address():

@@ -168,7 +168,7 @@ def test_any_walks_in_a_matrix(walks, dtype, order):
     for row, walk in zip(matrix, walks, strict=True):
         row[: len(walk)] = walk
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored, "CHECKED_NODES", 20)
+        patch.setattr(stored, "_CHECKED_NODES", 20)
         assert lists(walks_from(matrix)) == walks
         named = walks_from(matrix, list("abcdefghij"))
         assert lists(named) == [["abcdefghij"[node] for node in walk] for walk in walks]
@@ -230,8 +230,8 @@ def test_damaged_text_is_refused_with_file_and_line(write, content, message):
 def test_damaged_gzip_is_refused(write):
     whole = gzip.compress(b"1\t2\n" * 1000)
     message = refusal(read_walks, write(whole[:-20], "walks.txt.gz"))
-    assert message.endswith("walks.txt.gz: the compressed file ends too early; is it whole?")
-    assert "not a sound gzip file" in refusal(read_walks, write("1\t2\n", "walks.txt.gz"))
+    assert message.endswith("walks.txt.gz: the compressed file ends too early; is it complete?")
+    assert "not a valid gzip file" in refusal(read_walks, write("1\t2\n", "walks.txt.gz"))
 
 
 # -- files of all kinds ------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def test_ids_stand_beside_the_file_that_a_link_leads_to(tmp_path):
         (np.array([[0], [-1]]), "walk 1 (counted from 0) is empty"),
         (np.zeros((4, 0), int), "walk 0 (counted from 0) is empty"),
         (np.array([[0, -1, 1]]), "walk 0 (counted from 0) goes on after a -1"),
-        (np.array([[None]]), "not a sound .npy file of numbers: Array can't be memory-mapped"),
+        (np.array([[None]]), "not a valid .npy file of numbers: Array can't be memory-mapped"),
     ],
 )
 def test_matrices_that_hold_no_walks_are_refused(save, matrix, message):
@@ -308,7 +308,7 @@ def test_matrices_that_hold_no_walks_are_refused(save, matrix, message):
 
 
 def test_bad_walks_are_found_in_any_block(save, monkeypatch):
-    monkeypatch.setattr(stored, "CHECKED_NODES", 30)
+    monkeypatch.setattr(stored, "_CHECKED_NODES", 30)
     matrix = np.zeros((1000, 7), np.int32)
     matrix[777, 3] = 5
     assert "walk 777 (counted from 0) names row 5, but" in refusal(read_walks, save(matrix))
@@ -318,7 +318,7 @@ def test_cut_and_foreign_matrices_are_refused(save, write):
     content = save(np.zeros((50, 7), np.int32)).read_bytes()
     for foreign in (content[:-1], content[:40], b"\x80\x04N.", b"PK\x03\x04"):
         message = refusal(read_walks, write(foreign, "walks.npy"))
-        assert "walks.npy: not a sound .npy file of numbers: " in message
+        assert "walks.npy: not a valid .npy file of numbers: " in message
 
 
 def test_a_missing_file_of_ids_is_named(save):
@@ -354,7 +354,7 @@ def test_bad_files_of_ids_are_refused(save, monkeypatch, ids, message, chunk_byt
 )
 def test_lists_of_strings_of_any_kind(save_table, monkeypatch, kind):
     pyarrow = pytest.importorskip("pyarrow")
-    monkeypatch.setattr(stored, "BATCH_WALKS", 2)
+    monkeypatch.setattr(stored, "_BATCH_WALKS", 2)
     walks = [["a\n", "łódź"], ["", "1"], ["1", "a\n"], ["", ""], ["x", "y"]]
     kinds = {
         "list_(string)": pyarrow.list_(pyarrow.string()),
@@ -371,7 +371,7 @@ def test_lists_of_strings_of_any_kind(save_table, monkeypatch, kind):
 @pytest.mark.parametrize("kind", ["int8", "uint32", "int64"])
 def test_lists_of_integers_of_any_kind(save_table, monkeypatch, kind):
     pyarrow = pytest.importorskip("pyarrow")
-    monkeypatch.setattr(stored, "BATCH_WALKS", 2)
+    monkeypatch.setattr(stored, "_BATCH_WALKS", 2)
     walks = [[5, 3], [1], [3, 3, 3], [7], [5]]
     column = pyarrow.array(walks, pyarrow.list_(getattr(pyarrow, kind)()))
     read = read_walks(save_table(walk=column))
@@ -392,7 +392,7 @@ def test_lists_of_integers_of_any_kind(save_table, monkeypatch, kind):
     ],
 )
 def test_tables_that_hold_no_walks_are_refused(save_table, monkeypatch, columns, message):
-    monkeypatch.setattr(stored, "BATCH_WALKS", 2)
+    monkeypatch.setattr(stored, "_BATCH_WALKS", 2)
     path = save_table(**columns)
     assert refusal(read_walks, path).startswith(f"{path}: {message}")
 

@@ -20,12 +20,14 @@ from hypothesis.extra.numpy import arrays
 from helpers.limits import largest_file
 from helpers.refusals import refusal as refused
 from reinforce2vec import InputError
+from reinforce2vec._util import arrays as arrays_module
 from reinforce2vec.embedding import Embedding
-from reinforce2vec.files import decimals, vector_files
+from reinforce2vec.files import _decimals, vector_files
 from reinforce2vec.files import writing as files
-from reinforce2vec.files.vector_files import check_ids, check_output
+from reinforce2vec.files.id_texts import EncodedIds
+from reinforce2vec.files.vector_files import _check_ids, check_vectors_fit, check_vectors_path
 
-SUFFIXES = tuple(vector_files.FORMATS)
+SUFFIXES = tuple(vector_files._FORMATS)
 TEXT = (".txt", ".vec", ".txt.gz", ".tsv")
 WORD2VEC = (".txt", ".vec", ".txt.gz", ".bin")
 VECTORS = np.array([[1, 0.1], [-0.0, 1e-30], [3.5, -2e20]], np.float32)
@@ -147,7 +149,7 @@ def test_other_ids_are_written_as_text(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_views_are_written_like_copies(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr(files, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(arrays_module, "BLOCK_BYTES", 200)
     wide = np.random.default_rng(0).normal(size=(300, 24)).astype(np.float32)
     contents = []
     for vectors in (wide[::2, 3:10], wide[::2, 3:10].copy()):
@@ -162,7 +164,7 @@ def test_the_cut_into_blocks_does_not_show(tmp_path, suffix, monkeypatch):
     ids = [f"{'long' * (i % 7)}{i}" for i in range(200)]
     vectors = np.random.default_rng(0).normal(size=(200, 7)).astype(np.float32)
     Embedding(ids, vectors).save(tmp_path / f"one{suffix}")
-    monkeypatch.setattr(files, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(arrays_module, "BLOCK_BYTES", 100)
     monkeypatch.setattr(vector_files, "BLOCK_BYTES", 100)
     assert round_trip(tmp_path / f"many{suffix}", ids, vectors).tolist() == ids
     if suffix != ".parquet":  # its row groups are the blocks
@@ -220,7 +222,7 @@ def spelled(numbers):
 
     sink = Sink()
     row = np.array([numbers], np.float32)
-    decimals.write_rows(sink, files.Words.of([b""]), row, ord(" "))
+    _decimals.write_rows(sink, EncodedIds.of([b""]), row, ord(" "))
     return sink.text.decode().split()
 
 
@@ -242,7 +244,7 @@ def test_every_number_is_read_as_it_was(numbers):
     texts = spelled(numbers)
     read = np.array([float(text) for text in texts], np.float32)
     np.testing.assert_array_equal(read, numbers)
-    assert max(map(len, texts)) < decimals.WIDEST
+    assert max(map(len, texts)) < _decimals._WIDEST
 
 
 @given(st.integers(-12, 12), arrays(np.float64, 50, elements=st.floats(1, 10)))
@@ -359,9 +361,8 @@ MANY = np.random.default_rng(0).normal(size=(300, 64))  # more than the room for
 def fail_to_save(path):
     """Save vectors where a file cannot grow so large."""
     vectors = Embedding(range(300), MANY)
-    vectors.save(
-        path.with_name(path.name.replace("vectors", "warm"))
-    )  # what has to be compiled is written, too
+    # what has to be compiled is kept in files too: first without the limit
+    vectors.save(path.with_name(path.name.replace("vectors", "warm")))
     for file in path.parent.glob("warm*"):
         file.unlink()
     with largest_file(8000), pytest.raises(OSError, match=r"File too large|Error writing"):
@@ -390,7 +391,7 @@ def test_a_failed_writing_leaves_an_older_file_as_it_was(tmp_path, suffix):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
 def test_of_two_files_none_takes_its_name_when_the_disk_is_full(tmp_path):
     (tmp_path / "b").write_text("old")
-    files.unfinished_name(tmp_path / "a").symlink_to("/dev/full")
+    files._unfinished_name(tmp_path / "a").symlink_to("/dev/full")
 
     def write_both():
         with files.both_whole(tmp_path / "a", tmp_path / "b") as streams:
@@ -423,44 +424,47 @@ def objects(*ids):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_sound_output_passes_and_leaves_no_trace(tmp_path, suffix):
     path = tmp_path / f"vectors{suffix}"
-    assert check_output(path) == check_output(str(path), IDS, 64) == path.resolve()
-    check_output(path, objects("a", "b"), 64)
+    assert check_vectors_path(path) == check_vectors_path(str(path)) == path.resolve()
+    check_vectors_fit(str(path), IDS, 64)
+    check_vectors_fit(path, objects("a", "b"), 64)
     assert os.listdir(tmp_path) == []
 
 
 def test_an_unknown_suffix_is_refused_with_the_known_ones(tmp_path):
-    for action in (check_output, Embedding([1], [[1]]).save, Embedding.load):
+    for action in (check_vectors_path, Embedding([1], [[1]]).save, Embedding.load):
         message = refused(action, tmp_path / "vectors.doc")
         assert "vectors.doc" in message
         assert all(suffix in message for suffix in SUFFIXES)
-    assert "written to" in refused(check_ids, IDS, "vectors")
+    assert "written to" in refused(_check_ids, IDS, "vectors")
 
 
 def test_a_missing_folder_is_refused(tmp_path):
-    assert "does not exist: make it" in refused(check_output, tmp_path / "nowhere" / "v.txt")
+    assert "does not exist: make it" in refused(check_vectors_path, tmp_path / "nowhere" / "v.txt")
 
 
 def test_a_folder_in_place_of_a_file_is_refused(tmp_path):
     (tmp_path / "v.txt").mkdir()
     (tmp_path / "v.metadata.tsv").mkdir()
-    assert "this is a folder" in refused(check_output, tmp_path / "v.txt")
-    assert "v.metadata.tsv: this is a folder" in refused(check_output, tmp_path / "v.tsv")
+    assert "this is a folder" in refused(check_vectors_path, tmp_path / "v.txt")
+    assert "v.metadata.tsv: this is a folder" in refused(check_vectors_path, tmp_path / "v.tsv")
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)  # permissions say nothing to root
-    assert "no permission" in refused(check_output, tmp_path / "v.txt")
+    assert "no permission" in refused(check_vectors_path, tmp_path / "v.txt")
 
 
 def test_a_disk_that_takes_nothing_is_refused(tmp_path):
     with largest_file(0):
-        message = refused(check_output, tmp_path / "v.txt")
+        message = refused(check_vectors_path, tmp_path / "v.txt")
     assert message.endswith(f"cannot write to the folder {tmp_path.resolve()}: File too large")
     assert os.listdir(tmp_path) == []
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path):
-    assert "cannot write to the folder" in refused(check_output, tmp_path / f"{'x' * 250}.txt")
+    assert "cannot write to the folder" in refused(
+        check_vectors_path, tmp_path / f"{'x' * 250}.txt"
+    )
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -468,11 +472,12 @@ def test_a_full_disk_is_refused(tmp_path, suffix, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**9, 10**9 - 1000, 1000))
     path = tmp_path / f"vectors{suffix}"
-    message = refused(check_output, path, np.arange(1000), 128)
+    message = refused(check_vectors_fit, path, np.arange(1000), 128)
     assert "the disk of" in message
     assert "1.0 kB left" in message
     assert message == refused(Embedding(range(1000), np.zeros((1000, 128))).save, path)
-    assert check_output(path) == check_output(path, np.arange(2), 2) == path.resolve()
+    assert check_vectors_path(path) == path.resolve()
+    check_vectors_fit(path, np.arange(2), 2)
 
 
 @pytest.mark.parametrize("scale", [1, 0.3, 0.03])
@@ -481,21 +486,21 @@ def test_the_room_that_is_asked_for_is_about_what_is_taken(tmp_path, suffix, sca
     vectors = scale * np.random.default_rng(0).normal(size=(500, 64))
     path = tmp_path / f"vectors{suffix}"
     Embedding(range(500), vectors).save(path)
-    estimate = vector_files.FORMATS[suffix].size(500, 64)
+    estimate = vector_files._FORMATS[suffix].size(500, 64)
     assert 0.75 * estimate < path.stat().st_size < 1.05 * estimate
 
 
 def test_parquet_without_pyarrow_says_how_to_get_it(tmp_path, monkeypatch):
     (tmp_path / "v.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "writing a .parquet file needs" in refused(check_output, tmp_path / "v.parquet")
+    assert "writing a .parquet file needs" in refused(check_vectors_path, tmp_path / "v.parquet")
     assert "reinforce2vec[parquet]" in refused(Embedding.load, tmp_path / "v.parquet")
 
 
 def unwritable(path, *ids):
     """The sentence by which ids are refused, in advance and at writing alike."""
-    message = refused(check_ids, objects(*ids), path)
-    assert message == refused(check_output, path, objects(*ids))
+    message = refused(_check_ids, objects(*ids), path)
+    assert message == refused(check_vectors_fit, path, objects(*ids), 2)
     assert message == refused(Embedding(ids, np.zeros((len(ids), 2))).save, path)
     assert os.listdir(path.parent) == []
     return message
@@ -612,7 +617,7 @@ BAD_TEXT = {
     "2 2\nann 1 2\n 3 4\n": ", line 3: expected a node id",
     "3 2\nann 1 2\nbob 3 4\n": ": its first line promises 3 vectors, but it holds 2",
     "1 2\nann 1 2\nbob 3 4\n": ": its first line promises 1 vectors, but it holds more",
-    "2 2\nann 1 2\nann 3 4\n": ": node 'ann' stands twice among the ids",
+    "2 2\nann 1 2\nann 3 4\n": ": node 'ann' occurs twice among the ids",
     "2 2\nnew york 1 2\nx 3 4\n": ", line 2: expected 2 numbers, found 3",
 }
 
@@ -629,9 +634,9 @@ def test_errors_in_text_name_the_line(tmp_path, monkeypatch, text, block):
 
 
 def test_a_damaged_gzip_file_is_refused(tmp_path):
-    assert "not a sound gzip file" in unreadable(tmp_path / "v.txt.gz", b"1 1\nann 1\n")
+    assert "not a valid gzip file" in unreadable(tmp_path / "v.txt.gz", b"1 1\nann 1\n")
     packed = gzip.compress(b"1 1\nann 1\n")
-    assert "is it whole?" in unreadable(tmp_path / "v.txt.gz", packed[:-3])
+    assert "is it complete?" in unreadable(tmp_path / "v.txt.gz", packed[:-3])
 
 
 def test_errors_in_binary_files_count_the_vectors(tmp_path):
@@ -641,7 +646,7 @@ def test_errors_in_binary_files_count_the_vectors(tmp_path):
     assert "ends within vector 2" in unreadable(path, b"2 1\na 1234\nb")
     assert "but it holds more" in unreadable(path, b"1 1\na 1234\nb 1234\n")
     assert "more than the file can hold" in unreadable(path, b"9 300\na 1234\n")
-    assert "'a' stands twice" in unreadable(path, b"2 1\na 1234\na 1234\n")
+    assert "'a' occurs twice" in unreadable(path, b"2 1\na 1234\na 1234\n")
 
 
 def test_vectors_and_labels_must_be_equally_many(tmp_path):
@@ -670,7 +675,7 @@ BAD_ARRAYS = {
     "fit together": {"ids": np.zeros(9, np.int64), "begins": np.array([0, 4, 9])},
     "utf-8": {"ids": np.full(9, 255, np.uint8), "begins": np.array([0, 4, 9])},
     "allow_pickle=False": {"ids": np.array(["ann", "bob"], object)},
-    "0 stands twice": {"ids": np.zeros(2, np.int64)},
+    "0 occurs twice": {"ids": np.zeros(2, np.int64)},
     "shape (2, 0)": {"vectors": np.ones((2, 0), np.float32)},
 }
 

@@ -10,7 +10,7 @@ from networkx.algorithms.community import louvain_communities, modularity
 from reinforce2vec import Graph, find_communities, karate_club, planted_groups, rmat
 from reinforce2vec._util.errors import InputError
 from reinforce2vec.graph import edges_of
-from reinforce2vec.graph.communities import by_size
+from reinforce2vec.graph.communities import _number_by_size
 
 
 def as_networkx(graph):
@@ -123,7 +123,7 @@ def test_the_unit_of_weights_does_not_matter(scale):
 
 
 def test_equal_groups_are_numbered_in_the_order_of_their_nodes():
-    assert by_size(np.array([7, 3, 3, 9, 7, 5])).tolist() == [0, 1, 1, 2, 0, 3]
+    assert _number_by_size(np.array([7, 3, 3, 9, 7, 5])).tolist() == [0, 1, 1, 2, 0, 3]
 
 
 def test_a_seed_is_a_number():

@@ -11,9 +11,8 @@ from collections import Counter
 import numpy as np
 
 from reinforce2vec._util.random import below, draw, stream, unit
-from reinforce2vec.skipgram.cpu import kernels
-from reinforce2vec.skipgram.cpu.simd import MOST_TARGETS
 from reinforce2vec.skipgram.noise import keep_chances, noise_table
+from reinforce2vec.skipgram.rules import MOST_TARGETS, TRAINING
 
 
 def make_walks(n_walks=12, length=15, n_nodes=30, seed=0):
@@ -28,7 +27,7 @@ def make_walks(n_walks=12, length=15, n_nodes=30, seed=0):
 
 def drawer(seed, number):
     """The draws of a walk: random bits by position and number."""
-    parts = stream(np.uint64(seed) ^ kernels.TRAINING, number)
+    parts = stream(np.uint64(seed) ^ TRAINING, number)
     key, gamma = (np.uint64(part) for part in parts)
     return lambda position, i: np.uint64(draw(key, gamma, position, i))
 
@@ -68,7 +67,7 @@ def literal_batch(path):
 def literal_training(
     walks, inputs, outputs, visits, settings, n_walks, most_contexts=8, most_targets=MOST_TARGETS
 ):
-    """Skip-gram as kernels.py describes it, with the same draws: the loss and how many pairs.
+    """Skip-gram as plain.py describes it, with the same draws: the loss and how many pairs.
 
     At most `most_contexts` contexts are trained against `most_targets` targets at once.
     """

@@ -1,14 +1,14 @@
-"""Pages of the documentation that are run: their fenced blocks, in order, in one folder.
+"""Run the fenced blocks of a page of documentation, in order, in one folder.
 
-    ```python                     is run; what it prints is the ```text right after it
-    ```sh                         is run: a line is one `reinforce2vec` command
-    ```text                       what the block before it prints; ... stands for anything
-    ```text title="friends.csv"   is a file, which is written
+    ```python                     is run; its output is the ```text block right after it
+    ```sh                         is run: each line is one `reinforce2vec` command
+    ```text                       the output of the block before it; ... matches anything
+    ```text title="friends.csv"   is written to a file of this name
 
-A block that cannot run here has a comment in the line above it that says why; one that only
-illustrates, or whose numbers depend on the machine, says so:
+A comment in the line above a block marks one that cannot run here, one that is not compared, and
+one whose numbers depend on the machine:
 
-    <!-- not run: needs a graphics card -->
+    <!-- not run: needs a GPU -->
     <!-- illustration -->
     <!-- numbers vary -->
 """
@@ -31,17 +31,17 @@ LANGUAGES = ("python", "sh", "text")
 
 
 class Block(NamedTuple):
-    """A fenced block, where it stands, and what the page says about it."""
+    """A fenced block, its line in the page, and how it is marked."""
 
     language: str
     text: str
     line: int
-    title: str | None  # the file that it shows
+    title: str | None  # the file that it is written to
     excused: str | None  # why it is not run, or not compared
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """All fenced blocks of a page."""
+    """Return all fenced blocks of a page."""
     lines = page.read_text(encoding="utf-8").splitlines()
     found, begin = [], None
     for number, line in enumerate(lines):
@@ -87,13 +87,13 @@ def run_page(page: Path, folder: Path) -> None:
 
 
 def commands(text: str) -> list[str]:
-    """The command lines of a block: lines that end with a backslash go on."""
+    """Return the command lines of a block; a line that ends with a backslash continues."""
     lines = text.replace("\\\n", " ").splitlines()
     return [line for line in lines if line.strip() and not line.startswith("#")]
 
 
 def run_command(line: str, refused: bool, place: str) -> str:
-    """What a command prints; it must end well, unless the page shows that it is refused."""
+    """Return the output of a command; it must succeed, unless the page shows an error."""
     name, *words = shlex.split(line, comments=True)
     assert name == "reinforce2vec", f"{place}: only our own commands are run: {line}"
     result = CliRunner().invoke(app, words, prog_name=name)
@@ -103,7 +103,7 @@ def run_command(line: str, refused: bool, place: str) -> str:
 
 
 def compare(block: Block, printed: str, page: Path) -> None:
-    """What was printed is what the page shows, up to what it leaves out with dots."""
+    """Assert that the output is what the page shows; dots on the page match anything."""
     shown, found = block.text.strip(), printed.strip()
     if block.excused == "numbers vary":
         shown, found = without_numbers(shown), without_numbers(found)
@@ -114,6 +114,6 @@ def compare(block: Block, printed: str, page: Path) -> None:
 
 
 def without_numbers(text: str) -> str:
-    """A text with a sign for every number, its unit included, however much room it takes."""
+    """Return a text with a sign for every number and its unit, and single spaces."""
     text = re.sub(r"\d[\d,]*(?:\.\d+)?(?: [mb]illion)?(?: [kMGT]?B\b| bytes\b)?", "#", text)
     return re.sub(r"[ \t]+", " ", text)

@@ -10,10 +10,10 @@ import scipy.sparse
 
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 from reinforce2vec import HOPE, Graph, GraRep, InputError, NetMF, ProNE, karate_club, rmat, smooth
-from reinforce2vec.graph import matrices
-from reinforce2vec.models.baselines import blocks, hope, netmf
-from reinforce2vec.models.baselines.blocks import Block, BlockMatrix, Steps
-from reinforce2vec.models.baselines.spectrum import leading_eigenpairs, orthonormal
+from reinforce2vec._util import machine
+from reinforce2vec.models.baselines import _blocks, hope, netmf
+from reinforce2vec.models.baselines._blocks import Block, BlockMatrix, Steps
+from reinforce2vec.models.baselines._spectrum import leading_eigenpairs, orthonormal
 
 METHODS = [HOPE, GraRep, NetMF, ProNE]
 GRAPHS = {
@@ -224,7 +224,7 @@ def grarep_parts(adjacency, ranks):
 
 
 def test_grarep_is_its_definition(graph, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 40_000)  # several blocks
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 40_000)  # several blocks
     found = GraRep(10, steps=4).fit_transform(graph)
     parts = np.split(found, [3, 6, 8], axis=1)
     for part, expected in zip(parts, grarep_parts(dense(graph), (3, 3, 2, 2)), strict=True):
@@ -254,7 +254,7 @@ def deepwalk_matrix(adjacency, window, negatives):
 
 @pytest.mark.parametrize(("window", "negatives"), [(10, 1), (3, 2)])
 def test_netmf_is_its_definition(graph, window, negatives, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 40_000)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 40_000)
     expected = inner(left_factor(deepwalk_matrix(dense(graph), window, negatives), 6))
     found = inner(NetMF(6, window, negatives).fit_transform(graph))
     np.testing.assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())
@@ -401,6 +401,6 @@ def test_a_graph_without_nodes_is_refused(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_too_little_memory_is_said_with_figures(method, monkeypatch):
-    monkeypatch.setattr(matrices, "available_bytes", lambda: 10_000)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 10_000)
     with pytest.raises(InputError, match=r"of memory, and 10\.0 kB are free"):
         method().fit(karate_club())

@@ -15,13 +15,12 @@ from scipy.stats import chisquare
 from helpers import toy_graphs
 from helpers.terminals import Terminal
 from reinforce2vec import LINE, Graph, InputError, karate_club
-from reinforce2vec.graph import matrices
-from reinforce2vec.models.baselines import line, line_kernels
-from reinforce2vec.models.baselines.line_training import Settings, Training, incoming
-from reinforce2vec.skipgram.cpu.kernels import AHEAD
-from reinforce2vec.skipgram.cpu.simd import MOST_TARGETS
+from reinforce2vec._util import machine
+from reinforce2vec.models.baselines import _line_fast, line
+from reinforce2vec.models.baselines._line_edges import SHARING, incoming
+from reinforce2vec.models.baselines._line_training import LineSettings, LineTraining
+from reinforce2vec.skipgram.rules import DRAWN_AT_ONCE, target_groups
 
-SHARING = line_kernels.SHARING
 FALSE_ALARMS = 1e-6  # chance of any of the draws' tests to fail if all is well, for a new seed
 
 
@@ -31,7 +30,7 @@ quick = partial(LINE, dimensions=8, samples=20_000, learning_rate=0.05, workers=
 
 def training_of(graph, order, **changes):
     settings = {"dimensions": 5, "negatives": 5, "samples": 8, "learning_rate": 0.05, "seed": 3}
-    return Training(incoming(graph, order), Settings(order=order, **(settings | changes)))
+    return LineTraining(incoming(graph, order), LineSettings(order=order, **(settings | changes)))
 
 
 def draws_of(training, block):
@@ -40,13 +39,11 @@ def draws_of(training, block):
     Where a centre has fewer than SHARING sources, there is -1 in place of the others.
     """
     stride = training.weights.inputs.shape[1]
-    count = min(AHEAD, training.n_draws - block * AHEAD)
-    drawn = [np.full(AHEAD * size, -1, np.int64) for size in (1, SHARING, 1, training.width)]
-    line_kernels.draw_edges(
-        block, count, training.seed, *training.edges, training.settings.negatives, stride,
-        *drawn, training.width,
-    )  # fmt: skip
-    centres, sources, sizes, targets = (array.reshape(AHEAD, -1)[:count] for array in drawn)
+    count = min(DRAWN_AT_ONCE, training.task.n_draws - block * DRAWN_AT_ONCE)
+    groups, size = target_groups(training.task.negatives)
+    drawn = _line_fast.new_edge_room(groups * size)
+    _line_fast.draw_edges(block, count, training.task, stride, drawn)
+    centres, sources, sizes, targets = (array.reshape(DRAWN_AT_ONCE, -1)[:count] for array in drawn)
     np.testing.assert_array_equal(sizes[:, 0], (sources >= 0).sum(1))
     targets = targets[:, : 1 + training.settings.negatives]
     return centres[:, 0] // stride, sources // stride, targets // stride
@@ -65,8 +62,10 @@ def arcs_of(graph, order):
 @pytest.mark.parametrize("name", ["hub", "weighted", "weighted_arcs"])
 def test_edges_are_drawn_by_weight_and_negatives_by_degree(name, order):
     graph = toy_graphs.TOY_GRAPHS[name]()
-    training = training_of(graph, order, samples=SHARING * AHEAD * 1000)
-    drawn = [draws_of(training, block) for block in range(-(-training.n_draws // AHEAD))]
+    training = training_of(graph, order, samples=SHARING * DRAWN_AT_ONCE * 1000)
+    drawn = [
+        draws_of(training, block) for block in range(-(-training.task.n_draws // DRAWN_AT_ONCE))
+    ]
     centres, sources, targets = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
     weights = arcs_of(graph, order)
     sizes = np.minimum(np.count_nonzero(weights, axis=0), SHARING)  # sources of each centre
@@ -101,7 +100,7 @@ def fit_of(seen, weights):
 
 
 def test_sources_of_a_centre_are_drawn_independently():
-    training = training_of(toy_graphs.star(), 2, samples=SHARING * AHEAD * 100)
+    training = training_of(toy_graphs.star(), 2, samples=SHARING * DRAWN_AT_ONCE * 100)
     drawn = [draws_of(training, block) for block in range(200)]
     sources = np.concatenate([sources[centres == 0] for centres, sources, _ in drawn])
     seen = np.zeros((8, 8))
@@ -123,10 +122,10 @@ def test_each_order_draws_edges_of_its_own():
 def literal_training(training, inputs, outputs):
     """LINE by its definition, with the draws of `training`, in float64: how many edges, loss."""
     settings, edges, loss = training.settings, 0, 0.0
-    for block in range(-(-training.n_draws // AHEAD)):
-        left = 1 - block * AHEAD / training.n_draws
+    for block in range(-(-training.task.n_draws // DRAWN_AT_ONCE)):
+        left = 1 - block * DRAWN_AT_ONCE / training.task.n_draws
         rate = settings.learning_rate * max(left, 1e-4)
-        size = -(-(settings.negatives + 1) // -(-(settings.negatives + 1) // MOST_TARGETS))
+        _, size = target_groups(settings.negatives)
         for centre, drawn, targets in zip(*draws_of(training, block), strict=True):
             sources = drawn[drawn >= 0]
             edges += len(sources)
@@ -160,7 +159,7 @@ def literal_step(inputs, outputs, sources, targets, labels, rate):
 )
 def test_vectors_move_as_defined(name, order, dimensions, negatives):
     graph = toy_graphs.TOY_GRAPHS[name]()
-    samples = SHARING * (2 * AHEAD + 7)
+    samples = SHARING * (2 * DRAWN_AT_ONCE + 7)
     training = training_of(
         graph, order, dimensions=dimensions, negatives=negatives, samples=samples
     )
@@ -172,8 +171,8 @@ def test_vectors_move_as_defined(name, order, dimensions, negatives):
     inputs = own.inputs[:, :dimensions].astype(float)
     outputs = inputs if order == 1 else own.outputs[:, :dimensions].astype(float)
     expected_edges, expected = literal_training(training, inputs, outputs)
-    last, edges, loss = training.train((0, training.n_draws))
-    assert (last, edges) == (training.n_draws, expected_edges)
+    last, edges, loss = training.train((0, training.task.n_draws))
+    assert (last, edges) == (training.task.n_draws, expected_edges)
     assert loss == pytest.approx(expected, rel=1e-5)
     for matrix, exact in ((own.inputs, inputs), (own.outputs, outputs)):
         np.testing.assert_allclose(matrix[:, :dimensions], exact, rtol=1e-4, atol=2e-5)
@@ -182,8 +181,8 @@ def test_vectors_move_as_defined(name, order, dimensions, negatives):
 
 def test_it_does_not_matter_into_how_many_chunks_draws_are_split():
     vectors = []
-    for chunk in (AHEAD, 100 * AHEAD):
-        training = training_of(toy_graphs.hub(), 2, samples=SHARING * AHEAD * 5)
+    for chunk in (DRAWN_AT_ONCE, 100 * DRAWN_AT_ONCE):
+        training = training_of(toy_graphs.hub(), 2, samples=SHARING * DRAWN_AT_ONCE * 5)
         training.chunk = chunk
         training.run(1, lambda done, total: None)
         vectors.append(training.weights.vectors)
@@ -319,7 +318,7 @@ def test_parameters_are_kept_changed_and_copied():
         ({"negatives": 0}, "negatives must be"),
         ({"samples": 0}, "samples must be"),
         ({"samples": 1e6}, "samples must be"),
-        ({"samples": 2**61}, "more than anybody can train on"),
+        ({"samples": 2**61}, r"above the limit of 2\*\*60"),
         ({"learning_rate": 0.0}, "learning_rate must be"),
         ({"seed": -1}, "seed must be"),
         ({"workers": 0}, "workers must be"),
@@ -336,7 +335,7 @@ def test_a_graph_without_nodes_is_refused():
 
 
 def test_more_memory_than_there_is_is_refused(monkeypatch):
-    monkeypatch.setattr(matrices, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 1000)
     with pytest.raises(InputError, match=r"LINE needs about .* kB of memory, and 1\.0 kB are free"):
         quick().fit(karate_club())
 

@@ -35,6 +35,8 @@ from reinforce2vec._util import machine
 from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.graph import growing as updating
 from reinforce2vec.models import reinforce2vec as model
+from reinforce2vec.skipgram.corpus import SampledWalks
+from reinforce2vec.walks import WalkSampler
 
 CLUB = karate_club()
 
@@ -496,15 +498,15 @@ def test_an_estimate_needs_sound_parameters():
 
 
 def test_too_little_memory_is_an_error_before_anything_is_made(monkeypatch, tmp_path):
-    monkeypatch.setattr(model, "available_bytes", lambda: 10_000_000)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 10_000_000)
     monkeypatch.setattr(model, "begin", never)
-    message = r"1,024 nodes with dimensions=100000 need about 8.* MB .*, and 10\.0 MB are free"
+    message = r"1,024 nodes with dimensions=100000 needs about 8.* MB .*, and 10\.0 MB are free"
     with pytest.raises(InputError, match=message):
         quick(dimensions=100_000).fit(rmat(10), checkpoint=tmp_path / "c")
     assert not list(tmp_path.iterdir())
-    with pytest.raises(InputError, match="need about"):
+    with pytest.raises(InputError, match="needs about"):
         quick(dimensions=100_000).fit_walks([[0, 1]] * 100, ids=range(1000))
-    monkeypatch.setattr(model, "available_bytes", lambda: 0)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 0)
     with pytest.raises(InputError, match="use a larger machine"):
         quick(dimensions=1).fit(CLUB)
 
@@ -512,7 +514,7 @@ def test_too_little_memory_is_an_error_before_anything_is_made(monkeypatch, tmp_
 def test_a_partial_fit_for_which_memory_is_too_small_changes_nothing(monkeypatch):
     learned = quick().fit(CLUB)
     before = learned.embedding_
-    monkeypatch.setattr(model, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 1000)
     with pytest.raises(InputError, match="35 nodes"):
         learned.partial_fit([(1, "new")])
     assert learned.embedding_ is before
@@ -522,22 +524,23 @@ def test_a_partial_fit_for_which_memory_is_too_small_changes_nothing(monkeypatch
 def test_what_would_fit_fits(monkeypatch):
     """The number of dimensions that the error names can be learned in the memory there is."""
     graph, named = rmat(12), 0
+    corpus = SampledWalks(WalkSampler(graph))
     for dimensions in (17, 33, 64, 100, 128):
         needed = Reinforce2Vec(dimensions=dimensions, workers=1).estimate_memory(graph)
         for missing in (1, 10**3, 10**5, 5 * 10**5, 10**6, 2 * 10**6):
-            monkeypatch.setattr(model, "available_bytes", lambda free=needed - missing: free)
+            monkeypatch.setattr(machine, "available_bytes", lambda free=needed - missing: free)
             with pytest.raises(InputError) as refusal:
-                Reinforce2Vec(dimensions=dimensions, workers=1)._check_memory(graph, "cpu")
+                Reinforce2Vec(dimensions=dimensions, workers=1)._check_memory(corpus, "cpu")
             said = str(refusal.value).rpartition("dimensions=")[2].removesuffix(" would fit")
             if said.isdecimal():
                 named += 1
                 assert 0 < int(said) < dimensions
-                Reinforce2Vec(dimensions=int(said), workers=1)._check_memory(graph, "cpu")
+                Reinforce2Vec(dimensions=int(said), workers=1)._check_memory(corpus, "cpu")
     assert named > 10
 
 
 def test_where_the_system_tells_nothing_nothing_is_refused(monkeypatch):
-    monkeypatch.setattr(model, "available_bytes", lambda: None)
+    monkeypatch.setattr(machine, "available_bytes", lambda: None)
     assert vectors_of(quick().fit(CLUB)).shape == (34, 8)
 
 

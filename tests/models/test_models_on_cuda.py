@@ -25,9 +25,8 @@ from reinforce2vec import (
     sample_walks,
     smooth,
 )
+from reinforce2vec._util import arrays
 from reinforce2vec._util.cuda import device
-from reinforce2vec.files import writing as files
-from reinforce2vec.models import reinforce2vec as model
 from reinforce2vec.models import smoothing
 from reinforce2vec.skipgram.checkpoint import read_checkpoint
 from reinforce2vec.skipgram.corpus import SampledWalks
@@ -121,8 +120,8 @@ def leave(cuda, monkeypatch):
         pytest.skip("nobody knows how much a card has left to the last byte")
     rounding = 60 * emulator.UNIT
     monkeypatch.setattr(device, "RESERVE", rounding)
-    monkeypatch.setattr(files, "BLOCK_BYTES", 16 * emulator.UNIT)
-    monkeypatch.setattr(model, "WORK_THAT_PAYS", 1)
+    monkeypatch.setattr(arrays, "BLOCK_BYTES", 16 * emulator.UNIT)
+    monkeypatch.setitem(device.LEAST_WORK, "training", 1)
     return lambda free: monkeypatch.setattr(emulator, "MEMORY", used() + free + rounding)
 
 
@@ -160,7 +159,7 @@ def test_a_card_with_room_for_training_but_not_for_smoothing_is_refused_before_i
     trains, smooths = bytes_to_learn(learner, graph), smoothing.bytes_on_card(graph, 10)
     assert trains < smooths
     leave((trains + smooths) // 2)
-    with pytest.raises(InputError, match=r'on the graphics card, .* use backend="cpu"'):
+    with pytest.raises(InputError, match=r'of GPU memory, .* use backend="cpu"'):
         learner.fit(graph, callbacks=[seen.append])
     assert seen == []
     assert learner.set_params(smooth=False).fit(graph).backend_ == "cuda"
@@ -383,7 +382,7 @@ def test_smoothed_vectors_are_those_that_smoothing_makes(cuda):
 
 def test_prone_stays_on_the_cpu(cuda, monkeypatch):
     """Its results repeat to the last bit, whatever the machine has."""
-    monkeypatch.setattr(smoothing, "PAYS", 0)
+    monkeypatch.setitem(device.LEAST_WORK, "smoothing", 0)
 
     def never(graph):
         raise AssertionError("ProNE went to the card")

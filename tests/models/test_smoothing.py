@@ -11,8 +11,8 @@ import scipy.linalg
 from helpers import emulator
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 from reinforce2vec import Embedding, Graph, InputError, rmat, smooth
+from reinforce2vec._util import machine
 from reinforce2vec._util.cuda import device
-from reinforce2vec.graph import matrices
 from reinforce2vec.models import smoothing
 
 
@@ -164,7 +164,7 @@ def test_vectors_that_are_not_finite():
 
 
 def test_too_little_memory_is_said_with_figures(monkeypatch):
-    monkeypatch.setattr(matrices, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(machine, "available_bytes", lambda: 1000)
     with pytest.raises(InputError, match=r"kB of memory, and 1\.0 kB are free"):
         smooth(some_vectors(50), random_graph())
 
@@ -225,7 +225,7 @@ def test_the_estimate_for_the_card_is_enough(cuda, directed, monkeypatch):
 
 def test_too_little_memory_on_the_card_is_said_with_figures(cuda, monkeypatch):
     monkeypatch.setattr(device, "free_bytes", lambda: 1000)
-    with pytest.raises(InputError, match=r"smoothing 50 .* on the graphics card, and 1\.0 kB"):
+    with pytest.raises(InputError, match=r"smoothing 50 .* of GPU memory, and 1\.0 kB"):
         smooth(some_vectors(50), random_graph(), backend="cuda")
 
 
@@ -243,7 +243,7 @@ def test_a_large_graph_fits_on_a_small_card():
 )
 def test_a_card_is_taken_by_itself_where_it_pays_and_fits(cuda, monkeypatch, least, free, taken):
     made = []
-    monkeypatch.setattr(smoothing, "PAYS", least)
+    monkeypatch.setitem(device.LEAST_WORK, "smoothing", least)
     monkeypatch.setattr(device, "free_bytes", lambda: free)
     links = smoothing.DeviceLinks
     monkeypatch.setattr(smoothing, "DeviceLinks", lambda graph: made.append(1) or links(graph))

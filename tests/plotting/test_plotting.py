@@ -17,12 +17,12 @@ from helpers.command_line import run_python
 from helpers.paths import ROOT
 from reinforce2vec import plotting
 from reinforce2vec._util.errors import InputError
-from reinforce2vec.embedding import _html
-from reinforce2vec.evaluation.node_classification import NodeClassification
+from reinforce2vec.embedding import _html as embedding_html
+from reinforce2vec.evaluation.node_classification import NodeClassificationResult
 from reinforce2vec.files.label_files import NamedLabels
-from reinforce2vec.plotting import maps, places, style
+from reinforce2vec.plotting import _places, maps, style
 from reinforce2vec.plotting.classes import Classes, classes_of
-from reinforce2vec.plotting.maps import texture
+from reinforce2vec.plotting.maps import _point_style
 
 CLUB = r2v.karate_club()
 
@@ -113,7 +113,7 @@ def test_communities_are_found_with_and_without_a_graph():
 
 
 def test_very_many_nodes_without_a_graph_are_not_grouped_unless_asked(monkeypatch):
-    monkeypatch.setattr(maps, "UNASKED", 89)
+    monkeypatch.setattr(maps, "_MAX_SEARCHED_NODES", 89)
     embedding, group = vectors_in_groups()
     drawn = plotting.embedding_map(embedding, method="pca")
     assert drawn.axes[0].get_legend() is None
@@ -178,7 +178,7 @@ def test_a_map_of_a_few_nodes(n):
 
 
 def test_many_points_are_dots_of_a_bitmap():
-    few, many = texture(1000), texture(100_000)
+    few, many = _point_style(1000), _point_style(100_000)
     assert many["rasterized"]
     assert not few["rasterized"]
     assert many["alpha"] < few["alpha"]
@@ -351,13 +351,13 @@ def test_paths_that_cannot_be_drawn_are_refused(path, told):
 
 def test_neighbours_are_close_and_components_apart():
     ring = r2v.Graph.from_edges([(node, (node + 1) % 12) for node in range(12)])
-    spots = places.layout(ring)
+    spots = _places.layout(ring)
     steps = np.linalg.norm(spots - np.roll(spots, -1, axis=0), axis=1)
     assert steps.max() < 1.2 * steps.min()
     two = r2v.Graph.from_edges([(0, 1), (1, 2), (3, 4), (4, 5)])
-    spots = places.layout(two)
+    spots = _places.layout(two)
     assert np.linalg.norm(spots[:3].mean(axis=0) - spots[3:].mean(axis=0)) > 2
-    assert np.array_equal(spots, places.layout(two))
+    assert np.array_equal(spots, _places.layout(two))
 
 
 # -- scores ------------------------------------------------------------------------------------
@@ -368,7 +368,7 @@ def evaluation(shift=0.0, shares=(0.1, 0.5, 0.9), seeds=(0, 1)):
         {share: {"micro": 50 + shift + seed, "macro": 40 + 10 * share} for share in shares}
         for seed in seeds
     )
-    return NodeClassification(seeds, scores)
+    return NodeClassificationResult(seeds, scores)
 
 
 def test_scores_over_shares_are_curves_with_a_band():
@@ -457,8 +457,8 @@ COLOURS_OF_PAGE = ROOT / "web" / "src" / "colours.js"
 def test_pages_and_notebooks_have_the_colours_of_pictures():
     listed = re.search(r"OKABE_ITO = \[(.*?)\];", COLOURS_OF_PAGE.read_text(), re.DOTALL)[1]
     assert re.findall(r"#\w{6}", listed) == [colour.lower() for colour in style.FILLS]
-    assert style.BLUE.lower() == _html._NEGATIVE
-    assert style.RED.lower() == _html._POSITIVE
+    assert style.BLUE.lower() == embedding_html._NEGATIVE
+    assert style.RED.lower() == embedding_html._POSITIVE
 
 
 # -- figures and files -------------------------------------------------------------------------

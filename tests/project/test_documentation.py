@@ -1,7 +1,9 @@
-"""The documentation: its code runs, its site builds, its links lead somewhere on this machine."""
+"""The documentation: its code runs, its words are plain, its site builds and has no dead links."""
 
 from __future__ import annotations
 
+import ast
+import json
 import os
 import re
 import subprocess
@@ -25,7 +27,7 @@ RUN = [
 ]
 
 
-# -- what the pages say ------------------------------------------------------------------------
+# -- the code of the pages ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", RUN)
@@ -47,6 +49,129 @@ def test_few_blocks_are_not_run():
     found = [block for page in RUN for block in pages.blocks_of(DOCS / page)]
     excused = [block for block in found if (block.excused or "").startswith("not run")]
     assert len(excused) <= len(found) / 20
+
+
+# -- the words of the pages --------------------------------------------------------------------
+
+# A term that people search for, and the page that they should find.
+SEARCH_TERMS = {
+    "quickstart": "index.md",
+    "Jupyter": "howto/index.md",
+    "tutorial": "howto/index.md",
+    "GPU": "howto/gpu.md",
+    "CUDA": "howto/gpu.md",
+    "hyperparameter": "howto/tuning.md",
+    "grid search": "howto/other-packages.md",
+    "visualize": "howto/visualization.md",
+    "t-SNE": "howto/visualization.md",
+    "UMAP": "howto/visualization.md",
+    "inductive": "howto/new-nodes.md",
+    "out-of-sample": "howto/new-nodes.md",
+    "link prediction": "howto/evaluation.md",
+    "node classification": "howto/evaluation.md",
+    "nearest neighbours": "howto/neighbours.md",
+    "recommend": "howto/neighbours.md",
+    "checkpoint": "howto/checkpoints.md",
+    "resume": "howto/checkpoints.md",
+    "callbacks": "howto/checkpoints.md",
+    "seed": "howto/reproducibility.md",
+    "reproduce": "howto/reproducibility.md",
+    "memory": "howto/large-graphs.md",
+    "weighted graphs": "howto/weighted-graphs.md",
+    "directed graphs": "howto/directed-graphs.md",
+    "bipartite": "howto/messy-data.md",
+    "isolated nodes": "howto/messy-data.md",
+    "DeepWalk": "howto/choosing-a-walk.md",
+    "node2vec": "howto/choosing-a-walk.md",
+    "rejection sampling": "how-it-works.md",
+    "negative sampling": "how-it-works.md",
+    "threads": "faq.md",
+    "exit codes": "commands.md",
+    "JSON": "commands.md",
+    "architecture": "architecture.md",
+}
+
+# Words that a reader has to decode, and that nobody searches for.
+HOUSE_WORDS = (
+    r"graphics cards?",
+    r"(?:the|a|this|each|NVIDIA) cards?",
+    r"(?:the|a|all|as many) processors?",
+    r"(?:is|are|was|were) told",
+    r"told apart",
+    r"says? nothing",
+    r"asked for",
+    r"(?:is|are) worth",
+    r"the two readings",
+    r"that remembers?",
+    r"tells? labels",
+    r"anew",
+    r"makes? no sense",
+)
+# What is read: pages, the text of notebooks, the strings of Python files (docstrings, messages).
+READ = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "Makefile",
+    "mkdocs.yml",
+    "pyproject.toml",
+    "docs/architecture.md",
+    "docs/commands.md",
+    "docs/faq.md",
+    "docs/how-it-works.md",
+    "docs/index.md",
+    "docs/howto/[!s]*.md",
+    "docs/reference/*.md",
+    "docs/drawings/*.py",
+    "docs/making/*.py",
+    "examples/*.ipynb",
+)
+
+
+def words_in(path):
+    """Return the text that people read in a file, on one line."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":  # the output of programs has its words from src
+        text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    if path.suffix == ".ipynb":
+        text = " ".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    if path.suffix == ".py":
+        nodes = ast.walk(ast.parse(text))
+        constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+        text = " ".join(value for value in constants if isinstance(value, str))
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(("term", "page"), SEARCH_TERMS.items())
+def test_a_search_for_a_standard_term_finds_its_page(term, page):
+    assert term.lower() in words_in(DOCS / page).lower()
+
+
+@pytest.mark.parametrize("pattern", READ)
+def test_pages_use_standard_terms(pattern):
+    pages_read = sorted(ROOT.glob(pattern))
+    assert pages_read
+    for page in pages_read:
+        found = re.findall(rf"\b(?:{'|'.join(HOUSE_WORDS)})\b", words_in(page))
+        assert found == [], page
+
+
+def test_the_files_that_the_architecture_page_names_exist():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    text += " ".join(words_of(DOCS / "how-it-works" / "embed.svg"))
+    named = set(re.findall(r"(?<![\w/])(?:\w+/)+(?:\w+\.\w+)?(?![\w/])", text))
+    assert len(named) > 50
+    package = Path(reinforce2vec.__file__).parent
+    missing = [name for name in named if not any((at / name).exists() for at in (package, ROOT))]
+    assert sorted(missing) == []
+
+
+def test_the_architecture_page_lists_sub_packages_in_the_order_of_imports():
+    rules = (ROOT / "tests" / "project" / "test_imports.py").read_text(encoding="utf-8")
+    order = re.search(r"^ORDER = (\(.*?^\))$", rules, re.MULTILINE | re.DOTALL)
+    listed = re.findall(r"^\| `(\w+)/` \|", (DOCS / "architecture.md").read_text(), re.MULTILINE)
+    assert tuple(listed) == ast.literal_eval(order[1])
 
 
 def test_every_public_name_is_in_the_reference():
@@ -74,7 +199,7 @@ def run_drawings(folder):
 
 
 def words_of(drawing):
-    """All words and numbers of a drawing, which matplotlib leaves in comments."""
+    """Return all words and numbers of a drawing, which matplotlib writes into comments."""
     words = re.findall(r"<!-- (.*?) -->", drawing.read_text(encoding="utf-8"), re.DOTALL)
     assert words
     return words
@@ -84,7 +209,7 @@ def words_of(drawing):
 
 
 def build_site(folder):
-    """The pages of the site, built as `make docs` does: a warning is an error."""
+    """Return the pages of the site, built as by `make docs`: a warning is an error."""
     command = [sys.executable, "-W", "ignore", "-m", "mkdocs", "build", "--strict", "--quiet"]
     done = subprocess.run(
         [*command, "--config-file", ROOT / "mkdocs.yml", "--site-dir", folder],
@@ -98,7 +223,7 @@ def build_site(folder):
 
 
 class Page(HTMLParser):
-    """A page of the site: what it loads, where its links lead, and which places it has."""
+    """A page of the site: the files it loads, its links and its anchors."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -121,7 +246,7 @@ class Page(HTMLParser):
             (self.links if tag == "a" else self.loads).append(given["href"])
 
 
-def test_the_site_builds_and_has_no_dead_link_and_needs_no_other_machine(tmp_path):
+def test_the_site_builds_and_has_no_dead_link_and_loads_nothing_from_other_servers(tmp_path):
     """One test for all: building takes some seconds."""
     site = build_site(tmp_path)
     assert len(site) > len(PAGES) - 10
@@ -135,7 +260,7 @@ def test_the_site_builds_and_has_no_dead_link_and_needs_no_other_machine(tmp_pat
 
 def check_nothing_is_fetched(page):
     assert [url for url in page.loads if urlsplit(url).netloc] == [], page.path
-    # these would make the theme's script ask other machines for diagrams, or for stars
+    # these would make the theme's script load diagrams or counts of stars from other servers
     assert not {"mermaid", "md-source"} & page.classes, page.path
 
 

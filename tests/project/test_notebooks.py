@@ -1,6 +1,6 @@
-"""The notebooks of examples/ run, say nothing on standard error, and show what they showed.
+"""The notebooks of examples/ run, print nothing to standard error, and show the committed outputs.
 
-Run as a script, this file executes all of them and writes them with what they show now.
+Run as a script, this file executes all of them and writes them with their new outputs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytest.importorskip("ipykernel")
 pytest.importorskip("nbclient")
 
 FOLDER = ROOT / "examples"
-NAMES = ("first-steps", "recommender", "walks-that-remember")
+NAMES = ("quickstart", "recommender", "reinforced-walks")
 MOST_BYTES = 300_000
 
 # In a process of its own, since Jupyter's packages leave sockets open. The kernel is the Python
@@ -62,7 +62,7 @@ def code_of(notebook):
 
 
 def executed(name, folder):
-    """The notebook after it has run in an empty folder, with nothing of the user's settings."""
+    """Return the notebook after a run in an empty folder, without the user's Jupyter settings."""
     own = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
     environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
     environment |= {name: str(folder / name.lower()) for name in own}
@@ -77,9 +77,9 @@ def executed(name, folder):
 
 
 def shown(cell):
-    """What a cell printed, then the forms and the text of what it showed.
+    """Return the text of a cell's outputs, and the formats of each.
 
-    Without numbers, whose last digits depend on the processor.
+    Numbers are left out: their last digits depend on the CPU.
     """
     printed = "".join(output.text for output in cell.outputs if output.get("name") == "stdout")
     data = [output.data for output in cell.outputs if "data" in output]

@@ -24,10 +24,11 @@ from reinforce2vec import (
 from reinforce2vec._util.cuda import device
 from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.models import reinforce2vec as model
+from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.corpus import GivenWalks, SampledWalks
 from reinforce2vec.skipgram.cuda import engine as training
 from reinforce2vec.skipgram.state import Settings
-from reinforce2vec.skipgram.trainer import Trainer, begin
+from reinforce2vec.skipgram.trainer import Trainer
 from reinforce2vec.walks import WalkSampler
 
 N_NODES = 20_000  # so many that hardly a row is used twice at a time
@@ -292,7 +293,7 @@ def test_checkpoints_move_between_backends(cuda, first, then, tmp_path, monkeypa
 
 def test_auto_takes_the_card_when_it_pays(cuda, monkeypatch):
     assert quick(backend="auto").fit(karate_club()).backend_ == "cpu"
-    monkeypatch.setattr(model, "WORK_THAT_PAYS", 1)
+    monkeypatch.setitem(device.LEAST_WORK, "training", 1)
     assert quick(backend="auto").fit(karate_club()).backend_ == "cuda"
     assert quick(backend="auto", workers=1).fit(karate_club()).backend_ == "cpu"
     assert quick(backend="cpu").fit(karate_club()).backend_ == "cpu"
@@ -300,10 +301,10 @@ def test_auto_takes_the_card_when_it_pays(cuda, monkeypatch):
 
 def test_what_does_not_fit_on_the_card_is_refused_with_figures(cuda, monkeypatch):
     monkeypatch.setattr(device, "free_bytes", lambda: 1000)
-    message = r'needs about .* on the graphics card, and 1.0 kB are free there: use backend="cpu"'
+    message = r'needs about .* of GPU memory, and 1.0 kB are free: use backend="cpu"'
     with pytest.raises(InputError, match=message):
         quick().fit(karate_club())
-    monkeypatch.setattr(model, "WORK_THAT_PAYS", 1)
+    monkeypatch.setitem(device.LEAST_WORK, "training", 1)
     assert quick(backend="auto").fit(karate_club()).backend_ == "cpu"
 
 
@@ -312,10 +313,10 @@ def test_the_estimate_covers_what_is_taken(cuda):
     cp = device.cupy()
     graph, settings = planted_groups(2000, seed=1).graph, Settings(64)
     corpus = SampledWalks(WalkSampler(graph, length=10, per_node=2, backend="cpu"))
-    engine = training.CudaEngine(corpus, settings, begin(corpus, settings, 1, "cuda"))
+    engine = training.TrainingEngine(corpus, settings, begin(corpus, settings, 1, "cuda"))
     held = [part for part in vars(engine).values() if isinstance(part, cp.ndarray)]
     held += engine.alone
-    taken = sum(part.nbytes for part in held) + training.bytes_on_card(corpus.sampler)
+    taken = sum(part.nbytes for part in held) + training.bytes_for_device(corpus.sampler.task)
     assert 0.9 * training.bytes_for(corpus, settings) < taken
     assert taken <= training.bytes_for(corpus, settings) + 10_000
 
@@ -337,8 +338,8 @@ def test_without_cupy_a_sentence_says_what_to_install(forgotten, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "found", "message"),
     [
-        ("getDeviceCount", lambda: 0, "needs a graphics card, and CuPy finds none"),
-        ("getDeviceCount", lambda: 1 / 0, "a graphics card that CuPy can use: division by zero"),
+        ("getDeviceCount", lambda: 0, "needs a GPU, and CuPy finds none"),
+        ("getDeviceCount", lambda: 1 / 0, "a GPU that CuPy can use: division by zero"),
     ],
 )
 def test_without_a_device_a_sentence_says_so(forgotten, monkeypatch, name, found, message):

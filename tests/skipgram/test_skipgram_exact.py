@@ -1,4 +1,4 @@
-"""The trained matrices against a literal implementation of skip-gram in float64."""
+"""The trained matrices of both engines against a literal implementation of skip-gram in float64."""
 
 from __future__ import annotations
 
@@ -11,14 +11,23 @@ import numpy as np
 import pytest
 
 from helpers.literal_skipgram import literal_training, make_walks
+from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.files.walk_readers import walks_from
-from reinforce2vec.skipgram import trainer
+from reinforce2vec.skipgram import divergence
+from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.corpus import GivenWalks
-from reinforce2vec.skipgram.cpu import kernels
+from reinforce2vec.skipgram.rules import DRAWN_AT_ONCE
 from reinforce2vec.skipgram.state import Settings
-from reinforce2vec.skipgram.trainer import Trainer, begin
+from reinforce2vec.skipgram.trainer import Trainer
 
 N_NODES = 30  # of the walks that make_walks makes
+
+
+@pytest.fixture(params=ENGINES, autouse=True)
+def engine(request, monkeypatch):
+    """Every test is held by both engines of the CPU."""
+    monkeypatch.setenv(VARIABLE, request.param)
+    return request.param
 
 
 def trained_both_ways(walks, settings, n_nodes=N_NODES, scale=1.0):
@@ -69,7 +78,7 @@ def test_epochs_go_over_the_walks_again_at_a_rate_that_keeps_falling():
 
 
 def test_walks_longer_than_what_is_drawn_at_once_are_trained_as_defined():
-    check_same(make_walks(2, 3 * kernels.AHEAD + 5), Settings(8, window=3), scale=0.4)
+    check_same(make_walks(2, 3 * DRAWN_AT_ONCE + 5), Settings(8, window=3), scale=0.4)
 
 
 @pytest.mark.parametrize("n_nodes", [1, 2, 3])
@@ -79,7 +88,7 @@ def test_small_vocabularies_repeat_contexts_and_targets_and_are_trained_as_defin
 
 
 def test_saturated_scores_have_the_loss_of_their_definition(monkeypatch):
-    monkeypatch.setattr(trainer, "MOST_LOSS", np.inf)  # it would be taken for a failure
+    monkeypatch.setattr(divergence, "MOST_LOSS", np.inf)  # it would be taken for a failure
     state, _, loss, _ = trained_both_ways(
         make_walks(3), Settings(16, learning_rate=1e-6), scale=2.0
     )
@@ -87,6 +96,7 @@ def test_saturated_scores_have_the_loss_of_their_definition(monkeypatch):
     assert state.losses.sum() == pytest.approx(loss, rel=1e-5)
 
 
+@pytest.mark.parametrize("engine", ["fast"], indirect=True)
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names x86 processors")
 @pytest.mark.parametrize(
     ("width", "processor", "features"),
@@ -98,6 +108,6 @@ def test_narrower_vector_registers_train_as_defined(width, processor, features, 
     env = {**os.environ, **kind, "NUMBA_CACHE_DIR": str(tmp_path)}
     for words in (
         ["-c", f"from reinforce2vec.skipgram.cpu.simd import WIDTH; assert WIDTH == {width}"],
-        ["-m", "pytest", "-p", "no:cacheprovider", f"{tests}[17]", f"{tests}[64]"],
+        ["-m", "pytest", "-p", "no:cacheprovider", f"{tests}[fast-17]", f"{tests}[fast-64]"],
     ):
         subprocess.run([sys.executable, *words], env=env, check=True)

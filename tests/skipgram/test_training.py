@@ -25,7 +25,8 @@ from reinforce2vec import (
 )
 from reinforce2vec._util.random import stream
 from reinforce2vec.files.walk_readers import walks_from
-from reinforce2vec.skipgram import corpus, engine, trainer
+from reinforce2vec.skipgram import corpus, host, trainer
+from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.cpu import kernels
 from reinforce2vec.skipgram.noise import POWER, keep_chances, noise_table
 from reinforce2vec.skipgram.weights import new_weights
@@ -181,7 +182,7 @@ def test_more_epochs_make_new_walks():
     differences = np.abs(vectors_of(one) - vectors_of(two)).max()
     assert 0 < differences < 0.5 * np.abs(vectors_of(one)).max()  # the noise is of half of them
     walks = corpus.SampledWalks(WalkSampler(graph, per_node=20, workers=1))
-    state = trainer.begin(walks, one._settings(), 1)
+    state = begin(walks, one._settings(), 1)
     state.visits[:] = two._state.visits
     trainer.Trainer(walks, one._settings(), state, 1).run()
     assert np.array_equal(state.weights.vectors, vectors_of(two))
@@ -368,7 +369,7 @@ def test_seeds_count_modulo_two_to_the_64():
 @pytest.mark.parametrize("tokens", [1, 100, 1000, 1 << 22])
 def test_with_one_thread_the_size_of_a_chunk_changes_nothing(tokens, monkeypatch):
     expected = vectors_of(quick(epochs=2).fit(karate_club()))
-    monkeypatch.setattr(engine, "CHUNK_TOKENS", tokens)
+    monkeypatch.setattr(host, "CHUNK_TOKENS", tokens)
     assert np.array_equal(vectors_of(quick(epochs=2).fit(karate_club())), expected)
 
 

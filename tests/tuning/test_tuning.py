@@ -16,12 +16,13 @@ from helpers.command_line import check, run
 from reinforce2vec import InputError, Reinforce2Vec, karate_club, planted_groups
 from reinforce2vec.evaluation import link_prediction
 from reinforce2vec.tuning import Tuning, search, space, tune
-from reinforce2vec.tuning.budget import Clock, Pace, in_words, seconds_of
-from reinforce2vec.tuning.importance import importances
-from reinforce2vec.tuning.objective import TEST, VALIDATION, NodeClassification
-from reinforce2vec.tuning.proposals import Proposals
-from reinforce2vec.tuning.results import Source, Trial
-from reinforce2vec.tuning.search import ATTEMPTS, OutOfTime, Search
+from reinforce2vec.tuning._budget import SearchClock, TimeEstimates, seconds_of, time_text
+from reinforce2vec.tuning._importance import importances
+from reinforce2vec.tuning._objective import TEST, VALIDATION, NodeClassificationTask
+from reinforce2vec.tuning._proposals import Proposals
+from reinforce2vec.tuning._trials import Trial
+from reinforce2vec.tuning.results import GraphReference
+from reinforce2vec.tuning.search import ATTEMPTS, OutOfTime, TuningSearch
 from reinforce2vec.tuning.space import SPACE, limited, starts
 
 FEW = {"dimensions": 8, "workers": 1}
@@ -56,7 +57,7 @@ def untrained(monkeypatch):
         asked.append((setting, seed, parts))
         return [{"hadamard": {"auc": worth(setting, seed), "ap": 50.0}} for _ in parts]
 
-    monkeypatch.setattr(Search, "embed", embed)
+    monkeypatch.setattr(TuningSearch, "embed", embed)
     return asked
 
 
@@ -100,7 +101,7 @@ def fitted(monkeypatch):
 
 def test_command_and_python_make_the_model_that_was_scored(folder, fitted):
     settings = [*starts(SPACE).values(), *drawn_settings(12)]
-    source = Source(
+    source = GraphReference(
         ("embed", "edges.txt", "-o", "vectors.npz", "--unweighted"), "r2v.read_graph('edges.txt')"
     )
     for setting in settings:
@@ -159,14 +160,14 @@ def test_the_search_gets_better_than_what_it_began_with(groups, untrained):
 
 
 def test_a_training_that_fails_is_noted_and_the_search_goes_on(groups, untrained, monkeypatch):
-    embed = Search.embed
+    embed = TuningSearch.embed
 
     def diverge(self, setting, seed, parts):
         if setting["walk"] == "first-order":
             raise InputError("training failed: the learning rate is too large")
         return embed(self, setting, seed, parts)
 
-    monkeypatch.setattr(Search, "embed", diverge)
+    monkeypatch.setattr(TuningSearch, "embed", diverge)
     found = tune(groups, trials=12, **FEW)
     failed = [trial for trial in found.trials if trial.error]
     assert failed
@@ -189,14 +190,14 @@ def test_the_best_few_and_the_default_are_trained_anew_with_other_seeds(groups, 
 
 
 def test_a_finalist_that_fails_with_another_seed_is_dropped(groups, untrained, monkeypatch):
-    embed = Search.embed
+    embed = TuningSearch.embed
 
     def diverge(self, setting, seed, parts):
         if seed > 1 and setting["walk"] != "paper":
             raise InputError("training failed: the learning rate is too large")
         return embed(self, setting, seed, parts)
 
-    monkeypatch.setattr(Search, "embed", diverge)
+    monkeypatch.setattr(TuningSearch, "embed", diverge)
     found = tune(groups, trials=8, **FEW)
     walks = [found.trials[final.number].setting["walk"] for final in found.finals]
     assert 1 <= len(walks) < 4
@@ -210,7 +211,7 @@ def test_the_search_sees_none_of_the_pairs_that_it_is_judged_by(groups, brief, m
     """Every pair that any classifier is trained on or asked about goes through pair_features."""
     seen = {"search": set(), "end": set()}
     phase = "search"
-    features, finish = link_prediction.pair_features, Search.finish
+    features, finish = link_prediction._pair_features, TuningSearch.finish
 
     def spy(matrix, pairs, operator):
         seen[phase] |= {tuple(pair) for pair in pairs.tolist()}
@@ -221,8 +222,8 @@ def test_the_search_sees_none_of_the_pairs_that_it_is_judged_by(groups, brief, m
         phase = "end"
         finish(self)
 
-    monkeypatch.setattr(link_prediction, "pair_features", spy)
-    monkeypatch.setattr(Search, "finish", end)
+    monkeypatch.setattr(link_prediction, "_pair_features", spy)
+    monkeypatch.setattr(TuningSearch, "finish", end)
     found = tune(groups, trials=3, **FEW)
     held_out = 2 * found.facts["held_out_edges"]  # and as many pairs that were no edges
     assert len(seen["end"]) == held_out
@@ -250,15 +251,15 @@ def test_a_search_that_knows_all_good_settings_still_finds_new_ones(groups, monk
     proposals = Proposals(tiny, 0)
     told = []
     for _ in range(30):
-        setting = next(one for one in map(proposals.ask, range(ATTEMPTS)) if one not in told)
+        setting = next(one for one in map(proposals.propose, range(ATTEMPTS)) if one not in told)
         told.append(setting)
-        proposals.tell(setting, 80.0 + 9 * setting["smooth"] - setting["window"])
+        proposals.add(setting, 80.0 + 9 * setting["smooth"] - setting["window"])
     assert len(told) == 30
 
 
 def test_the_parts_of_nodes_are_those_of_the_evaluation(groups):
     vectors = np.random.default_rng(0).normal(size=(120, 4))
-    task = NodeClassification(groups.graph, groups.labels, seed=2)
+    task = NodeClassificationTask(groups.graph, groups.labels, seed=2)
     for part in (VALIDATION, TEST):
         expected = r2v.classify_nodes(vectors, groups.labels, seed=2, part=part)
         assert task.score(vectors, part) == {"vectors": expected}
@@ -298,7 +299,7 @@ def test_budgets_that_are_no_time_are_refused(budget):
 
 
 def test_what_a_training_takes_grows_with_its_work():
-    pace = Pace(1000)
+    pace = TimeEstimates(1000)
     pace.add(DEFAULT | {"walks_per_node": 1}, training=2.0, beside=3.0)
     ten = DEFAULT | {"walks_per_node": 10}
     assert pace.expected(ten) == pytest.approx(23.0)
@@ -306,11 +307,11 @@ def test_what_a_training_takes_grows_with_its_work():
 
 
 def test_walks_are_so_few_that_a_training_takes_a_small_share():
-    pace = Pace(1000)
+    pace = TimeEstimates(1000)
     pace.add(DEFAULT | {"walks_per_node": 1}, training=1.0, beside=0.0)
     choices = (1, 2, 5, 10, 20, 40, 80)
     assert [pace.most_walks(DEFAULT, choices, 8.0 * n) for n in (1, 4, 10, 1000)] == [1, 2, 10, 80]
-    with pytest.raises(InputError, match=f"takes about {in_words(5)}"):
+    with pytest.raises(InputError, match=f"takes about {time_text(5)}"):
         pace.most_walks(DEFAULT, choices, 3.0)
 
 
@@ -319,10 +320,10 @@ class FakeTime:
 
     def __init__(self, monkeypatch, per_walk, slower_at=None):
         self.now, self.trainings = 0.0, []
-        monkeypatch.setattr(search, "Clock", lambda limit: Clock(limit, now=lambda: self.now))
+        monkeypatch.setattr(search, "Clock", lambda limit: SearchClock(limit, now=lambda: self.now))
 
         def embed(searching, setting, seed, parts):
-            pace = searching.pace.work(setting) / searching.pace.work(DEFAULT)
+            pace = searching.estimates.work(setting) / searching.estimates.work(DEFAULT)
             seconds = per_walk * 80 * pace
             if len(self.trainings) == slower_at:
                 seconds *= 1000
@@ -330,10 +331,10 @@ class FakeTime:
                 searching.watch(None)
             self.now += seconds
             self.trainings.append(seconds)
-            searching.pace.add(setting, seconds, 0.0)
+            searching.estimates.add(setting, seconds, 0.0)
             return [{"hadamard": {"auc": worth(setting, seed), "ap": 50.0}} for _ in parts]
 
-        monkeypatch.setattr(Search, "embed", embed)
+        monkeypatch.setattr(TuningSearch, "embed", embed)
 
 
 @pytest.mark.parametrize("per_walk", [0.8, 7.0, 60.0])
@@ -373,20 +374,20 @@ def test_out_of_time_is_no_error_of_the_user():
 def test_a_killed_search_goes_on_as_if_nothing_had_been(groups, untrained, tmp_path, monkeypatch):
     whole = tune(groups, trials=20, **FEW)
     file = tmp_path / "tuning.json"
-    embed = Search.embed
+    embed = TuningSearch.embed
 
     def killed(self, setting, seed, parts):
         if len(self.found.trials) == 14:
             raise MemoryError
         return embed(self, setting, seed, parts)
 
-    monkeypatch.setattr(Search, "embed", killed)
+    monkeypatch.setattr(TuningSearch, "embed", killed)
     with pytest.raises(MemoryError):
         tune(groups, trials=20, output=file, **FEW)
     kept = Tuning.load(file)
     assert tried(kept) == tried(whole)[:14]
     assert not kept.finished
-    monkeypatch.setattr(Search, "embed", embed)
+    monkeypatch.setattr(TuningSearch, "embed", embed)
     before = len(untrained)
     resumed = tune(groups, trials=20, output=file, resume=True, **FEW)
     assert tried(resumed) == tried(whole)
@@ -444,27 +445,27 @@ def test_only_the_same_search_goes_on(groups, untrained, tmp_path):
     file.write_text("{}")
     with pytest.raises(InputError, match="this is not what tuning writes"):
         tune(groups, trials=3, output=file, resume=True, **FEW)
-    with pytest.raises(InputError, match="resume=True needs output=PATH"):
+    with pytest.raises(InputError, match="resume=True needs output="):
         tune(groups, trials=3, resume=True, **FEW)
 
 
 def test_ctrl_c_tells_the_best_so_far_and_keeps_it(folder, brief, interrupts, monkeypatch):
     """A real signal, in a real training."""
-    watch = Search.watch
+    watch = TuningSearch.watch
 
     def press(self, moment):
         if len(self.found.trials) == 2:
             os.kill(os.getpid(), signal.SIGINT)
         watch(self, moment)
 
-    monkeypatch.setattr(Search, "watch", press)
+    monkeypatch.setattr(TuningSearch, "watch", press)
     words = ["edges.txt", "--trials", 5, "-o", "tuning.json", "-d", 8, "--workers", 1]
     result = check(tune_command(*words), 130)
     assert "best of 2 in the search" in result.stdout
     assert "Interrupted before the unseen part" in result.stdout
     assert "interrupted: this is what was found so far; tuning.json keeps it" in result.stderr
     assert len(Tuning.load("tuning.json").trials) == 2
-    monkeypatch.setattr(Search, "watch", watch)
+    monkeypatch.setattr(TuningSearch, "watch", watch)
     check(tune_command(*words, "--resume"))
     assert Tuning.load("tuning.json").finished
 
@@ -473,7 +474,7 @@ def test_ctrl_c_before_anything_was_found_leaves_nothing(folder, interrupts, mon
     def press(self, setting, seed, parts):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Search, "embed", press)
+    monkeypatch.setattr(TuningSearch, "embed", press)
     result = check(tune_command("edges.txt", "--trials", 5, "-o", "tuning.json"), 130)
     assert "no unfinished file is left" in result.stderr
     assert not (folder / "tuning.json").exists()
@@ -520,7 +521,7 @@ def test_the_command_prints_what_the_function_finds(folder, brief):
     assert f"best: no. {found.best.number}" in result.stdout or found.best is found.default
     (command,) = [line for line in result.stdout.splitlines() if "reinforce2vec embed" in line]
     words = ("embed", "edges.txt", "-o", "vectors.npz", "--unweighted")
-    found.source = Source(words, 'r2v.read_graph("edges.txt", weighted=False)', "edges.txt")
+    found.source = GraphReference(words, 'r2v.read_graph("edges.txt", weighted=False)', "edges.txt")
     assert command.strip() == found.command
     assert "\n".join(f"    {line}".rstrip() for line in found.python.splitlines()) in result.stdout
     assert "Validation chose the setting, which flatters it" in result.stdout

@@ -1,6 +1,6 @@
-"""Walks made on a graphics card are those of the CPU, byte for byte.
+"""Walks made on a GPU are those of the CPU, byte for byte.
 
-Where there is no card its place is taken by `emulator`, which runs the same CUDA sources.
+Where there is no GPU, `emulator` runs the same CUDA sources on the CPU.
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ from reinforce2vec import (
     sample_walks,
 )
 from reinforce2vec._util.cuda import device
-from reinforce2vec.walks import sampler as sampling
 from reinforce2vec.walks.cuda import walker as cuda_walks
-from reinforce2vec.walks.cuda.walker import DeviceWalks, bytes_on_card
+from reinforce2vec.walks.cuda.walker import DeviceWalker, bytes_for_device
 from reinforce2vec.walks.scores import exp, make_scores, softmax_weight
 
 KERNELS = {
-    "first_order_walks": FirstOrderWalk(),
-    "second_order_walks": SecondOrderWalk(0.3, 4.0),
-    "open_walks": ReinforcedWalk.paper("js", "ucb"),
-    "capped_walks": ReinforcedWalk.released("js", "ucb"),
-    "reinforced_walks": ReinforcedWalk("vertex", "ucb"),
+    "first_order": FirstOrderWalk(),
+    "second_order": SecondOrderWalk(0.3, 4.0),
+    "open": ReinforcedWalk.paper("js", "ucb"),
+    "capped": ReinforcedWalk.released("js", "ucb"),
+    "reinforced": ReinforcedWalk("vertex", "ucb"),
 }
 REMEMBERING = {
     "open": ReinforcedWalk.paper("kl", "ucb"),
@@ -60,7 +59,7 @@ EXTREMES = {  # weights that the tables do not hold, or that no floating-point n
 
 
 @pytest.fixture(autouse=True)
-def card(cuda):
+def gpu(cuda):
     """Every test here needs one."""
     return cuda
 
@@ -142,7 +141,7 @@ def test_walks_on_a_skewed_graph_are_the_same(kernel, directed):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_offsets_of_64_bits_give_the_same_walks(kernel, monkeypatch):
-    monkeypatch.setattr(cuda_walks, "is_wide", lambda graph: True)
+    monkeypatch.setattr(cuda_walks, "_is_wide", lambda graph: True)
     for graph in (toy_graphs.random_graph(), toy_graphs.weighted()):
         assert_same(graph, KERNELS[kernel])
 
@@ -164,10 +163,10 @@ def test_walks_on_tiny_graphs_are_the_same(graph):
 
 
 @pytest.mark.parametrize("name", ["facebook", "ca-astroph", "blogcatalog", "ppi", "dblp"])
-def test_walks_on_the_graphs_of_the_paper_are_the_same(name, card):
+def test_walks_on_the_graphs_of_the_paper_are_the_same(name, gpu):
     graph = load_real(name).graph
     few = graph.ids[:: graph.n_nodes // 40]
-    starts = None if card == "device" else few
+    starts = None if gpu == "device" else few
     for walk in (*KERNELS.values(), *PRESETS.values()):
         assert_same(graph, walk, starts=starts, per_node=1)
 
@@ -198,7 +197,7 @@ def test_scores_have_the_same_bits(reward, path, tabled):
     powers, weights = cp.empty(x.size), cp.empty((decisions, counts, counts))
     source = (files("reinforce2vec.walks.cuda") / "scores.cu").read_text(encoding="utf-8")
     module = cp.RawModule(code=source + SCORE, options=("--std=c++17", "--fmad=false"))
-    arguments = (*cuda_walks.arguments_of(scores), cp.asarray(x), powers, np.int32(x.size))
+    arguments = (*cuda_walks._arguments_of(scores), cp.asarray(x), powers, np.int32(x.size))
     module.get_function("score")((1,), (128,), (*arguments, weights, np.int32(counts)))
     np.testing.assert_array_equal(powers.get(), [exp(one) for one in x])
     np.testing.assert_array_equal(
@@ -232,8 +231,8 @@ def test_a_thread_forgets_a_walk_before_the_next(walk, monkeypatch):
 def test_no_more_threads_remember_than_there_is_room_for(monkeypatch):
     monkeypatch.setattr(cuda_walks, "SCRATCH_BYTES", 1)
     sampler = WalkSampler(toy_graphs.line(), ReinforcedWalk("vertex"), backend="cuda", length=5)
-    memory = cuda_walks.memory_for(sampler, device.properties())
-    assert cuda_walks.threads_for(sampler, memory, device.properties()) == 1
+    memory = cuda_walks._memory_for(sampler.task, device.properties())
+    assert cuda_walks._threads_for(sampler.task, memory, device.properties()) == 1
     assert_same(toy_graphs.line(), ReinforcedWalk("vertex"), length=5)
 
 
@@ -294,14 +293,14 @@ def test_progress_is_reported_and_an_interrupt_ends_between_chunks(monkeypatch):
 @pytest.mark.parametrize("graph_name", ["random_graph", "weighted_arcs"])
 @pytest.mark.parametrize("length", [40, 130])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_the_estimate_is_what_the_card_holds(kernel, length, graph_name):
+def test_the_estimate_is_what_the_gpu_holds(kernel, length, graph_name):
     graph = TOY_GRAPHS[graph_name]()
     sampler = WalkSampler(graph, KERNELS[kernel], length=length, backend="cuda")
-    assert sampler.plan.kernel.__name__ == kernel
-    walker = DeviceWalks(sampler)
+    assert sampler.plan.kernel.value == kernel
+    walker = DeviceWalker(sampler.task)
     held = (*walker._graph, *walker._starts, *walker._settings)
-    on_card = sum(array.nbytes for array in held if not isinstance(array, np.generic))
-    assert bytes_on_card(sampler) <= on_card <= bytes_on_card(sampler) + 64
+    held_bytes = sum(array.nbytes for array in held if not isinstance(array, np.generic))
+    assert bytes_for_device(sampler.task) <= held_bytes <= bytes_for_device(sampler.task) + 64
 
 
 def no_room(monkeypatch):
@@ -317,18 +316,18 @@ def test_a_graph_that_does_not_fit_is_refused_with_the_figures(monkeypatch):
 # -- which backend -------------------------------------------------------------------------------
 
 
-def test_auto_takes_the_card_for_many_walks_unless_threads_are_named(monkeypatch):
+def test_auto_takes_the_gpu_for_many_walks_unless_threads_are_named(monkeypatch):
     graph = toy_graphs.star()
     assert WalkSampler(graph).backend == "cpu"
-    monkeypatch.setattr(sampling, "CARD_STEPS", 8 * 80 * 40)
+    monkeypatch.setitem(device.LEAST_WORK, "walks", 8 * 80 * 40)
     assert WalkSampler(graph).backend == "cuda"
     assert WalkSampler(graph, per_node=79).backend == "cpu"
     assert WalkSampler(graph, workers=2).backend == "cpu"
     assert WalkSampler(graph, backend="cpu").backend == "cpu"
 
 
-def test_auto_takes_the_cpu_where_the_card_has_no_room(monkeypatch):
-    monkeypatch.setattr(sampling, "CARD_STEPS", 0)
+def test_auto_takes_the_cpu_where_the_gpu_has_no_room(monkeypatch):
+    monkeypatch.setitem(device.LEAST_WORK, "walks", 0)
     no_room(monkeypatch)
     sampler = WalkSampler(toy_graphs.star(), length=6)
     np.testing.assert_array_equal(

@@ -5,17 +5,15 @@ import pytest
 from numba import njit
 
 from reinforce2vec import Graph, rmat
-from reinforce2vec.walks.cpu.neighbors import find_arc, find_edge
+from reinforce2vec.walks.cpu.neighbors import Arcs, find_arc, find_edge
 
 
 @njit
-def all_found(indptr, indices, directed, found_arcs, found_edges):
-    for source in range(indptr.size - 1):
-        for target in range(indptr.size - 1):
-            found_arcs[source, target] = find_arc(indptr, indices, source, np.int32(target))
-            found_edges[source, target] = find_edge(
-                indptr, indices, directed, np.int32(source), np.int32(target)
-            )
+def all_found(graph, found_arcs, found_edges):
+    for source in range(graph.indptr.size - 1):
+        for target in range(graph.indptr.size - 1):
+            found_arcs[source, target] = find_arc(graph, source, np.int32(target))
+            found_edges[source, target] = find_edge(graph, np.int32(source), np.int32(target))
 
 
 def sparse(n: int, m: int, seed: int, directed: bool) -> Graph:
@@ -44,7 +42,7 @@ def test_every_edge_and_no_other_is_found(name):
     adjacency = graph.to_scipy().toarray() > 0
     arcs = np.empty(adjacency.shape, np.int64)
     edges = np.empty(adjacency.shape, np.int64)
-    all_found(graph.indptr, graph.indices, graph.directed, arcs, edges)
+    all_found(Arcs(graph.indptr, graph.indices, graph.directed), arcs, edges)
     np.testing.assert_array_equal(arcs >= 0, adjacency)
     np.testing.assert_array_equal(edges >= 0, adjacency)
     sources, targets = np.nonzero(adjacency)

@@ -1,4 +1,4 @@
-"""Matrices and their parts."""
+"""Arrays: blocks of rows, and digests of contents."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
-"""A vector a row."""
+"""One vector per row."""
 
-BLOCK_BYTES = 1 << 22  # what is worked on at a time
+BLOCK_BYTES = 1 << 22  # of a matrix to work on at a time
 
 
 def row_blocks(matrix: NDArray[Any]) -> Iterator[slice]:
-    """The rows of a matrix in parts of about BLOCK_BYTES."""
+    """Yield slices of the rows of a matrix, each of about BLOCK_BYTES."""
     rows = max(1, BLOCK_BYTES // (matrix.shape[1] * matrix.itemsize))
     for first in range(0, len(matrix), rows):
         yield slice(first, first + rows)
 
 
 def digest(*arrays: Any) -> str:
-    """A short name for the contents of some arrays."""
+    """Return a digest of the contents of arrays; files store it, so its value must not change."""
     found = hashlib.blake2b(digest_size=16)
     for array in arrays:
         if array is None:

@@ -1,4 +1,4 @@
-"""Checks of single parameters: what is wrong with one is said in a sentence."""
+"""Checks of single arguments. Each raises an InputError that names the parameter and its value."""
 
 from __future__ import annotations
 
@@ -11,18 +11,35 @@ from .errors import InputError
 
 
 def check_count(name: str, value: Any, least: int) -> int:
-    """An integer of at least so much."""
+    """Return an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} must be an integer of at least {least}, not {value!r}")
+        raise InputError(
+            f"{name} must be an integer of at least {least}, not {value!r}",
+            parameter=name,
+            value=value,
+        )
     return int(value)
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> Any:
-    """One of several words."""
+    """Return one of several strings."""
     listed = tuple(choices)
     if value not in listed:
-        raise InputError(f"{name} must be one of {', '.join(listed)}, not {value!r}")
+        raise InputError(
+            f"{name} must be one of {', '.join(listed)}, not {value!r}",
+            parameter=name,
+            value=value,
+        )
     return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(
+            f"{name} must be True or False, not {value!r}", parameter=name, value=value
+        )
+    return bool(value)
 
 
 def check_number(
@@ -32,10 +49,12 @@ def check_number(
     above: float = -np.inf,
     most: float = np.inf,
 ) -> float:
-    """A finite number within bounds."""
+    """Return a finite number within bounds."""
     number = isinstance(value, (int, float, np.integer, np.floating))
     if not number or not (value >= least and value > above and value <= most and value < np.inf):
         wanted = f"above {above:g}" if above > -np.inf else f"at least {least:g}"
         limit = f" and at most {most:g}" if most < np.inf else ""
-        raise InputError(f"{name} must be a number {wanted}{limit}, not {value!r}")
+        raise InputError(
+            f"{name} must be a number {wanted}{limit}, not {value!r}", parameter=name, value=value
+        )
     return float(value)

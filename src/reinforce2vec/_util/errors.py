@@ -1,11 +1,56 @@
-"""The one error a user can cause."""
+"""The errors that users can cause, with the parameters that they are about."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+_SIMPLE = (bool, int, float, str, type(None))  # types that every process can unpickle
+
 
 class InputError(ValueError):
-    """Something the user gave cannot be used; the message says what, where and what to do."""
+    """Something the user gave cannot be used; the message says what, where and what to do.
+
+    The message names parameters as Python does. The attributes repeat them as data, so that the
+    command line can name its options instead.
+
+    Parameters
+    ----------
+    message : str
+        One sentence.
+    parameter : str, optional
+        The parameter that is at fault; the message names it.
+    value : optional
+        What was given for it. An error that is pickled keeps numbers and strings, and `repr` of
+        any other value.
+    settings : iterable of (str, value)
+        Parameters that the message names together with a value, as :func:`python_setting` spells
+        them: `("weighted", False)` for `weighted=False`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        parameter: str | None = None,
+        value: Any = None,
+        settings: Iterable[tuple[str, Any]] = (),
+    ) -> None:
+        super().__init__(message)
+        self.parameter, self.value, self.settings = parameter, value, tuple(settings)
+
+    def data(self) -> dict[str, Any]:
+        """Return what the error carries beside its message, to build another one from it."""
+        return {"parameter": self.parameter, "value": self.value, "settings": self.settings}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        value = self.value if isinstance(self.value, _SIMPLE) else repr(self.value)
+        return _rebuild, (type(self), self.args, self.data() | {"value": value})
+
+
+def _rebuild(kind: type[InputError], args: tuple[Any, ...], data: dict[str, Any]) -> InputError:
+    return kind(*args, **data)
 
 
 class UnknownNode(InputError, KeyError):
@@ -14,15 +59,32 @@ class UnknownNode(InputError, KeyError):
     __str__ = InputError.__str__
 
 
+def python_setting(parameter: str, value: Any) -> str:
+    """Spell a parameter and its value as an argument in Python; `...` stands for any value.
+
+    >>> python_setting("backend", "cpu"), python_setting("key", ...)
+    ('backend="cpu"', 'key=...')
+    """
+    if value is ...:
+        return f"{parameter}=..."
+    if isinstance(value, str):
+        return f'{parameter}="{value}"'
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{parameter}={value:g}"
+    return f"{parameter}={value}"
+
+
 def missing(package: str, extra: str, purpose: str) -> InputError:
-    """An optional package is not installed: say what it is for and how to get it."""
+    """Return the error for an optional package that is not installed: what it is for, and how to
+    get it.
+    """
     return InputError(
         f"{purpose} needs {package}, which is not installed: pip install 'reinforce2vec[{extra}]'"
     )
 
 
 def pandas_for(purpose: str) -> Any:
-    """The package pandas, if it is installed."""
+    """Import pandas; InputError, with the purpose, if it is not installed."""
     try:
         return import_module("pandas")
     except ImportError:

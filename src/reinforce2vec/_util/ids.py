@@ -1,4 +1,4 @@
-"""Numbering node ids of any kind 0, 1, 2, ... in the order in which they first appear."""
+"""Node ids: numbering them 0, 1, 2, ... in order of first appearance, and finding them again."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import compiled
 from .errors import InputError, UnknownNode
 
 Ids = NDArray[np.int64] | NDArray[np.object_]
@@ -20,27 +20,30 @@ class NamedRows(Protocol):
 
     @property
     def ids(self) -> Ids:
-        """The ids, in row order."""
+        """Node ids, in row order."""
 
     def row(self, node: Hashable) -> int:
-        """Row number of a node id."""
+        """Return the row number of a node id."""
 
     def __contains__(self, node: Hashable) -> bool: ...
 
     def __len__(self) -> int: ...
 
 
-FIRST_ROOM = 1 << 11
+INITIAL_CAPACITY = 1 << 11
 ONE = np.uint64(1)
 
 
-# -- all at once -----------------------------------------------------------------------------
+# -- ids of any kind -------------------------------------------------------------------------
 
 
 def number_objects(
     known: Sequence[Hashable], edges: Sequence[Sequence[Hashable]]
 ) -> tuple[NDArray[np.int32], Ids]:
-    """Number ids of any hashable kind by first appearance, `known` ones first."""
+    """Number ids of any hashable kind by first appearance, `known` ones first.
+
+    Returns the numbers of `known` and then of all ends of `edges`, and the distinct ids.
+    """
     numbers: dict[Hashable, int] = {}
     try:
         codes = [
@@ -55,7 +58,7 @@ def number_objects(
 
 
 def is_missing(name: Any) -> bool:
-    """Whether a name is None, NaN, or pandas' NA, which will not even say whether it differs."""
+    """Return whether a name is None, NaN, or pandas' NA, which cannot be compared."""
     try:
         return name is None or bool(name != name)
     except TypeError:
@@ -63,12 +66,12 @@ def is_missing(name: Any) -> bool:
 
 
 def fits_int64(node: Hashable) -> bool:
-    """Whether an id is an integer that a 64-bit number holds."""
+    """Return whether an id is an integer that fits in 64 bits."""
     return type(node) is int and -(2**63) <= node < 2**63
 
 
 def as_ids(ids: Sequence[Hashable]) -> Ids:
-    """Node ids as an array: int64 where all are integers, else objects."""
+    """Return node ids as an array: int64 if all are integers, else objects."""
     if all(isinstance(node, (int, np.integer)) and not isinstance(node, bool) for node in ids):
         try:
             return np.array(ids, np.int64)
@@ -80,16 +83,16 @@ def as_ids(ids: Sequence[Hashable]) -> Ids:
 
 
 def number_integers(values: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Number integer ids; returns the numbers and the distinct ids."""
+    """Number integer ids; return the numbers and the distinct ids."""
     table = IntegerIds()
     return table.number(values), table.ids()
 
 
-# -- the way back ----------------------------------------------------------------------------
+# -- finding rows by id ----------------------------------------------------------------------
 
 
 class Lookup:
-    """Finds the row numbers of node ids; `home` is where an error says that one is missing."""
+    """Finds row numbers of node ids; `home` is what errors call the place to which ids belong."""
 
     def __init__(self, ids: Ids, home: str) -> None:
         """Make a dictionary of the ids."""
@@ -97,14 +100,14 @@ class Lookup:
         self._home = home
 
     def row(self, node: Hashable) -> int:
-        """Row number of a node id; UnknownNode if it has none."""
+        """Return the row number of a node id; UnknownNode if there is no such id."""
         try:
             return self._row_of[node]
         except (KeyError, TypeError):
             raise UnknownNode(f"node {node!r} is not in {self._home}") from None
 
     def rows(self, nodes: Iterable[Hashable]) -> NDArray[np.int32]:
-        """Row numbers of many node ids."""
+        """Return the row numbers of node ids."""
         listed = nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
         return np.fromiter((self.row(node) for node in listed), np.int32)
 
@@ -113,27 +116,27 @@ class Lookup:
 
 
 # -- kernels -------------------------------------------------------------------------------------
-# This one and number_tokens in files/tokens.py number ids 0, 1, 2, ... by first appearance,
-# beginning at the item `start` and going on from the n ids that are known already, through an
-# open-addressing hash table (-1: free). They return before an id for which there is no room: how
-# far they came, and the new n. (Making room in the kernels would cost half their speed: numba then
-# cannot keep the arrays in registers.)
+# _number_values and _number_tokens in files/_tokens.py number ids 0, 1, 2, ... by first appearance,
+# from the item `start` on and after the n ids that are known already, with an open-addressing hash
+# table (-1: free). They stop at an id for which there is no room and return how far they came and
+# the new n. (Growing the arrays in a kernel would halve its speed: numba then cannot keep them in
+# registers.)
 
 
-@njit(cache=True, nogil=True)
-def mixed(h):
-    """Spread the bits of a 64-bit number: the finalizer of MurmurHash3."""
+@compiled
+def mix_hash(h):
+    """Mix the bits of a 64-bit number: the finalizer of MurmurHash3."""
     h = (h ^ (h >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
     h = (h ^ (h >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
     return h ^ (h >> np.uint64(33))
 
 
-@njit(cache=True, nogil=True)
-def number_values(values, start, codes, slots, ids, n):
-    """Number integers. A slot holds a row number into `ids`, whose size is the room there is."""
+@compiled
+def _number_values(values, start, codes, slots, ids, n):
+    """Number integers; a slot holds a row number into `ids`, whose size is the capacity."""
     mask = np.uint64(slots.size - 1)
     for i in range(start, values.size):
-        slot = mixed(np.uint64(values[i])) & mask
+        slot = mix_hash(np.uint64(values[i])) & mask
         while slots[slot] >= 0 and ids[slots[slot]] != values[i]:
             slot = (slot + ONE) & mask
         if slots[slot] < 0:
@@ -146,11 +149,11 @@ def number_values(values, start, codes, slots, ids, n):
     return values.size, n
 
 
-# -- integers, fast -------------------------------------------------------------------------------
+# -- integer ids ----------------------------------------------------------------------------------
 
 
-def with_room(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:
-    """A larger copy of an array."""
+def enlarged(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:
+    """Return a copy of an array's first `used` items with room for `size` items."""
     larger = np.empty(size, array.dtype)
     larger[:used] = array[:used]
     return larger
@@ -161,17 +164,17 @@ class IntegerIds:
 
     n = 0
 
-    def __init__(self, room: int = FIRST_ROOM) -> None:
+    def __init__(self, room: int = INITIAL_CAPACITY) -> None:
         """Make an empty table; it grows by itself."""
         self.slots = np.full(2 * room, -1, np.int32)
         self.known = np.empty(room, np.int64)
 
     def number(self, values: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Row numbers of ids, new ones numbered as they come."""
+        """Return row numbers of ids; new ones are numbered as they come."""
         codes = np.empty(values.size, np.int32)
         done = 0
         while True:
-            done, self.n = number_values(values, done, codes, self.slots, self.known, self.n)
+            done, self.n = _number_values(values, done, codes, self.slots, self.known, self.n)
             if done == values.size:
                 return codes
             self._grow()
@@ -182,5 +185,5 @@ class IntegerIds:
         self.slots, self.known = larger.slots, larger.known
 
     def ids(self) -> NDArray[np.int64]:
-        """The ids in the order of their numbers."""
+        """Return the ids in the order of their numbers."""
         return self.known[: self.n].copy()

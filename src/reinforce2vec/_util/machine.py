@@ -1,10 +1,15 @@
-"""What the machine has: processors and memory."""
+"""What the machine has: CPUs and memory."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
+
+from .errors import InputError
+from .progress import readable_bytes
 
 GROUPS_OF_THIS_PROCESS = Path("/proc/self/cgroup")
 CGROUPS = (
@@ -17,29 +22,74 @@ CGROUPS = (
 
 
 def available_cpus() -> int:
-    """Processors this process may use."""
+    """Return how many CPUs this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def available_bytes() -> int | None:
-    """Memory that can still be taken without swapping; None where the system does not tell."""
+    """Return the memory that can be allocated without swapping; None if the system hides it."""
     free = _kilobytes(Path("/proc/meminfo"), "MemAvailable")
     limits = [] if free is None else [free]
     for root, most, used, cache in CGROUPS:  # a container may have less than its machine
         for folder in _own_groups(Path(root)):
             try:
                 taken = int((folder / used).read_text())
-                taken -= _entry(folder / "memory.stat", cache) or 0  # given back on demand
+                taken -= _entry(folder / "memory.stat", cache) or 0  # the system frees it on demand
                 limits.append(max(0, int((folder / most).read_text()) - taken))
             except (OSError, ValueError):  # no such file, or "max"
                 continue
     return min(limits, default=None)
 
 
+class Advice(NamedTuple):
+    """What to do about too little memory, and the settings that the text names."""
+
+    text: str
+    settings: tuple[tuple[str, Any], ...] = ()
+
+
+def _usual_advice(missing: int) -> Advice:
+    return Advice("use fewer dimensions, a smaller graph or a larger machine")
+
+
+def check_memory(
+    needed: int,
+    what: str,
+    advise: Callable[[int], Advice] = _usual_advice,
+    *,
+    free: int | None = None,
+    place: str = "memory",
+) -> None:
+    """Raise InputError, with figures, if more memory is needed than is free.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes.
+    what : str
+        What needs them: the subject of the error's sentence.
+    advise : callable
+        Gets the number of missing bytes, and returns what to do about it.
+    free : int, optional
+        Bytes that are free; by default those of the machine, where it reports them.
+    place : str
+        What is too small.
+    """
+    if free is None:
+        free = available_bytes()
+    if free is not None and needed > free:
+        advice = advise(needed - free)
+        raise InputError(
+            f"{what} needs about {readable_bytes(needed)} of {place}, and "
+            f"{readable_bytes(max(free, 0))} are free: {advice.text}",
+            settings=advice.settings,
+        )
+
+
 def _own_groups(root: Path) -> list[Path]:
-    """Folders of all control groups around this process."""
+    """Return the folders of all control groups that this process belongs to."""
     try:
         lines = GROUPS_OF_THIS_PROCESS.read_text().splitlines()
     except OSError:
@@ -53,7 +103,7 @@ def _own_groups(root: Path) -> list[Path]:
 
 
 def peak_bytes() -> int:
-    """The most memory this process has had; 0 where the system does not tell."""
+    """Return the most memory this process has used; 0 if the system hides it."""
     # before getrusage, which also counts the process that started this one
     peak = _kilobytes(Path("/proc/self/status"), "VmHWM")
     if peak is not None:
@@ -67,13 +117,13 @@ def peak_bytes() -> int:
 
 
 def _kilobytes(path: Path, name: str) -> int | None:
-    """An entry of one of Linux's tables, in bytes."""
+    """Return an entry of one of Linux's tables, in bytes."""
     entry = _entry(path, name)
     return None if entry is None else 1024 * entry
 
 
 def _entry(path: Path, name: str) -> int | None:
-    """The number behind a name in one of Linux's tables."""
+    """Return the number behind a name in one of Linux's tables."""
     try:
         lines = path.read_text().splitlines()
     except OSError:

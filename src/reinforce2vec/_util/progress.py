@@ -1,4 +1,4 @@
-"""A line on the terminal that tells how far a long job is; silence elsewhere."""
+"""Progress on the terminal: one line that is written over and over. Also numbers in words."""
 
 from __future__ import annotations
 
@@ -11,63 +11,109 @@ from typing import TextIO
 Report = Callable[[int, int], None]
 """Called with how much is done and how much there is to do."""
 
-_EVERY = 0.2  # seconds between two updates of the line
+
+class ProgressLine:
+    """The line on the terminal that shows how far a long job is; no output where there is none.
+
+    Everything that shows progress uses it.
+
+    Parameters
+    ----------
+    wanted : bool
+        False writes nothing.
+    stream : file, optional
+        Where to write; standard error by default.
+    every : float
+        Seconds between two updates, for those who ask :meth:`due`.
+    log_every : float, optional
+        Seconds between two lines in a stream that is no terminal; by default it gets none.
+    """
+
+    def __init__(
+        self,
+        wanted: bool = True,
+        stream: TextIO | None = None,
+        *,
+        every: float = 0.2,
+        log_every: float | None = None,
+    ) -> None:
+        self._stream = (sys.stderr if stream is None else stream) if wanted else None
+        self.on_terminal = self._stream is not None and self._stream.isatty()
+        self._every = every if self.on_terminal else log_every
+        self._next = time.perf_counter() + (0.0 if self.on_terminal else log_every or 0.0)
+        self._shown = ""
+
+    def due(self) -> bool:
+        """Return whether it is time for an update; it then is not before the next interval."""
+        now = time.perf_counter()
+        if self._stream is None or self._every is None or now < self._next:
+            return False
+        self._next = now + self._every
+        return True
+
+    def show(self, text: str) -> None:
+        """Replace the line by a text, as far as it fits; without a terminal, append it."""
+        if self._stream is None or text == self._shown:
+            return
+        self._shown = text
+        if self.on_terminal:
+            width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
+            self._stream.write(f"\r\033[K{text[:width]}")
+            self._stream.flush()
+        elif self._every is not None:
+            self._stream.write(f"{text}\n")
+            self._stream.flush()
+
+    def clear(self) -> None:
+        """Empty the line on the terminal."""
+        if self.on_terminal and self._stream is not None:
+            self._shown = ""
+            self._stream.write("\r\033[K")
+            self._stream.flush()
 
 
 def terminal_progress(
     what: str,
     unit: str,
-    stream: TextIO | None = None,
+    wanted: bool = True,
     *,
     began_at: int = 0,
     more: Callable[[], str] = lambda: "",
 ) -> Report:
-    """A report that keeps one line up to date, with speed and time left, if there is a terminal.
+    """Return a report that keeps a line on the terminal up to date, with speed and time left.
 
     Parameters
     ----------
     what : str
-        Name of the job, in front of the line.
+        Name of the job, at the beginning of the line.
     unit : str
         What is counted.
-    stream : file, optional
-        Where to write; standard error by default.
+    wanted : bool
+        False returns a report that writes nothing.
     began_at : int
-        How much was done before, which says nothing about the speed.
+        How much was done before, which does not count for the speed.
     more : callable
-        Gives what else to say, in front of the time left.
+        Returns what else to show, in front of the time left.
     """
-    out = sys.stderr if stream is None else stream
-    if out is None or not out.isatty():
+    line = ProgressLine(wanted)
+    if not line.on_terminal:
         return lambda done, total: None
     began = time.perf_counter()
-    last = began - _EVERY
 
     def report(done: int, total: int) -> None:
-        nonlocal last
-        now = time.perf_counter()
         if done >= total:
-            write_over(out)
-        elif now - last >= _EVERY:
-            last = now
-            speed = (done - began_at) / max(now - began, 1e-9)
+            line.clear()
+        elif line.due():
+            speed = (done - began_at) / max(time.perf_counter() - began, 1e-9)
             left = clock((total - done) / speed) if speed else "?"
             share = done / max(total, 1)
-            line = f"{what} {share:4.0%}  {readable(speed)} {unit}/s  {more()}{left} left"
-            write_over(out, line)
+            line.show(f"{what} {share:4.0%}  {readable(speed)} {unit}/s  {more()}{left} left")
 
     return report
 
 
-def write_over(terminal: TextIO, text: str = "") -> None:
-    """Put a text in place of the line that is there, as far as it has room."""
-    width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
-    terminal.write(f"\r\033[K{text[:width]}")
-    terminal.flush()
-
-
 def readable(number: float) -> str:
-    """A quantity in three digits: 41.3 million, 12,300."""
+    """Return a quantity in three digits: 41.3 million, 12,300."""
     for size, name in ((1e9, " billion"), (1e6, " million")):
         if number >= size:
             return f"{number / size:.3g}{name}"
@@ -75,7 +121,7 @@ def readable(number: float) -> str:
 
 
 def readable_bytes(size: float) -> str:
-    """A size in bytes as a person writes it."""
+    """Return a size in bytes with its unit."""
     if size < 1000:
         return f"{size:.0f} bytes"
     for unit in ("kB", "MB", "GB"):
@@ -86,12 +132,12 @@ def readable_bytes(size: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: 1 node, 2,000 nodes, 3 classes."""
+    """Return a number of things: 1 node, 2,000 nodes, 3 classes."""
     return f"{number:,} {noun}" + ("" if number == 1 else "es" if noun.endswith("s") else "s")
 
 
 def clock(seconds: float) -> str:
-    """Seconds as minutes and seconds, or hours, minutes and seconds."""
+    """Return seconds as minutes and seconds, or hours, minutes and seconds."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

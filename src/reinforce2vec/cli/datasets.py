@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from . import options
-from .shape import examples
-from .speech import FAILURE, USAGE, print_json, sentences
+from . import _options as options
+from ._app import examples
+from ._messages import FAILURE, USAGE, exit_code, print_json
 
 if TYPE_CHECKING:
-    from ..datasets.registry import Entry
+    from ..datasets.registry import DatasetEntry
 
 EPILOG = examples("datasets", "datasets --download facebook ppi", "datasets ppi --json")
-ROW = "{:<12} {:>7} {:>8} {:>8}  {}"
+_ROW = "{:<12} {:>7} {:>8} {:>8}  {}"
 
 
 def datasets(
@@ -26,43 +26,42 @@ def datasets(
     ] = None,
     data_dir: options.DataDir = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Fetch those that are not here, and check them.")
+        bool, typer.Option("--download", help="Download those that are not here, and check them.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:
     """List the data sets of the paper: what they are, and where they are."""
-    with sentences(USAGE):
+    with exit_code(USAGE):
         from ..datasets import load_dataset
-        from ..datasets.loading import places_of
+        from ..datasets.loading import find_files
         from ..datasets.registry import REGISTRY, registered
 
-        entries = [registered(name) for name in names or REGISTRY]
         if download and data_dir is not None:
             raise InputError(
-                "--download keeps what it fetches where all are kept, not in --data-dir: give one "
-                "of them"
+                "--download writes to the cache folder, not to --data-dir: give one of them"
             )
-        places = [places_of(entry, data_dir) for entry in entries]
-    with sentences(FAILURE):
+    with exit_code(FAILURE):
+        entries = [registered(name) for name in names or REGISTRY]
+        places = [find_files(entry, data_dir) for entry in entries]
         if download:
             for entry, paths in zip(entries, places, strict=True):
                 if None in paths:
                     load_dataset(entry.name)
-            places = [places_of(entry) for entry in entries]
+            places = [find_files(entry) for entry in entries]
         found = list(zip(entries, places, strict=True))
         if as_json:
-            print_json(context, datasets=[facts(*one) for one in found])
+            print_json(context, datasets=[_facts(*one) for one in found])
         else:
-            typer.echo("\n".join(table(found, data_dir)))
+            typer.echo("\n".join(_table(found, data_dir)))
 
 
-def table(found: list[tuple[Entry, list[Path | None]]], data_dir: Path | None) -> list[str]:
-    """Two lines for each data set: what it is, and where it is."""
-    lines = [ROW.format("name", "nodes", "edges", "classes", "what it is")]
+def _table(found: list[tuple[DatasetEntry, list[Path | None]]], data_dir: Path | None) -> list[str]:
+    """Return two lines for each data set: what it is, and where it is."""
+    lines = [_ROW.format("name", "nodes", "edges", "classes", "what it is")]
     for entry, paths in found:
         sizes = [f"{entry.graph.nodes:,}", f"{entry.graph.edges:,}"]
         sizes.append("-" if entry.labels is None else f"{entry.labels.classes:,}")
-        lines.append(ROW.format(entry.name, *sizes, entry.title))
+        lines.append(_ROW.format(entry.name, *sizes, entry.title))
         here = [str(path) for path in paths if path is not None]
         if None in paths and data_dir is None:
             here.append(f"not here: would be downloaded from {entry.sources[0].host}")
@@ -72,8 +71,8 @@ def table(found: list[tuple[Entry, list[Path | None]]], data_dir: Path | None) -
     return lines
 
 
-def facts(entry: Entry, paths: list[Path | None]) -> dict[str, Any]:
-    """What a program may want to know of a data set."""
+def _facts(entry: DatasetEntry, paths: list[Path | None]) -> dict[str, Any]:
+    """Return what JSON has on a data set."""
     return {
         "name": entry.name,
         "title": entry.title,

@@ -1,4 +1,4 @@
-"""The command `demo`: the main job, told in figures, on graphs without a file."""
+"""The command `demo`: the whole pipeline on built-in graphs, with figures."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from . import options
-from .shape import examples
-from .speech import FAILURE, USAGE, check_folder_for_results, print_json, sentences
+from . import _options as options
+from ._app import examples
+from ._messages import FAILURE, USAGE, check_results_folder, exit_code, print_json
 
 EPILOG = examples("demo", "demo -o demo-output")
 
@@ -21,7 +21,7 @@ def demo(
         typer.Option(
             *("--output", "--out", "-o"),
             metavar="FOLDER",
-            help="Where the files go; made if it is not there.",
+            help="Folder for the files; created if needed.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = Path("demo-output"),
@@ -29,14 +29,13 @@ def demo(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show the whole way on a built-in graph: walks, vectors, scores and a picture."""
-    with sentences(USAGE):
-        check_folder_for_results(output)
-    with sentences(FAILURE):
-        from .demo_steps import tell
+    """Run the whole pipeline on a built-in graph: walks, vectors, scores and a picture."""
+    with exit_code(USAGE):
+        check_results_folder(output)
+    with exit_code(FAILURE):
+        from ._demo_steps import run_demo
 
-        files = tell(
-            output, lambda line: None if quiet else typer.echo(line, err=as_json), data_dir
-        )
+        write = None if quiet else (lambda line: typer.echo(line, err=as_json))
+        files = run_demo(output, write, data_dir)
         if as_json:
             print_json(context, files=files)

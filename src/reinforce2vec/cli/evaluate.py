@@ -8,39 +8,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from . import options
-from .embed import embed
-from .shape import App, examples
-from .sources import (
-    GraphOrDataset,
-    check_folder,
+from .._util.parameters import PROTOCOLS
+from . import _options as options
+from ._app import App, examples
+from ._inputs import (
+    GraphArgument,
     check_graph,
+    check_input,
     is_dataset,
-    known_graph,
-    known_labels,
-    known_vectors,
-    with_labels,
+    read_input_graph,
+    read_input_labels,
+    read_input_vectors,
+    read_labelled_dataset,
 )
-from .speech import FAILURE, USAGE, print_json, sentences
+from ._messages import FAILURE, USAGE, exit_code, print_json
+from ._options import EVALUATION, GRAPH_OPTIONS, MODEL_OPTIONS
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
     from ..evaluation.results import Evaluation
 
-MODEL_OPTIONS = (*options.LEARNING_OPTIONS, "kind", *options.WALK_OPTIONS)
-PROTOCOLS = ("shared", "transfer")
+app = App(help="Measure how good vectors are: for predicting links, or for classifying nodes.")
 
-PROTOCOL = "The evaluation"  # a group of options
-
-app = App(help="Measure how good vectors are: do they tell missing edges, or the labels of nodes?")
-
-Seeds = Annotated[
+_Seeds = Annotated[
     int,
     typer.Option(
         metavar="N",
         min=1,
-        help="Runs; told are their mean and spread.",
-        rich_help_panel=PROTOCOL,
+        help="Number of runs; the mean and the standard deviation are reported.",
+        rich_help_panel=EVALUATION,
     ),
 ]
 
@@ -52,10 +48,10 @@ Seeds = Annotated[
         "evaluate link-prediction facebook --walks-per-node 10 --smooth --json",
     )
 )
-@options.borrowed(embed, (*MODEL_OPTIONS, *options.GRAPH_OPTIONS))
+@options.shared(*MODEL_OPTIONS, *GRAPH_OPTIONS)
 def link_prediction(
     context: typer.Context,
-    graph: GraphOrDataset,
+    graph: GraphArgument,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     protocol: Annotated[
@@ -65,7 +61,7 @@ def link_prediction(
             "test it. transfer, as in the paper's tables: trained on one embedding, tested on "
             "another. Numbers of the two cannot be compared.",
             *PROTOCOLS,
-            group=PROTOCOL,
+            group=EVALUATION,
         ),
     ] = "shared",
     fraction: Annotated[
@@ -75,34 +71,39 @@ def link_prediction(
             min=0,
             max=1,
             help="Share of the edges to hold out.",
-            rich_help_panel=PROTOCOL,
+            rich_help_panel=EVALUATION,
         ),
     ] = 0.5,
-    seeds: Seeds = 3,
+    seeds: _Seeds = 3,
     data_dir: options.DataDir = None,
 ) -> None:
     """Hold out edges, embed the rest of the graph, and predict them.
 
-    Prints area under the ROC curve and average precision, in percent, for each way to make
-    features of a pair. The other options say how to embed, as for embed.
+    Prints the area under the ROC curve and average precision, in percent, for each operator that
+    makes features of a pair. The other options are those of embed.
     """
-    with sentences(USAGE):
+    with exit_code(USAGE):
         from .._util.checks import check_choice
 
         check_choice("protocol", protocol, PROTOCOLS)
         if fraction == 0:
-            raise InputError("fraction must be above 0: something must be held out")
+            raise InputError(
+                "fraction must be above 0: some edges must be held out",
+                parameter="fraction",
+                value=0,
+            )
         named = check_graph(context, graph)
         model = options.model_from(context.params)
-    with sentences(FAILURE):
+    with exit_code(FAILURE):
         from ..evaluation import evaluate_link_prediction
 
-        whole = known_graph(graph, context, named)
+        check_input(graph)
+        whole = read_input_graph(graph, context, named)
         result = evaluate_link_prediction(
             *(whole, model), protocol=protocol, fraction=fraction, seeds=seeds, progress=not quiet
         )
         facts = options.graph_facts(whole) | {"settings": options.model_facts(model)}
-        tell(result, context, graph=graph, **facts)
+        _print_result(result, context, graph=graph, **facts)
 
 
 @app.command(
@@ -112,7 +113,7 @@ def link_prediction(
         "evaluate node-classification ppi --walks-per-node 10 --smooth",
     )
 )
-@options.borrowed(embed, (*MODEL_OPTIONS, "seed"))
+@options.shared(*MODEL_OPTIONS, "seed")
 def node_classification(
     context: typer.Context,
     source: Annotated[
@@ -129,7 +130,7 @@ def node_classification(
             metavar="FILE|DATASET",
             help="Text with an id and its labels a line, separated by tabs, commas or blanks; or "
             "the data set whose nodes the vectors are of.",
-            rich_help_panel=PROTOCOL,
+            rich_help_panel=EVALUATION,
         ),
     ] = None,
     as_json: options.Json = False,
@@ -139,20 +140,19 @@ def node_classification(
         typer.Option(
             metavar="SHARES",
             help="Shares of the nodes that train, such as 0.1,0.5,0.9.",
-            rich_help_panel=PROTOCOL,
+            rich_help_panel=EVALUATION,
         ),
     ] = "0.5",
-    seeds: Seeds = 5,
+    seeds: _Seeds = 5,
     data_dir: options.DataDir = None,
 ) -> None:
-    """Tell the labels of nodes from their vectors.
+    """Classify nodes by their vectors.
 
-    Prints micro and macro F1, in percent, of logistic regression for each class, the number of
-    labels of a node being known. With vectors from a file, options that say how to embed are
-    refused.
+    Prints micro and macro F1, in percent, of one-vs-rest logistic regression; the number of labels
+    of a test node is given. With vectors from a file, options of embed are refused.
     """
-    with sentences(USAGE):
-        shares = as_shares(train)
+    with exit_code(USAGE):
+        shares = _as_shares(train)
         named = is_dataset(source)
         if named and labels is not None:
             raise InputError(f"the data set {source} has labels of its own: leave out --labels")
@@ -160,62 +160,69 @@ def node_classification(
             raise InputError("vectors need --labels: a file of labels, or the name of a data set")
         if not named:
             options.check_unused(context, (*MODEL_OPTIONS, "seed"), "a data set", source)
-        if named or is_dataset(str(labels)):
-            check_folder(data_dir)
-        else:
+        if not named and not is_dataset(str(labels)):
             options.check_unused(context, ["data_dir"], "a data set", labels)
         model = options.model_from(context.params)
-    with sentences(FAILURE):
+    with exit_code(FAILURE):
         from ..evaluation import evaluate_node_classification
+        from ..evaluation.splits import shuffle_seed
 
+        check_input(source)
+        runs: Any = seeds
         vectors: Any
         if named:
-            dataset = with_labels(source, data_dir, quiet)
+            dataset = read_labelled_dataset(source, data_dir, quiet)
             classes = dataset.labels
             vectors = model.fit_transform(dataset.graph, progress=not quiet)
+            runs = [shuffle_seed(model.seed, number) for number in range(seeds)]
         else:
-            vectors = known_vectors(source, quiet)
-            vectors, classes = matched(vectors, str(labels), data_dir, quiet)
+            vectors = read_input_vectors(source, quiet)
+            vectors, classes = _matched(vectors, str(labels), data_dir, quiet)
         result = evaluate_node_classification(
-            *(vectors, classes), train=shares, seeds=seeds, progress=not quiet
+            *(vectors, classes), train=shares, seeds=runs, progress=not quiet
         )
         facts: dict[str, Any] = {"vectors": source, "labels": labels}
         if named:
             facts = {"dataset": source, "settings": options.model_facts(model)}
-        tell(result, context, nodes=len(vectors), **facts)
+        _print_result(result, context, nodes=len(vectors), **facts)
 
 
 # -- what is given -----------------------------------------------------------------------------
 
 
-def matched(
+def _matched(
     embedding: Embedding, labels: str, data_dir: Path | None, quiet: bool
 ) -> tuple[Any, Any]:
-    """Vectors and labels, of the same nodes in the same order."""
+    """Return vectors and labels of the same nodes in the same order."""
+    check_input(labels)
     if is_dataset(labels):
-        from ..embedding.matching import rows_in
+        from ..embedding.matching import aligned_rows
         from ..files.opening import naming
 
-        dataset = with_labels(labels, data_dir, quiet)
+        dataset = read_labelled_dataset(labels, data_dir, quiet)
         with naming(f"vectors for the data set {labels}"):
-            rows = rows_in(embedding, dataset.graph)
+            rows = aligned_rows(embedding, dataset.graph)
         return embedding.vectors[rows], dataset.labels
-    return embedding, known_labels(labels, embedding, quiet).matrix
+    return embedding, read_input_labels(labels, embedding, quiet).matrix
 
 
-def as_shares(text: str) -> list[float]:
-    """Shares of nodes, separated by commas."""
+def _as_shares(text: str) -> list[float]:
+    """Return shares of nodes from text, where commas separate them."""
     try:
         shares = [float(word) for word in text.split(",")]
     except ValueError:
         shares = []
     if not shares or not all(0 < share < 1 for share in shares):
-        raise InputError(f"train must be numbers between 0 and 1, as 0.1,0.5,0.9, not {text!r}")
+        raise InputError(
+            f"train must be numbers between 0 and 1, as 0.1,0.5,0.9, not {text!r}",
+            parameter="train",
+            value=text,
+        )
     return shares
 
 
-def tell(result: Evaluation, context: typer.Context, **facts: Any) -> None:
-    """Print a result: a table, or JSON that also says what it is of."""
+def _print_result(result: Evaluation, context: typer.Context, **facts: Any) -> None:
+    """Print a result: a table, or JSON that also says what was evaluated."""
     if context.params["as_json"]:
         print_json(context, **facts, **result.to_dict())
     else:

@@ -9,33 +9,31 @@ from typing import Annotated
 import typer
 
 from .._util.progress import counted, readable_bytes
-from . import maps, options
-from .embed import embed
-from .maps import THE_MAP
-from .options import OUTPUT
-from .shape import examples
-from .sources import Vectors, known_graph, known_labels, known_vectors
-from .speech import FAILURE, USAGE, check_different, print_json, say, sentences, status
+from . import _options as options
+from ._app import examples
+from ._inputs import VectorsArgument, read_input_graph, read_input_labels, read_input_vectors
+from ._map_options import MapSeed, Projection, check_map
+from ._messages import FAILURE, USAGE, check_different, exit_code, print_json, report, status
+from ._options import GRAPH_OPTIONS, MAP, OUTPUT, SERVER
 
 EPILOG = examples(
     "explore vectors.npz --graph edges.txt --labels labels.txt",
     "explore vectors.npz --graph edges.txt --export map.html",
     "explore vectors.npz --no-browser --port 8000",
 )
-SERVER = "The server"
 
 
-@options.borrowed(embed, options.GRAPH_OPTIONS)
+@options.shared(*GRAPH_OPTIONS)
 def explore(
     context: typer.Context,
-    vectors: Vectors,
+    vectors: VectorsArgument,
     graph: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="The graph of the vectors: adds neighbours, degrees, and links that are likely "
             "missing.",
-            rich_help_panel=THE_MAP,
+            rich_help_panel=MAP,
         ),
     ] = None,
     labels: Annotated[
@@ -43,17 +41,17 @@ def explore(
         typer.Option(
             metavar="FILE",
             help="Text with an id and its labels a line, separated by tabs, commas or blanks.",
-            rich_help_panel=THE_MAP,
+            rich_help_panel=MAP,
         ),
     ] = None,
-    method: maps.Method = "auto",
-    seed: maps.Seed = 0,
+    method: Projection = "auto",
+    seed: MapSeed = 0,
     title: Annotated[
         str | None,
         typer.Option(
             metavar="TEXT",
-            help="Stands above the map. Default: the name of the file.",
-            rich_help_panel=THE_MAP,
+            help="Title above the map. Default: the name of the file.",
+            rich_help_panel=MAP,
         ),
     ] = None,
     export: Annotated[
@@ -89,8 +87,8 @@ def explore(
     Serves the page to this machine until Ctrl-C, or writes it to a file. Maps hold up to 100,000
     nodes; of more, those of highest degree.
     """
-    with sentences(USAGE):
-        maps.check_map(context, method, graph)
+    with exit_code(USAGE):
+        check_map(context, method, graph)
         if export is not None:
             from ..files.writing import check_target, known_suffix
 
@@ -98,14 +96,14 @@ def explore(
             check_different([path for path in (vectors, graph, labels) if path], [export])
             check_target(export)
             known_suffix(export, (".html", ".htm"), "pages are written to")
-    with sentences(FAILURE):
+    with exit_code(FAILURE):
         from ..explorer import PageServer, make_page, write_page
 
-        embedding = known_vectors(vectors, quiet)
+        embedding = read_input_vectors(vectors, quiet)
         page = make_page(
             embedding,
-            None if graph is None else known_graph(graph, context),
-            None if labels is None else known_labels(labels, embedding, quiet),
+            None if graph is None else read_input_graph(graph, context),
+            None if labels is None else read_input_labels(labels, embedding, quiet),
             method=method,
             title=title or vectors.name.partition(".")[0],
             seed=seed,
@@ -113,13 +111,13 @@ def explore(
             step=lambda message: status(message, quiet),
         )
         for note in page.notes:
-            say(f"note: {note}", quiet)
+            report(f"note: {note}", quiet)
         facts = {"nodes": len(embedding), "shown": page.n_nodes, "method": page.method}
         facts |= {"bytes": len(page.html), "notes": page.notes}
         size = f"{counted(page.n_nodes, 'node')}, {readable_bytes(len(page.html))}"
         if export is not None:
             write_page(export, page)
-            say(f"{export}: a page of {size}; open it in a browser", quiet)
+            report(f"{export}: a page of {size}; open it in a browser", quiet)
             if as_json:
                 print_json(context, url=None, files=[export], **facts)
             return
@@ -128,8 +126,8 @@ def explore(
                 print_json(context, url=server.url, files=[], **facts)
             else:
                 typer.echo(server.url)
-            say(f"serving a page of {size} to this machine; Ctrl-C ends it", quiet)
+            report(f"serving a page of {size} to this machine; Ctrl-C ends it", quiet)
             if browser and not server.open():
-                say("no browser was found: open the address yourself", quiet)
+                report("no browser was found: open the address yourself", quiet)
             server.wait()
-        say("the server has ended", quiet)
+        report("the server has ended", quiet)

@@ -1,4 +1,4 @@
-"""The command line. Only commands import what computes, so that --help waits for nothing."""
+"""The command line. Only a command that runs imports numpy and numba, so that --help is quick."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from . import (
     tune,
     walk,
 )
-from .shape import App, Group, examples
+from ._app import App, CommandGroup, examples
 
 
-class Commands(Group):
+class Commands(CommandGroup):
     """All commands, in the order of work."""
 
     order = (
@@ -48,7 +48,7 @@ app = App(
 
 def main() -> None:
     """Run the command that the arguments name."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does: cleanly
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as cleanly as Ctrl-C
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no error
             stream.reconfigure(errors="backslashreplace")

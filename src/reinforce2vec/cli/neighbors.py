@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from . import options
-from .nodes import METHODS, K, Method, named_nodes, print_table
-from .shape import examples
-from .sources import Vectors, known_vectors
-from .speech import FAILURE, USAGE, print_json, sentences
+from .._util.parameters import SEARCH_METHODS
+from . import _options as options
+from ._app import examples
+from ._inputs import VectorsArgument, read_input_vectors
+from ._messages import FAILURE, USAGE, exit_code, print_json
+from ._nodes import K, SearchMethod, named_nodes, print_table
 
 EPILOG = examples(
     "neighbors vectors.npz 34",
@@ -21,30 +22,30 @@ EPILOG = examples(
 
 def neighbors(
     context: typer.Context,
-    vectors: Vectors,
+    vectors: VectorsArgument,
     nodes: Annotated[
         list[str],
         typer.Argument(metavar="ID", help="Nodes, by their ids; after -- if one is negative."),
     ],
     k: K = 10,
-    method: Method = "auto",
+    method: SearchMethod = "auto",
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Tell the nodes whose vectors point most nearly the same way.
+    """Find the nodes with the most similar vectors.
 
-    Prints a table: the node, a neighbour, and the cosine of the angle between their vectors, which
-    is 1 if they point the same way.
+    Prints a table: the node, a neighbour, and the cosine similarity of their vectors, which is 1 if
+    they point the same way.
     """
-    with sentences(USAGE):
+    with exit_code(USAGE):
         from .._util.checks import check_choice
 
-        check_choice("method", method, METHODS)
-    with sentences(FAILURE):
+        check_choice("method", method, SEARCH_METHODS)
+    with exit_code(FAILURE):
         from ..embedding import nearest_neighbors
         from ..embedding.nearest import search_method
 
-        embedding = known_vectors(vectors, quiet)
+        embedding = read_input_vectors(vectors, quiet)
         asked = named_nodes(nodes, embedding)
         found = nearest_neighbors(embedding, asked, k, method, progress=not quiet)
         if as_json:

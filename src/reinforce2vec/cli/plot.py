@@ -7,27 +7,26 @@ from typing import Annotated, Any
 
 import typer
 
+from .._util.parameters import COLOURINGS
 from .._util.progress import counted
-from . import maps, options
-from .embed import embed
-from .maps import THE_MAP
-from .options import OUTPUT
-from .shape import examples
-from .sources import Vectors, known_graph, known_labels, known_vectors
-from .speech import FAILURE, USAGE, check_different, print_json, say, sentences, status
+from . import _options as options
+from ._app import examples
+from ._inputs import VectorsArgument, read_input_graph, read_input_labels, read_input_vectors
+from ._map_options import MapSeed, Projection, check_map
+from ._messages import FAILURE, USAGE, check_different, exit_code, print_json, report, status
+from ._options import GRAPH_OPTIONS, MAP, OUTPUT
 
 EPILOG = examples(
     "plot vectors.npz -o map.png",
     "plot vectors.npz --labels labels.txt --graph edges.txt -o map.svg --method tsne",
     "plot vectors.npz --graph edges.txt --colour-by degree",
 )
-COLOURED_BY = ("label", "community", "degree", "none")
 
 
-@options.borrowed(embed, options.GRAPH_OPTIONS)
+@options.shared(*GRAPH_OPTIONS)
 def plot(
     context: typer.Context,
-    vectors: Vectors,
+    vectors: VectorsArgument,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -44,7 +43,7 @@ def plot(
             metavar="FILE",
             help="Text with an id and its labels a line, separated by tabs, commas or blanks; of "
             "several labels of a node the most frequent is shown.",
-            rich_help_panel=THE_MAP,
+            rich_help_panel=MAP,
         ),
     ] = None,
     graph: Annotated[
@@ -53,63 +52,60 @@ def plot(
             metavar="FILE",
             help="The graph of the vectors: nodes are as large as their degree, and communities "
             "are those of the graph.",
-            rich_help_panel=THE_MAP,
+            rich_help_panel=MAP,
         ),
     ] = None,
-    method: maps.Method = "auto",
+    method: Projection = "auto",
     colour_by: Annotated[
         str | None,
         options.choice(
-            "What colours tell. Default: label with --labels, else community, which needs no "
-            "graph: nodes with similar vectors are then taken as linked. That takes long for very "
-            "many: more than 100,000 nodes without a graph have one colour by default.",
-            *COLOURED_BY,
-            group=THE_MAP,
+            "What colours show. Default: label with --labels, else community. Without a graph, "
+            "communities are those of a graph that links nodes with similar vectors. That takes "
+            "long for very many: more than 100,000 nodes without a graph have one colour by "
+            "default.",
+            *COLOURINGS,
+            group=MAP,
         ),
     ] = None,
     title: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Stands above the map.", rich_help_panel=THE_MAP),
+        typer.Option(metavar="TEXT", help="Title above the map.", rich_help_panel=MAP),
     ] = None,
     width: Annotated[
         float,
         typer.Option(
             metavar="INCHES",
-            help="Of the picture. 3.4 fits a column of a paper, 7 a page.",
-            rich_help_panel=THE_MAP,
+            help="Width of the picture. 3.4 fits a column of a paper, 7 a page.",
+            rich_help_panel=MAP,
         ),
     ] = 6.0,
     height: Annotated[
-        float, typer.Option(metavar="INCHES", help="Of the picture.", rich_help_panel=THE_MAP)
+        float, typer.Option(metavar="INCHES", help="Height of the picture.", rich_help_panel=MAP)
     ] = 4.5,
-    seed: maps.Seed = 0,
+    seed: MapSeed = 0,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draw a map of an embedding, fit for a paper: similar nodes lie close together.
+    """Draw a map of an embedding for a paper: similar nodes lie close together.
 
-    Colours are told apart by colour-blind readers too. The file appears when it is complete.
+    Colour-blind readers can distinguish the colours. The file appears when it is complete.
     """
     target = vectors.with_suffix(".png") if output is None else output
-    with sentences(USAGE):
+    with exit_code(USAGE):
         from ..embedding.projection import project_method
         from ..plotting import embedding_map, save
         from ..plotting.maps import METHOD_NAMES, check_drawing
-        from ..plotting.style import check_picture, matplotlib
+        from ..plotting.style import check_picture_path, matplotlib
 
-        project_method(method, 1)
+        check_map(context, method, graph)
         check_drawing(colour_by, labels, graph, width, height)
-        if graph is None:
-            options.check_unused(context, options.GRAPH_OPTIONS, "a graph", "vectors alone")
-        else:
-            options.check_reading(graph, context.params)
-        check_picture(target)
+        check_picture_path(target)
         check_different([path for path in (vectors, graph, labels) if path], [target])
         matplotlib()
-    with sentences(FAILURE):
-        embedding = known_vectors(vectors, quiet)
-        known: Any = None if graph is None else known_graph(graph, context)
-        classes = None if labels is None else known_labels(labels, embedding, quiet)
+    with exit_code(FAILURE):
+        embedding = read_input_vectors(vectors, quiet)
+        known: Any = None if graph is None else read_input_graph(graph, context)
+        classes = None if labels is None else read_input_labels(labels, embedding, quiet)
         chosen = METHOD_NAMES[project_method(method, len(embedding))]
         with status(f"placing {counted(len(embedding), 'node')} by {chosen}", quiet):
             figure = embedding_map(
@@ -122,9 +118,9 @@ def plot(
                 progress=not quiet,
             )
         save(figure, target)
-        told = check_drawing(colour_by, labels, graph, width, height, len(embedding))
-        colours = "one colour" if told == "none" else f"coloured by {told}"
-        say(f"{target}: {counted(len(embedding), 'node')} by {chosen}, {colours}", quiet)
+        shown = check_drawing(colour_by, labels, graph, width, height, len(embedding))
+        colours = "one colour" if shown == "none" else f"coloured by {shown}"
+        report(f"{target}: {counted(len(embedding), 'node')} by {chosen}, {colours}", quiet)
         if as_json:
-            facts = {"nodes": len(embedding), "method": chosen, "colour_by": told}
+            facts = {"nodes": len(embedding), "method": chosen, "colour_by": shown}
             print_json(context, files=[target], **facts)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._util.parameters import LINK_SCORES, SEARCH_METHODS
 from .._util.progress import counted
-from . import options
-from .embed import embed
-from .nodes import METHODS, SEARCH, K, Method, named_nodes, print_table
-from .options import OUTPUT
-from .shape import examples
-from .sources import Vectors, known_graph, known_vectors
-from .speech import FAILURE, USAGE, check_different, print_json, say, sentences
+from . import _options as options
+from ._app import examples
+from ._inputs import VectorsArgument, read_input_graph, read_input_vectors
+from ._messages import FAILURE, USAGE, check_different, exit_code, print_json, report
+from ._nodes import K, SearchMethod, named_nodes, print_table
+from ._options import GRAPH_OPTIONS, OUTPUT, SEARCH
 
 if TYPE_CHECKING:
     from ..embedding import Embedding, RecommendedLinks
@@ -27,17 +27,16 @@ EPILOG = examples(
     "recommend vectors.npz edges.txt --best 50",
     "recommend vectors.npz edges.txt -o links.tsv",
 )
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
-SCORES = ("odds", "cosine")
-WRITTEN = "recommendations are written to"
-COLUMNS = ("source", "target", "score")
-SHOWN = 20  # links that are printed where neither nodes nor a number are given
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_WRITTEN_TO = "recommendations are written to"
+_COLUMNS = ("source", "target", "score")
+_SHOWN = 20  # links that are printed where neither nodes nor a number are given
 
 
-@options.borrowed(embed, options.GRAPH_OPTIONS)
+@options.shared(*GRAPH_OPTIONS)
 def recommend(
     context: typer.Context,
-    vectors: Vectors,
+    vectors: VectorsArgument,
     graph: Annotated[Path, typer.Argument(metavar="GRAPH", help=options.GRAPH_HELP)],
     nodes: Annotated[
         list[str] | None,
@@ -53,7 +52,7 @@ def recommend(
         typer.Option(
             metavar="N",
             min=1,
-            help=f"Only the N most likely of all. Default: all, but {SHOWN} if neither nodes nor "
+            help=f"Only the N most likely of all. Default: all, but {_SHOWN} if neither nodes nor "
             "--output are given.",
             rich_help_panel=SEARCH,
         ),
@@ -61,14 +60,14 @@ def recommend(
     score: Annotated[
         str,
         options.choice(
-            "odds: the logarithm of the odds of a link, learned from the graph's own by the "
-            "cosine of vectors and the degrees. cosine: the cosine alone, which does not prefer "
+            "odds: log-odds of a link, learned from the graph's own links with the cosine of the "
+            "vectors and the degrees as features. cosine: the cosine alone, which does not prefer "
             "nodes with many links, and is right less often.",
-            *SCORES,
+            *LINK_SCORES,
             group=SEARCH,
         ),
     ] = "odds",
-    method: Method = "auto",
+    method: SearchMethod = "auto",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -81,47 +80,48 @@ def recommend(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Tell the links that a graph most likely misses.
+    """Recommend links that a graph most likely misses.
 
-    Prints, or writes, a table: a node, another one that it is not linked to yet, and a score, the
-    higher the likelier.
+    Prints, or writes, a table: a node, another one that it is not linked to, and a score, which is
+    higher for likelier links.
     """
-    with sentences(USAGE):
+    with exit_code(USAGE):
         from .._util.checks import check_choice
 
-        check_choice("method", method, METHODS)
-        check_choice("score", score, SCORES)
+        check_choice("method", method, SEARCH_METHODS)
+        check_choice("score", score, LINK_SCORES)
         options.check_reading(graph, context.params)
         if output is not None:
             from ..files.writing import check_target, known_suffix
 
-            known_suffix(output, DELIMITERS, WRITTEN)
+            known_suffix(output, _DELIMITERS, _WRITTEN_TO)
             check_different([vectors, graph], [check_target(output)])
-    with sentences(FAILURE):
+    with exit_code(FAILURE):
         from ..embedding import recommend_links
         from ..embedding.nearest import search_method
 
-        embedding = known_vectors(vectors, quiet)
+        embedding = read_input_vectors(vectors, quiet)
         asked = named_nodes(nodes, embedding) if nodes else None
-        whole = known_graph(graph, context)
-        say_strangers(vectors, embedding, graph, whole, quiet)
+        whole = read_input_graph(graph, context)
+        if not quiet:
+            _report_strangers(vectors, embedding, graph, whole)
         links = recommend_links(
             *(embedding, whole, k), nodes=asked, score=score, method=method, progress=not quiet
         )
         if best is not None:
             links = links.best(best)
         elif asked is None and output is None:
-            links = links.best(SHOWN)
+            links = links.best(_SHOWN)
             note = "the most likely of all: name nodes for theirs, or write all with -o FILE"
-            say(note, quiet or as_json)
+            report(note, quiet or as_json)
         if output is not None:
-            write_table(output, links)
-            say(f"{output}: {counted(len(links), 'link')}", quiet)
+            _write_table(output, links)
+            report(f"{output}: {counted(len(links), 'link')}", quiet)
         if as_json:
             n_sources = len(embedding) if asked is None else len(set(asked))
             taken = search_method(method, n_sources, *embedding.vectors.shape)
             facts = {"vectors": vectors, "graph": graph, **options.graph_facts(whole), "k": k}
-            table = [dict(zip(COLUMNS, link, strict=True)) for link in links]
+            table = [dict(zip(_COLUMNS, link, strict=True)) for link in links]
             print_json(
                 context,
                 **({} if output is None else {"files": [output]}),
@@ -131,29 +131,28 @@ def recommend(
                 **({"links": table} if output is None else {}),
             )
         elif output is None:
-            print_table(COLUMNS, ((str(a), str(b), f"{value:.4f}") for a, b, value in links))
+            print_table(_COLUMNS, ((str(a), str(b), f"{value:.4f}") for a, b, value in links))
 
 
-def say_strangers(
-    vectors: Path, embedding: Embedding, graph: Path, whole: Graph, quiet: bool
-) -> None:
-    """Say how many nodes are only in one of the two files, if there are any."""
+def _report_strangers(vectors: Path, embedding: Embedding, graph: Path, whole: Graph) -> None:
+    """Print how many nodes are only in one of the two files, if there are any."""
     known = sum(node in embedding for node in whole.ids.tolist())
     if without := whole.n_nodes - known:
-        say(f"{graph}: {counted(without, 'node')} without a vector, left out", quiet)
+        report(f"{graph}: {counted(without, 'node')} without a vector, left out", quiet=False)
     if apart := len(embedding) - known:
-        say(f"{vectors}: {counted(apart, 'node')} not in the graph, without links so far", quiet)
+        nodes = counted(apart, "node")
+        report(f"{vectors}: {nodes} not in the graph, without links so far", quiet=False)
 
 
-def write_table(path: Path, links: RecommendedLinks) -> None:
+def _write_table(path: Path, links: RecommendedLinks) -> None:
     """Write links to a file that appears when it is whole: names of columns, then a link a line."""
-    from ..files.writing import check_target, known_suffix, whole
+    from ..files.writing import known_suffix, resolve_target, whole
 
-    delimiter = DELIMITERS[known_suffix(path, DELIMITERS, WRITTEN)]
-    with whole(check_target(path)) as stream:
+    delimiter = _DELIMITERS[known_suffix(path, _DELIMITERS, _WRITTEN_TO)]
+    with whole(resolve_target(path)) as stream:
         text = io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline="")
         writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        writer.writerow(_COLUMNS)
         writer.writerows(links)
         text.flush()
         text.detach()

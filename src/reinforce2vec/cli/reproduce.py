@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from . import options
-from .shape import examples
-from .speech import (
+from . import _options as options
+from ._app import examples
+from ._messages import (
     FAILURE,
     INTERRUPTED,
     USAGE,
-    check_folder_for_results,
-    end,
+    check_results_folder,
+    end_command,
+    exit_code,
     print_json,
-    say,
-    sentences,
+    report,
 )
 
 EPILOG = examples(
@@ -25,7 +25,7 @@ EPILOG = examples(
     "reproduce table-5 figure-4 --seeds 3 -o reproduction",
     "reproduce table-8 --data-dir FOLDER --jobs 4 --json",
 )
-TOLD = 5  # failures that are told one by one
+_SHOWN = 5  # failures that are printed one by one
 
 
 def reproduce(
@@ -36,7 +36,7 @@ def reproduce(
             metavar="[NAME]...",
             help="What to compute, numbered as in the paper: table-4, table-5, table-7, table-8, "
             "figure-1 to figure-4, or all of these, which takes about an hour for one seed on two "
-            "processors. Beyond the paper: wide (128 dimensions), budget (walks per node and "
+            "CPU cores. Beyond the paper: wide (128 dimensions), budget (walks per node and "
             "learning rates), family (many walks). Default: all.",
             show_default=False,
         ),
@@ -46,7 +46,7 @@ def reproduce(
         typer.Option(
             *("--output", "--out", "-o"),
             metavar="FOLDER",
-            help="Where the results go; made if it is not there.",
+            help="Folder for the results; created if needed.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = Path("reproduction"),
@@ -58,7 +58,7 @@ def reproduce(
         typer.Option(
             metavar="N",
             min=1,
-            help="How many seeds: mean and spread are over them.",
+            help="Number of seeds, over which mean and standard deviation are taken.",
             rich_help_panel=options.RUNNING,
         ),
     ] = 1,
@@ -67,19 +67,22 @@ def reproduce(
         typer.Option(
             metavar="N",
             min=1,
-            help="Processes. Default: one for each processor.",
+            help="Processes. Default: one for each CPU core.",
             rich_help_panel=options.RUNNING,
         ),
     ] = None,
 ) -> None:
     """Compute the paper's tables and figures, and show its numbers beside ours.
 
-    What is finished is kept in the folder, and a run that was stopped goes on from there.
+    Finished parts are kept in the folder, and a run that was stopped resumes from there.
     """
-    with sentences(USAGE):
-        check_folder_for_results(output)
+    with exit_code(USAGE):
+        check_results_folder(output)
+        from ..experiments.catalogue import experiments_named
         from ..experiments.reproduction import reproduce as compute
 
+        experiments_named(names or ())  # refuses names that do not exist
+    with exit_code(FAILURE):
         try:
             outcome = compute(
                 names or (),
@@ -87,14 +90,13 @@ def reproduce(
                 seeds=seeds,
                 data_dir=None if data_dir is None else str(data_dir),
                 jobs=jobs,
-                say=lambda message: say(message, quiet),
+                say=lambda message: report(message, quiet),
             )
         except KeyboardInterrupt:
             kept = f"{output} keeps what is finished; the same command goes on"
-            end(f"interrupted: {kept}", INTERRUPTED)
-    with sentences(FAILURE):
-        for name, reason in list(outcome.failures.items())[:TOLD]:
-            say(f"{name}: {reason}", quiet=False)
+            end_command(f"interrupted: {kept}", INTERRUPTED)
+        for name, reason in list(outcome.failures.items())[:_SHOWN]:
+            report(f"{name}: {reason}", quiet=False)
         results = output / "results.md"
         if as_json:
             files = [results, results.with_suffix(".json")]
@@ -103,4 +105,4 @@ def reproduce(
             typer.echo(f"{results}: all results, from {len(outcome.results):,} cells")
         if outcome.failures:
             failed = f"{len(outcome.failures):,} cells failed and show as – in the tables"
-            end(f"error: {failed}", FAILURE)
+            end_command(f"error: {failed}", FAILURE)

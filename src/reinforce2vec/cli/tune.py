@@ -1,4 +1,4 @@
-"""The command `tune`: which parameters suit a graph."""
+"""The command `tune`: hyperparameter search for a graph."""
 
 from __future__ import annotations
 
@@ -8,16 +8,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from . import options
-from .embed import embed
-from .options import LEARNING, OUTPUT, RUNNING
-from .shape import examples
-from .sources import GraphOrDataset, check_graph, known_graph, known_labels, with_labels
-from .speech import FAILURE, INTERRUPTED, USAGE, check_different, end, print_json, say, sentences
+from .._util.parameters import PARAMETERS, TASKS
+from . import _options as options
+from ._app import examples
+from ._inputs import (
+    GraphArgument,
+    check_graph,
+    check_input,
+    read_input_graph,
+    read_input_labels,
+    read_labelled_dataset,
+)
+from ._messages import (
+    FAILURE,
+    INTERRUPTED,
+    USAGE,
+    check_different,
+    end_command,
+    exit_code,
+    print_json,
+    report,
+)
+from ._options import GRAPH_OPTIONS, LEARNING, OUTPUT, RUNNING, SEARCH, hyperparameter
 
 if TYPE_CHECKING:
     from ..graph import Graph
-    from ..tuning.results import Source
+    from ..tuning.results import GraphReference
 
 EPILOG = examples(
     "tune edges.txt --budget 10m",
@@ -25,21 +41,19 @@ EPILOG = examples(
     "tune edges.txt --budget 2h -o tuning.json --resume --plot tuning.png",
     "tune facebook --trials 50 --workers 1 --json",
 )
-TASKS = ("link-prediction", "node-classification")
-SEARCH = "The search"  # a group of options
-OPPOSITES = {"directed": "undirected", "weighted": "unweighted", "header": "no-header"}
+_OPPOSITES = {"directed": "undirected", "weighted": "unweighted", "header": "no-header"}
 
 
-@options.borrowed(embed, (*options.GRAPH_OPTIONS, "workers", "backend"))
+@options.shared(*GRAPH_OPTIONS, "workers", "backend")
 def tune(
     context: typer.Context,
-    graph: GraphOrDataset,
+    graph: GraphArgument,
     output: Annotated[
         Path | None,
         typer.Option(
             *("--output", "-o"),
             metavar="FILE",
-            help="A JSON file with every trial, written anew after each.",
+            help="A JSON file with every trial, rewritten after each.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -56,8 +70,8 @@ def tune(
     task: Annotated[
         str,
         options.choice(
-            "What the vectors are for: to tell which links are missing (scored by AUC), or "
-            "which classes nodes are in (by micro F1).",
+            "What the vectors are for: predicting missing links (scored by AUC), or classifying "
+            "nodes (by micro F1).",
             *TASKS,
             group=SEARCH,
         ),
@@ -75,8 +89,8 @@ def tune(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Time for all of it, such as 90s, 10m or 1h30m: no training is begun that would "
-            "not end in time. Default: 10m, or no limit with --trials.",
+            help="Total time, such as 90s, 10m or 1h30m: no training starts that would not end in "
+            "time. Default: 10m, or no limit with --trials.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -85,7 +99,7 @@ def tune(
         typer.Option(
             metavar="N",
             min=2,
-            help="End the search after so many settings, 1,000 by default. With --workers 1 and no "
+            help="Number of settings to try, at most 1,000 by default. With --workers 1 and no "
             "--budget, one seed gives one result.",
             rich_help_panel=SEARCH,
         ),
@@ -103,42 +117,37 @@ def tune(
     ] = None,
     dimensions: Annotated[
         int,
-        typer.Option(
-            *("--dimensions", "-d"),
-            metavar="N",
-            min=1,
-            help="Numbers in a vector; they are not searched, since more are seldom worse.",
-            rich_help_panel=LEARNING,
+        hyperparameter(
+            *("dimensions", LEARNING),
+            names=("--dimensions", "-d"),
+            help="Dimensions of a vector; not searched, since more are seldom worse.",
         ),
-    ] = 64,
+    ] = PARAMETERS["dimensions"].default,
     data_dir: options.DataDir = None,
     seed: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Of the search, of what is held out, and of trainings.",
-            rich_help_panel=RUNNING,
+        hyperparameter(
+            *("seed", RUNNING), help="Seed of the search, of what is held out, and of training."
         ),
-    ] = 0,
+    ] = PARAMETERS["seed"].default,
     resume: Annotated[
         bool,
         typer.Option(
             "--resume",
-            help="Go on from --output, if it is there. Time and trials spent before count: give "
+            help="Resume from --output, if it exists. Time and trials spent before count: give "
             "more to search further.",
             rich_help_panel=RUNNING,
         ),
     ] = False,
 ) -> None:
-    """Search for the walk, the amount of training and the smoothing that suit a graph.
+    """Search for hyperparameters that suit a graph: walk, amount of training, smoothing.
 
-    Some edges, or labelled nodes, are held out. The search looks at one part of them; at the end
-    the best settings and the default are trained anew and scored on the other part. Prints both
+    Some edges, or labelled nodes, are held out. The search uses one part of them; at the end the
+    best settings and the default are trained again and scored on the other part. Prints both
     scores, and the best setting as a command and as Python. Needs optuna: pip install
     'reinforce2vec[tune]'.
     """
-    with sentences(USAGE):
+    with exit_code(USAGE):
         from .._util.checks import check_choice
 
         check_choice("task", task, TASKS)
@@ -151,31 +160,29 @@ def tune(
         if task == "node-classification" and not named and labels is None:
             raise InputError(f"--task {task} needs --labels FILE: a node and its classes a line")
         if resume and output is None:
-            raise InputError("--resume needs --output FILE: what to go on from")
+            raise InputError("--resume needs --output FILE: the file to resume from")
         from .._util.cuda.device import choose
-        from ..files.writing import check_target, known_suffix
-        from ..tuning.budget import seconds_of
-        from ..tuning.proposals import import_optuna
-        from ..tuning.search import check_output
+        from ..files.writing import ProbedPath, known_suffix
+        from ..tuning.search import check_study_path, check_tuning
 
-        import_optuna()
-        check_output(output, resume)
-        choose(context.params["backend"], workers=context.params["workers"], pays=False)
-        if budget is not None:
-            seconds_of(budget)
+        check_tuning(budget, trials)
+        choose(context.params["backend"], "training", workers=context.params["workers"])
         read = [path for path in (None if named else Path(graph), labels) if path is not None]
-        check_different(read, [check_target(path) for path in (output, plot) if path is not None])
+        written = []
         if output is not None:
+            written.append(check_study_path(output, resume))
             known_suffix(output, (".json",), "trials are written to")
         if plot is not None:
-            from ..plotting.style import check_picture, matplotlib
+            from ..plotting.style import check_picture_path, matplotlib
 
-            check_picture(plot)
+            written.append(check_picture_path(plot))
             matplotlib()
-    with sentences(FAILURE):
+        check_different(read, written)
+    with exit_code(FAILURE):
         from ..tuning import tune as search
 
-        whole, classes = read_all(context, graph, named)
+        check_input(graph)
+        whole, classes = _read_all(context, graph, named)
         found = search(
             *(whole, task, classes),
             budget=budget,
@@ -185,10 +192,10 @@ def tune(
             seed=seed,
             workers=context.params["workers"],
             backend=context.params["backend"],
-            output=output,
+            output=None if output is None else ProbedPath(output),
             resume=resume,
             progress=not quiet,
-            source=source_of(context, graph, named),
+            source=_reference_to(context, graph, named),
         )
         if plot is not None:
             found.plot(plot)
@@ -199,25 +206,27 @@ def tune(
             typer.echo(str(found))
         for path, what in ((output, "every trial"), (plot, "what mattered")):
             if path is not None:
-                say(f"{path}: {what}", quiet)
+                report(f"{path}: {what}", quiet)
         if not found.finished:
             left = "" if output is None else f"; {output} keeps it, and --resume goes on from there"
-            end(f"interrupted: this is what was found so far{left}", INTERRUPTED)
+            end_command(f"interrupted: this is what was found so far{left}", INTERRUPTED)
 
 
-def read_all(context: typer.Context, graph: str, named: bool) -> tuple[Graph, Any]:
-    """The graph and, if the task needs them, the classes of its nodes."""
+def _read_all(context: typer.Context, graph: str, named: bool) -> tuple[Graph, Any]:
+    """Read the graph and, if the task needs them, the classes of its nodes."""
     given = context.params
     if named and given["task"] == "node-classification":
-        dataset = with_labels(graph, given["data_dir"], given["quiet"])
+        dataset = read_labelled_dataset(graph, given["data_dir"], given["quiet"])
         return dataset.graph, dataset.labels
-    whole, labels = known_graph(graph, context, named), given["labels"]
-    return whole, None if labels is None else known_labels(labels, whole, given["quiet"]).matrix
+    whole, labels = read_input_graph(graph, context, named), given["labels"]
+    if labels is None:
+        return whole, None
+    return whole, read_input_labels(labels, whole, given["quiet"]).matrix
 
 
-def source_of(context: typer.Context, graph: str, named: bool) -> Source:
-    """How to name the graph in what is printed: a file is embedded, a data set evaluated."""
-    from ..tuning.results import Source
+def _reference_to(context: typer.Context, graph: str, named: bool) -> GraphReference:
+    """Return how the report names the graph: a file is embedded, a data set evaluated."""
+    from ..tuning.results import GraphReference
     from ..tuning.space import as_python
 
     given, words, arguments = context.params, list[str](), list[str]()
@@ -226,14 +235,13 @@ def source_of(context: typer.Context, graph: str, named: bool) -> Source:
             words = ["--data-dir", str(given["data_dir"])]
             arguments = [f", data_dir={as_python(str(given['data_dir']))}"]
         python = f"r2v.load_dataset({as_python(graph)}{''.join(arguments)}).graph"
-        return Source(("evaluate", given["task"], graph, *words), python, graph)
-    for name in options.GRAPH_OPTIONS:
-        origin = context.get_parameter_source(name)
-        if origin is not None and origin.name == "COMMANDLINE":
+        return GraphReference(("evaluate", given["task"], graph, *words), python, graph)
+    for name in GRAPH_OPTIONS:
+        if options.was_given(context, name):
             value = given[name]
-            flag = OPPOSITES[name] if value is False else name.replace("_", "-")
+            flag = _OPPOSITES[name] if value is False else name.replace("_", "-")
             words += [f"--{flag}"] if isinstance(value, bool) else [f"--{flag}", value]
-            meant = options.typed(value) if name == "delimiter" else value
+            meant = options.unescaped(value) if name == "delimiter" else value
             arguments.append(f", {name}={as_python(meant)}")
     python = f"r2v.read_graph({as_python(graph)}{''.join(arguments)})"
-    return Source(("embed", graph, "-o", "vectors.npz", *words), python, graph)
+    return GraphReference(("embed", graph, "-o", "vectors.npz", *words), python, graph)

@@ -8,24 +8,20 @@ from typing import Annotated
 
 import typer
 
-from . import options
-from .embed import embed
-from .options import OUTPUT, WALK
-from .shape import examples
-from .speech import FAILURE, USAGE, check_different, print_json, say, sentences, status
+from .._util.parameters import PARAMETERS, RUNNING
+from . import _options as options
+from ._app import examples
+from ._messages import FAILURE, USAGE, check_different, exit_code, print_json, report, status
+from ._options import GRAPH_OPTIONS, OUTPUT, WALK, WALK_OPTIONS, hyperparameter
 
 EPILOG = examples(
     "walk edges.txt -o walks.txt",
     "walk edges.txt -o walks.npy --length 80 --per-node 10 --reading released",
     "walk edges.csv -o walks.txt.gz --directed --walk second-order --p 0.5 --q 2",
 )
-RUN_OPTIONS = ("seed", "workers", "backend")
 
 
-@options.borrowed(
-    embed,
-    ("kind", *options.WALK_OPTIONS, *options.GRAPH_OPTIONS, *RUN_OPTIONS),
-)
+@options.shared(*WALK_OPTIONS, *GRAPH_OPTIONS, *RUNNING)
 def walk(
     context: typer.Context,
     graph: Annotated[
@@ -45,35 +41,36 @@ def walk(
     quiet: options.Quiet = False,
     length: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Nodes in a walk, the start included.",
-            rich_help_panel=WALK,
+        hyperparameter(
+            *("walk_length", WALK),
+            names=("--length",),
+            help="Nodes in a walk, including the start.",
         ),
-    ] = 40,
+    ] = PARAMETERS["walk_length"].default,
     per_node: Annotated[
         int,
-        typer.Option(metavar="N", min=1, help="Walks from every node.", rich_help_panel=WALK),
-    ] = 80,
+        hyperparameter(
+            *("walks_per_node", WALK), names=("--per-node",), help="Walks from every node."
+        ),
+    ] = PARAMETERS["walks_per_node"].default,
 ) -> None:
     """Write random walks from every node of a graph to a file.
 
     The file appears when it is complete; until then an older one stays as it is.
     """
     given = context.params
-    running = {name: given[name] for name in RUN_OPTIONS}
-    with sentences(USAGE):
+    running = {name: given[name] for name in RUNNING}
+    with exit_code(USAGE):
         chosen = options.walk_from(given)
         options.check_reading(graph, given)
         from .._util.cuda.device import choose
-        from ..files.walk_writers import check_output, ids_file_of
+        from ..files.walk_writers import check_walks_path, walk_ids_path
 
-        choose(given["backend"], workers=given["workers"], pays=False)
-        target, _ = check_output(output)
-        written = [target] if target.suffix != ".npy" else [target, ids_file_of(target)]
+        choose(given["backend"], "walks", workers=given["workers"])
+        target = check_walks_path(output)
+        written = [target] if target.suffix != ".npy" else [target, walk_ids_path(target)]
         check_different([graph], written)
-    with sentences(FAILURE):
+    with exit_code(FAILURE):
         from .._util.machine import peak_bytes
         from .._util.progress import readable
         from ..files import write_walks
@@ -81,8 +78,8 @@ def walk(
 
         with status(f"reading {graph}", quiet):
             whole = options.read_graph_from(graph, given)
-        say(f"{graph}: {whole!r}", quiet)
-        with status("preparing (at its first use, a kind of walk is compiled)", quiet):
+        report(lambda: f"{graph}: {whole!r}", quiet)
+        with status("preparing (a kind of walk is compiled at its first use)", quiet):
             WalkSampler(
                 *(whole, chosen),
                 length=1,
@@ -96,9 +93,11 @@ def walk(
         began = time.perf_counter()
         steps = write_walks(output, sampler)
         seconds = time.perf_counter() - began
-        say(
-            f"{output}: {sampler.n_walks:,} walks, {steps:,} steps in {seconds:.2f} s "
-            f"({readable(steps / seconds)} steps/s)",
+        report(
+            lambda: (
+                f"{output}: {sampler.n_walks:,} walks, {steps:,} steps in {seconds:.2f} s "
+                f"({readable(steps / seconds)} steps/s)"
+            ),
             quiet,
         )
         if as_json:

@@ -1,6 +1,6 @@
-"""The paper's graphs and labels: found on disk or downloaded, read and verified.
+"""The data sets of the paper: found on disk or downloaded, read and verified.
 
-A new data set is an entry in `registry`. It imports `_util`, `files` and `graph`.
+A new data set is an entry in `registry`. This package imports `_util`, `files` and `graph`.
 """
 
 from .loading import load_dataset

@@ -1,4 +1,4 @@
-"""Loading a data set: find its files or fetch them, read them, check what they hold."""
+"""Loads a data set: finds its files or downloads them, reads them, and verifies their contents."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from .._util.errors import InputError
 from ..graph import Dataset
-from .downloads import cache_folder, fetch
-from .fingerprint import GraphFingerprint, LabelFingerprint
-from .registry import Entry, Source, registered
+from ..graph.fingerprint import GraphFingerprint, LabelFingerprint
+from ._downloads import cache_folder, download
+from .registry import DatasetEntry, PublishedFile, registered
 
-FOLDER_VARIABLE = "REINFORCE2VEC_DATA"
+_FOLDER_VARIABLE = "REINFORCE2VEC_DATA"
 
 
 def load_dataset(
@@ -21,13 +21,12 @@ def load_dataset(
 ) -> Dataset:
     """Load a data set of the paper by its name.
 
-    Its files are looked for in the folder that the environment variable REINFORCE2VEC_DATA
-    names, then among those fetched before, and fetched from where they are published if they are
-    in neither. What was read is compared with what was published, so a data set that loads is
-    the right one.
+    The files are searched in the folder that the environment variable REINFORCE2VEC_DATA names,
+    then among those downloaded before, and downloaded from their publisher if they are in neither.
+    Their contents are verified, so a data set that loads is the published one.
 
     ============  ===========================================  ======  =======  =======
-    name          what it is                                   nodes   edges    classes
+    name          contents                                     nodes   edges    classes
     ============  ===========================================  ======  =======  =======
     facebook      friendships on Facebook                       4,039   88,234
     ca-astroph    co-authors in astrophysics                   17,903  196,972
@@ -39,11 +38,11 @@ def load_dataset(
     Parameters
     ----------
     name : str
-        Which one.
+        The name of the data set.
     data_dir : path, optional
-        The folder that holds the files; nothing is looked for elsewhere, and nothing fetched.
+        The folder that holds the files; other folders are not searched, and nothing is downloaded.
     progress : bool, default True
-        Whether a terminal shows how far a download is.
+        Whether to show the progress of a download on the terminal, if there is one.
 
     Returns
     -------
@@ -52,7 +51,7 @@ def load_dataset(
     Raises
     ------
     InputError
-        If a file is not there and cannot be fetched, or is not the published one.
+        If a file is missing and cannot be downloaded, or is not the published one.
 
     Examples
     --------
@@ -62,37 +61,39 @@ def load_dataset(
     Dataset('blogcatalog', 10,312 nodes, 333,983 edges, 39 classes)
     """
     entry = registered(name)
-    places = places_of(entry, data_dir)
+    places = find_files(entry, data_dir)
     if all(path is not None for path in places):
-        return read(entry, [path for path in places if path is not None])
+        return _read_and_check(entry, [path for path in places if path is not None])
     if data_dir is not None:
         pairs = zip(entry.sources, places, strict=True)
         missing = " and no ".join(source.name for source, path in pairs if path is None)
         raise InputError(f"{data_dir}: there is no {missing} in this folder, for {name}")
-    return read_fetched(entry, places, progress)
+    return _download_and_read(entry, places, progress)
 
 
-def places_of(entry: Entry, data_dir: str | os.PathLike[str] | None = None) -> list[Path | None]:
-    """Where each file of a data set is on this machine; None for one that is not."""
+def find_files(
+    entry: DatasetEntry, data_dir: str | os.PathLike[str] | None = None
+) -> list[Path | None]:
+    """Return where each file of a data set is on this machine; None for a missing file."""
     if data_dir is not None:
-        folders = [existing(data_dir, "data_dir")]
+        folders = [existing_folder(data_dir, "data_dir")]
     else:
-        named = os.environ.get(FOLDER_VARIABLE)
-        folders = [existing(named, FOLDER_VARIABLE)] if named else []
+        named = os.environ.get(_FOLDER_VARIABLE)
+        folders = [existing_folder(named, _FOLDER_VARIABLE)] if named else []
         folders.append(cache_folder())
     found = ((source.within(folder) for folder in folders) for source in entry.sources)
     return [next((path for path in paths if path is not None), None) for paths in found]
 
 
-def existing(folder: str | os.PathLike[str], whence: str) -> Path:
-    """A folder that must be there."""
+def existing_folder(folder: str | os.PathLike[str], whence: str) -> Path:
+    """Return a folder; InputError, which names `whence` it came, if it does not exist."""
     if not Path(folder).is_dir():
-        raise InputError(f"{folder}: there is no such folder ({whence} names it)")
+        raise InputError(f"{folder}: there is no such folder ({whence} names it)", parameter=whence)
     return Path(folder)
 
 
-def read_fetched(entry: Entry, places: list[Path | None], progress: bool) -> Dataset:
-    """Fetch the files that are not there; they enter the cache when they proved to be right."""
+def _download_and_read(entry: DatasetEntry, places: list[Path | None], progress: bool) -> Dataset:
+    """Download the missing files; they enter the cache after they were verified."""
     cache = cache_folder()
     try:
         cache.mkdir(parents=True, exist_ok=True)
@@ -100,55 +101,56 @@ def read_fetched(entry: Entry, places: list[Path | None], progress: bool) -> Dat
     except OSError as error:
         raise InputError(
             f"{cache}: {entry.name} cannot be kept in this folder: {error.strerror}; put its files "
-            f"in another one and name that with {FOLDER_VARIABLE}"
+            f"in another one and name that with {_FOLDER_VARIABLE}"
         ) from None
     with unchecked as folder:
         paths = []
         for source, place in zip(entry.sources, places, strict=True):
             paths.append(Path(folder, source.name) if place is None else place)
             if place is None:
-                fetch_source(entry, source, paths[-1], progress)
+                _download_file(entry, source, paths[-1], progress)
         try:
-            dataset = read(entry, paths)
+            dataset = _read_and_check(entry, paths)
         except InputError as error:
             words = str(error).replace(f"{folder}{os.sep}", "")
-            raise InputError(f"{entry.name}: what was fetched is not right: {words}") from None
+            raise InputError(f"{entry.name}: the downloaded data are not right: {words}") from None
         for source, path, place in zip(entry.sources, paths, places, strict=True):
             if place is None:
                 os.replace(path, cache / source.name)
     return dataset
 
 
-def fetch_source(entry: Entry, source: Source, path: Path, progress: bool) -> None:
-    """Fetch one file; InputError, with what to do by hand, if it cannot be."""
+def _download_file(entry: DatasetEntry, source: PublishedFile, path: Path, progress: bool) -> None:
+    """Download one file; InputError, with what to do by hand, if that fails."""
     try:
-        fetch(source.url, path, progress)
+        download(source.url, path, progress)
     except InputError as error:
         raise InputError(
-            f"{entry.name}: {source.name} is not on this machine and could not be fetched from "
+            f"{entry.name}: {source.name} is not on this machine and could not be downloaded from "
             f"{source.url}: {error}. To go on without, get it by other means and save it as "
             f"{cache_folder() / source.name}, or as {source.name} in a folder that data_dir "
-            f"or {FOLDER_VARIABLE} names"
+            f"or {_FOLDER_VARIABLE} names",
+            parameter="data_dir",
         ) from None
 
 
-def read(entry: Entry, paths: list[Path]) -> Dataset:
-    """Make a data set of its files; InputError if they are not what was published."""
+def _read_and_check(entry: DatasetEntry, paths: list[Path]) -> Dataset:
+    """Read a data set from its files; InputError if they are not the published ones."""
     for source, path in zip(entry.sources, paths, strict=True):
         if source.sha256 is not None:
             found = hashlib.sha256(path.read_bytes()).hexdigest()
-            refuse_other(path, source, f"SHA-256 {source.sha256}", f"SHA-256 {found}")
+            _check_same(path, source, f"SHA-256 {source.sha256}", f"SHA-256 {found}")
     graph = entry.read_graph(paths[0])
-    refuse_other(paths[0], entry.sources[0], entry.graph, GraphFingerprint.of(graph))
+    _check_same(paths[0], entry.sources[0], entry.graph, GraphFingerprint.of(graph))
     labels = None
     if entry.read_labels is not None:
         labels = entry.read_labels(paths[-1], graph)
-        refuse_other(paths[-1], entry.sources[-1], entry.labels, LabelFingerprint.of(labels))
+        _check_same(paths[-1], entry.sources[-1], entry.labels, LabelFingerprint.of(labels))
     return Dataset(entry.name, graph, labels, entry.description, entry.citation)
 
 
-def refuse_other(path: Path, source: Source, expected: object, found: object) -> None:
-    """InputError if a file holds something else than expected."""
+def _check_same(path: Path, source: PublishedFile, expected: object, found: object) -> None:
+    """Raise InputError if a file does not hold what is expected."""
     if expected != found:
         raise InputError(
             f"{path}: this is not the file that was published: expected {expected}, found "

@@ -1,4 +1,4 @@
-"""The data sets of the paper: where they are published, and what they must be."""
+"""The data sets of the paper: where they are published, and how their contents are verified."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from urllib.parse import urlsplit
 from .._util.errors import InputError
 from ..graph import Graph
 from ..graph.dataset import Labels
-from .fingerprint import GraphFingerprint, LabelFingerprint
-from .reading import largest_component, lines_of_classes, matrix_groups, matrix_network, whole_graph
+from ..graph.fingerprint import GraphFingerprint, LabelFingerprint
+from ._reading import (
+    largest_component,
+    lines_of_classes,
+    matrix_groups,
+    matrix_network,
+    whole_graph,
+)
 
 
 @dataclass(frozen=True)
-class Source:
-    """A file: its name here, which may also have or lack .gz, and where it is published."""
+class PublishedFile:
+    """A published file: its name on this machine, with or without .gz, and its address."""
 
     name: str
     url: str
@@ -24,25 +30,25 @@ class Source:
 
     @property
     def host(self) -> str:
-        """The server that publishes it."""
+        """Name of the server that publishes it."""
         return urlsplit(self.url).netloc
 
     def within(self, folder: Path) -> Path | None:
-        """The file in a folder, compressed or not; None if it is not there."""
+        """Return the path of the file in a folder, compressed or not; None if it is missing."""
         plain = self.name.removesuffix(".gz")
         names = (self.name, plain + ".gz", plain)
         return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
 @dataclass(frozen=True)
-class Entry:
-    """All that is known of a data set before its files are opened."""
+class DatasetEntry:
+    """A data set: its description, its files, how to read them, and what they must hold."""
 
     name: str
     title: str
     description: str
     citation: str
-    sources: tuple[Source, ...]
+    sources: tuple[PublishedFile, ...]
     paper_nodes: int
     paper_edges: int
     graph: GraphFingerprint
@@ -51,20 +57,22 @@ class Entry:
     read_labels: Callable[[Path, Graph], Labels] | None = None  # from the last file
 
 
-SNAP = "https://snap.stanford.edu"
-# One commit of many: at others these files hold another graph.
-PRONE = (
+_SNAP = "https://snap.stanford.edu"
+# A fixed commit: at others these files hold another graph.
+_PRONE = (
     "https://raw.githubusercontent.com/THUDM/ProNE/4284b74371ee093f163081a4e71b52b73acc981e/data"
 )
 
-ENTRIES = (
-    Entry(
+_ENTRIES = (
+    DatasetEntry(
         name="facebook",
         title="friendships on Facebook",
         description="Friendships among the users of ten ego networks of Facebook, put together.",
         citation="J. McAuley and J. Leskovec: Learning to discover social circles in ego "
         "networks. NIPS 2012",
-        sources=(Source("facebook_combined.txt.gz", f"{SNAP}/data/facebook_combined.txt.gz"),),
+        sources=(
+            PublishedFile("facebook_combined.txt.gz", f"{_SNAP}/data/facebook_combined.txt.gz"),
+        ),
         paper_nodes=4_039,
         paper_edges=88_234,
         graph=GraphFingerprint(
@@ -72,7 +80,7 @@ ENTRIES = (
         ),
         read_graph=whole_graph,
     ),
-    Entry(
+    DatasetEntry(
         name="ca-astroph",
         title="co-authors in astrophysics",
         description="Authors of papers on astrophysics in the arXiv, linked if they wrote one "
@@ -80,7 +88,7 @@ ENTRIES = (
         "left out, which the 197,031 edges of the paper count.",
         citation="J. Leskovec, J. Kleinberg and C. Faloutsos: Graph evolution: densification and "
         "shrinking diameters. ACM TKDD 1(1), 2007",
-        sources=(Source("ca-AstroPh.txt.gz", f"{SNAP}/data/ca-AstroPh.txt.gz"),),
+        sources=(PublishedFile("ca-AstroPh.txt.gz", f"{_SNAP}/data/ca-AstroPh.txt.gz"),),
         paper_nodes=17_903,
         paper_edges=197_031,
         graph=GraphFingerprint(
@@ -88,14 +96,14 @@ ENTRIES = (
         ),
         read_graph=largest_component,
     ),
-    Entry(
+    DatasetEntry(
         name="blogcatalog",
         title="bloggers and their topics",
         description="Bloggers of BlogCatalog, linked by friendship. Classes are the topics of "
         "their blogs, 1 to 11 for each blogger.",
         citation="L. Tang and H. Liu: Relational learning via latent social dimensions. KDD 2009",
         sources=(
-            Source(
+            PublishedFile(
                 "blogcatalog.mat",
                 "http://leitang.net/code/social-dimension/data/blogcatalog.mat",
                 sha256="d4f4fb89ce1ccd4b7e2a183386c000773cc9362cc61f1be5b246a6d9c259da8f",
@@ -112,7 +120,7 @@ ENTRIES = (
         read_graph=matrix_network,
         read_labels=matrix_groups,
     ),
-    Entry(
+    DatasetEntry(
         name="ppi",
         title="human proteins that interact",
         description="Proteins of Homo sapiens, linked if they interact. Classes are biological "
@@ -122,9 +130,9 @@ ENTRIES = (
         citation="A. Grover and J. Leskovec: node2vec: scalable feature learning for networks. "
         "KDD 2016",
         sources=(
-            Source(
+            PublishedFile(
                 "Homo_sapiens.mat",
-                f"{SNAP}/node2vec/Homo_sapiens.mat",
+                f"{_SNAP}/node2vec/Homo_sapiens.mat",
                 sha256="8a32b88b0576276f02d7aaa3fd282e8617a3e6db8d39abb6212a283363bf1183",
             ),
         ),
@@ -139,7 +147,7 @@ ENTRIES = (
         read_graph=matrix_network,
         read_labels=matrix_groups,
     ),
-    Entry(
+    DatasetEntry(
         name="dblp",
         title="computer scientists and their conferences",
         description="Authors in DBLP. Each is in one class, the conference where most of his or "
@@ -147,8 +155,8 @@ ENTRIES = (
         citation="J. Zhang, Y. Dong, Y. Wang, J. Tang and M. Ding: ProNE: fast and scalable "
         "network representation learning. IJCAI 2019",
         sources=(
-            Source("dblp.ungraph", f"{PRONE}/aminer.ungraph"),
-            Source("dblp.cmty", f"{PRONE}/aminer.cmty"),
+            PublishedFile("dblp.ungraph", f"{_PRONE}/aminer.ungraph"),
+            PublishedFile("dblp.cmty", f"{_PRONE}/aminer.cmty"),
         ),
         paper_nodes=51_264,
         paper_edges=127_968,
@@ -162,11 +170,11 @@ ENTRIES = (
         read_labels=lines_of_classes,
     ),
 )
-REGISTRY = {entry.name: entry for entry in ENTRIES}
+REGISTRY = {entry.name: entry for entry in _ENTRIES}
 
 
-def registered(name: str) -> Entry:
-    """What is known of a data set."""
+def registered(name: str) -> DatasetEntry:
+    """Return the entry of a data set; InputError if there is none of that name."""
     if not isinstance(name, str) or name not in REGISTRY:
         raise InputError(f"there is no data set {name!r}: choose one of {', '.join(REGISTRY)}")
     return REGISTRY[name]

@@ -1,7 +1,7 @@
-"""Embedding: vectors with the ids of their nodes, and what is done with them.
+"""Embedding: vectors with the ids of their nodes, and what is computed from them.
 
-Nearest neighbors, links that may be missing, projections to two dimensions, export to other
-packages. It imports `_util`, `files` and `graph`.
+Nearest neighbours, link recommendation, projection to two dimensions, export to other packages, and
+matching an embedding with a graph (`matching`). This package imports `_util`, `files` and `graph`.
 """
 
 from .embedding import Embedding

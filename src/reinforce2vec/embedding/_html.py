@@ -1,4 +1,4 @@
-"""What notebooks show of an embedding."""
+"""HTML of an embedding, which Jupyter notebooks display."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.html import Markup, drawing, html_table, name_of
+from .._util.html import Markup, drawing, html_table, short_id
 from .._util.progress import readable_bytes
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 5
 _SHOWN_NUMBERS = 32  # of a vector
-_MEASURED = 100_000  # vectors whose lengths are looked at
+_MEASURED = 100_000  # vectors whose norms are computed
 _STRIPE = 5, 14  # pixels of a number
-_NEGATIVE, _POSITIVE = "#0072b2", "#d55e00"  # blue and vermilion, which everybody can tell apart
+_NEGATIVE, _POSITIVE = "#0072b2", "#d55e00"  # blue and vermilion, safe for colour-blind readers
 
 
 def embedding_html(embedding: Embedding) -> str:
-    """An embedding: how large, how long its vectors, and what the first of them look like."""
+    """Return tables of an embedding's size, the norms of its vectors, and the first of them."""
     first = embedding.vectors[:_SHOWN_ROWS, :_SHOWN_NUMBERS]
     largest = np.abs(first[np.isfinite(first)]).max(initial=0)
     facts = [
@@ -30,7 +30,7 @@ def embedding_html(embedding: Embedding) -> str:
         ("memory", readable_bytes(embedding.vectors.nbytes)),
         *_lengths(embedding.vectors),
     ]
-    names = [name_of(node) for node in embedding.ids[:_SHOWN_ROWS].tolist()]
+    names = [short_id(node) for node in embedding.ids[:_SHOWN_ROWS].tolist()]
     rows = [(name, _stripes(row, float(largest))) for name, row in zip(names, first, strict=True)]
     if embedding.n_nodes > _SHOWN_ROWS:
         rows.append(("…", Markup()))
@@ -39,7 +39,7 @@ def embedding_html(embedding: Embedding) -> str:
 
 
 def _lengths(vectors: NDArray[np.float32]) -> list[tuple[str, str]]:
-    """How long the vectors are; of many, evenly chosen ones."""
+    """Return the row about the norms of the vectors; of many, of evenly chosen ones."""
     step = max(1, -(-len(vectors) // _MEASURED))
     chosen = vectors[::step]
     if len(chosen) == 0:
@@ -51,7 +51,7 @@ def _lengths(vectors: NDArray[np.float32]) -> list[tuple[str, str]]:
 
 
 def _stripes(vector: NDArray[np.float32], largest: float) -> Markup:
-    """The numbers of a vector as stripes: blue below zero, vermilion above, pale near it."""
+    """Draw the numbers of a vector as stripes: blue below zero, vermilion above, pale near zero."""
     width, height = _STRIPE
     shapes = []
     for place, number in enumerate(vector.tolist()):

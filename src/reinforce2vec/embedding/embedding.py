@@ -1,4 +1,4 @@
-"""Embedding: node ids and their vectors, which travel together."""
+"""Embedding: node ids and their vectors."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from .._util.ids import Ids, Lookup, as_ids
 from .._util.progress import counted, readable_bytes
 from ..files.opening import naming
 from ..files.vector_files import load_vectors, save_vectors
-from . import exports
+from . import _exports
+from ._angles import cosines, highest, norms, row_products
 from ._html import embedding_html
 
-# How the vectors of two nodes become one vector of the pair.
+# How the vectors of two nodes are combined into a vector of the pair.
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "hadamard": lambda a, b: a * b,
     "average": lambda a, b: (a + b) / 2,
@@ -30,20 +31,22 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Embedding:
-    """Node ids and their vectors, together.
+    """Node ids and their vectors.
+
+    Index it with a node id to get a vector, or with a list of ids to get a matrix.
 
     Parameters
     ----------
-    ids : sequence
-        The nodes' names, each of them once: anything hashable.
+    ids : sequence of node ids
+        Anything hashable; all different.
     vectors : array (n_nodes, dimensions)
-        The vector of each node. An array of float32 is not copied, so it should not change any
-        more; anything else is converted.
+        The vector of each node. An array of float32 is not copied, so it must not be changed
+        afterwards; anything else is converted.
 
     Attributes
     ----------
-    ids : int64 or object array
-        The nodes' names, in row order; read-only.
+    ids : int64 or object array (n_nodes,)
+        The node ids, in row order; read-only.
     vectors : float32 array (n_nodes, dimensions)
         One row for each node; read-only.
 
@@ -61,7 +64,7 @@ class Embedding:
     """
 
     def __init__(self, ids: Iterable[Hashable], vectors: Any) -> None:
-        self.ids: Ids = checked_ids(ids)
+        self.ids: Ids = _checked_ids(ids)
         self.vectors: Vectors = checked_vectors(vectors)
         if len(self.ids) != len(self.vectors):
             raise InputError(
@@ -73,7 +76,7 @@ class Embedding:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.ids, self.vectors)
 
-    # -- what it holds -------------------------------------------------------------------------
+    # -- properties and look-ups ---------------------------------------------------------------
 
     @property
     def n_nodes(self) -> int:
@@ -82,7 +85,7 @@ class Embedding:
 
     @property
     def dimensions(self) -> int:
-        """Numbers in a vector."""
+        """Length of a vector."""
         return int(self.vectors.shape[1])
 
     @cached_property
@@ -90,28 +93,28 @@ class Embedding:
         return Lookup(self.ids, "the embedding")
 
     def row(self, node: Hashable) -> int:
-        """Row number of a node id."""
+        """Return the row number of a node id; UnknownNode, a KeyError, if it has no vector."""
         return self._lookup.row(node)
 
     def rows(self, nodes: Iterable[Hashable]) -> NDArray[np.int32]:
-        """Row numbers of many node ids."""
+        """Return the row numbers of several node ids."""
         return self._lookup.rows(nodes)
 
     def __len__(self) -> int:
         return self.n_nodes
 
     def __iter__(self) -> Iterator[Any]:
-        """Go through the node ids."""
+        """Iterate over the node ids."""
         return iter(self.ids.tolist())
 
     def __contains__(self, node: Hashable) -> bool:
         return node in self._lookup
 
     def __getitem__(self, nodes: Any) -> Vectors:
-        """The vector of a node, read-only, or a matrix of those of several nodes, a copy.
+        """Return the vector of a node, read-only, or a copied matrix for several nodes.
 
-        A list, an array or a column of a table is several nodes. So is a tuple, unless it is itself
-        a node.
+        A list, an array or a column of a table means several nodes. So does a tuple, unless it is
+        itself a node id.
         """
         several = are_several(nodes, self)
         chosen: Vectors = self.vectors[self.rows(nodes) if several else self.row(nodes)]
@@ -129,11 +132,11 @@ class Embedding:
         return embedding_html(self)
 
     def to_numpy(self) -> Vectors:
-        """The vectors as an array of your own, to change as you like; rows in `ids` order."""
+        """Return a copy of the vectors that you may change; rows in `ids` order."""
         return np.array(self.vectors, order="C")
 
     def to_frame(self) -> Any:
-        """The vectors as a pandas DataFrame: a row for each node, indexed by its id.
+        """Return the vectors as a pandas DataFrame: one row for each node, indexed by its id.
 
         Examples
         --------
@@ -145,15 +148,15 @@ class Embedding:
         return pandas.DataFrame(self.to_numpy(), index=nodes)
 
     def to_networkx(self, graph: Any = None, name: str = "vector") -> Any:
-        """A networkx graph with the vectors as an attribute of its nodes.
+        """Return a networkx graph with the vectors as an attribute of its nodes.
 
         Parameters
         ----------
-        graph : networkx graph, or whatever :meth:`Graph.from_any` takes, optional
-            Every node of it must have a vector. A networkx graph is copied and keeps its
-            attributes; without one, the nodes come without edges.
+        graph : networkx graph, or anything that :meth:`Graph.from_any` takes, optional
+            The edges; every node must have a vector. A networkx graph is copied and keeps its
+            attributes. Without a graph, the result has no edges.
         name : str, default "vector"
-            The name of the attribute.
+            Name of the attribute.
 
         Examples
         --------
@@ -161,21 +164,22 @@ class Embedding:
         >>> people.to_networkx([("ann", "bob")]).nodes["bob"]["vector"]
         array([0.5, 2. ], dtype=float32)
         """
-        return exports.networkx_graph(self, graph, name)
+        return _exports.networkx_graph(self, graph, name)
 
     def to_pyg(self, graph: Any = None) -> Any:
-        """A PyTorch Geometric `Data` with the vectors as node features, rows in `ids` order.
+        """Return a PyTorch Geometric `Data` with the vectors as node features, in `ids` order.
 
         Parameters
         ----------
-        graph : Graph, or whatever :meth:`Graph.from_any` takes, optional
-            Its edges become `edge_index`, an undirected one both ways, and its weights, if it has
-            any, `edge_weight`. Every node of it must have a vector; its order does not matter.
+        graph : Graph, or anything that :meth:`Graph.from_any` takes, optional
+            Its edges become `edge_index`, undirected ones in both directions, and its weights, if
+            it has any, `edge_weight`. Every node must have a vector; the order does not matter.
 
         Returns
         -------
         torch_geometric.data.Data
-            With `x`, a float32 tensor of your own, `num_nodes`, and `ids`, the list of node ids.
+            With `x`, a copy of the vectors as a float32 tensor, `num_nodes`, and `ids`, the list
+            of node ids.
 
         Examples
         --------
@@ -183,13 +187,13 @@ class Embedding:
         >>> people.to_pyg([("ann", "bob")])  # doctest: +SKIP
         Data(x=[2, 2], num_nodes=2, ids=[2], edge_index=[2, 2])
         """
-        return exports.geometric_data(self, graph)
+        return _exports.geometric_data(self, graph)
 
     def to_gensim(self) -> Any:
-        """The vectors as gensim's `KeyedVectors`; keys are the ids as text.
+        """Return the vectors as gensim's `KeyedVectors`; keys are the ids as text.
 
-        Files that :meth:`save` writes as .txt, .vec or .bin hold the same:
-        `KeyedVectors.load_word2vec_format` reads them.
+        The files that :meth:`save` writes as .txt, .vec or .bin hold the same; gensim reads them
+        with `KeyedVectors.load_word2vec_format`.
 
         Examples
         --------
@@ -197,12 +201,12 @@ class Embedding:
         >>> people.to_gensim()["bob"]  # doctest: +SKIP
         array([0.5, 2. ], dtype=float32)
         """
-        return exports.keyed_vectors(self)
+        return _exports.keyed_vectors(self)
 
-    # -- which nodes are alike -----------------------------------------------------------------
+    # -- similarity ----------------------------------------------------------------------------
 
     def similarity(self, a: Hashable, b: Hashable) -> float:
-        """Cosine of the angle between the vectors of two nodes: 1 if they point the same way.
+        """Return the cosine similarity of two nodes: 1 if their vectors have the same direction.
 
         Examples
         --------
@@ -213,22 +217,23 @@ class Embedding:
         return float(cosines(row_products(one, other), norms(one) * norms(other))[0])
 
     def most_similar(self, node: Any, k: int = 10) -> list[tuple[Any, float]]:
-        """The nodes whose vectors point most nearly the same way, by the cosine of the angle.
+        """Return the nodes with the highest cosine similarity to a node or a vector.
 
-        Looks at every node, so the answer is exact. Takes memory for a few numbers a node.
+        Compares with every node, so the result is exact. Needs memory for a few numbers per node.
+        :func:`reinforce2vec.nearest_neighbors` does it for many nodes at once.
 
         Parameters
         ----------
         node : node id, or array or list of numbers
             A node, or a vector to compare all nodes with.
         k : int, default 10
-            How many nodes.
+            Number of nodes to return.
 
         Returns
         -------
         list of (id, cosine)
-            The most similar first, equally similar ones in row order; `node` itself is left out.
-            A vector of zeros has the similarity 0 to every other.
+            The most similar first, equally similar ones in row order, without `node` itself. A
+            vector of zeros has the similarity 0 to every other.
 
         Examples
         --------
@@ -269,15 +274,15 @@ class Embedding:
     # -- edges ---------------------------------------------------------------------------------
 
     def edge_features(self, pairs: Any, operator: str = "hadamard") -> Vectors:
-        """A vector for each pair of nodes, made of the vectors a and b of the two.
+        """Return a vector for each pair of nodes, computed from the vectors a and b of the two.
 
         Parameters
         ----------
         pairs : iterable of pairs of node ids, or array (m, 2)
-            The edges, or the pairs that may become edges.
+            The edges, or the candidates for edges.
         operator : {"hadamard", "average", "l1", "l2"}
-            The product a·b, the mean (a + b)/2, the distance |a − b| or its square (a − b)², each
-            number by number.
+            The product a·b, the mean (a + b)/2, the distance |a − b| or its square (a − b)²,
+            element by element.
 
         Returns
         -------
@@ -291,7 +296,7 @@ class Embedding:
                [2.5, 2. ]], dtype=float32)
         """
         check_choice("operator", operator, OPERATORS)
-        ends = self.rows(node for pair in listed_pairs(pairs) for node in pair).reshape(-1, 2)
+        ends = self.rows(node for pair in _listed_pairs(pairs) for node in pair).reshape(-1, 2)
         features = np.empty((len(ends), self.dimensions), np.float32)
         for rows in row_blocks(features):
             a, b = self.vectors[ends[rows, 0]], self.vectors[ends[rows, 1]]
@@ -301,21 +306,21 @@ class Embedding:
     # -- files ---------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write ids and vectors to a file, in the format that its suffix names.
+        """Write ids and vectors to a file, in the format that the file's suffix names.
 
         ===================  =======================================================================
-        .npz                 NumPy arrays: exact, small and fast
-        .txt .vec .txt.gz    word2vec text: the counts, then an id and its numbers a line
+        .npz                 NumPy arrays: small and fast
+        .txt .vec .txt.gz    word2vec text: a line of counts, then an id and its numbers per line
         .bin                 word2vec binary
         .parquet             columns "node" and "vector"; needs pyarrow
-        .tsv                 TensorBoard's projector: vectors; beside them, NAME.metadata.tsv holds
-                             the ids, one a line
+        .tsv                 TensorBoard projector: vectors; next to them, NAME.metadata.tsv holds
+                             the ids, one per line
         ===================  =======================================================================
 
-        All formats keep every vector as it is. Ids are written as text, except that .npz and
-        .parquet keep integers apart from strings; .npz refuses ids that are neither. The file
-        appears when it is complete: after an error or an interrupt an older file of this name is
-        as it was.
+        All formats are exact: loading returns the same numbers. Ids are written as text, except
+        that .npz and .parquet distinguish integers from strings; .npz refuses ids that are
+        neither. The file is written atomically: after an error or an interrupt, an older file of
+        this name is unchanged.
 
         Parameters
         ----------
@@ -325,21 +330,21 @@ class Embedding:
         Raises
         ------
         InputError
-            Before anything is written, if the suffix is unknown, the folder cannot be written to,
-            the disk is too full, or a node id does not fit the format.
+            If the suffix is unknown, the folder cannot be written to, the disk is too full, or a
+            node id does not fit the format; this is checked before anything is written.
         """
         save_vectors(path, self.ids, self.vectors)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Embedding:
-        """Read what :meth:`save` wrote, or other programs in the same formats.
+        """Read a file that :meth:`save`, or another program, wrote in one of its formats.
 
         Ids in text are integers if all of them are, else strings.
 
         Parameters
         ----------
         path : path
-            The file; its suffix names the format.
+            The file to read; its suffix names the format.
 
         Returns
         -------
@@ -348,7 +353,7 @@ class Embedding:
         Raises
         ------
         InputError
-            If the file cannot be read: the message names the file, and in text the line.
+            If the file cannot be read; the message names the file, and the line of a text file.
 
         Examples
         --------
@@ -367,13 +372,13 @@ class Embedding:
 # -- checking ----------------------------------------------------------------------------------
 
 
-def checked_ids(ids: Any) -> Ids:
-    """Node ids as an array of its own flags; InputError if one stands there twice."""
+def _checked_ids(ids: Any) -> Ids:
+    """Return node ids as a new array or view; InputError if one occurs twice."""
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         raise InputError(f"ids must be a list of node ids, not {ids!r}")
     if isinstance(ids, np.ndarray) and ids.dtype == np.int64 and ids.ndim == 1:
         array: Ids = ids.view()
-        unique = ascending(ids) or ascending(np.sort(ids))
+        unique = _is_ascending(ids) or _is_ascending(np.sort(ids))
     else:
         array = as_ids(ids.tolist() if isinstance(ids, np.ndarray) else list(ids))
         try:
@@ -383,13 +388,13 @@ def checked_ids(ids: Any) -> Ids:
     seen: set[Hashable] = set()
     for node in () if unique else array.tolist():
         if node in seen:
-            raise InputError(f"node {node!r} stands twice among the ids: a node has one vector")
+            raise InputError(f"node {node!r} occurs twice among the ids: a node has one vector")
         seen.add(node)
     return array
 
 
 def are_several(nodes: Any, embedding: Embedding) -> bool:
-    """Whether several nodes are meant: by a list, say, but not by a tuple that is a node."""
+    """Return whether several nodes are given, as by a list, but not by a tuple that is a node."""
     if isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
         return False
     try:
@@ -398,13 +403,13 @@ def are_several(nodes: Any, embedding: Embedding) -> bool:
         return True
 
 
-def ascending(numbers: NDArray[np.int64]) -> bool:
-    """Whether every number is larger than the one before."""
+def _is_ascending(numbers: NDArray[np.int64]) -> bool:
+    """Return whether every number is larger than the one before."""
     return bool((numbers[1:] > numbers[:-1]).all())
 
 
 def as_embedding(vectors: Any) -> Embedding:
-    """An embedding as it is; a matrix with row numbers as ids."""
+    """Return an embedding as it is, and a matrix as an embedding with row numbers as ids."""
     if isinstance(vectors, Embedding):
         return vectors
     matrix = checked_vectors(vectors)
@@ -412,11 +417,11 @@ def as_embedding(vectors: Any) -> Embedding:
 
 
 def checked_vectors(vectors: Any) -> Vectors:
-    """Vectors as a matrix of float32, of its own flags."""
+    """Return vectors as a matrix of float32, a new one or a view; InputError if they are none."""
     try:
         matrix: Vectors = np.asarray(vectors, np.float32).view()
     except (TypeError, ValueError):
-        raise not_vectors(vectors) from None
+        raise vectors_error(vectors) from None
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise InputError(
             f"vectors must be a matrix with a row for each node, not of shape {matrix.shape}"
@@ -424,15 +429,15 @@ def checked_vectors(vectors: Any) -> Vectors:
     return matrix
 
 
-def not_vectors(given: Any) -> InputError:
-    """What to say of something that is no matrix of numbers."""
+def vectors_error(given: Any) -> InputError:
+    """Return the error for something that is not a matrix of numbers."""
     if hasattr(given, "fit_transform"):
         return InputError("expected vectors, not a model: give the .embedding_ it has after fit")
     return InputError("vectors must be numbers, equally many for each node")
 
 
-def listed_pairs(pairs: Any) -> Any:
-    """Pairs of node ids as a list; InputError, with the first that is not, if some are no pairs."""
+def _listed_pairs(pairs: Any) -> Any:
+    """Return pairs of node ids as a list; InputError for the first item that is not a pair."""
     if isinstance(pairs, np.ndarray):
         if pairs.shape[1:] != (2,):
             raise InputError(f"an array of pairs has the shape (m, 2), not {pairs.shape}")
@@ -446,43 +451,3 @@ def listed_pairs(pairs: Any) -> Any:
                 f"pair {number:,} (counted from 0) is {pair!r}: expected a pair of node ids"
             )
     return listed
-
-
-# -- angles ------------------------------------------------------------------------------------
-
-
-def row_products(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
-    """Scalar products of the rows of two matrices, in float64 but without copies of the matrices.
-
-    By einsum, not by a matrix product, whose last bits depend on where a row stands: equal vectors
-    are to be equally similar.
-    """
-    products = np.empty(len(a))
-    with np.errstate(invalid="ignore"):  # of infinite vectors
-        for rows in row_blocks(a):
-            one, other = (part[rows].astype(np.float64, order="C") for part in (a, b))
-            np.einsum("ij,ij->i", one, other, out=products[rows])
-    return products
-
-
-def norms(vectors: NDArray[Any]) -> NDArray[np.float64]:
-    """Lengths of vectors."""
-    lengths: NDArray[np.float64] = np.sqrt(row_products(vectors, vectors))
-    return lengths
-
-
-def cosines(products: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cosines of angles, from scalar products and products of lengths; 0 where a length is 0."""
-    with np.errstate(invalid="ignore"):
-        ratios = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths != 0)
-    return np.clip(ratios, -1, 1)
-
-
-def highest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Where the k highest values stand, highest first, equal ones in order; NaN comes last."""
-    ranks = np.where(np.isnan(values), np.inf, -values)
-    rows = np.arange(len(ranks))
-    if k < len(ranks):
-        rows = np.flatnonzero(ranks <= np.partition(ranks, k - 1)[k - 1])
-    best: NDArray[np.int64] = rows[np.argsort(ranks[rows], kind="stable")][:k]
-    return best

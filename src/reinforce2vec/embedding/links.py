@@ -1,4 +1,4 @@
-"""Links that are likely missing: for every node, those that it is most likely to get."""
+"""Link recommendation: for every node, the missing links that are most likely."""
 
 from __future__ import annotations
 
@@ -7,43 +7,44 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from .._util.checks import check_choice, check_count
-from .._util.errors import InputError, pandas_for
+from .._util.compiled import compiled
+from .._util.errors import pandas_for
 from .._util.html import html_table
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic
+from .._util.parameters import LINK_SCORES
 from .._util.progress import counted
 from ..graph import Graph, edges_of
+from ._exact_search import Floats, Rows, SimilaritySearch, contains_sorted
 from .embedding import Embedding
-from .exact_search import Floats, Rows, Search, holds
-from .nearest import asked_rows, best_targets, check_embedding, on_terminal
+from .matching import rows_in_embedding
+from .nearest import best_targets, check_embedding, search_progress, selected_rows
 
-SCORES = ("odds", "cosine")
-SAMPLE = 50_000  # edges, and as many pairs without one, that tell what makes an edge
-DIGITS = 9  # of a score after the point, so that it is the same from both ends of a pair
-SHOWN = 10  # links in a notebook
+_SAMPLE = 50_000  # edges, and as many pairs without an edge, to fit the regression on
+_DIGITS = 9  # of a score after the decimal point, so that both ends of a pair get the same
+_SHOWN = 10  # links in a notebook
 
 
-# -- for users ---------------------------------------------------------------------------------
+# -- the public functions ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecommendedLinks:
-    """Links that a graph has not and is likely to get: goes through (source, target, score).
+    """Recommended links; iterates over (source, target, score).
 
     Attributes
     ----------
     sources : int64 or object array (m,)
-        The nodes that were asked for, each as often as it has recommendations.
+        The nodes that get recommendations, each repeated for each of them.
     targets : int64 or object array (m,)
-        Whom they should be linked to, for each source the most likely first.
+        The recommended nodes, for each source the most likely first.
     scores : float64 array (m,)
         The higher, the more likely.
     directed : bool
-        Whether a link says nothing about the way back.
+        Whether links have a direction, from source to target.
     """
 
     sources: Ids
@@ -52,7 +53,7 @@ class RecommendedLinks:
     directed: bool
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
-        """Go through (source, target, score)."""
+        """Iterate over (source, target, score)."""
         columns = (self.sources, self.targets, self.scores)
         return zip(*(column.tolist() for column in columns), strict=True)
 
@@ -60,7 +61,7 @@ class RecommendedLinks:
         return len(self.scores)
 
     def best(self, k: int) -> RecommendedLinks:
-        """The k most likely of all, the most likely first; an undirected link once."""
+        """Return the k most likely links, the most likely first; an undirected link only once."""
         k = check_count("k", k, 1)
         order = np.argsort(-self.scores, kind="stable")[: 2 * k]  # a link is there twice at most
         pairs = zip(self.sources[order].tolist(), self.targets[order].tolist(), strict=True)
@@ -75,7 +76,7 @@ class RecommendedLinks:
         )
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row for each link: source, target and score."""
+        """Return a pandas DataFrame with one row for each link: source, target and score."""
         columns = {"source": self.sources, "target": self.targets, "score": self.scores}
         return pandas_for("to_frame()").DataFrame(columns)
 
@@ -85,9 +86,9 @@ class RecommendedLinks:
 
     def _repr_html_(self) -> str:
         rows: list[tuple[Any, ...]] = [
-            (str(source), str(target), score) for source, target, score in self._at(slice(SHOWN))
+            (str(source), str(target), score) for source, target, score in self._at(slice(_SHOWN))
         ]
-        if len(self) > SHOWN:
+        if len(self) > _SHOWN:
             rows.append(("…", "…", "…"))
         return html_table(["source", "target", "score"], rows, repr(self))
 
@@ -103,48 +104,50 @@ def recommend_links(
     method: str = "auto",
     progress: bool = True,
 ) -> RecommendedLinks:
-    """For every node, the nodes that it is most likely linked to and is not yet.
+    """Recommend new links: for every node, the nodes that it is most likely to be linked to.
 
-    Never the node itself nor a neighbour (on a directed graph, none that it points to already).
+    A node itself and its neighbours are never recommended (on a directed graph, those it already
+    points to).
 
     Parameters
     ----------
     embedding : Embedding
-        Vectors learned from the graph, all of them finite. Smoothed ones, see :func:`smooth`, give
-        better recommendations.
+        Vectors learned from the graph; all numbers must be finite. Smoothed vectors, see
+        :func:`smooth`, give better recommendations.
     graph : Graph
-        The links that are there; anything that :meth:`Graph.from_any` takes. Nodes are matched by
-        their ids: one without a vector is left out, one that only has a vector has no links yet.
+        The existing links, or anything that :meth:`Graph.from_any` takes. Nodes are matched by id:
+        nodes without a vector are ignored, and nodes that are not in the graph have no links yet.
     k : int, default 10
-        How many recommendations for each node.
-    nodes : node id, or iterable of them, optional
-        Who gets recommendations; by default every node with a vector.
+        Number of recommendations for each node.
+    nodes : node id, or iterable of node ids, optional
+        The nodes that get recommendations; by default all nodes with a vector.
     candidates : iterable of node ids, optional
-        Who can be recommended; by default every node with a vector. Where users are linked to
-        items, pass `nodes=users, candidates=items`: with `candidates` alone, items get items, too.
+        The nodes that can be recommended; by default all nodes with a vector. If users are linked
+        to items, pass `nodes=users, candidates=items`: with `candidates` alone, items are also
+        recommended to items.
     score : {"odds", "cosine"}
-        "odds": the logarithm of the odds that the pair is an edge, in a lot of as many edges as
-        other pairs; by a logistic regression, on edges of the graph and pairs that are none, from
-        the cosine of the two vectors and the logarithm of the degrees; of graphs whose edges these
-        do not tell, the cosine. "cosine": the cosine alone, which does not prefer nodes with many
-        links, and is right less often. Weights of edges are not looked at.
+        "odds": the log-odds that the pair is an edge, in a sample with as many edges as other
+        pairs. A logistic regression on edges and non-edges of the graph predicts it from the cosine
+        similarity and the logarithms of the degrees. If these do not explain the edges of a graph,
+        the cosine is used. "cosine": the cosine alone, which does not favour nodes with many links
+        and is less accurate. Weights of edges have no effect.
     method : {"auto", "exact", "approximate"}
         As for :func:`nearest_neighbors`.
     progress : bool, default True
-        Show a line on the terminal, if there is one.
+        Whether to show progress on the terminal, if there is one.
 
     Returns
     -------
     RecommendedLinks
-        Goes through (source, target, score), for each source the most likely first. `best(k)` are
-        the most likely of all; `to_frame()` makes a table.
+        Iterates over (source, target, score), for each source the most likely first. `best(k)`
+        returns the most likely links of all; `to_frame()` returns a table.
 
     Notes
     -----
-    Of edges that were taken out of the Facebook graph, ten recommendations from smoothed vectors
-    find 3.4 by "odds" and 3.0 by "cosine", and from raw ones 3.1 and 2.2. Among friends, who have
-    many friends in common, counting these (by resource allocation) finds 3.8; vectors also reach
-    nodes that share no neighbour, such as users and items. See `benchmarks/recommendation.py`.
+    If edges are removed from the Facebook graph, ten recommendations from smoothed vectors recover
+    3.4 of them with "odds" and 3.0 with "cosine"; from raw vectors, 3.1 and 2.2. Friends have many
+    friends in common, so that counting these (resource allocation) recovers 3.8; vectors also reach
+    nodes without a common neighbour, such as users and items. See `benchmarks/recommendation.py`.
 
     Examples
     --------
@@ -159,20 +162,22 @@ def recommend_links(
     """
     check_embedding(embedding)
     k = check_count("k", k, 1)
-    check_choice("score", score, SCORES)
-    there = in_rows_of(embedding, Graph.from_any(graph))
-    sources = asked_rows(embedding, nodes)
-    targets = np.sort(asked_rows(embedding, candidates))
-    search = Search(embedding.vectors, sources, targets, Linked(there, sources, targets))
-    odds = fitted(search, there) if score == "odds" else PLAIN
+    check_choice("score", score, LINK_SCORES)
+    there = _graph_in_rows_of(embedding, Graph.from_any(graph))
+    sources = selected_rows(embedding, nodes)
+    targets = np.sort(selected_rows(embedding, candidates))
+    search = SimilaritySearch(
+        embedding.vectors, sources, targets, _LinkedTargets(there, sources, targets)
+    )
+    odds = _fit_odds(search, there) if score == "odds" else _PLAIN
     popular = np.log1p(np.bincount(there.indices, minlength=there.n_nodes))  # as targets
     eager = np.log1p(there.degrees)  # as sources
     if odds.popularity:
         bonus = odds.popularity / odds.cosine * popular[targets]
-        search = Search(embedding.vectors, sources, targets, search.barred, bonus)
-    places, found = best_targets(search, k, method, on_terminal("links", progress))
+        search = SimilaritySearch(embedding.vectors, sources, targets, search.barred, bonus)
+    places, found = best_targets(search, k, method, search_progress("links", progress))
     found = odds.cosine * found + odds.popularity * eager[sources, None] + odds.edge
-    found = found.round(DIGITS)
+    found = found.round(_DIGITS)
     listed = places >= 0
     return RecommendedLinks(
         embedding.ids[np.repeat(sources, listed.sum(axis=1))],
@@ -182,27 +187,20 @@ def recommend_links(
     )
 
 
-# -- links that are there ----------------------------------------------------------------------
+# -- existing links ----------------------------------------------------------------------------
 
 
-def in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
-    """The graph with the embedding's nodes, in its rows; what has no vector is left out."""
+def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
+    """Return the graph with the rows of the embedding; nodes without a vector are left out."""
     if np.array_equal(embedding.ids, graph.ids):
         return graph
-    rows = [embedding.row(node) if node in embedding else -1 for node in graph.ids.tolist()]
-    if all(row < 0 for row in rows):
-        names = [repr(ids[:1].tolist()[0]) for ids in (graph.ids, embedding.ids) if len(ids)]
-        like = f": those of the graph are named like {names[0]}, those of the embedding like "
-        raise InputError(
-            "no node of the graph has a vector" + (like + names[1] if len(names) == 2 else "")
-        )
-    ends = np.array(rows, np.int32)[edges_of(graph)[0]]
+    ends = rows_in_embedding(embedding, graph).astype(np.int32)[edges_of(graph)[0]]
     with_vectors = (ends >= 0).all(axis=1)
     return Graph.from_numbered(ends[with_vectors], None, embedding.ids, directed=graph.directed)
 
 
-class Linked:
-    """Tells which targets some sources must not find: themselves, and whom they are linked to."""
+class _LinkedTargets:
+    """Excludes targets from the search of sources: themselves, and those they are linked to."""
 
     def __init__(self, graph: Graph, sources: Rows, targets: Rows) -> None:
         self._graph, self._sources = graph, sources
@@ -210,7 +208,7 @@ class Linked:
         self._places[targets] = np.arange(len(targets), dtype=np.int32)
 
     def __call__(self, part: slice) -> tuple[NDArray[np.int64], Rows]:
-        """Where those of each source begin, and their places among the targets, ascending."""
+        """Return where those of each source begin, and their ascending places among targets."""
         rows = self._sources[part]
         begins = self._graph.indptr[rows]
         degrees = self._graph.indptr[rows + 1] - begins
@@ -224,64 +222,64 @@ class Linked:
         return offsets, places[order]
 
 
-# -- what makes an edge ------------------------------------------------------------------------
+# -- log-odds of an edge -----------------------------------------------------------------------
 
 
-class Odds(NamedTuple):
-    """What the log odds of an edge are made of."""
+class _Odds(NamedTuple):
+    """Coefficients of the log-odds of an edge."""
 
-    cosine: float  # times the cosine of the two vectors
-    popularity: float  # times log(1 + degree) of both nodes
-    edge: float  # and this
-
-
-PLAIN = Odds(1.0, 0.0, 0.0)  # the cosine alone
+    cosine: float  # of the cosine of the two vectors
+    popularity: float  # of log(1 + degree), summed over both nodes
+    edge: float  # the intercept
 
 
-def fitted(search: Search, graph: Graph) -> Odds:
-    """Learn from the graph what edges to targets have that other pairs have not.
+_PLAIN = _Odds(1.0, 0.0, 0.0)  # the cosine alone
 
-    Does not depend on who looks, so that a node gets the same alone and among all. What makes no
-    sense is not believed: unlikeness does not link, nor does a low degree, nor does the logarithm
-    of a degree count for more than the cosine. The rest is then learned anew, and where even that
-    makes no sense, the cosine alone is left.
+
+def _fit_odds(search: SimilaritySearch, graph: Graph) -> _Odds:
+    """Fit the log-odds of an edge to a sample of the graph's edges to targets, and of non-edges.
+
+    Independent of the sources, so that a node gets the same recommendations alone and among all.
+    Implausible coefficients are not used: the cosine must count, degrees must not count negatively,
+    nor more than the cosine. If they do, a regression with fixed shares is fitted instead, and if
+    even that is implausible, the cosine alone is the score.
     """
     rng = np.random.default_rng(0)
     is_target = np.zeros(graph.n_nodes, bool)
     is_target[search.targets] = True
     arcs = np.flatnonzero(is_target[graph.indices])
-    arcs = arcs if len(arcs) <= SAMPLE else np.sort(rng.choice(arcs, SAMPLE, replace=False))
+    arcs = arcs if len(arcs) <= _SAMPLE else np.sort(rng.choice(arcs, _SAMPLE, replace=False))
     tails = np.searchsorted(graph.indptr, arcs, side="right") - 1
     heads = graph.indices[arcs]
     others = rng.choice(np.unique(tails), len(arcs)) if len(arcs) else tails
     unlinked = rng.choice(search.targets, len(arcs)) if len(arcs) else heads
-    free = (others != unlinked) & ~linked(graph.indptr, graph.indices, others, unlinked)
+    free = (others != unlinked) & ~_linked(graph.indptr, graph.indices, others, unlinked)
     if not free.any():
-        return PLAIN
+        return _PLAIN
     a = np.concatenate([tails, others[free]])
     b = np.concatenate([heads, unlinked[free]])
     alike = search.scores(a, np.searchsorted(search.targets, b))
     degrees = np.bincount(graph.indices, minlength=graph.n_nodes)
     popular = np.log1p(graph.degrees[a]) + np.log1p(degrees[b])
     truth = np.repeat([True, False], [len(arcs), int(free.sum())])
-    (cosine, popularity), edge = fit(np.column_stack([alike, popular]), truth)
+    (cosine, popularity), edge = _fit_logistic(np.column_stack([alike, popular]), truth)
     if 0 <= popularity <= cosine and cosine > 0:
-        return Odds(cosine, popularity, edge)
-    share = float(popularity > 0)  # as much as a cosine counts, at most
-    (steepness,), edge = fit((alike + share * popular)[:, None], truth)
-    return Odds(steepness, share * steepness, edge) if steepness > 0 else PLAIN
+        return _Odds(cosine, popularity, edge)
+    share = float(popularity > 0)  # degrees count at most as much as the cosine
+    (steepness,), edge = _fit_logistic((alike + share * popular)[:, None], truth)
+    return _Odds(steepness, share * steepness, edge) if steepness > 0 else _PLAIN
 
 
-def fit(facts: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], float]:
-    """What each fact about a pair adds to the log odds that it is an edge, and what is left."""
+def _fit_logistic(facts: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], float]:
+    """Return the coefficient of each feature of a pair, and the intercept."""
     weights, edge = fit_logistic(facts, truth[:, None], standardise=True)
     return weights[:, 0].tolist(), float(edge[0])
 
 
-@njit(cache=True, nogil=True)
-def linked(indptr: Any, indices: Any, sources: Any, targets: Any) -> Any:
-    """Which of the pairs are edges."""
+@compiled
+def _linked(indptr: Any, indices: Any, sources: Any, targets: Any) -> Any:
+    """Return which of the pairs are edges."""
     found = np.empty(len(sources), np.bool_)
     for i in range(len(sources)):
-        found[i] = holds(indices, indptr[sources[i]], indptr[sources[i] + 1], targets[i])
+        found[i] = contains_sorted(indices, indptr[sources[i]], indptr[sources[i] + 1], targets[i])
     return found

@@ -1,4 +1,4 @@
-"""Vectors and graphs that belong together: their nodes matched by id."""
+"""Matching an embedding and a graph: which row of one belongs to which row of the other, by id."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.errors import InputError
+from .._util.ids import NamedRows
 from ..graph import Graph
-from .embedding import Embedding, not_vectors
+from .embedding import Embedding, vectors_error
 
 
 def as_matrix(vectors: Any, graph: Graph | None = None) -> NDArray[Any]:
-    """A matrix of float32 or float64, of an Embedding in the order of the graph's nodes.
+    """Return vectors as a matrix of float32 or float64; an Embedding's in the graph's order.
 
-    InputError if a number is not finite or rows do not fit the graph.
+    InputError if a number is not finite or the rows do not fit the graph.
     """
     matrix = vectors
     if isinstance(vectors, Embedding):
-        matrix = vectors.vectors if graph is None else vectors.vectors[rows_in(vectors, graph)]
+        matrix = vectors.vectors if graph is None else vectors.vectors[aligned_rows(vectors, graph)]
     try:
         matrix = np.asarray(matrix)
         if matrix.dtype not in (np.float32, np.float64):
             matrix = matrix.astype(np.float64)
     except (TypeError, ValueError):
-        raise not_vectors(vectors) from None
+        raise vectors_error(vectors) from None
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(
             f"vectors must be a matrix with a row for each node, not of shape {matrix.shape}"
@@ -40,15 +41,43 @@ def as_matrix(vectors: Any, graph: Graph | None = None) -> NDArray[Any]:
     return matrix
 
 
-def rows_in(embedding: Embedding, graph: Graph) -> Any:
-    """Rows of the embedding in the order of the graph's nodes."""
+def aligned_rows(embedding: Embedding, graph: Graph) -> Any:
+    """Return rows of the embedding in the order of the graph's nodes; both need the same nodes."""
     if np.array_equal(embedding.ids, graph.ids):
         return slice(None)
-    missing = [node for node in graph.ids.tolist() if node not in embedding]
-    if missing or len(embedding) != graph.n_nodes:
+    rows = rows_in_embedding(embedding, graph)
+    missing = np.flatnonzero(rows < 0)
+    if missing.size or len(embedding) != graph.n_nodes:
+        detail = "all of them in the embedding"
+        if missing.size:
+            detail = f"node {graph.ids.item(missing[0])!r} only in the graph"
         raise InputError(
             f"the embedding has {len(embedding):,} nodes and the graph {graph.n_nodes:,}, "
-            + (f"node {missing[0]!r} only in the graph" if missing else "all of them among those")
-            + ": both need the same nodes"
+            f"{detail}: both need the same nodes"
         )
-    return embedding.rows(graph.ids.tolist())
+    return rows
+
+
+def rows_in_embedding(embedding: Embedding, graph: Graph) -> NDArray[np.int64]:
+    """Return the row of each node of the graph in the embedding; -1 for a node without a vector."""
+    return _matched_rows(embedding, graph, graph, embedding)
+
+
+def rows_in_graph(embedding: Embedding, graph: Graph) -> NDArray[np.int64]:
+    """Return the row of each node of the embedding in the graph; -1 for a node not in the graph."""
+    return _matched_rows(embedding, graph, embedding, graph)
+
+
+def _matched_rows(
+    embedding: Embedding, graph: Graph, of: NamedRows, among: NamedRows
+) -> NDArray[np.int64]:
+    """Match nodes by id; InputError if the embedding and the graph have no node in common."""
+    found = (among.row(node) if node in among else -1 for node in of.ids.tolist())
+    rows = np.fromiter(found, np.int64, len(of))
+    if (rows < 0).all():
+        names = [repr(ids.item(0)) for ids in (embedding.ids, graph.ids) if len(ids)]
+        hint = f": nodes of the embedding are named like {names[0]}, those of the graph like "
+        raise InputError(
+            "no node of the embedding is in the graph" + (hint + names[1] if len(names) > 1 else "")
+        )
+    return rows

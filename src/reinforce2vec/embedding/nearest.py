@@ -1,4 +1,4 @@
-"""Nearest neighbours: the nodes whose vectors point most nearly the same way."""
+"""Nearest neighbours: the nodes with the highest cosine similarity."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -17,37 +16,39 @@ from .._util.checks import check_choice, check_count
 from .._util.errors import InputError, pandas_for
 from .._util.html import html_table
 from .._util.ids import Ids
+from .._util.parameters import SEARCH_METHODS
 from .._util.progress import Report, counted, terminal_progress
 from ..graph import Graph
-from .approximate_search import nearly
+from ._approximate_search import search_approximately
+from ._exact_search import Floats, Rows, SimilaritySearch, search_exactly
 from .embedding import Embedding, are_several, checked_vectors
-from .exact_search import Floats, Rows, Search, exactly
 
-METHODS = ("auto", "exact", "approximate")
-EXACT_UP_TO = 10**12  # products of two numbers, up to which "auto" makes all of them, as it
-FEW = 1 / 8  # does where so small a share of the targets look that an index is not worth its making
-FAINTEST = 1e-6  # weight of a link between nodes that are not alike at all
-SHOWN_NODES, SHOWN_NEIGHBORS = 10, 5  # in a notebook
+# "auto" is exact for up to so many multiplications, and for so small a share of nodes that building
+# an index would take longer.
+_EXACT_UP_TO = 10**12
+_FEW = 1 / 8
+_FAINTEST = 1e-6  # weight of a link between nodes that are not similar at all
+_SHOWN_NODES, _SHOWN_NEIGHBORS = 10, 5  # in a notebook
 
 
-# -- for users ---------------------------------------------------------------------------------
+# -- the public functions ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Neighbors(Mapping[Any, list[tuple[Any, float]]]):
-    """The most similar nodes of some nodes: a mapping from ids to lists of (id, cosine).
+    """Nearest neighbours of some nodes: a mapping from node ids to lists of (id, cosine).
 
     Attributes
     ----------
-    ids : int64 or object array
-        All nodes of the embedding.
+    ids : int64 or object array (n_nodes,)
+        Ids of all nodes of the embedding.
     sources : int32 array (m,)
-        Row numbers, into `ids`, of the nodes that were asked for.
+        Row numbers, into `ids`, of the nodes whose neighbours these are.
     rows : int32 array (m, k)
-        Row numbers of the most similar nodes of each, the most similar first; -1 where there are
-        fewer. No wider than there are nodes.
+        Row numbers of the neighbours of each, the most similar first; -1 where there are fewer
+        than k. At most as many columns as there are nodes.
     cosines : float32 array (m, k)
-        How similar they are; NaN where there are fewer.
+        Their cosine similarities; NaN where there are fewer than k.
     """
 
     ids: Ids
@@ -63,20 +64,20 @@ class Neighbors(Mapping[Any, list[tuple[Any, float]]]):
         try:
             place = self._places[node]
         except (KeyError, TypeError):
-            raise errors.UnknownNode(f"node {node!r} is not among those asked for") from None
+            raise errors.UnknownNode(f"node {node!r} is not among the selected nodes") from None
         found = self.rows[place] >= 0
         nodes = self.ids[self.rows[place, found]].tolist()
         return list(zip(nodes, self.cosines[place, found].tolist(), strict=True))
 
     def __iter__(self) -> Iterator[Any]:
-        """Go through the nodes that were asked for."""
+        """Iterate over the nodes whose neighbours these are."""
         return iter(self.ids[self.sources].tolist())
 
     def __len__(self) -> int:
         return len(self.sources)
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row for each pair: node, neighbor and cosine."""
+        """Return a pandas DataFrame with one row for each pair: node, neighbor and cosine."""
         found = self.rows >= 0
         columns = {
             "node": self.ids[np.repeat(self.sources, found.sum(axis=1))],
@@ -90,11 +91,11 @@ class Neighbors(Mapping[Any, list[tuple[Any, float]]]):
 
     def _repr_html_(self) -> str:
         rows = []
-        for node in self.ids[self.sources[:SHOWN_NODES]].tolist():
-            shown = [f"{other} ({cosine:.3f})" for other, cosine in self[node][:SHOWN_NEIGHBORS]]
-            more = ["…"] * (self.rows.shape[1] > SHOWN_NEIGHBORS)
+        for node in self.ids[self.sources[:_SHOWN_NODES]].tolist():
+            shown = [f"{other} ({cosine:.3f})" for other, cosine in self[node][:_SHOWN_NEIGHBORS]]
+            more = ["…"] * (self.rows.shape[1] > _SHOWN_NEIGHBORS)
             rows.append((str(node), ", ".join(shown + more)))
-        if len(self) > SHOWN_NODES:
+        if len(self) > _SHOWN_NODES:
             rows.append(("…", ""))
         return html_table(["node", "most similar (cosine)"], rows, repr(self))
 
@@ -107,32 +108,33 @@ def nearest_neighbors(
     *,
     progress: bool = True,
 ) -> Neighbors:
-    """The nodes whose vectors point most nearly the same way, for many nodes at once.
+    """Return the nodes with the highest cosine similarity, for many nodes at once.
 
     Parameters
     ----------
     embedding : Embedding
-        The vectors, all of them finite.
-    nodes : node id, or iterable of them, optional
-        Whose neighbours; by default those of every node.
+        The vectors; all numbers must be finite.
+    nodes : node id, or iterable of node ids, optional
+        The nodes whose neighbours to find; by default all nodes.
     k : int, default 10
-        How many neighbours for each.
+        Number of neighbours for each.
     method : {"auto", "exact", "approximate"}
         "exact" compares with every node and agrees with :meth:`Embedding.most_similar`.
-        "approximate" asks an index that usearch makes (`pip install 'reinforce2vec[approximate]'`),
-        which misses some, and not the same ones every time: at most 5%, as a sample tells, or else
-        it looks at every node after all. Cosines and their order are right.
-        "auto" is exact, unless usearch is installed, an eighth of the nodes or more are asked for,
-        and nodes asked for × nodes × dimensions is over a million million, as for all of 125,000
-        nodes with 64 dimensions.
+        "approximate" searches an HNSW index of the package usearch
+        (`pip install 'reinforce2vec[approximate]'`), which misses some neighbours, not always the
+        same ones. If a sample shows that more than 5% are missed, the search is exact after all.
+        Cosines and their order are always correct.
+        "auto" is approximate if usearch is installed, at least an eighth of the nodes are selected,
+        and selected nodes × nodes × dimensions exceeds 10¹² (for example, all of 125,000 nodes with
+        64 dimensions); else exact.
     progress : bool, default True
-        Show a line on the terminal, if there is one.
+        Whether to show progress on the terminal, if there is one.
 
     Returns
     -------
     Neighbors
         A mapping: `found[node]` is a list of (id, cosine), the most similar first, equally similar
-        ones in row order. `found.to_frame()` makes a table; `found.rows` and `found.cosines` are
+        ones in row order. `found.to_frame()` returns a table; `found.rows` and `found.cosines` are
         arrays.
 
     Examples
@@ -146,17 +148,17 @@ def nearest_neighbors(
     [('ann', 'bob'), ('bob', 'ann'), ('cid', 'bob')]
     """
     check_embedding(embedding)
-    sources = asked_rows(embedding, nodes)
+    sources = selected_rows(embedding, nodes)
     rows, cosines = nearest_rows(embedding.vectors, sources, k, method=method, progress=progress)
     return Neighbors(embedding.ids, sources, rows, cosines)
 
 
 def check_embedding(embedding: Any) -> None:
-    """InputError if it is none, or a vector is not finite."""
+    """Raise InputError if this is not an Embedding, or a vector is not finite."""
     if not isinstance(embedding, Embedding):
         raise InputError(
             f"expected an Embedding, not a {type(embedding).__name__}: a model has it in "
-            ".embedding_, and Embedding(ids, vectors) makes one of an array"
+            ".embedding_, and Embedding(ids, vectors) creates one from an array"
         )
     bad = np.flatnonzero(~np.isfinite(embedding.vectors).all(axis=1))
     if bad.size:
@@ -166,15 +168,15 @@ def check_embedding(embedding: Any) -> None:
         )
 
 
-def asked_rows(embedding: Embedding, nodes: Any) -> Rows:
-    """Row numbers of a node, of several, each once, or of all if None is given."""
+def selected_rows(embedding: Embedding, nodes: Any) -> Rows:
+    """Return row numbers of a node, of several, each once, or of all nodes for None."""
     if nodes is None:
         return np.arange(len(embedding), dtype=np.int32)
     rows = embedding.rows(nodes if are_several(nodes, embedding) else [nodes])
     return rows[np.sort(np.unique(rows, return_index=True)[1])]
 
 
-# -- for other modules -------------------------------------------------------------------------
+# -- what other modules use --------------------------------------------------------------------
 
 
 def nearest_rows(
@@ -185,24 +187,24 @@ def nearest_rows(
     method: str = "auto",
     progress: bool = True,
 ) -> tuple[Rows, NDArray[np.float32]]:
-    """Rows of a matrix that point most nearly the same way as some of its rows.
+    """Return the rows of a matrix with the highest cosine similarity to some of its rows.
 
     Parameters
     ----------
     vectors : array (n, dimensions)
         Finite numbers, as float32. A row of zeros has the cosine 0 with every other.
     rows : int array (m,), optional
-        Which rows; by default all of them.
+        The rows whose neighbours to find; by default all.
     k, method, progress
         As for :func:`nearest_neighbors`.
 
     Returns
     -------
     rows : int32 array (m, min(k, n))
-        The most similar first, equally similar ones in order, the row itself left out; -1 where
-        there are fewer.
+        The most similar first, equally similar ones in order, without the row itself; -1 where
+        there are fewer than k.
     cosines : float32 array (m, min(k, n))
-        NaN where there are fewer.
+        NaN where there are fewer than k.
 
     Examples
     --------
@@ -216,26 +218,28 @@ def nearest_rows(
     sources = np.arange(len(matrix)) if rows is None else np.asarray(rows)
     if sources.size and not (sources.min() >= 0 and sources.max() < len(matrix)):
         raise InputError(f"rows must be from 0 to {len(matrix) - 1:,}")
-    search = search_among(matrix, sources.astype(np.int32))
-    found, cosines = best_targets(search, k, method, on_terminal("neighbours", progress))
+    search = _search_among(matrix, sources.astype(np.int32))
+    found, cosines = best_targets(search, k, method, search_progress("neighbours", progress))
     return found, cosines.astype(np.float32)
 
 
-def search_among(vectors: NDArray[np.float32], sources: Rows) -> Search:
-    """Some rows of a matrix look for others among all."""
+def _search_among(vectors: NDArray[np.float32], sources: Rows) -> SimilaritySearch:
+    """Return the search of some rows of a matrix for others among all rows."""
 
     def itself(part: slice) -> tuple[NDArray[np.int64], Rows]:
         return np.arange(part.stop - part.start + 1, dtype=np.int64), sources[part]
 
-    return Search(vectors, sources, np.arange(len(vectors), dtype=np.int32), itself)
+    return SimilaritySearch(vectors, sources, np.arange(len(vectors), dtype=np.int32), itself)
 
 
-def best_targets(search: Search, k: int, method: str, report: Report) -> tuple[Rows, Floats]:
-    """The k best targets of each source: their places, best first, and their scores.
+def best_targets(
+    search: SimilaritySearch, k: int, method: str, report: Report
+) -> tuple[Rows, Floats]:
+    """Return the k best targets of each source: their places, best first, and their scores.
 
-    Equally good ones come in the order of places. Where there are fewer than k, -1 and NaN follow,
-    in no more columns than there are targets.
-    Memory beside the result: a copy of the targets' vectors and some blocks; for an approximate
+    Equally good ones are in the order of places. Where there are fewer than k, -1 and NaN follow;
+    there are at most as many columns as targets.
+    Memory besides the result: a copy of the targets' vectors and some blocks; for an approximate
     search, twice that.
     """
     n_sources, n_targets = len(search.sources), len(search.targets)
@@ -244,57 +248,44 @@ def best_targets(search: Search, k: int, method: str, report: Report) -> tuple[R
     places = np.full((n_sources, k), -1, np.int32)
     scores = np.full(places.shape, np.nan)
     if places.size:
-        (exactly if method == "exact" else nearly)(search, k, places, scores, report)
+        (search_exactly if method == "exact" else search_approximately)(
+            search, k, places, scores, report
+        )
     report(len(places), len(places))
     return places, scores
 
 
 def search_method(method: str, n_sources: int, n_targets: int, dimensions: int) -> str:
-    """The method that "auto" takes, or the one that is asked for."""
-    check_choice("method", method, METHODS)
+    """Return the method that is used, which `method` names unless it is "auto"."""
+    check_choice("method", method, SEARCH_METHODS)
     if method != "auto":
         return method
-    large = n_sources * n_targets * dimensions > EXACT_UP_TO
-    pays = large and n_sources >= FEW * n_targets and find_spec("usearch") is not None
+    large = n_sources * n_targets * dimensions > _EXACT_UP_TO
+    pays = large and n_sources >= _FEW * n_targets and find_spec("usearch") is not None
     return "approximate" if pays else "exact"
 
 
-def on_terminal(what: str, progress: bool) -> Report:
-    """Tells on a terminal how many nodes have found theirs."""
-    return terminal_progress(what, "nodes", None if progress else StringIO())
+def search_progress(what: str, progress: bool) -> Report:
+    """Return a function that reports on the terminal how many nodes are done."""
+    return terminal_progress(what, "nodes", progress)
 
 
-def neighbor_graph(
-    embedding: Embedding, k: int = 10, *, method: str = "auto", progress: bool = True
-) -> Graph:
-    """A graph that links every node with its k most similar ones.
+def neighbor_graph(embedding: Embedding, rows: Rows, cosines: NDArray[np.float32]) -> Graph:
+    """Return a graph that links every node with those that :func:`nearest_rows` found for it.
 
     Undirected: two nodes are linked if one of them is among the most similar of the other. The
     weight of a link is the cosine, or 0.000001 where that is less.
 
-    Parameters
-    ----------
-    embedding : Embedding
-        The vectors, all of them finite.
-    k, method, progress
-        As for :func:`nearest_neighbors`.
-
     Examples
     --------
     >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.8, 0.6], [0, 2]])
-    >>> graph = neighbor_graph(people, k=1)
+    >>> graph = neighbor_graph(people, *nearest_rows(people.vectors, k=1))
     >>> list(graph.neighbors("bob"))
     ['ann', 'cid']
     """
-    rows, cosines = nearest_rows(embedding.vectors, k=k, method=method, progress=progress)
-    return graph_of_rows(embedding, rows, cosines)
-
-
-def graph_of_rows(embedding: Embedding, rows: Rows, cosines: NDArray[np.float32]) -> Graph:
-    """The graph of :func:`neighbor_graph`, of what :func:`nearest_rows` found for all rows."""
     found = rows >= 0
     sources = np.repeat(np.arange(len(rows), dtype=np.int32), found.sum(axis=1))
     ends = np.sort(np.column_stack([sources, rows[found]]), axis=1)
     once = np.unique(ends[:, 0].astype(np.int64) * len(rows) + ends[:, 1], return_index=True)[1]
-    weights = np.maximum(cosines[found][once].astype(np.float64), FAINTEST)
+    weights = np.maximum(cosines[found][once].astype(np.float64), _FAINTEST)
     return Graph.from_numbered(ends[once], weights, embedding.ids)

@@ -15,7 +15,7 @@ from .._util.errors import InputError
 from .._util.ids import Ids, is_missing
 
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
-WANTED = (
+_WANTED = (
     "labels must be a class, or a list of classes, for each node, or a matrix (nodes, classes) of "
     "0 and 1"
 )
@@ -24,18 +24,18 @@ WANTED = (
 def as_indicators(labels: Any, n_nodes: int, ids: Ids | None = None) -> NDArray[np.bool_]:
     """Labels as a boolean matrix (nodes, classes); by ids, where both sides have them."""
     if isinstance(labels, Mapping):
-        labels = from_mapping(labels, ids)
+        labels = labels_from_mapping(labels, ids)
     elif hasattr(labels, "index") and hasattr(labels, "iloc"):
-        labels = from_pandas(labels, ids)
+        labels = labels_from_pandas(labels, ids)
     elif scipy.sparse.issparse(labels):
         labels = labels.toarray()
-    found = matrix_of(labels)
+    found = _matrix_of(labels)
     if len(found) != n_nodes:
         raise InputError(f"expected labels for each of {n_nodes:,} nodes, got {len(found):,}")
     return found
 
 
-def from_mapping(labels: Mapping[Any, Any], ids: Ids | None) -> list[Any]:
+def labels_from_mapping(labels: Mapping[Any, Any], ids: Ids | None) -> list[Any]:
     """What is said of each node; None of those of which nothing is."""
     if ids is None:
         raise InputError(
@@ -51,14 +51,14 @@ def from_mapping(labels: Mapping[Any, Any], ids: Ids | None) -> list[Any]:
     return found
 
 
-def from_pandas(labels: Any, ids: Ids | None) -> Any:
+def labels_from_pandas(labels: Any, ids: Ids | None) -> Any:
     """A Series or DataFrame in the order of the ids, if its index holds them."""
     if ids is not None:
         index = labels.index.tolist()
         places = {node: place for place, node in enumerate(index)}
         if len(index) == len(ids) and places.keys() == set(ids.tolist()):
             labels = labels.iloc[[places[node] for node in ids.tolist()]]
-        elif not is_default(labels.index):
+        elif not _is_default(labels.index):
             raise InputError(
                 "the index of labels is neither that of their places, 0, 1, 2, ..., nor the ids of "
                 "the embedding: a dict {id: class} may have more nodes, or fewer"
@@ -66,32 +66,32 @@ def from_pandas(labels: Any, ids: Ids | None) -> Any:
     return labels.tolist() if labels.ndim == 1 else labels.to_numpy()
 
 
-def is_default(index: Any) -> bool:
+def _is_default(index: Any) -> bool:
     """Whether an index is the one that pandas makes when it is given none."""
     return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
 
 
-def matrix_of(labels: Any) -> NDArray[np.bool_]:
+def _matrix_of(labels: Any) -> NDArray[np.bool_]:
     """A matrix of 0 and 1 as it is, classes of each node in columns of their own."""
     sequence = isinstance(labels, (list, tuple))
     try:
         array = np.asarray(labels)
     except (TypeError, ValueError):
         if sequence:  # of lists of different lengths
-            return columns_of(labels)
-        raise InputError(WANTED) from None
+            return _columns_of(labels)
+        raise InputError(_WANTED) from None
     if array.ndim == 2 and (
         array.dtype == bool or (array.dtype.kind in "uif" and np.isin(array, (0, 1)).all())
     ):
         return array.astype(bool)
     if array.ndim == 1 or (array.ndim == 2 and sequence):
-        return columns_of(labels if sequence else array.tolist())
+        return _columns_of(labels if sequence else array.tolist())
     if array.ndim == 2 and array.shape[1] == 1:
         raise InputError("labels are a column of classes: give a flat array, as labels.ravel()")
-    raise InputError(WANTED)
+    raise InputError(_WANTED)
 
 
-def columns_of(labels: Iterable[Any]) -> NDArray[np.bool_]:
+def _columns_of(labels: Iterable[Any]) -> NDArray[np.bool_]:
     """A column for each class, in their order if they have one; None and NaN are no class."""
     rows = [
         [name for name in (one if isinstance(one, SEVERAL) else [one]) if not is_missing(name)]
@@ -100,7 +100,7 @@ def columns_of(labels: Iterable[Any]) -> NDArray[np.bool_]:
     try:
         names = list(dict.fromkeys(chain.from_iterable(rows)))
     except TypeError:  # what cannot be hashed is no class
-        raise InputError(WANTED) from None
+        raise InputError(_WANTED) from None
     with suppress(TypeError):
         names.sort()
     column = {name: number for number, name in enumerate(names)}

@@ -12,20 +12,19 @@ from numpy.typing import NDArray
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
 from .._util.logistic import fit_logistic, predict
+from .._util.parameters import PROTOCOLS
 from ..embedding.embedding import OPERATORS
 from ..embedding.matching import as_matrix
-from ..files.converters import kind
+from ..files.converters import type_name
 from ..graph import Graph
 from ..models.estimator import Estimator
-from .metrics import auc, average_precision
-from .results import Evaluation, Scores, check_part, run_seeds
-from .splits import EdgeSplit, hold_out_edges
-
-PROTOCOLS = ("shared", "transfer")
+from ._metrics import auc, average_precision
+from .results import Evaluation, MetricValues, check_part, run_seeds
+from .splits import EdgeSplit, hold_out_edges, split_seeds
 
 
 @dataclass(frozen=True, repr=False)
-class LinkPrediction(Evaluation):
+class LinkPredictionResult(Evaluation):
     """AUC and average precision of link prediction, for each operator, in percent.
 
     Attributes
@@ -57,7 +56,7 @@ def evaluate_link_prediction(
     fraction: float = 0.5,
     seeds: int | Iterable[int] = 3,
     progress: bool = True,
-) -> LinkPrediction:
+) -> LinkPredictionResult:
     """How well edges that were taken away can be predicted from vectors of what is left.
 
     For each seed, edges are held out of the graph, which stays connected, and as many pairs without
@@ -75,8 +74,9 @@ def evaluate_link_prediction(
     protocol : {"shared", "transfer"}
         "shared": half of the held-out pairs train the classifier and the others test it.
         "transfer", as in the paper's tables: two graphs with different edges held out are embedded,
-        each by itself, with the seeds 2s and 2s + 1; one trains the classifier and the other tests
-        it. Numbers of the two cannot be compared.
+        each by itself; one trains the classifier and the other tests it. Numbers of the two cannot
+        be compared. In a run with the seed s, edges are held out and vectors trained with the seed
+        2s, and with 2s + 1 for the second graph, as in `reinforce2vec reproduce`.
     fraction : float, default 0.5
         Share of the edges to hold out.
     seeds : int or iterable of int, default 3
@@ -101,22 +101,23 @@ def evaluate_link_prediction(
     """
     check_choice("protocol", protocol, PROTOCOLS)
     whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
-    learn = learner(embed, progress)
+    learn = _learner(embed, progress)
 
     def embedded(seed: int) -> tuple[Any, EdgeSplit]:
         split = hold_out_edges(whole, fraction, seed)
         return learn(split.graph, seed), split
 
-    def run(seed: int) -> Scores:
+    def run(seed: int) -> MetricValues:
+        first, second = split_seeds(seed)
         if protocol == "shared":
-            return score_links(*embedded(seed), seed=seed)
-        return transfer_links(*embedded(2 * seed), *embedded(2 * seed + 1))
+            return score_links(*embedded(first), seed=seed)
+        return transfer_links(*embedded(first), *embedded(second))
 
     runs = run_seeds("link prediction", seeds, progress, run)
-    return LinkPrediction(*runs, protocol, float(fraction))
+    return LinkPredictionResult(*runs, protocol, float(fraction))
 
 
-def learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:
+def _learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:
     """A function from a graph and a seed to vectors."""
     if isinstance(embed, type) and hasattr(embed, "fit_transform"):
         name = embed.__name__
@@ -134,7 +135,7 @@ def learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:
     if not callable(embed):
         raise InputError(
             "embed must be a model with fit_transform, or a function from a graph to a matrix, not "
-            f"a {kind(embed)}: what is left without the held-out edges is to be embedded"
+            f"a {type_name(embed)}: what is left without the held-out edges is to be embedded"
         )
     return lambda graph, seed: embed(graph)
 
@@ -146,7 +147,7 @@ def score_links(
     seed: int = 0,
     operators: Iterable[str] = tuple(OPERATORS),
     part: str = "test",
-) -> Scores:
+) -> MetricValues:
     """How well a classifier of pairs tells the edges of a split from its non-edges.
 
     The protocol `shared`: half of the pairs, drawn at random, train a logistic regression on the
@@ -173,15 +174,15 @@ def score_links(
     """
     check_part(part)
     matrix = as_matrix(vectors, split.graph)
-    pairs, truth = labelled_pairs(split)
+    pairs, truth = _labelled_pairs(split)
     order = np.random.default_rng(check_count("seed", seed, 0)).permutation(len(pairs))
-    known, asked = halves(order)
+    known, asked = _halves(order)
     if part == "validation":
-        known, asked = halves(known)
+        known, asked = _halves(known)
     return {
-        name: judge(
-            *(pair_features(matrix, pairs[known], name), truth[known]),
-            *(pair_features(matrix, pairs[asked], name), truth[asked]),
+        name: _judge(
+            *(_pair_features(matrix, pairs[known], name), truth[known]),
+            *(_pair_features(matrix, pairs[asked], name), truth[asked]),
         )
         for name in operators
     }
@@ -194,7 +195,7 @@ def transfer_links(
     test_split: EdgeSplit,
     *,
     operators: Iterable[str] = tuple(OPERATORS),
-) -> Scores:
+) -> MetricValues:
     """How well a classifier trained on all pairs of one split tells those of another apart.
 
     The protocol `transfer`: as :func:`score_links`, but what is learned about one embedding is
@@ -207,36 +208,36 @@ def transfer_links(
             f"vectors of {one.shape[1]} and of {other.shape[1]} dimensions cannot share a "
             "classifier"
         )
-    (known, known_truth), (asked, asked_truth) = map(labelled_pairs, (train_split, test_split))
+    (known, known_truth), (asked, asked_truth) = map(_labelled_pairs, (train_split, test_split))
     return {
-        name: judge(
-            *(pair_features(one, known, name), known_truth),
-            *(pair_features(other, asked, name), asked_truth),
+        name: _judge(
+            *(_pair_features(one, known, name), known_truth),
+            *(_pair_features(other, asked, name), asked_truth),
         )
         for name in operators
     }
 
 
-def labelled_pairs(split: EdgeSplit) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _labelled_pairs(split: EdgeSplit) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """All pairs of a split, and whether they are edges."""
     pairs = np.concatenate([split.edges, split.non_edges])
     return pairs, np.repeat([True, False], [len(split.edges), len(split.non_edges)])
 
 
-def halves(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _halves(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Those that train, and those that are asked about."""
     middle = len(order) // 2
     return order[:middle], order[middle:]
 
 
-def pair_features(matrix: NDArray[Any], pairs: NDArray[np.int64], operator: str) -> NDArray[Any]:
+def _pair_features(matrix: NDArray[Any], pairs: NDArray[np.int64], operator: str) -> NDArray[Any]:
     """The operator on the vectors of each pair."""
     check_choice("operator", operator, OPERATORS)
     features: NDArray[Any] = OPERATORS[operator](matrix[pairs[:, 0]], matrix[pairs[:, 1]])
     return features
 
 
-def judge(
+def _judge(
     known: NDArray[Any],
     known_truth: NDArray[np.bool_],
     asked: NDArray[Any],

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.checks import check_count, check_number
-from .._util.errors import InputError
+from .._util.errors import InputError, python_setting
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic, predict
 from .._util.progress import counted
 from ..embedding import Embedding
 from ..embedding.matching import as_matrix
+from ._metrics import f1_scores
 from .labels import as_indicators
-from .metrics import f1_scores
-from .results import Evaluation, Scores, check_part, run_seeds
+from .results import Evaluation, MetricValues, check_part, run_seeds
 
 
 @dataclass(frozen=True, repr=False)
-class NodeClassification(Evaluation):
+class NodeClassificationResult(Evaluation):
     """Micro and macro F1 of node classification, for each share of training nodes, in percent.
 
     Attributes
@@ -50,7 +50,7 @@ def evaluate_node_classification(
     train: float | Iterable[float] = (0.5,),
     seeds: int | Iterable[int] = 5,
     progress: bool = True,
-) -> NodeClassification:
+) -> NodeClassificationResult:
     """How well the labels of nodes can be told from their vectors.
 
     As in the published tables: one-vs-rest logistic regression on the vectors as they are, C = 1;
@@ -90,14 +90,14 @@ def evaluate_node_classification(
     """
     shares = list(train) if isinstance(train, Iterable) else [train]
     if not shares:
-        raise InputError("train must name at least one share of the nodes")
+        raise InputError("train must name at least one share of the nodes", parameter="train")
     matrix = as_matrix(vectors)
-    classes = as_indicators(labels, len(matrix), ids_of(vectors))
+    classes = as_indicators(labels, len(matrix), _ids_of(vectors))
 
-    def run(seed: int) -> Scores:
+    def run(seed: int) -> MetricValues:
         return {share: classify_nodes(matrix, classes, train=share, seed=seed) for share in shares}
 
-    return NodeClassification(*run_seeds("node classification", seeds, progress, run))
+    return NodeClassificationResult(*run_seeds("node classification", seeds, progress, run))
 
 
 def classify_nodes(
@@ -129,38 +129,41 @@ def classify_nodes(
     check_part(part)
     train = check_number("train", train, above=0.0, most=1.0)
     matrix = as_matrix(vectors)
-    classes = as_indicators(labels, len(matrix), ids_of(vectors))
+    classes = as_indicators(labels, len(matrix), _ids_of(vectors))
     labelled = np.flatnonzero(classes.any(axis=1))
-    refuse_certain(classes[labelled])
+    _refuse_certain(classes[labelled])
     order = labelled[np.random.default_rng(check_count("seed", seed, 0)).permutation(len(labelled))]
     known, asked = np.split(order, [max(1, int(train * len(order)))])
     if part == "validation":
         known, asked = np.split(known, [len(known) // 2])
     if not (known.size and asked.size):
         raise InputError(
-            f"train={train:g} of {len(order):,} labelled nodes leaves {len(known):,} to train on "
-            f"and {len(asked):,} to score: both need one at least"
+            f"{python_setting('train', train)} of {len(order):,} labelled nodes leaves "
+            f"{len(known):,} to train on and {len(asked):,} to score: both need one at least",
+            parameter="train",
+            value=train,
+            settings=[("train", train)],
         )
     weights, intercepts = fit_logistic(matrix[known], classes[known])
     scores = predict(matrix[asked], weights, intercepts)
     truth = classes[asked]
-    micro, macro = f1_scores(truth, most_likely(scores, truth.sum(axis=1)))
+    micro, macro = f1_scores(truth, _most_likely(scores, truth.sum(axis=1)))
     return {"micro": micro, "macro": macro}
 
 
-def most_likely(scores: NDArray[Any], how_many: NDArray[Any]) -> NDArray[np.bool_]:
+def _most_likely(scores: NDArray[Any], how_many: NDArray[Any]) -> NDArray[np.bool_]:
     """Of each row as many classes as asked for, those with the highest scores."""
     rank = (-scores).argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
     chosen: NDArray[np.bool_] = rank < how_many[:, None]
     return chosen
 
 
-def ids_of(vectors: Any) -> Ids | None:
+def _ids_of(vectors: Any) -> Ids | None:
     """The ids that vectors come with, if they do."""
     return vectors.ids if isinstance(vectors, Embedding) else None
 
 
-def refuse_certain(classes: NDArray[np.bool_]) -> None:
+def _refuse_certain(classes: NDArray[np.bool_]) -> None:
     """InputError if the labels of all nodes are the same, so that any answer is right."""
     used = classes.any(axis=0)
     if len(classes) and classes[:, used].all():

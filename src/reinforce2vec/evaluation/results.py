@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from io import StringIO
 from statistics import mean, stdev
 from typing import Any
 
@@ -13,9 +12,9 @@ from .._util.errors import InputError
 from .._util.html import html_table
 from .._util.progress import counted, terminal_progress
 
-PARTS = ("test", "validation")
+_PARTS = ("test", "validation")
 
-Scores = dict[Any, dict[str, float]]  # for each way, the value of each metric
+MetricValues = dict[Any, dict[str, float]]  # for each way, the value of each metric
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,19 +30,19 @@ class Evaluation:
     """
 
     seeds: tuple[int, ...]
-    scores: tuple[Scores, ...]
+    scores: tuple[MetricValues, ...]
 
     @property
-    def mean(self) -> Scores:
+    def mean(self) -> MetricValues:
         """The mean over the seeds."""
         return self._over_seeds(mean)
 
     @property
-    def spread(self) -> Scores:
+    def spread(self) -> MetricValues:
         """The sample standard deviation over the seeds; not a number if there is one seed only."""
         return self._over_seeds(lambda values: stdev(values) if len(values) > 1 else float("nan"))
 
-    def _over_seeds(self, fold: Callable[[Sequence[float]], float]) -> Scores:
+    def _over_seeds(self, fold: Callable[[Sequence[float]], float]) -> MetricValues:
         return {
             way: {metric: fold([run[way][metric] for run in self.scores]) for metric in metrics}
             for way, metrics in self.scores[0].items()
@@ -104,14 +103,14 @@ def _with_text_keys(value: Any) -> Any:
 
 
 def run_seeds(
-    what: str, seeds: int | Iterable[int], progress: bool, run: Callable[[int], Scores]
-) -> tuple[tuple[int, ...], tuple[Scores, ...]]:
+    what: str, seeds: int | Iterable[int], progress: bool, run: Callable[[int], MetricValues]
+) -> tuple[tuple[int, ...], tuple[MetricValues, ...]]:
     """One run for each seed: 0, 1, ... if a number of them is given."""
     listed = range(check_count("seeds", seeds, 1)) if not isinstance(seeds, Iterable) else seeds
     chosen = tuple(check_count("seeds", seed, 0) for seed in listed)
     if not chosen:
-        raise InputError("seeds must name at least one seed")
-    report = terminal_progress(what, "seeds", None if progress else StringIO())
+        raise InputError("seeds must name at least one seed", parameter="seeds")
+    report = terminal_progress(what, "seeds", progress)
     scores = []
     for done, seed in enumerate(chosen):
         report(done, len(chosen))
@@ -122,4 +121,4 @@ def run_seeds(
 
 def check_part(part: str) -> None:
     """Which pairs or nodes to score."""
-    check_choice("part", part, PARTS)
+    check_choice("part", part, _PARTS)

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._util.checks import check_count, check_number
-from .._util.errors import InputError
+from .._util.errors import InputError, python_setting
 from .._util.progress import counted
 from ..graph import Graph, edges_of
 
-Pairs = NDArray[np.int64]
+_Pairs = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,8 @@ class EdgeSplit:
     """
 
     graph: Graph
-    edges: Pairs
-    non_edges: Pairs
+    edges: _Pairs
+    non_edges: _Pairs
 
 
 def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSplit:
@@ -80,12 +80,15 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     proper = np.flatnonzero(ends[:, 0] != ends[:, 1])
     edges = ends[proper]
     how_many = int(fraction * len(edges))
-    removable = outside_forest(edges, n_nodes, rng)
+    removable = _outside_forest(edges, n_nodes, rng)
     if how_many < 1 or how_many > len(removable):
         possible = {0: "none", 1: "1"}.get(len(removable), f"1 to {len(removable):,}")
         raise InputError(
-            f"fraction={fraction:g} of {counted(len(edges), 'edge')} is {how_many:,}, and of this "
-            f"graph {possible} can be held out without taking it apart"
+            f"{python_setting('fraction', fraction)} of {counted(len(edges), 'edge')} is "
+            f"{how_many:,}, and of this graph {possible} can be held out without taking it apart",
+            parameter="fraction",
+            value=fraction,
+            settings=[("fraction", fraction)],
         )
     chosen = np.sort(rng.choice(removable, how_many, replace=False))
     kept = np.delete(np.arange(len(ends)), proper[chosen])
@@ -96,11 +99,25 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
         directed=graph.directed,
         self_loops=True,
     )
-    non_edges = draw_non_edges(edges, n_nodes, how_many, graph.directed, rng)
+    non_edges = _draw_non_edges(edges, n_nodes, how_many, graph.directed, rng)
     return EdgeSplit(residual, edges[chosen], non_edges)
 
 
-def outside_forest(edges: Pairs, n_nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def split_seeds(seed: int) -> tuple[int, int]:
+    """Return the seeds of the two splits, and of the vectors of each, of a run with a seed.
+
+    The protocol `shared` uses the first one. Every evaluation of link prediction, also that of
+    :mod:`reinforce2vec.experiments`, takes them from here, so that they can be compared.
+    """
+    return 2 * seed, 2 * seed + 1
+
+
+def shuffle_seed(seed: int, number: int) -> int:
+    """Return the seed of a shuffle of labelled nodes, for vectors that were trained with a seed."""
+    return 100 * seed + number
+
+
+def _outside_forest(edges: _Pairs, n_nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Which edges a random spanning forest does without: Kruskal's, over shuffled edges."""
     order = rng.permutation(len(edges))
     places = np.empty(len(edges))
@@ -111,9 +128,9 @@ def outside_forest(edges: Pairs, n_nodes: int, rng: np.random.Generator) -> NDAr
     return np.sort(np.delete(order, in_forest))
 
 
-def draw_non_edges(
-    edges: Pairs, n_nodes: int, how_many: int, directed: bool, rng: np.random.Generator
-) -> Pairs:
+def _draw_non_edges(
+    edges: _Pairs, n_nodes: int, how_many: int, directed: bool, rng: np.random.Generator
+) -> _Pairs:
     """Different pairs of different nodes that are no edges, all sets of them equally likely.
 
     By drawing pairs until enough are new and no edges; where edges are so many that this would take

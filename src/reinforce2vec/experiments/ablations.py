@@ -7,38 +7,47 @@ from functools import partial
 
 from ..plotting.style import BLUE, ORANGE
 from . import paper
-from .cells import FULL, GROUPS, HEADLINE, LINKS, TITLES, Cell
-from .choosing import KINDS
-from .comparisons import KIND_NOTES, LEGEND, OPERATOR_LABELS, PAPERS_PROTOCOL, PROTOCOLS
+from .cells import FULL, HEADLINE, LINK_PREDICTION, NODE_CLASSIFICATION, TITLES, Cell
+from .choosing import VECTOR_KINDS
+from .comparisons import KIND_NOTES, LEGEND, OPERATOR_LABELS, PAPERS_PROTOCOL, PROTOCOL_NOTES
 from .figures import Curve, Dots, Panel, curve_plot, dot_plot
-from .methods import EXPLORATION_LABELS, READINGS, REWARD_LABELS, Method, ablation, greedy
+from .methods import (
+    EXPLORATION_LABELS,
+    READING_WALKS,
+    REWARD_LABELS,
+    EmbeddingMethod,
+    ablation,
+    greedy,
+)
 from .scale import Scale
-from .tables import Entry, Table
+from .tables import Table, TableEntry
 from .views import Picture, Results, View, group_entry, link_entry
 
-FACEBOOK, PPI = "facebook", "ppi"
-MEASURES = ("micro", "macro")
-READING_NOTES = {
+_FACEBOOK, _PPI = "facebook", "ppi"
+_MEASURES = ("micro", "macro")
+_READING_NOTES = {
     "paper": "reading `paper`: the equations as printed",
     "released": "reading `released`: the authors' code",
 }
-TINTS = {"paper": BLUE, "released": ORANGE}
+_TINTS = {"paper": BLUE, "released": ORANGE}
 
 
-def ablation_cells(
-    task: str, graph: str, methods: Sequence[Method], seeds: Sequence[int], scale: Scale
+def _ablation_cells(
+    task: str, graph: str, methods: Sequence[EmbeddingMethod], seeds: Sequence[int], scale: Scale
 ) -> list[Cell]:
     """The cells of some walks; those that Tables 4, 5 and 7 also have are the same ones."""
-    shared = {method.name for reading in READINGS for method in ablation(reading, scale).values()}
+    shared = {
+        method.name for reading in READING_WALKS for method in ablation(reading, scale).values()
+    }
     return [
         Cell(task, graph, method, seed, scale, FULL if full else HEADLINE)
         for method in methods
-        for full in [bool(method.like) or (task == LINKS and method.name in shared)]
+        for full in [bool(method.like) or (task == LINK_PREDICTION and method.name in shared)]
         for seed in seeds
     ]
 
 
-def variant_label(reward: str, exploration: str) -> str:
+def _variant_label(reward: str, exploration: str) -> str:
     """A row of the ablation tables."""
     return f"{REWARD_LABELS[reward]}, {EXPLORATION_LABELS[exploration]}"
 
@@ -48,31 +57,33 @@ def variant_label(reward: str, exploration: str) -> str:
 
 def table_5_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """All walks of both readings on Facebook."""
-    methods = [one for reading in READINGS for one in ablation(reading, scale).values()]
-    return ablation_cells(LINKS, FACEBOOK, methods, seeds, scale)
+    methods = [one for reading in READING_WALKS for one in ablation(reading, scale).values()]
+    return _ablation_cells(LINK_PREDICTION, _FACEBOOK, methods, seeds, scale)
 
 
 def table_5(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """AUC by reward and exploration, in both readings and protocols."""
     view, dots = View(notes=[LEGEND]), []
-    for protocol in PROTOCOLS:
-        for reading in READINGS:
-            rows: dict[str, list[list[Entry | None]]] = {}
-            for kind in KINDS:
+    for protocol in PROTOCOL_NOTES:
+        for reading in READING_WALKS:
+            rows: dict[str, list[list[TableEntry | None]]] = {}
+            for kind in VECTOR_KINDS:
                 table = Table(
-                    f"{TITLES[FACEBOOK]}: AUC, `{protocol}`, {READING_NOTES[reading]}"
+                    f"{TITLES[_FACEBOOK]}: AUC, `{protocol}`, {_READING_NOTES[reading]}"
                     f"{KIND_NOTES[kind]}",
                     ["walk", *OPERATOR_LABELS.values()],
                 )
                 for (reward, exploration), method in ablation(reading, scale).items():
-                    found = results.all(ablation_cells(LINKS, FACEBOOK, [method], seeds, scale))
+                    found = results.all(
+                        _ablation_cells(LINK_PREDICTION, _FACEBOOK, [method], seeds, scale)
+                    )
                     comparable = kind == "raw" and protocol == PAPERS_PROTOCOL
                     numbers = paper.TABLE_5[reward, exploration] if comparable else {}
                     entries = [
                         link_entry(found, kind, protocol, operator, numbers.get(operator))
-                        for operator in paper.OPERATORS
+                        for operator in paper.OPERATOR_NAMES
                     ]
-                    table.add(variant_label(reward, exploration), entries)
+                    table.add(_variant_label(reward, exploration), entries)
                     rows.setdefault(kind, []).append(entries)
                 view.tables.append(table)
             for place, operator in ((0, "Hadamard"), (3, "Weighted-L2")):
@@ -84,7 +95,7 @@ def table_5(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                         [entries[place] for entries in rows["smoothed"]],
                     )
                 )
-    view.notes += [f"`{name}`: {meaning}." for name, meaning in PROTOCOLS.items()]
+    view.notes += [f"`{name}`: {meaning}." for name, meaning in PROTOCOL_NOTES.items()]
     caption = "AUC of link prediction on Facebook by reward and exploration."
     view.pictures.append(Picture("table-5", caption, partial(dot_plot, dots, "AUC, %", 4)))
     return view
@@ -95,30 +106,32 @@ def table_5(results: Results, seeds: Sequence[int], scale: Scale) -> View:
 
 def table_8_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """All walks of both readings on PPI."""
-    methods = [one for reading in READINGS for one in ablation(reading, scale).values()]
-    return ablation_cells(GROUPS, PPI, methods, seeds, scale)
+    methods = [one for reading in READING_WALKS for one in ablation(reading, scale).values()]
+    return _ablation_cells(NODE_CLASSIFICATION, _PPI, methods, seeds, scale)
 
 
 def table_8(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """F1 by reward and exploration, in both readings."""
     view, dots = View(notes=[LEGEND]), []
-    for reading in READINGS:
-        rows: dict[str, list[list[Entry | None]]] = {}
-        for kind in KINDS:
+    for reading in READING_WALKS:
+        rows: dict[str, list[list[TableEntry | None]]] = {}
+        for kind in VECTOR_KINDS:
             table = Table(
-                f"{TITLES[PPI]}: F1, {READING_NOTES[reading]}{KIND_NOTES[kind]}",
+                f"{TITLES[_PPI]}: F1, {_READING_NOTES[reading]}{KIND_NOTES[kind]}",
                 ["walk", "micro F1", "macro F1"],
             )
             for (reward, exploration), method in ablation(reading, scale).items():
-                found = results.all(ablation_cells(GROUPS, PPI, [method], seeds, scale))
+                found = results.all(
+                    _ablation_cells(NODE_CLASSIFICATION, _PPI, [method], seeds, scale)
+                )
                 numbers = paper.TABLE_8[reward, exploration] if kind == "raw" else {}
                 entries = [
-                    group_entry(found, kind, measure, numbers.get(measure)) for measure in MEASURES
+                    group_entry(found, kind, measure, numbers.get(measure)) for measure in _MEASURES
                 ]
-                table.add(variant_label(reward, exploration), entries)
+                table.add(_variant_label(reward, exploration), entries)
                 rows.setdefault(kind, []).append(entries)
             view.tables.append(table)
-        for place, measure in enumerate(MEASURES):
+        for place, measure in enumerate(_MEASURES):
             dots.append(
                 Dots(
                     f"{reading}, {measure} F1",
@@ -137,10 +150,10 @@ def table_8(results: Results, seeds: Sequence[int], scale: Scale) -> View:
 
 def figure_4_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """Every ε in both readings on both graphs."""
-    methods = [greedy(reading, one, scale) for reading in READINGS for one in paper.EPSILONS]
+    methods = [greedy(reading, one, scale) for reading in READING_WALKS for one in paper.EPSILONS]
     return [
-        *ablation_cells(GROUPS, PPI, methods, seeds, scale),
-        *ablation_cells(LINKS, FACEBOOK, methods, seeds, scale),
+        *_ablation_cells(NODE_CLASSIFICATION, _PPI, methods, seeds, scale),
+        *_ablation_cells(LINK_PREDICTION, _FACEBOOK, methods, seeds, scale),
     ]
 
 
@@ -148,58 +161,64 @@ def figure_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Scores over ε; for ε = 1 every walk is first-order."""
     view, panels = View(notes=[LEGEND]), []
     columns = ["", *(f"ε = {one:g}" for one in paper.EPSILONS)]
-    groups = Table(f"{TITLES[PPI]}: F1 by ε", columns)
-    links = Table(f"{TITLES[FACEBOOK]}: AUC by ε, `shared`", columns)
-    for measure in MEASURES:
+    groups = Table(f"{TITLES[_PPI]}: F1 by ε", columns)
+    links = Table(f"{TITLES[_FACEBOOK]}: AUC by ε, `shared`", columns)
+    for measure in _MEASURES:
         curves = []
-        for reading in READINGS:
-            for kind in KINDS:
+        for reading in READING_WALKS:
+            for kind in VECTOR_KINDS:
                 entries = []
                 for epsilon in paper.EPSILONS:
                     method = greedy(reading, epsilon, scale)
-                    found = results.all(ablation_cells(GROUPS, PPI, [method], seeds, scale))
-                    number = paper.TABLE_8.get(("js", PUBLISHED.get(epsilon, "")), {})
+                    found = results.all(
+                        _ablation_cells(NODE_CLASSIFICATION, _PPI, [method], seeds, scale)
+                    )
+                    number = paper.TABLE_8.get(("js", _PUBLISHED_EPSILONS.get(epsilon, "")), {})
                     told = number.get(measure) if kind == "raw" else None
                     entries.append(group_entry(found, kind, measure, told))
                 groups.add(f"{measure}, {reading}{KIND_NOTES[kind]}", entries)
                 curves.append(_curve(reading, kind, entries))
-        points = [(one, paper.TABLE_8["js", name][measure]) for one, name in PUBLISHED.items()]
-        panels.append(Panel(TITLES[PPI], "ε", f"{measure} F1, %", curves, points))
+        points = [
+            (one, paper.TABLE_8["js", name][measure]) for one, name in _PUBLISHED_EPSILONS.items()
+        ]
+        panels.append(Panel(TITLES[_PPI], "ε", f"{measure} F1, %", curves, points))
     for operator in ("hadamard", "l2"):
         curves = []
-        for reading in READINGS:
-            for kind in KINDS:
+        for reading in READING_WALKS:
+            for kind in VECTOR_KINDS:
                 entries = []
                 for epsilon in paper.EPSILONS:
                     method = greedy(reading, epsilon, scale)
-                    cells = ablation_cells(LINKS, FACEBOOK, [method], seeds, scale)
+                    cells = _ablation_cells(LINK_PREDICTION, _FACEBOOK, [method], seeds, scale)
                     entries.append(link_entry(results.all(cells), kind, "shared", operator))
                 name = OPERATOR_LABELS[operator]
                 links.add(f"{name}, {reading}{KIND_NOTES[kind]}", entries)
                 curves.append(_curve(reading, kind, entries))
-        points = [(one, paper.TABLE_5["js", name][operator]) for one, name in PUBLISHED.items()]
-        title = f"{TITLES[FACEBOOK]}, {OPERATOR_LABELS[operator]}"
+        points = [
+            (one, paper.TABLE_5["js", name][operator]) for one, name in _PUBLISHED_EPSILONS.items()
+        ]
+        title = f"{TITLES[_FACEBOOK]}, {OPERATOR_LABELS[operator]}"
         panels.append(Panel(title, "ε", "AUC, %", curves, points))
     view.tables = [groups, links]
     view.notes.append(
         "JS divergence with ε-greedy exploration. The paper has curves without numbers; those of "
         "Tables 5 (protocol `transfer`) and 8 for ε = 0 and 0.5 are drawn as stars. It finds the "
         "best ε at "
-        f"{paper.BEST_EPSILON[PPI]:g} on PPI and {paper.BEST_EPSILON[FACEBOOK]:g} on Facebook."
+        f"{paper.BEST_EPSILON[_PPI]:g} on PPI and {paper.BEST_EPSILON[_FACEBOOK]:g} on Facebook."
     )
     caption = "Scores over ε on PPI and Facebook."
     view.pictures.append(Picture("figure-4", caption, partial(curve_plot, panels, 4)))
     return view
 
 
-PUBLISHED = {0.0: "none", 0.5: "epsilon"}  # the ε of rows in Tables 5 and 8
+_PUBLISHED_EPSILONS = {0.0: "none", 0.5: "epsilon"}  # the ε of rows in Tables 5 and 8
 
 
-def _curve(reading: str, kind: str, entries: list[Entry | None]) -> Curve:
+def _curve(reading: str, kind: str, entries: list[TableEntry | None]) -> Curve:
     return Curve(
         f"{reading} reading{KIND_NOTES[kind]}",
         paper.EPSILONS,
         entries,
-        TINTS[reading],
+        _TINTS[reading],
         kind == "smoothed",
     )

@@ -12,7 +12,7 @@ from .scale import Scale
 from .studies import STUDIES
 from .views import Results, View
 
-ALL = "all"
+_ALL = "all"
 
 
 class Experiment(NamedTuple):
@@ -90,15 +90,15 @@ EXPERIMENTS = {
 }
 
 
-def chosen(names: Sequence[str]) -> list[Experiment]:
+def experiments_named(names: Sequence[str]) -> list[Experiment]:
     """The experiments of these names, each once; `all` is every table and figure of the paper."""
     wanted: dict[str, Experiment] = {}
-    for name in names or (ALL,):
-        if name == ALL:
+    for name in names or (_ALL,):
+        if name == _ALL:
             wanted |= {key: one for key, one in EXPERIMENTS.items() if not one.beyond}
         elif name in EXPERIMENTS:
             wanted[name] = EXPERIMENTS[name]
         else:
-            known = ", ".join([*EXPERIMENTS, ALL])
+            known = ", ".join([*EXPERIMENTS, _ALL])
             raise InputError(f"there is no experiment {name!r}: choose from {known}")
     return list(wanted.values())

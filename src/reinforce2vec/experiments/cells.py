@@ -10,11 +10,11 @@ from typing import Any
 
 from .. import __version__
 from ..files.writing import whole
-from .methods import Method
+from .methods import EmbeddingMethod
 from .scale import Scale
 
-LINKS, GROUPS, PATHS = "link-prediction", "node-classification", "paths"
-FULL, HEADLINE, VALIDATION = "full", "headline", "validation"
+LINK_PREDICTION, NODE_CLASSIFICATION, PATHS = "link-prediction", "node-classification", "paths"
+FULL, HEADLINE, VALIDATION_ONLY = "full", "headline", "validation"
 
 # Shares of the labelled nodes that train; the first is the one of the paper's tables.
 FRACTIONS: dict[str, tuple[float, ...]] = {
@@ -23,8 +23,8 @@ FRACTIONS: dict[str, tuple[float, ...]] = {
     "dblp": (0.05, 0.01, 0.02, 0.03, 0.04, 0.06, 0.07, 0.08, 0.09),
 }
 LINK_GRAPHS = ("facebook", "ca-astroph")
-GROUP_GRAPHS = tuple(FRACTIONS)
-NODES = {"facebook": 4039, "ca-astroph": 17903, "blogcatalog": 10312, "ppi": 3890, "dblp": 51264}
+CLASSIFICATION_GRAPHS = tuple(FRACTIONS)
+_NODES = {"facebook": 4039, "ca-astroph": 17903, "blogcatalog": 10312, "ppi": 3890, "dblp": 51264}
 TITLES = {
     "facebook": "Facebook",
     "ca-astroph": "ca-AstroPh",
@@ -33,7 +33,7 @@ TITLES = {
     "dblp": "DBLP",
 }
 
-Scores = dict[str, Any]
+CellScores = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Cell:
 
     task: str
     graph: str
-    method: Method
+    method: EmbeddingMethod
     seed: int
     scale: Scale
     scope: str = FULL
@@ -76,7 +76,7 @@ class Cell:
     @property
     def fractions(self) -> tuple[float, ...]:
         """Training fractions, for node classification."""
-        if self.task != GROUPS:
+        if self.task != NODE_CLASSIFICATION:
             return ()
         return FRACTIONS[self.graph] if self.scope == FULL else FRACTIONS[self.graph][:1]
 
@@ -94,7 +94,7 @@ class Cell:
             told["steps"] = self.scale.steps
         else:
             told["dimensions"] = self.scale.dimensions
-        if self.task == GROUPS:
+        if self.task == NODE_CLASSIFICATION:
             told["fractions"] = list(self.fractions)
             told["shuffles"] = [self.scale.shuffles, self.scale.more_shuffles]
         if self.scale.planted:
@@ -104,22 +104,23 @@ class Cell:
     def needs(self) -> list[Cell]:
         """The cells that choose its method's parameters: once a graph, with the first seed."""
         return [
-            replace(self, method=pilot, scope=VALIDATION, seed=0) for pilot in self.method.pilots()
+            replace(self, method=pilot, scope=VALIDATION_ONLY, seed=0)
+            for pilot in self.method.pilots()
         ]
 
     def cost(self) -> float:
         """About how many seconds it takes on one processor."""
         if self.task == PATHS:
             return 2.0
-        nodes = self.scale.planted or NODES[self.graph]
+        nodes = self.scale.planted or _NODES[self.graph]
         walks = self.method.parameters.get("walks_per_node", self.scale.walks_per_node)
         embedding = nodes * walks * self.scale.walk_length / 1.7e6 * self.scale.dimensions / 64
-        if self.task == LINKS:
+        if self.task == LINK_PREDICTION:
             scoring = nodes / 250.0
-            parts = {FULL: (2.0, 1.0), HEADLINE: (1.0, 0.5), VALIDATION: (1.0, 0.1)}
+            parts = {FULL: (2.0, 1.0), HEADLINE: (1.0, 0.5), VALIDATION_ONLY: (1.0, 0.1)}
         else:
             scoring = 5.0 + nodes / 1000.0
-            parts = {FULL: (1.0, 5.0), HEADLINE: (1.0, 1.0), VALIDATION: (1.0, 0.3)}
+            parts = {FULL: (1.0, 5.0), HEADLINE: (1.0, 1.0), VALIDATION_ONLY: (1.0, 0.3)}
         times, share = parts[self.scope]
         return float(0.5 + times * embedding + share * scoring)
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .cells import LINKS, Scores
+from .cells import LINK_PREDICTION, CellScores
 
-KINDS = ("raw", "smoothed")
+VECTOR_KINDS = ("raw", "smoothed")
 
 
 class Candidate(NamedTuple):
@@ -20,22 +20,22 @@ class Candidate(NamedTuple):
     test: dict[str, float]
 
 
-def pilot_score(task: str, scores: Scores) -> float:
+def pilot_score(task: str, scores: CellScores) -> float:
     """By what one of several small trainings is chosen."""
-    if task == LINKS:
+    if task == LINK_PREDICTION:
         return float(max(one["validation"] for one in scores["raw"]["shared"].values()))
     (shuffles,) = scores["raw"].values()
     return float(np.mean([one["validation_micro"] for one in shuffles]))
 
 
-def best(candidates: Iterable[Candidate]) -> Candidate | None:
+def best_candidate(candidates: Iterable[Candidate]) -> Candidate | None:
     """The one with the best validation score; the first of equals; None if there are none."""
     listed = list(candidates)
     return max(listed, key=lambda one: one.validation) if listed else None
 
 
 def link_candidates(
-    label: str, scores: Scores, protocol: str, kinds: Iterable[str] = KINDS
+    label: str, scores: CellScores, protocol: str, kinds: Iterable[str] = VECTOR_KINDS
 ) -> list[Candidate]:
     """Each operator on raw and smoothed vectors, as a setting of its own.
 
@@ -54,7 +54,7 @@ def link_candidates(
 
 
 def group_candidates(
-    label: str, scores: Scores, shuffle: int, kinds: Iterable[str] = KINDS
+    label: str, scores: CellScores, shuffle: int, kinds: Iterable[str] = VECTOR_KINDS
 ) -> list[Candidate]:
     """Raw and smoothed vectors at the tables' training fraction, for one shuffle."""
     found = []

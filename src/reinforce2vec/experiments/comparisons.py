@@ -8,22 +8,22 @@ from functools import partial
 
 from . import paper
 from .cells import (
+    CLASSIFICATION_GRAPHS,
     FRACTIONS,
     FULL,
-    GROUP_GRAPHS,
-    GROUPS,
     HEADLINE,
     LINK_GRAPHS,
-    LINKS,
+    LINK_PREDICTION,
+    NODE_CLASSIFICATION,
     TITLES,
     Cell,
-    Scores,
+    CellScores,
 )
-from .choosing import KINDS
+from .choosing import VECTOR_KINDS
 from .figures import Curve, Dots, Panel, curve_plot, dot_plot, method_styles
-from .methods import Method, compared
+from .methods import EmbeddingMethod, compared
 from .scale import Scale
-from .tables import Entry, Table
+from .tables import Table, TableEntry
 from .views import (
     Picture,
     Results,
@@ -41,14 +41,14 @@ OPERATOR_LABELS = {
     "l1": "Weighted-L1",
     "l2": "Weighted-L2",
 }
-PROTOCOLS = {
+PROTOCOL_NOTES = {
     "transfer": "classifier trained on one residual graph and tested on another, as in the paper",
     "shared": "classifier trained and tested on halves of the pairs of one residual graph",
 }
 PAPERS_PROTOCOL = "transfer"
 KIND_NOTES = {"raw": "", "smoothed": ", vectors smoothed"}
 LEGEND = "Ours in percent, mean ± sample standard deviation over seeds (the paper's, difference)."
-CHOSEN = (
+_BEST_NOTE = (
     "Best rows: for each seed (and shuffle) the setting with the best score on a validation part "
     "of the training data is taken, and its test score is told; no test pair or label takes part "
     "in the choice. node2vec's p and q alone are chosen once a graph, with the first seed, by the "
@@ -56,14 +56,19 @@ CHOSEN = (
 )
 
 
-def cells_of(
-    task: str, graph: str, seeds: Iterable[int], scale: Scale, method: Method, scope: str = FULL
+def _cells_of(
+    task: str,
+    graph: str,
+    seeds: Iterable[int],
+    scale: Scale,
+    method: EmbeddingMethod,
+    scope: str = FULL,
 ) -> list[Cell]:
     """A cell for each seed."""
     return [Cell(task, graph, method, seed, scale, scope) for seed in seeds]
 
 
-def comparison_cells(
+def _comparison_cells(
     task: str, graphs: Iterable[str], seeds: Sequence[int], scale: Scale, scope: str = FULL
 ) -> list[Cell]:
     """Every method on every graph."""
@@ -71,11 +76,11 @@ def comparison_cells(
         cell
         for graph in graphs
         for method in compared(scale)
-        for cell in cells_of(task, graph, seeds, scale, method, scope)
+        for cell in _cells_of(task, graph, seeds, scale, method, scope)
     ]
 
 
-def groups_of_methods(methods: Iterable[Method]) -> dict[str, list[Method]]:
+def _groups_of_methods(methods: Iterable[EmbeddingMethod]) -> dict[str, list[EmbeddingMethod]]:
     """Baselines and reinforced walks, as the best rows look at them."""
     listed = list(methods)
     return {
@@ -84,7 +89,7 @@ def groups_of_methods(methods: Iterable[Method]) -> dict[str, list[Method]]:
     }
 
 
-def chosen_notes(results: Results, cells: Iterable[Cell]) -> list[str]:
+def _chosen_notes(results: Results, cells: Iterable[Cell]) -> list[str]:
     """What the methods with choices have chosen."""
     found = [
         f"{TITLES[cell.graph]}, seed {cell.seed}: {chosen}"
@@ -99,7 +104,7 @@ def chosen_notes(results: Results, cells: Iterable[Cell]) -> list[str]:
 
 def table_4_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """Every method on the graphs of link prediction."""
-    return comparison_cells(LINKS, LINK_GRAPHS, seeds, scale)
+    return _comparison_cells(LINK_PREDICTION, LINK_GRAPHS, seeds, scale)
 
 
 def table_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
@@ -107,10 +112,12 @@ def table_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     view, methods = View(notes=[LEGEND]), compared(scale)
     dots: list[Dots] = []
     for graph in LINK_GRAPHS:
-        found = by_method(results, methods, partial(cells_of, LINKS, graph, seeds, scale))
-        rows: dict[tuple[str, str], list[list[Entry | None]]] = {}
-        for protocol, meaning in PROTOCOLS.items():
-            for kind in KINDS:
+        found = by_method(
+            results, methods, partial(_cells_of, LINK_PREDICTION, graph, seeds, scale)
+        )
+        rows: dict[tuple[str, str], list[list[TableEntry | None]]] = {}
+        for protocol, meaning in PROTOCOL_NOTES.items():
+            for kind in VECTOR_KINDS:
                 table = Table(
                     f"{TITLES[graph]}: AUC, `{protocol}`{KIND_NOTES[kind]}",
                     ["method", *OPERATOR_LABELS.values()],
@@ -123,13 +130,13 @@ def table_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                     numbers = published.get(method.like, {})
                     entries = [
                         link_entry(scores, kind, protocol, operator, numbers.get(operator))
-                        for operator in paper.OPERATORS
+                        for operator in paper.OPERATOR_NAMES
                     ]
                     table.add(method.label, entries)
                     rows.setdefault((protocol, kind), []).append(entries)
                 view.tables.append(table)
-        view.tables.append(best_link_table(graph, methods, found))
-        for protocol in PROTOCOLS:
+        view.tables.append(_best_link_table(graph, methods, found))
+        for protocol in PROTOCOL_NOTES:
             for place, operator in ((0, "Hadamard"), (3, "Weighted-L2")):
                 dots.append(
                     Dots(
@@ -140,17 +147,17 @@ def table_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                     )
                 )
     cells = [cell for cell in table_4_cells(seeds, scale) if cell.method.choices]
-    view.notes += [CHOSEN, *chosen_notes(results, cells)]
+    view.notes += [_BEST_NOTE, *_chosen_notes(results, cells)]
     view.pictures.append(
         Picture("table-4", "AUC of link prediction.", partial(dot_plot, dots, "AUC, %", 4))
     )
     return view
 
 
-def best_link_table(
+def _best_link_table(
     graph: str,
-    methods: list[Method],
-    found: dict[str, dict[int, Scores]],
+    methods: list[EmbeddingMethod],
+    found: dict[str, dict[int, CellScores]],
 ) -> Table:
     """The best by validation, of baselines and of reinforced walks."""
     table = Table(
@@ -159,8 +166,8 @@ def best_link_table(
         note="The paper's: its best number, in its own protocol `transfer`.",
     )
     top = max(score for row in paper.TABLE_4[graph].values() for score in row.values())
-    for name, members in groups_of_methods(methods).items():
-        for kinds, what in ((("raw",), f"{name}, raw"), (KINDS, f"{name}, raw or smoothed")):
+    for name, members in _groups_of_methods(methods).items():
+        for kinds, what in ((("raw",), f"{name}, raw"), (VECTOR_KINDS, f"{name}, raw or smoothed")):
             own = {method.label: found[method.label] for method in members}
             transfer = best_links(own, PAPERS_PROTOCOL, kinds, top)
             shared = best_links(own, "shared", kinds, top)
@@ -181,33 +188,33 @@ def best_link_table(
 
 def table_7_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """Every method on the graphs of node classification."""
-    return comparison_cells(GROUPS, GROUP_GRAPHS, seeds, scale)
+    return _comparison_cells(NODE_CLASSIFICATION, CLASSIFICATION_GRAPHS, seeds, scale)
 
 
 def table_7(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Micro and macro F1 by method and graph, raw and smoothed."""
-    return compare_groups(results, seeds, scale, "table-7", GROUP_GRAPHS, FULL)
+    return _compare_groups(results, seeds, scale, "table-7", CLASSIFICATION_GRAPHS, FULL)
 
 
-WIDE_GRAPHS = ("blogcatalog", "ppi")
+_WIDE_GRAPHS = ("blogcatalog", "ppi")
 
 
 def wide_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """Every method with vectors as long as in most other publications."""
-    return comparison_cells(GROUPS, WIDE_GRAPHS, seeds, widened(scale), HEADLINE)
+    return _comparison_cells(NODE_CLASSIFICATION, _WIDE_GRAPHS, seeds, _widened(scale), HEADLINE)
 
 
 def wide(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Table 7 with 128 dimensions."""
-    return compare_groups(results, seeds, widened(scale), "wide", WIDE_GRAPHS, HEADLINE)
+    return _compare_groups(results, seeds, _widened(scale), "wide", _WIDE_GRAPHS, HEADLINE)
 
 
-def widened(scale: Scale) -> Scale:
+def _widened(scale: Scale) -> Scale:
     """The same amounts of training for vectors twice as long: 128 numbers, not the paper's 64."""
     return replace(scale, dimensions=2 * scale.dimensions)
 
 
-def compare_groups(
+def _compare_groups(
     results: Results,
     seeds: Sequence[int],
     scale: Scale,
@@ -219,17 +226,19 @@ def compare_groups(
     view, methods = View(notes=[LEGEND]), compared(scale)
     found = {
         graph: by_method(
-            results, methods, partial(cells_of, GROUPS, graph, seeds, scale, scope=scope)
+            results,
+            methods,
+            partial(_cells_of, NODE_CLASSIFICATION, graph, seeds, scale, scope=scope),
         )
         for graph in graphs
     }
     columns = [f"{TITLES[graph]} {measure}" for graph in graphs for measure in ("micro", "macro")]
     shares = ", ".join(f"{TITLES[graph]} {FRACTIONS[graph][0]:.0%}" for graph in graphs)
-    rows: dict[str, list[list[Entry | None]]] = {}
-    for kind in KINDS:
+    rows: dict[str, list[list[TableEntry | None]]] = {}
+    for kind in VECTOR_KINDS:
         table = Table(f"F1 of node classification{KIND_NOTES[kind]}", ["method", *columns])
         for method in methods:
-            entries: list[Entry | None] = []
+            entries: list[TableEntry | None] = []
             for graph in graphs:
                 scores = list(found[graph][method.label].values())
                 numbers = paper.TABLE_7[graph].get(method.like, {}) if kind == "raw" else {}
@@ -241,7 +250,7 @@ def compare_groups(
             rows.setdefault(kind, []).append(entries)
         view.tables.append(table)
     view.tables[0].note = f"Nodes that train: {shares}."
-    view.tables.append(best_group_table(methods, found, columns))
+    view.tables.append(_best_group_table(methods, found, columns))
     dots = [
         Dots(
             column,
@@ -251,25 +260,28 @@ def compare_groups(
         )
         for place, column in sorted(enumerate(columns), key=lambda one: one[0] % 2)
     ]
-    cells = comparison_cells(GROUPS, graphs, seeds, scale, scope)
-    view.notes += [CHOSEN, *chosen_notes(results, [cell for cell in cells if cell.method.choices])]
+    cells = _comparison_cells(NODE_CLASSIFICATION, graphs, seeds, scale, scope)
+    view.notes += [
+        _BEST_NOTE,
+        *_chosen_notes(results, [cell for cell in cells if cell.method.choices]),
+    ]
     view.pictures.append(
         Picture(name, "F1 of node classification.", partial(dot_plot, dots, "F1, %", len(graphs)))
     )
     return view
 
 
-def best_group_table(
-    methods: list[Method],
-    found: dict[str, dict[str, dict[int, Scores]]],
+def _best_group_table(
+    methods: list[EmbeddingMethod],
+    found: dict[str, dict[str, dict[int, CellScores]]],
     columns: list[str],
 ) -> Table:
     """The best by validation, of baselines and of reinforced walks, on each graph."""
     table = Table("The best setting, chosen by validation", ["of", *columns])
     notes = []
-    for name, members in groups_of_methods(methods).items():
-        for kinds, what in ((("raw",), f"{name}, raw"), (KINDS, f"{name}, raw or smoothed")):
-            entries: list[Entry | None] = []
+    for name, members in _groups_of_methods(methods).items():
+        for kinds, what in ((("raw",), f"{name}, raw"), (VECTOR_KINDS, f"{name}, raw or smoothed")):
+            entries: list[TableEntry | None] = []
             for graph in found:
                 own = {method.label: found[graph][method.label] for method in members}
                 numbers = paper.TABLE_7[graph]
@@ -280,7 +292,7 @@ def best_group_table(
                 }
                 choice = best_groups(own, kinds, top)
                 entries += [choice.values["micro"], choice.values["macro"]]
-                if kinds == KINDS and choice.settings:
+                if kinds == VECTOR_KINDS and choice.settings:
                     notes.append(f"{TITLES[graph]}, {name}: {choice.told()}.")
             table.add(what, entries)
     table.note = "The paper's: its best row. Chosen: " + " ".join(notes)
@@ -296,9 +308,11 @@ def figure_3(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     styles = method_styles([method.group for method in methods])
     panels, view = [], View(notes=[LEGEND])
     for measure in ("micro", "macro"):
-        for graph in GROUP_GRAPHS:
+        for graph in CLASSIFICATION_GRAPHS:
             fractions = sorted(FRACTIONS[graph])
-            found = by_method(results, methods, partial(cells_of, GROUPS, graph, seeds, scale))
+            found = by_method(
+                results, methods, partial(_cells_of, NODE_CLASSIFICATION, graph, seeds, scale)
+            )
             curves = []
             table = Table(
                 f"{TITLES[graph]}: {measure} F1 by share of nodes that train, raw vectors",

@@ -22,11 +22,11 @@ from ..plotting.style import (
     YELLOW,
     matplotlib,
 )
-from .tables import Entry
-from .toy import EDGES, Step
+from .tables import TableEntry
+from .toy import TOY_EDGES, ToyStep
 
-LOOK: dict[Any, Any] = {**STYLE, "savefig.bbox": "tight"}  # legends stand below the axes
-TOY_PLACES = {1: (0.0, 1.0), 3: (0.0, 0.0), 4: (1.0, 0.0), 5: (1.0, 1.0), 2: (1.9, 0.0)}
+_LOOK: dict[Any, Any] = {**STYLE, "savefig.bbox": "tight"}  # legends stand below the axes
+_TOY_PLACES = {1: (0.0, 1.0), 3: (0.0, 0.0), 4: (1.0, 0.0), 5: (1.0, 1.0), 2: (1.9, 0.0)}
 
 
 def pyplot() -> Any:
@@ -36,7 +36,7 @@ def pyplot() -> Any:
 
     plt.rcParams.update(package.rcParamsDefault)
     package.use("Agg")
-    plt.rcParams.update(LOOK)
+    plt.rcParams.update(_LOOK)
     return plt
 
 
@@ -45,8 +45,8 @@ class Dots(NamedTuple):
 
     title: str
     labels: Sequence[str]
-    raw: Sequence[Entry | None]
-    smoothed: Sequence[Entry | None]
+    raw: Sequence[TableEntry | None]
+    smoothed: Sequence[TableEntry | None]
 
 
 class Curve(NamedTuple):
@@ -54,7 +54,7 @@ class Curve(NamedTuple):
 
     label: str
     x: Sequence[float]
-    y: Sequence[Entry | None]
+    y: Sequence[TableEntry | None]
     colour: str
     dashed: bool = False
     width: float = 1.4
@@ -129,7 +129,7 @@ def dot_plot(panels: Sequence[Dots], x_label: str, across: int = 2) -> Any:
         axis.tick_params(axis="y", length=0)
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
-    legend_below(figure, axes)
+    _legend_below(figure, axes)
     return figure
 
 
@@ -179,11 +179,11 @@ def curve_plot(
         axis.set_ylabel(panel.y_label)
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
-    legend_below(figure, axes)
+    _legend_below(figure, axes)
     return figure
 
 
-def legend_below(figure: Any, axes: Any) -> None:
+def _legend_below(figure: Any, axes: Any) -> None:
     """One legend for all panels, each label once."""
     found: dict[str, Any] = {}
     for axis in axes.flat:
@@ -203,14 +203,16 @@ def legend_below(figure: Any, axes: Any) -> None:
 # -- walks ---------------------------------------------------------------------------------------
 
 
-def toy_plot(steps: Sequence[Step], settled: dict[str, tuple[list[int], list[list[float]]]]) -> Any:
+def toy_plot(
+    steps: Sequence[ToyStep], settled: dict[str, tuple[list[int], list[list[float]]]]
+) -> Any:
     """The toy graph, its occupation vector after each of the first steps, and how it settles."""
     plt = pyplot()
     across = max(len(steps) + 1, 2)
     figure = plt.figure(figsize=(2.3 * across, 5.6))
     grid = figure.add_gridspec(2, 1, hspace=0.55)
     top = grid[0].subgridspec(1, across, wspace=0.35)
-    draw_toy_graph(figure.add_subplot(top[0]))
+    _draw_toy_graph(figure.add_subplot(top[0]))
     for place, step in enumerate(steps, start=1):
         axis = figure.add_subplot(top[place])
         tint = [ORANGE if node in step.divergences["kl"] else SKY for node in range(1, 6)]
@@ -233,7 +235,7 @@ def toy_plot(steps: Sequence[Step], settled: dict[str, tuple[list[int], list[lis
     bottom = grid[1].subgridspec(1, max(len(settled), 1), wspace=0.25)
     for place, (title, (x, vectors)) in enumerate(settled.items()):
         axis = figure.add_subplot(bottom[place])
-        heights = spread_out([float(share) for share in vectors[-1]], 0.035)
+        heights = _spread_out([float(share) for share in vectors[-1]], 0.035)
         for node, (shares, colour, high) in enumerate(
             zip(np.transpose(vectors), COLOURS, heights, strict=False), start=1
         ):
@@ -248,7 +250,7 @@ def toy_plot(steps: Sequence[Step], settled: dict[str, tuple[list[int], list[lis
     return figure
 
 
-def spread_out(heights: Sequence[float], gap: float) -> list[float]:
+def _spread_out(heights: Sequence[float], gap: float) -> list[float]:
     """Places for labels: near these heights, but no two nearer than the gap."""
     placed: dict[int, float] = {}
     lowest = -np.inf
@@ -257,12 +259,12 @@ def spread_out(heights: Sequence[float], gap: float) -> list[float]:
     return [placed[number] for number in range(len(heights))]
 
 
-def draw_toy_graph(axis: Any) -> None:
+def _draw_toy_graph(axis: Any) -> None:
     """The five nodes and the edges that the caption tells."""
-    for a, b in EDGES:
-        x, y = zip(TOY_PLACES[a], TOY_PLACES[b], strict=True)
+    for a, b in TOY_EDGES:
+        x, y = zip(_TOY_PLACES[a], _TOY_PLACES[b], strict=True)
         axis.plot(x, y, color=GREY, linewidth=1.5, zorder=1)
-    for node, place in TOY_PLACES.items():
+    for node, place in _TOY_PLACES.items():
         axis.scatter(*place, s=330, color="white", edgecolor=BLUE, linewidth=1.6, zorder=2)
         axis.text(*place, str(node), ha="center", va="center", zorder=3)
     axis.set_xlim(-0.4, 2.3)
@@ -301,5 +303,5 @@ def stuck_plot(frequencies: dict[str, dict[int, list[int]]]) -> Any:
         axis.set_ylabel("visits in the last 100 steps")
     for axis in axes.flat[len(frequencies) :]:
         axis.set_visible(False)
-    legend_below(figure, axes)
+    _legend_below(figure, axes)
     return figure

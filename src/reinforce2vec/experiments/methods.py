@@ -20,11 +20,11 @@ REWARD_LABELS = {
     "js": "reinforce2vec-d:JS",
 }
 EXPLORATION_LABELS = {"none": "w/o exploration", "epsilon": "ε-greedy", "ucb": "UCB"}
-READINGS = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
+READING_WALKS = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
 
 # Our own settings: name, label, and how they differ from the paper's training.
-FEW_WALKS = {"walks_per_node": 10, "learning_rate": 0.05}
-OURS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+_FEW_WALKS = {"walks_per_node": 10, "learning_rate": 0.05}
+_OUR_SETTINGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         "repelled-80",
         "ours: repelled by its path",
@@ -33,14 +33,14 @@ OURS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         "repelled",
         "ours: 10 walks a node, repelled",
-        {"walk": ReinforcedWalk(weight=0.0, attraction=0.03, candidates=3)} | FEW_WALKS,
+        {"walk": ReinforcedWalk(weight=0.0, attraction=0.03, candidates=3)} | _FEW_WALKS,
     ),
-    ("few-walks", "ours: 10 walks a node", {"walk": ReinforcedWalk()} | FEW_WALKS),
+    ("few-walks", "ours: 10 walks a node", {"walk": ReinforcedWalk()} | _FEW_WALKS),
 )
 
 
 @dataclass(frozen=True)
-class Method:
+class EmbeddingMethod:
     """A way to turn a graph into vectors: plain data, so that it can go to another process.
 
     Parameters
@@ -88,15 +88,15 @@ class Method:
 
         return bool(getattr(getattr(reinforce2vec, self.estimator), "seeded", True))
 
-    def chosen(self, number: int) -> Method:
+    def chosen(self, number: int) -> EmbeddingMethod:
         """This method with one of its choices."""
         changes = self.parameters | self.choices[number][1]
         return replace(self, parameters=changes, choices=(), pilot={})
 
-    def pilots(self) -> list[Method]:
+    def pilots(self) -> list[EmbeddingMethod]:
         """The small trainings that tell which choice to take."""
         return [
-            Method(
+            EmbeddingMethod(
                 f"{self.name}-{name}",
                 self.label,
                 self.estimator,
@@ -115,15 +115,15 @@ class Method:
 
 
 def _spelled_all(parameters: dict[str, Any]) -> dict[str, str]:
-    return {name: spelled(value) for name, value in parameters.items()}
+    return {name: _parameter_text(value) for name, value in parameters.items()}
 
 
-def spelled(value: Any) -> str:
+def _parameter_text(value: Any) -> str:
     """A parameter as text; of a walk only what differs from its defaults."""
     if not is_dataclass(value) or isinstance(value, type):
         return str(value)
     given = [
-        f"{part.name}={spelled(getattr(value, part.name))}"
+        f"{part.name}={_parameter_text(getattr(value, part.name))}"
         for part in fields(value)
         if getattr(value, part.name) != part.default
     ]
@@ -133,22 +133,22 @@ def spelled(value: Any) -> str:
 # -- the table -----------------------------------------------------------------------------------
 
 
-def walking(name: str, label: str, walk: Walk, scale: Scale, **more: Any) -> Method:
+def _walk_method(name: str, label: str, walk: Walk, scale: Scale, **more: Any) -> EmbeddingMethod:
     """Skip-gram on walks, at the paper's amount of training."""
-    return Method(name, label, "Reinforce2Vec", {"walk": walk} | scale.training(), **more)
+    return EmbeddingMethod(name, label, "Reinforce2Vec", {"walk": walk} | scale.training(), **more)
 
 
-def baselines(scale: Scale) -> list[Method]:
+def _baselines(scale: Scale) -> list[EmbeddingMethod]:
     """The paper's baselines, two that are stronger, and DeepWalk as briefly as our own."""
     pairs = product(scale.choices, repeat=2)
     return [
-        walking("deepwalk", "DeepWalk", FirstOrderWalk(), scale, like="deepwalk"),
-        Method(
+        _walk_method("deepwalk", "DeepWalk", FirstOrderWalk(), scale, like="deepwalk"),
+        EmbeddingMethod(
             "deepwalk-10",
             "DeepWalk, 10 walks a node",
-            parameters=scale.training() | {"walk": FirstOrderWalk()} | FEW_WALKS,
+            parameters=scale.training() | {"walk": FirstOrderWalk()} | _FEW_WALKS,
         ),
-        walking(
+        _walk_method(
             "node2vec",
             "node2vec",
             SecondOrderWalk(),
@@ -157,72 +157,72 @@ def baselines(scale: Scale) -> list[Method]:
             pilot={"walks_per_node": scale.pilot_walks},
             like="node2vec",
         ),
-        Method("line", "LINE", "LINE", like="line"),
-        Method("hope", "HOPE", "HOPE", {"beta": 0.01}, like="hope"),
-        Method("grarep", "GraRep", "GraRep", like="grarep"),
-        Method("prone", "ProNE", "ProNE"),
-        Method("netmf", "NetMF", "NetMF"),
+        EmbeddingMethod("line", "LINE", "LINE", like="line"),
+        EmbeddingMethod("hope", "HOPE", "HOPE", {"beta": 0.01}, like="hope"),
+        EmbeddingMethod("grarep", "GraRep", "GraRep", like="grarep"),
+        EmbeddingMethod("prone", "ProNE", "ProNE"),
+        EmbeddingMethod("netmf", "NetMF", "NetMF"),
     ]
 
 
-def variant(reading: str, reward: str, exploration: str, scale: Scale) -> Method:
+def variant(reading: str, reward: str, exploration: str, scale: Scale) -> EmbeddingMethod:
     """One of the paper's walks in one of its two readings.
 
     Walks that take the best neighbour take the most visited one, whatever the reward: they are the
     same walks, and one method.
     """
-    if not READINGS[reading](reward, exploration).draws:
+    if not READING_WALKS[reading](reward, exploration).draws:
         reward = "js"
     label = f"{REWARD_LABELS[reward]} {EXPLORATION_LABELS[exploration]}, {reading}"
     if (reward, exploration) == ("js", "ucb"):
         label = f"reinforce2vec, {reading} reading"
-    return walking(
+    return _walk_method(
         f"{reading}-{reward}-{exploration}",
         label,
-        READINGS[reading](reward, exploration),
+        READING_WALKS[reading](reward, exploration),
         scale,
         group="paper",
         like="reinforce2vec" if (reward, exploration) == ("js", "ucb") else "",
     )
 
 
-def readings(scale: Scale) -> list[Method]:
+def _readings(scale: Scale) -> list[EmbeddingMethod]:
     """What the paper calls reinforce2vec, in both readings."""
-    return [variant(reading, "js", "ucb", scale) for reading in READINGS]
+    return [variant(reading, "js", "ucb", scale) for reading in READING_WALKS]
 
 
-def ours(scale: Scale) -> list[Method]:
+def _our_methods(scale: Scale) -> list[EmbeddingMethod]:
     """Our own settings."""
     return [
-        Method(name, label, "Reinforce2Vec", scale.training() | changes, group="ours")
-        for name, label, changes in OURS
+        EmbeddingMethod(name, label, "Reinforce2Vec", scale.training() | changes, group="ours")
+        for name, label, changes in _OUR_SETTINGS
     ]
 
 
-def compared(scale: Scale) -> list[Method]:
+def compared(scale: Scale) -> list[EmbeddingMethod]:
     """The rows of the tables that compare methods."""
-    return [*baselines(scale), *readings(scale), *ours(scale)]
+    return [*_baselines(scale), *_readings(scale), *_our_methods(scale)]
 
 
-def ablation(reading: str, scale: Scale) -> dict[tuple[str, str], Method]:
+def ablation(reading: str, scale: Scale) -> dict[tuple[str, str], EmbeddingMethod]:
     """All rewards and explorations of one reading."""
     return {
         (reward, exploration): variant(reading, reward, exploration, scale)
-        for reward in paper.REWARDS
+        for reward in paper.REWARD_NAMES
         for exploration in paper.EXPLORATIONS
     }
 
 
-def greedy(reading: str, epsilon: float, scale: Scale) -> Method:
+def greedy(reading: str, epsilon: float, scale: Scale) -> EmbeddingMethod:
     """DRRW by JS divergence with probability ε of a random step."""
     if epsilon == 0.0:
         return variant(reading, "js", "none", scale)
     if epsilon == 0.5:
         return variant(reading, "js", "epsilon", scale)
-    return walking(
+    return _walk_method(
         f"{reading}-js-epsilon{epsilon:g}",
         f"ε = {epsilon:g}, {reading}",
-        READINGS[reading]("js", "epsilon", weight=epsilon),
+        READING_WALKS[reading]("js", "epsilon", weight=epsilon),
         scale,
         group="paper",
     )

@@ -6,24 +6,24 @@ Tables are numbered as in the paper. It gives no spread; its figures give no num
 
 from __future__ import annotations
 
-OPERATORS = ("hadamard", "average", "l1", "l2")
-REWARDS = ("vertex", "kl", "js")
+OPERATOR_NAMES = ("hadamard", "average", "l1", "l2")
+REWARD_NAMES = ("vertex", "kl", "js")
 EXPLORATIONS = ("none", "epsilon", "ucb")
 
-Links = dict[str, float]  # by operator: AUC
-Groups = dict[str, float]  # "micro" and "macro": F1
+_LinkScores = dict[str, float]  # by operator: AUC
+_F1Scores = dict[str, float]  # "micro" and "macro": F1
 
 
-def _links(*scores: float) -> Links:
-    return dict(zip(OPERATORS, scores, strict=True))
+def _links(*scores: float) -> _LinkScores:
+    return dict(zip(OPERATOR_NAMES, scores, strict=True))
 
 
-def _groups(*scores: float) -> Groups:
+def _groups(*scores: float) -> _F1Scores:
     return dict(zip(("micro", "macro"), scores, strict=False))
 
 
 # Table 4: AUC of link prediction, half of the edges removed; by graph and method.
-TABLE_4: dict[str, dict[str, Links]] = {
+TABLE_4: dict[str, dict[str, _LinkScores]] = {
     "facebook": {
         "deepwalk": _links(96.8, 72.4, 95.7, 95.8),
         "node2vec": _links(96.8, 72.7, 96.0, 96.1),
@@ -43,7 +43,7 @@ TABLE_4: dict[str, dict[str, Links]] = {
 }
 
 # Table 5: AUC of link prediction on Facebook; by reward and exploration.
-TABLE_5: dict[tuple[str, str], Links] = {
+TABLE_5: dict[tuple[str, str], _LinkScores] = {
     ("vertex", "none"): _links(70.6, 53.9, 72.8, 73.8),
     ("vertex", "epsilon"): _links(94.3, 59.2, 95.4, 95.7),
     ("vertex", "ucb"): _links(96.2, 54.9, 96.2, 96.4),
@@ -56,7 +56,7 @@ TABLE_5: dict[tuple[str, str], Links] = {
 }
 
 # Table 7: micro F1 with 50% of the nodes labelled (DBLP: 5%); by graph and method.
-TABLE_7: dict[str, dict[str, Groups]] = {
+TABLE_7: dict[str, dict[str, _F1Scores]] = {
     "blogcatalog": {
         "deepwalk": _groups(38.2),
         "node2vec": _groups(40.1),
@@ -84,7 +84,7 @@ TABLE_7: dict[str, dict[str, Groups]] = {
 }
 
 # Table 8: micro and macro F1 on PPI with 50% of the nodes labelled; by reward and exploration.
-TABLE_8: dict[tuple[str, str], Groups] = {
+TABLE_8: dict[tuple[str, str], _F1Scores] = {
     ("vertex", "none"): _groups(10.9, 8.9),
     ("vertex", "epsilon"): _groups(19.0, 16.2),
     ("vertex", "ucb"): _groups(18.9, 16.3),

@@ -7,16 +7,16 @@ import numpy as np
 from ..graph import Graph
 from ..walks import divergences, occupation, sample_walks, stuck_set
 from ..walks.policy import Walk
-from .cells import Scores
+from .cells import CellScores
 
-WALKS = 20  # from different nodes; figures are medians over them
-LAST = 100  # steps in which nodes are counted
-POINTS = 60  # places along the walk at which it is looked at
-FEW = 10  # nodes of a graph whose whole occupation vectors are kept
-DEGREE = 20  # walks start in the thick of the graph, not in a corner that nothing leads out of
+_N_WALKS = 20  # from different nodes; figures are medians over them
+_LAST_STEPS = 100  # steps in which nodes are counted
+_POINTS = 60  # places along the walk at which it is looked at
+_FEW_NODES = 10  # nodes of a graph whose whole occupation vectors are kept
+_DEGREE = 20  # walks start in the thick of the graph, not in a corner that nothing leads out of
 
 
-def look_at_paths(graph: Graph, walk: Walk, steps: int, seed: int) -> Scores:
+def look_at_paths(graph: Graph, walk: Walk, steps: int, seed: int) -> CellScores:
     """Walks of so many steps from random nodes, and what became of them.
 
     Returns
@@ -29,26 +29,26 @@ def look_at_paths(graph: Graph, walk: Walk, steps: int, seed: int) -> Scores:
         w(n) of the first walk, on graphs of up to ten nodes, where it starts at the first node.
     """
     rng = np.random.default_rng(seed)
-    central = np.flatnonzero(graph.degrees >= min(DEGREE, np.median(graph.degrees)))
-    rows = rng.choice(central, WALKS, replace=central.size < WALKS)
-    if graph.n_nodes <= FEW:
+    central = np.flatnonzero(graph.degrees >= min(_DEGREE, np.median(graph.degrees)))
+    rows = rng.choice(central, _N_WALKS, replace=central.size < _N_WALKS)
+    if graph.n_nodes <= _FEW_NODES:
         rows[0] = 0
     starts = graph.ids[rows].tolist()
     walks = sample_walks(
         graph, walk, length=steps + 1, per_node=1, seed=seed, starts=starts, workers=1
     )
     looked = sorted({max(1, steps // 100), max(1, steps // 10), steps})
-    ends = {step: [stuck_set(path, step, LAST)[1] for path in walks] for step in looked}
-    places = np.unique(np.geomspace(1, steps - 1, POINTS).astype(np.int64))
+    ends = {step: [stuck_set(path, step, _LAST_STEPS)[1] for path in walks] for step in looked}
+    places = np.unique(np.geomspace(1, steps - 1, _POINTS).astype(np.int64))
     places = np.union1d(places, [10**power for power in range(1, len(str(steps - 1)))])
     moved = np.stack([divergences(path, graph.n_nodes, "js", "path")[places] for path in walks])
-    found: Scores = {
+    found: CellScores = {
         "looked": looked,
         "frequencies": [ends[step][0].tolist() for step in looked],
         "nodes": [[len(counts) for counts in ends[step]] for step in looked],
         "steps": places.tolist(),
         "moved": np.median(moved, axis=0).tolist(),
     }
-    if graph.n_nodes <= FEW:
+    if graph.n_nodes <= _FEW_NODES:
         found["occupation"] = occupation(walks[0], graph.n_nodes, places.tolist()).tolist()
     return found

@@ -18,8 +18,8 @@ from .catalogue import EXPERIMENTS, Experiment
 from .scale import Scale
 from .views import Picture, Results, View
 
-RESULTS_JSON, RESULTS_PAGE = "results.json", "results.md"
-FORMATS = ("png", "svg")
+_RESULTS_JSON, _RESULTS_PAGE = "results.json", "results.md"
+_FORMATS = ("png", "svg")
 
 
 def write_report(
@@ -31,31 +31,31 @@ def write_report(
     say: Callable[[str], None],
 ) -> None:
     """Write what each experiment shows, and the page and the data of all that are in the folder."""
-    told = read_data(out / RESULTS_JSON)
+    told = _read_data(out / _RESULTS_JSON)
     drawing = True
     for experiment in experiments:
         view = experiment.view(results, seeds, scale)
         if drawing:
             try:
                 for picture in view.pictures:
-                    draw(out, picture)
+                    _draw_picture(out, picture)
             except InputError as error:
                 say(f"{error}; the tables are written without them")
                 drawing = False
         used = sorted({cell.seed for cell in experiment.cells(seeds, scale)})
-        text = page(experiment, view, used, out)
-        write_text(out / f"{experiment.name}.md", text)
-        told["experiments"][experiment.name] = data(experiment, view, used)
+        text = _page(experiment, view, used, out)
+        _write_text(out / f"{experiment.name}.md", text)
+        told["experiments"][experiment.name] = _data(experiment, view, used)
     told |= {
         "version": __version__,
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {available_cpus()} processors",
     }
-    write_text(out / RESULTS_JSON, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
-    write_text(out / RESULTS_PAGE, index(out))
+    _write_text(out / _RESULTS_JSON, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+    _write_text(out / _RESULTS_PAGE, _index(out))
 
 
-def page(experiment: Experiment, view: View, seeds: Sequence[int], out: Path) -> str:
+def _page(experiment: Experiment, view: View, seeds: Sequence[int], out: Path) -> str:
     """An experiment as Markdown."""
     parts = [f"## {experiment.title}\n"]
     parts.append(f"*{counted(len(seeds), 'seed')}, reinforce2vec {__version__}.*\n")
@@ -67,7 +67,7 @@ def page(experiment: Experiment, view: View, seeds: Sequence[int], out: Path) ->
     return "\n".join(parts)
 
 
-def data(experiment: Experiment, view: View, seeds: Sequence[int]) -> dict[str, Any]:
+def _data(experiment: Experiment, view: View, seeds: Sequence[int]) -> dict[str, Any]:
     """An experiment for the JSON file."""
     return {
         "title": experiment.title,
@@ -77,7 +77,7 @@ def data(experiment: Experiment, view: View, seeds: Sequence[int]) -> dict[str, 
     } | view.more
 
 
-def index(out: Path) -> str:
+def _index(out: Path) -> str:
     """One page of all experiments whose files are in the folder."""
     parts = [
         "# Results\n",
@@ -92,13 +92,13 @@ def index(out: Path) -> str:
     return "\n".join(parts)
 
 
-def draw(out: Path, picture: Picture) -> None:
+def _draw_picture(out: Path, picture: Picture) -> None:
     """Draw a picture into its files."""
     from .figures import pyplot
 
     plt = pyplot()
     figure = picture.draw()
-    for suffix in FORMATS:
+    for suffix in _FORMATS:
         stream = BytesIO()
         about = {"Date": None} if suffix == "svg" else {"Software": None}
         figure.savefig(stream, format=suffix, dpi=160, metadata=about)
@@ -107,7 +107,7 @@ def draw(out: Path, picture: Picture) -> None:
     plt.close(figure)
 
 
-def read_data(path: Path) -> dict[str, Any]:
+def _read_data(path: Path) -> dict[str, Any]:
     """What earlier runs have left in the JSON file; nothing if it cannot be read."""
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
@@ -118,7 +118,7 @@ def read_data(path: Path) -> dict[str, Any]:
     return told
 
 
-def write_text(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     """A text file, whole or not at all."""
     with whole(path) as stream:
         stream.write(text.encode())

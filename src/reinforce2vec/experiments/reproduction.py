@@ -9,10 +9,10 @@ from .._util.checks import check_count
 from .._util.errors import InputError
 from .._util.machine import available_cpus
 from ..datasets import load_dataset
-from .catalogue import chosen
+from .catalogue import experiments_named
 from .cells import Cell, all_needed
 from .report import write_report
-from .running import Outcome, kept_cells, run_cells
+from .running import RunOutcome, kept_cells, run_cells
 from .scale import PAPER_SCALE, Scale
 from .views import Results
 from .walk_figures import TOY
@@ -27,7 +27,7 @@ def reproduce(
     jobs: int | None = None,
     scale: Scale = PAPER_SCALE,
     say: Callable[[str], None] = lambda message: None,
-) -> Outcome:
+) -> RunOutcome:
     """Compute what is not there yet and write tables, figures and data.
 
     Parameters
@@ -57,19 +57,19 @@ def reproduce(
     InputError
         Before anything is computed, if a data set is not there.
     """
-    experiments = chosen(names)
+    experiments = experiments_named(names)
     listed = range(check_count("seeds", seeds, 1))
     workers = available_cpus() if jobs is None else check_count("jobs", jobs, 1)
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: this is a file, expected a folder for the results")
     cells = [cell for one in experiments for cell in one.cells(listed, scale)]
-    load_needed(cells, out / "cells", data_dir)
+    _load_needed(cells, out / "cells", data_dir)
     outcome = run_cells(cells, out / "cells", jobs=workers, data_dir=data_dir, say=say)
     write_report(out, experiments, Results(outcome.results), listed, scale, say)
     return outcome
 
 
-def load_needed(cells: list[Cell], folder: Path, data_dir: str | None) -> None:
+def _load_needed(cells: list[Cell], folder: Path, data_dir: str | None) -> None:
     """Load each data set of the cells that are not there yet: now it is fetched, or missed."""
     wanted = [cell for cell in all_needed(cells) if not cell.scale.planted and cell.graph != TOY]
     kept = kept_cells(wanted, folder, lambda message: None)

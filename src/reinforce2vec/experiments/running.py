@@ -5,28 +5,29 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from .._util.progress import clock, counted, write_over
-from .cells import GROUPS, Cell, Scores, all_needed, cell_path, read_cell, write_cell
-from .workers import Workers
+from .._util.progress import ProgressLine, clock, counted
+from ._processes import JobProcesses, JobResult
+from .cells import (
+    NODE_CLASSIFICATION,
+    Cell,
+    CellScores,
+    all_needed,
+    cell_path,
+    read_cell,
+    write_cell,
+)
 
-Say = Callable[[str], None]
+_Say = Callable[[str], None]
 EVERY = 1.0  # seconds between two updates of the line on a terminal
 EVERY_LINE = 60.0  # and between two lines in a file
 
 
-class Job(NamedTuple):
-    """What a process computes at a time: cells that share their vectors, each with its pilots."""
-
-    cells: list[Cell]
-    pilots: list[list[Scores]]
-    data_dir: str | None
-
-
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """What became of the cells."""
 
     results: dict[str, dict[str, Any]]  # by the cell's name: what its file holds
@@ -40,9 +41,9 @@ def run_cells(
     *,
     jobs: int,
     data_dir: str | None = None,
-    say: Say = lambda message: None,
+    say: _Say = lambda message: None,
     stream: TextIO | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Compute the cells that are not there yet, the long ones first.
 
     Parameters
@@ -66,58 +67,52 @@ def run_cells(
     missing = [cell for cell in wanted if cell.name not in results]
     # those that others wait for come first, then the long ones
     needed = {pilot.name for cell in missing for pilot in cell.needs()}
-    waiting = sorted(grouped(missing), key=lambda group: _order(group, needed))
+    waiting = sorted(_grouped(missing), key=lambda group: _order(group, needed))
     progress = Progress(missing, len(results), jobs, sys.stderr if stream is None else stream)
-    commit = library_commit()
-    workers = Workers(min(jobs, max(len(waiting), 1)), compute_job)
-    under_way: dict[int, list[Cell]] = {}
-    number = 0
+    commit = _library_commit()
+    under_way: dict[Future[JobResult], list[Cell]] = {}  # a cell, and those after it in its group
     try:
-        while waiting or workers.working:
-            while workers.free and (group := next_ready(waiting, results, failures)) is not None:
-                waiting.remove(group)
-                lost = [name for cell in group for name in _lost(cell, failures)]
-                if lost:
-                    for cell in group:
-                        failures[cell.name] = f"{lost[0]}, which it needs, failed"
-                        progress.over(cell, done=False)
-                    continue
-                pilots = [[results[one.name]["scores"] for one in c.needs()] for c in group]
-                number += 1
-                under_way[number] = list(group)
-                workers.begin(number, Job(group, pilots, data_dir))
-                progress.began(group[0])
-            for job, kind, value in workers.wait(EVERY):
-                left = under_way[job]
-                if kind == "over":
-                    del under_way[job]
-                elif kind == "failure":
-                    for cell in left:
-                        failures[cell.name] = value
-                        progress.over(cell, done=False)
-                else:
-                    cell = left.pop(0)
-                    results[cell.name] = value | ({"commit": commit} if commit else {})
-                    write_cell(folder, cell, results[cell.name])
-                    progress.over(cell, done=True)
-                    if left:
-                        progress.began(left[0])
-            progress.show()
+        with JobProcesses(min(jobs, max(len(waiting), 1))) as processes:
+            while waiting or under_way:
+                while processes.free and (group := _next_ready(waiting, results, failures)):
+                    waiting.remove(group)
+                    lost = [name for cell in group for name in _lost(cell, failures)]
+                    if lost:
+                        for cell in group:
+                            failures[cell.name] = f"{lost[0]}, which it needs, failed"
+                            progress.over(cell, done=False)
+                        continue
+                    calls = [
+                        (cell, data_dir, [results[one.name]["scores"] for one in cell.needs()])
+                        for cell in group
+                    ]
+                    for place, future in enumerate(processes.submit(_compute, calls)):
+                        under_way[future] = group[place:]
+                    progress.began(group[0])
+                for future, result in processes.finished(list(under_way), EVERY):
+                    cell, *following = under_way.pop(future)
+                    if result.failure is None:
+                        results[cell.name] = result.value | ({"commit": commit} if commit else {})
+                        write_cell(folder, cell, results[cell.name])
+                    else:
+                        failures[cell.name] = result.failure
+                    progress.over(cell, done=result.failure is None)
+                    if following:
+                        progress.began(following[0])
+                progress.show()
     finally:
-        workers.end()
         progress.end()
-    return Outcome(results, failures, len(missing) - len(failures))
+    return RunOutcome(results, failures, len(missing) - len(failures))
 
 
-def compute_job(job: Job) -> Iterator[dict[str, Any]]:
-    """In another process: the results of a job's cells, one by one."""
+def _compute(cell: Cell, data_dir: str | None, pilots: list[CellScores]) -> dict[str, Any]:
+    """Compute a cell in a worker process, which alone imports what computes it."""
     from .scoring import compute
 
-    for cell, pilots in zip(job.cells, job.pilots, strict=True):
-        yield compute(cell, job.data_dir, pilots)
+    return compute(cell, data_dir, pilots)
 
 
-def kept_cells(cells: list[Cell], folder: Path, say: Say) -> dict[str, dict[str, Any]]:
+def kept_cells(cells: list[Cell], folder: Path, say: _Say) -> dict[str, dict[str, Any]]:
     """The cells that an earlier run has finished."""
     found = {}
     for cell in cells:
@@ -131,17 +126,17 @@ def kept_cells(cells: list[Cell], folder: Path, say: Say) -> dict[str, dict[str,
     return found
 
 
-def grouped(cells: list[Cell]) -> list[list[Cell]]:
+def _grouped(cells: list[Cell]) -> list[list[Cell]]:
     """Cells of several seeds together where all seeds have the same vectors."""
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
-        shared = cell.task == GROUPS and not cell.method.seeded
+        shared = cell.task == NODE_CLASSIFICATION and not cell.method.seeded
         key = f"{cell.graph} {cell.method.name} {cell.scope}" if shared else cell.name
         groups.setdefault(key, []).append(cell)
     return list(groups.values())
 
 
-def next_ready(
+def _next_ready(
     waiting: list[list[Cell]], results: dict[str, Any], failures: dict[str, str]
 ) -> list[Cell] | None:
     """The first cells that need wait for nothing."""
@@ -160,7 +155,7 @@ def _order(group: list[Cell], needed: set[str]) -> tuple[bool, float]:
     return group[0].name not in needed, -sum(cell.cost() for cell in group)
 
 
-def library_commit() -> str:
+def _library_commit() -> str:
     """The commit that this library's source stands at; empty if there is none, or no git."""
     try:
         done = subprocess.run(
@@ -182,7 +177,8 @@ class Progress:
         self.left = {cell.name: cell.cost() for cell in missing}
         self.all = kept + len(missing)
         self.jobs, self.stream = jobs, stream
-        self.began_at = self.last = time.monotonic()
+        self.line = ProgressLine(stream=stream, every=EVERY, log_every=EVERY_LINE)
+        self.began_at = time.monotonic()
         self.costs = self.seconds = 0.0  # of cells done: expected, and taken
         self.current: dict[str, float] = {}  # cells under way, and since when
         if kept and missing:
@@ -214,21 +210,15 @@ class Progress:
 
     def show(self) -> None:
         """Tell how far it is, if it is time to."""
-        now, terminal = time.monotonic(), self.stream.isatty()
-        if not self.left or now - self.last < (EVERY if terminal else EVERY_LINE):
+        if not self.left or not self.line.due():
             return
-        self.last = now
         done, left = self.all - len(self.left), self.remaining()
-        line = f"{done:,} of {counted(self.all, 'cell')}  {clock(now - self.began_at)} elapsed  "
+        elapsed = clock(time.monotonic() - self.began_at)
+        line = f"{done:,} of {counted(self.all, 'cell')}  {elapsed} elapsed  "
         line += "" if left is None else f"about {clock(left)} left  "
         line += "now: " + ", ".join(self.current)
-        if terminal:
-            write_over(self.stream, line)
-        else:
-            self.stream.write(line + "\n")
-            self.stream.flush()
+        self.line.show(line)
 
     def end(self) -> None:
         """Clear the line."""
-        if self.stream.isatty():
-            write_over(self.stream)
+        self.line.clear()

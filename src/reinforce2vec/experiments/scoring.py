@@ -10,18 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluation import classify_nodes, hold_out_edges, score_links, transfer_links
+from ..evaluation.splits import shuffle_seed, split_seeds
 from ..graph import Graph
 from ..models import smooth
-from .cells import FULL, GROUPS, LINKS, PATHS, VALIDATION, Cell, Scores
+from .cells import (
+    FULL,
+    LINK_PREDICTION,
+    NODE_CLASSIFICATION,
+    PATHS,
+    VALIDATION_ONLY,
+    Cell,
+    CellScores,
+)
 from .choosing import pilot_score
-from .methods import Method
+from .methods import EmbeddingMethod
 from .paths import look_at_paths
 from .toy import toy_graph
 
-Vectors = NDArray[np.float32]
+_Vectors = NDArray[np.float32]
 
 
-def compute(cell: Cell, data_dir: str | None, pilots: list[Scores]) -> dict[str, Any]:
+def compute(cell: Cell, data_dir: str | None, pilots: list[CellScores]) -> dict[str, Any]:
     """Scores of a cell, and how long they took.
 
     Parameters
@@ -39,7 +48,7 @@ def compute(cell: Cell, data_dir: str | None, pilots: list[Scores]) -> dict[str,
         best = int(np.argmax([pilot_score(cell.task, scores) for scores in pilots]))
         told["chosen"] = method.choices[best][0]
         method = method.chosen(best)
-    scores = TASKS[cell.task](cell, method, data_dir)
+    scores = _TASKS[cell.task](cell, method, data_dir)
     return {"scores": scores, "seconds": round(time.perf_counter() - began, 2)} | told
 
 
@@ -47,7 +56,7 @@ def compute(cell: Cell, data_dir: str | None, pilots: list[Scores]) -> dict[str,
 
 
 @lru_cache(maxsize=2)
-def data_of(graph: str, planted: int, data_dir: str | None) -> Any:
+def _data_of(graph: str, planted: int, data_dir: str | None) -> Any:
     """A data set, or the generated graph that stands in for it."""
     if planted:
         from ..graph import planted_groups
@@ -58,32 +67,32 @@ def data_of(graph: str, planted: int, data_dir: str | None) -> Any:
     return load_dataset(graph, data_dir, progress=False)
 
 
-def graph_of(cell: Cell, data_dir: str | None) -> Graph:
+def _graph_of(cell: Cell, data_dir: str | None) -> Graph:
     """The graph of a cell."""
     if cell.graph == "toy":
         return toy_graph()
-    graph: Graph = data_of(cell.graph, cell.scale.planted, data_dir).graph
+    graph: Graph = _data_of(cell.graph, cell.scale.planted, data_dir).graph
     return graph
 
 
-def embed(method: Method, graph: Graph, dimensions: int, seed: int) -> Vectors:
+def _embed(method: EmbeddingMethod, graph: Graph, dimensions: int, seed: int) -> _Vectors:
     """Vectors of a graph, with one thread."""
-    vectors: Vectors = method.make(dimensions, seed).fit_transform(graph, progress=False)
+    vectors: _Vectors = method.make(dimensions, seed).fit_transform(graph, progress=False)
     return vectors
 
 
-_latest: tuple[Any, Vectors, Vectors] | None = None
+_latest: tuple[Any, _Vectors, _Vectors] | None = None
 
 
-def embed_whole(cell: Cell, method: Method, graph: Graph) -> tuple[Vectors, Vectors]:
+def _embed_whole(cell: Cell, method: EmbeddingMethod, graph: Graph) -> tuple[_Vectors, _Vectors]:
     """Vectors of a whole graph, raw and smoothed; kept where all seeds have the same."""
     global _latest
     size = cell.scale.dimensions
     seed = cell.seed if method.seeded else None
     key = (cell.graph, cell.scale, cell.scope, str(method.settings()), seed)
     if _latest is None or _latest[0] != key:
-        raw = embed(method, graph, size, cell.seed)
-        smoothed = raw if cell.scope == VALIDATION else smooth(raw, graph)
+        raw = _embed(method, graph, size, cell.seed)
+        smoothed = raw if cell.scope == VALIDATION_ONLY else smooth(raw, graph)
         _latest = (key, raw, smoothed)
     return _latest[1:]
 
@@ -91,44 +100,44 @@ def embed_whole(cell: Cell, method: Method, graph: Graph) -> tuple[Vectors, Vect
 # -- tasks ---------------------------------------------------------------------------------------
 
 
-def score_of_links(cell: Cell, method: Method, data_dir: str | None) -> Scores:
+def _score_links(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
     """Link prediction: the `shared` protocol on one residual graph, `transfer` to a second one.
 
     Validation scores come from the training pairs of the first graph and know nothing of the test
     pairs of `shared`. The second graph is only tested on; but two halves of one graph have edges in
     common, so in `transfer` no choice is quite blind.
     """
-    graph = graph_of(cell, data_dir)
-    seeds = (2 * cell.seed, 2 * cell.seed + 1)
+    graph = _graph_of(cell, data_dir)
+    seeds = split_seeds(cell.seed)
     first = hold_out_edges(graph, 0.5, seeds[0])
-    vectors = embed(method, first.graph, cell.scale.dimensions, seeds[0])
-    if cell.scope == VALIDATION:
+    vectors = _embed(method, first.graph, cell.scale.dimensions, seeds[0])
+    if cell.scope == VALIDATION_ONLY:
         return {"raw": {"shared": _validation(vectors, first, cell.seed)}}
     kinds = {"raw": vectors, "smoothed": smooth(vectors, first.graph)}
-    scores: Scores = {}
+    scores: CellScores = {}
     for kind, made in kinds.items():
         shared = score_links(made, first, seed=cell.seed)
         validation = _validation(made, first, cell.seed)
         scores[kind] = {"shared": {name: shared[name] | validation[name] for name in shared}}
     if cell.scope == FULL:
         second = hold_out_edges(graph, 0.5, seeds[1])
-        other = embed(method, second.graph, cell.scale.dimensions, seeds[1])
+        other = _embed(method, second.graph, cell.scale.dimensions, seeds[1])
         others = {"raw": other, "smoothed": smooth(other, second.graph)}
         for kind in kinds:
             scores[kind]["transfer"] = transfer_links(kinds[kind], first, others[kind], second)
     return scores
 
 
-def _validation(vectors: Vectors, split: Any, seed: int) -> dict[str, dict[str, float]]:
+def _validation(vectors: _Vectors, split: Any, seed: int) -> dict[str, dict[str, float]]:
     found = score_links(vectors, split, seed=seed, part="validation")
     return {name: {"validation": scores["auc"]} for name, scores in found.items()}
 
 
-def score_of_groups(cell: Cell, method: Method, data_dir: str | None) -> Scores:
+def _score_groups(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
     """Node classification: F1 of each shuffle, at each training fraction."""
-    data = data_of(cell.graph, cell.scale.planted, data_dir)
-    raw, smoothed = embed_whole(cell, method, data.graph)
-    kinds = {"raw": raw} if cell.scope == VALIDATION else {"raw": raw, "smoothed": smoothed}
+    data = _data_of(cell.graph, cell.scale.planted, data_dir)
+    raw, smoothed = _embed_whole(cell, method, data.graph)
+    kinds = {"raw": raw} if cell.scope == VALIDATION_ONLY else {"raw": raw, "smoothed": smoothed}
     return {
         kind: {
             f"{fraction:g}": _shuffles(cell, made, data.labels, fraction)
@@ -138,13 +147,15 @@ def score_of_groups(cell: Cell, method: Method, data_dir: str | None) -> Scores:
     }
 
 
-def _shuffles(cell: Cell, vectors: Vectors, labels: Any, fraction: float) -> list[dict[str, float]]:
+def _shuffles(
+    cell: Cell, vectors: _Vectors, labels: Any, fraction: float
+) -> list[dict[str, float]]:
     headline = fraction == cell.fractions[0]
     found = []
     for number in range(cell.scale.shuffles if headline else cell.scale.more_shuffles):
-        settings: dict[str, Any] = {"train": fraction, "seed": 100 * cell.seed + number}
+        settings: dict[str, Any] = {"train": fraction, "seed": shuffle_seed(cell.seed, number)}
         scores: dict[str, float] = {}
-        if cell.scope != VALIDATION:
+        if cell.scope != VALIDATION_ONLY:
             scores |= classify_nodes(vectors, labels, **settings)
         if headline:
             validation = classify_nodes(vectors, labels, part="validation", **settings)
@@ -153,10 +164,10 @@ def _shuffles(cell: Cell, vectors: Vectors, labels: Any, fraction: float) -> lis
     return found
 
 
-def score_of_paths(cell: Cell, method: Method, data_dir: str | None) -> Scores:
+def _score_paths(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
     """Long walks: how their occupation vectors settle, and where they get stuck."""
-    graph = graph_of(cell, data_dir)
+    graph = _graph_of(cell, data_dir)
     return look_at_paths(graph, method.parameters["walk"], cell.scale.steps, cell.seed)
 
 
-TASKS = {LINKS: score_of_links, GROUPS: score_of_groups, PATHS: score_of_paths}
+_TASKS = {LINK_PREDICTION: _score_links, NODE_CLASSIFICATION: _score_groups, PATHS: _score_paths}

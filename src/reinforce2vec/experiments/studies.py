@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from ..walks.policy import Walk
-from .sweeps import Setting, Sweep
+from .sweeps import Sweep, SweepSetting
 
-GRAPHS = ("facebook", "blogcatalog", "ppi")  # those on which a training takes seconds
-RATES = (0.025, 0.05, 0.1)
-USUAL = 0.05
-WALKS_PER_NODE = (1, 5, 10, 20, 40, 80)
+_GRAPHS = ("facebook", "blogcatalog", "ppi")  # those on which a training takes seconds
+_RATES = (0.025, 0.05, 0.1)
+_USUAL_RATE = 0.05
+_WALKS_PER_NODE = (1, 5, 10, 20, 40, 80)
 
 
-def weighed(attraction: float, candidates: int | None = None) -> ReinforcedWalk:
+def _attracted(attraction: float, candidates: int | None = None) -> ReinforcedWalk:
     """A walk that only asks whether it has been to a neighbour, not how often."""
     return ReinforcedWalk(weight=0.0, attraction=attraction, candidates=candidates)
 
 
-FAMILY: dict[str, Walk] = {
+_FAMILY: dict[str, Walk] = {
     "first-order": FirstOrderWalk(),
     "paper": ReinforcedWalk.paper(),
     "paper, UCB weight 5": ReinforcedWalk.paper(weight=5.0),
@@ -28,51 +28,51 @@ FAMILY: dict[str, Walk] = {
     "released": ReinforcedWalk.released(),
     "released, temperature 0.1": ReinforcedWalk.released(temperature=0.1),
     "released, UCB weight 1 to 0": ReinforcedWalk.released(weight=1.0, annealing="linear"),
-    "attraction 0.03": weighed(0.03),
-    "attraction 0.03, 10 candidates": weighed(0.03, 10),
-    "attraction 0.03, 3 candidates": weighed(0.03, 3),
-    "attraction 0.3, 3 candidates": weighed(0.3, 3),
-    "attraction 1, 3 candidates": weighed(1.0, 3),
-    "attraction 3": weighed(3.0),
-    "attraction 3, 10 candidates": weighed(3.0, 10),
-    "attraction 3, 3 candidates": weighed(3.0, 3),
-    "attraction 10, 3 candidates": weighed(10.0, 3),
+    "attraction 0.03": _attracted(0.03),
+    "attraction 0.03, 10 candidates": _attracted(0.03, 10),
+    "attraction 0.03, 3 candidates": _attracted(0.03, 3),
+    "attraction 0.3, 3 candidates": _attracted(0.3, 3),
+    "attraction 1, 3 candidates": _attracted(1.0, 3),
+    "attraction 3": _attracted(3.0),
+    "attraction 3, 10 candidates": _attracted(3.0, 10),
+    "attraction 3, 3 candidates": _attracted(3.0, 3),
+    "attraction 10, 3 candidates": _attracted(10.0, 3),
     "node2vec, p 0.25, q 0.25": SecondOrderWalk(0.25, 0.25),
     "node2vec, p 4, q 1": SecondOrderWalk(4.0, 1.0),
 }
-BY_BUDGET: dict[str, Walk] = {
+_BY_BUDGET: dict[str, Walk] = {
     "first-order": FirstOrderWalk(),
     "released": ReinforcedWalk.released(),
-    "attraction 0.03, 3 candidates": weighed(0.03, 3),
+    "attraction 0.03, 3 candidates": _attracted(0.03, 3),
 }
 
 
-def setting(row: str, walk: Walk, walks: int, rate: float, place: bool) -> Setting:
+def _setting(row: str, walk: Walk, walks: int, rate: float, place: bool) -> SweepSetting:
     """A walk with one amount of training and one learning rate."""
     parameters = {"walk": walk, "walks_per_node": walks, "learning_rate": rate}
     words = "" if place else f"R {walks}, "
-    return Setting(row, parameters, walks if place else None, f"{words}rate {rate:g}")
+    return SweepSetting(row, parameters, walks if place else None, f"{words}rate {rate:g}")
 
 
-BUDGET = Sweep(
+_BUDGET = Sweep(
     "budget",
     "Quality by amount of training",
     tuple(
-        setting(row, walk, walks, rate, place=True)
-        for row, walk in BY_BUDGET.items()
-        for walks in WALKS_PER_NODE
-        for rate in RATES
+        _setting(row, walk, walks, rate, place=True)
+        for row, walk in _BY_BUDGET.items()
+        for walks in _WALKS_PER_NODE
+        for rate in _RATES
     ),
-    GRAPHS,
+    _GRAPHS,
     "walks per node",
-    (f"The learning rate is chosen by validation from {', '.join(map(str, RATES))}.",),
+    (f"The learning rate is chosen by validation from {', '.join(map(str, _RATES))}.",),
 )
-FAMILY_SEARCH = Sweep(
+_FAMILY_SEARCH = Sweep(
     "family",
     "The family of walks with 5 walks a node",
-    tuple(setting(row, walk, 5, USUAL, place=False) for row, walk in FAMILY.items()),
-    GRAPHS,
-    notes=(f"All at the learning rate {USUAL}, our default for so few walks.",),
+    tuple(_setting(row, walk, 5, _USUAL_RATE, place=False) for row, walk in _FAMILY.items()),
+    _GRAPHS,
+    notes=(f"All at the learning rate {_USUAL_RATE}, our default for so few walks.",),
 )
 
-STUDIES: tuple[Sweep, ...] = (BUDGET, FAMILY_SEARCH)
+STUDIES: tuple[Sweep, ...] = (_BUDGET, _FAMILY_SEARCH)

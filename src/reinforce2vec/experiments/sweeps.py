@@ -12,18 +12,26 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from .cells import GROUP_GRAPHS, GROUPS, HEADLINE, LINK_GRAPHS, LINKS, TITLES, Cell
-from .choosing import KINDS
+from .cells import (
+    CLASSIFICATION_GRAPHS,
+    HEADLINE,
+    LINK_GRAPHS,
+    LINK_PREDICTION,
+    NODE_CLASSIFICATION,
+    TITLES,
+    Cell,
+)
+from .choosing import VECTOR_KINDS
 from .comparisons import KIND_NOTES, LEGEND
 from .figures import Curve, Panel, colours, curve_plot
-from .methods import Method
+from .methods import EmbeddingMethod
 from .scale import Scale
-from .tables import Entry, Table
+from .tables import Table, TableEntry
 from .views import Choice, Picture, Results, View, best_groups, best_links
 
 
 @dataclass(frozen=True)
-class Setting:
+class SweepSetting:
     """One training.
 
     Parameters
@@ -43,12 +51,12 @@ class Setting:
     place: float | None = None
     choice: str = ""
 
-    def method(self, scale: Scale) -> Method:
+    def method(self, scale: Scale) -> EmbeddingMethod:
         """The method, named by all that tells it from others."""
         words = [self.row, "" if self.place is None else f"{self.place:g}", self.choice]
         name = re.sub(r"[^a-z0-9.]+", "-", " ".join(words).lower()).strip("-")
         label = self.choice or self.row
-        return Method(
+        return EmbeddingMethod(
             name, label, "Reinforce2Vec", scale.training() | self.parameters, group="ours"
         )
 
@@ -59,8 +67,8 @@ class Sweep:
 
     name: str
     title: str
-    settings: tuple[Setting, ...]
-    graphs: tuple[str, ...] = (*LINK_GRAPHS, *GROUP_GRAPHS)
+    settings: tuple[SweepSetting, ...]
+    graphs: tuple[str, ...] = (*LINK_GRAPHS, *CLASSIFICATION_GRAPHS)
     place_label: str = ""
     notes: tuple[str, ...] = field(default=())
 
@@ -70,7 +78,7 @@ class Sweep:
             cell
             for graph in self.graphs
             for setting in self.settings
-            for cell in setting_cells(setting, graph, seeds, scale)
+            for cell in _setting_cells(setting, graph, seeds, scale)
         ]
 
     def view(self, results: Results, seeds: Sequence[int], scale: Scale) -> View:
@@ -85,25 +93,25 @@ class Sweep:
         chosen: dict[str, Any] = {}
         for graph in self.graphs:
             curves = []
-            for kind in KINDS:
-                for measure in measures(graph):
-                    title = f"{TITLES[graph]}: {measure_label(graph, measure)}{KIND_NOTES[kind]}"
+            for kind in VECTOR_KINDS:
+                for measure in _measures(graph):
+                    title = f"{TITLES[graph]}: {_measure_label(graph, measure)}{KIND_NOTES[kind]}"
                     table = Table(title, ["", *(f"{place:g}" for place in places)])
                     for row in rows:
                         picks = [
                             self._choice(graph, row, place, kind, results, seeds, scale)
                             for place in places
                         ]
-                        entries: list[Entry | None] = [pick.values[measure] for pick in picks]
+                        entries: list[TableEntry | None] = [pick.values[measure] for pick in picks]
                         table.add(row, entries)
-                        if measure == measures(graph)[0]:
+                        if measure == _measures(graph)[0]:
                             label = f"{row}{KIND_NOTES[kind]}"
                             curves.append(Curve(label, places, entries, tint[row], kind != "raw"))
                             chosen[f"{graph}, {label}"] = dict(
                                 zip(map(str, places), (pick.told() for pick in picks), strict=True)
                             )
                     view.tables.append(table)
-            y_label = f"{measure_label(graph, measures(graph)[0])}, %"
+            y_label = f"{_measure_label(graph, _measures(graph)[0])}, %"
             panels.append(Panel(TITLES[graph], self.place_label, y_label, curves, logarithmic=True))
         view.more = {"chosen": chosen}
         view.pictures.append(Picture(self.name, self.title, partial(curve_plot, panels)))
@@ -114,23 +122,23 @@ class Sweep:
     ) -> list[Table]:
         """Without places: a row for each setting, a column for each graph."""
         columns = [
-            f"{TITLES[graph]} {measure_label(graph, measure)}"
+            f"{TITLES[graph]} {_measure_label(graph, measure)}"
             for graph in self.graphs
-            for measure in measures(graph)
+            for measure in _measures(graph)
         ]
         tables = []
-        for kind in KINDS:
+        for kind in VECTOR_KINDS:
             table = Table(f"{self.title}{KIND_NOTES[kind]}", ["", *columns])
             for row in rows:
-                entries: list[Entry | None] = []
+                entries: list[TableEntry | None] = []
                 for graph in self.graphs:
                     pick = self._choice(graph, row, None, kind, results, seeds, scale)
-                    entries += [pick.values[measure] for measure in measures(graph)]
+                    entries += [pick.values[measure] for measure in _measures(graph)]
                 table.add(row, entries)
             entries = []
             for graph in self.graphs:
                 pick = self._best(graph, self.settings, kind, results, seeds, scale)
-                entries += [pick.values[measure] for measure in measures(graph)]
+                entries += [pick.values[measure] for measure in _measures(graph)]
             table.add("the best by validation", entries)
             tables.append(table)
         return tables
@@ -152,7 +160,7 @@ class Sweep:
     def _best(
         self,
         graph: str,
-        settings: Sequence[Setting],
+        settings: Sequence[SweepSetting],
         kind: str,
         results: Results,
         seeds: Sequence[int],
@@ -161,7 +169,7 @@ class Sweep:
         """The best of some settings, by validation."""
         found = {
             f"{setting.row}, {setting.choice}": results.by_seed(
-                setting_cells(setting, graph, seeds, scale)
+                _setting_cells(setting, graph, seeds, scale)
             )
             for setting in settings
         }
@@ -170,18 +178,20 @@ class Sweep:
         return best_groups(found, (kind,))
 
 
-def setting_cells(setting: Setting, graph: str, seeds: Sequence[int], scale: Scale) -> list[Cell]:
+def _setting_cells(
+    setting: SweepSetting, graph: str, seeds: Sequence[int], scale: Scale
+) -> list[Cell]:
     """A cell for each seed."""
-    task = LINKS if graph in LINK_GRAPHS else GROUPS
+    task = LINK_PREDICTION if graph in LINK_GRAPHS else NODE_CLASSIFICATION
     method = setting.method(scale)
     return [Cell(task, graph, method, seed, scale, HEADLINE) for seed in seeds]
 
 
-def measures(graph: str) -> tuple[str, ...]:
+def _measures(graph: str) -> tuple[str, ...]:
     """What is told of a graph; the first is drawn."""
     return ("auc",) if graph in LINK_GRAPHS else ("micro", "macro")
 
 
-def measure_label(graph: str, measure: str) -> str:
+def _measure_label(graph: str, measure: str) -> str:
     """In words."""
     return "AUC, `shared`, best operator" if graph in LINK_GRAPHS else f"{measure} F1"

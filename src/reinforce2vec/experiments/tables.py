@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableEntry:
     """A number of a table: ours, one for each seed, and the paper's, if it has one."""
 
     values: tuple[float, ...]
@@ -47,9 +47,9 @@ class Entry:
         }
 
 
-def entry(values: Sequence[float], paper: float | None = None) -> Entry | None:
+def table_entry(values: Sequence[float], paper: float | None = None) -> TableEntry | None:
     """An entry of some values; None if there are none."""
-    return Entry(tuple(map(float, values)), paper) if values else None
+    return TableEntry(tuple(map(float, values)), paper) if values else None
 
 
 @dataclass
@@ -88,8 +88,10 @@ class Table:
         ]
         return {"title": self.title, "note": self.note, "rows": rows}
 
-    def _best(self, place: int) -> Entry | None:
-        found = [entries[place] for _, entries in self.rows if isinstance(entries[place], Entry)]
+    def _best(self, place: int) -> TableEntry | None:
+        found = [
+            entries[place] for _, entries in self.rows if isinstance(entries[place], TableEntry)
+        ]
         return max(found, key=lambda one: one.mean) if len(found) > 1 else None
 
 
@@ -102,4 +104,4 @@ def _text(one: Any) -> str:
 
 
 def _data(one: Any) -> Any:
-    return one.data() if isinstance(one, Entry) else one
+    return one.data() if isinstance(one, TableEntry) else one

@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 from ..graph import Graph
 
-EDGES = ((1, 3), (1, 5), (2, 4), (3, 4), (4, 5))
-TOLD = (1, 3, 4, 3)  # the path as far as the caption tells it
-STEPS = 8
-Vector = NDArray[np.float64]
+TOY_EDGES = ((1, 3), (1, 5), (2, 4), (3, 4), (4, 5))
+CAPTION_PATH = (1, 3, 4, 3)  # the path as far as the caption tells it
+_STEPS = 8
+_Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Step:
+class ToyStep:
     """One decision: where the walk stands, what it weighs, and where it goes."""
 
     path: tuple[int, ...]
-    occupation: Vector  # w(n), by node
+    occupation: _Vector  # w(n), by node
     divergences: dict[str, dict[int, float]]  # "kl" and "js", by neighbour
     following: int
     tied: bool
@@ -34,50 +34,52 @@ class Step:
 
 def toy_graph() -> Graph:
     """Five nodes, five edges."""
-    return Graph.from_edges(EDGES, nodes=range(1, 6))
+    return Graph.from_edges(TOY_EDGES, nodes=range(1, 6))
 
 
-def toy_walk(steps: int = STEPS, seed: int = 0) -> list[Step]:
+def toy_walk(steps: int = _STEPS, seed: int = 0) -> list[ToyStep]:
     """DRRW by KL divergence without exploration: as the caption tells it, then on by itself.
 
     Ties that the caption decides are decided so; later ones at random.
     """
     rng = np.random.default_rng(seed)
     neighbours = {
-        node: sorted({a + b - node for a, b in EDGES if node in (a, b)}) for node in range(1, 6)
+        node: sorted({a + b - node for a, b in TOY_EDGES if node in (a, b)}) for node in range(1, 6)
     }
-    path = [TOLD[0]]
-    told: list[Step] = []
+    path = [CAPTION_PATH[0]]
+    told: list[ToyStep] = []
     while len(told) < steps:
-        before = occupation_vector(path)
+        before = _occupation_vector(path)
         found: dict[str, dict[int, float]] = {"kl": {}, "js": {}}
         for node in neighbours[path[-1]]:
-            after = occupation_vector([*path, node])
-            found["kl"][node] = kullback_leibler(before, after)
-            found["js"][node] = jensen_shannon(before, after)
+            after = _occupation_vector([*path, node])
+            found["kl"][node] = _kullback_leibler(before, after)
+            found["js"][node] = _jensen_shannon(before, after)
         least = min(found["kl"].values())
         best = [node for node, moved in found["kl"].items() if moved <= least + 1e-12]
-        following = TOLD[len(path)] if len(path) < len(TOLD) else int(rng.choice(best))
-        told.append(Step(tuple(path), before, found, following, len(best) > 1))
+        following = (
+            CAPTION_PATH[len(path)] if len(path) < len(CAPTION_PATH) else int(rng.choice(best))
+        )
+        told.append(ToyStep(tuple(path), before, found, following, len(best) > 1))
         path.append(following)
     return told
 
 
-def occupation_vector(path: list[int]) -> Vector:
+def _occupation_vector(path: list[int]) -> _Vector:
     """w(n): every node counts once, and once more for each visit at steps 1 to n."""
     visits = np.ones(5)
     for node in path[1:]:
         visits[node - 1] += 1
-    shares: Vector = visits / visits.sum()
+    shares: _Vector = visits / visits.sum()
     return shares
 
 
-def kullback_leibler(p: Vector, q: Vector) -> float:
+def _kullback_leibler(p: _Vector, q: _Vector) -> float:
     """D_KL(p || q) in nats, term by term."""
     return float(np.sum(p * np.log(p / q)))
 
 
-def jensen_shannon(p: Vector, q: Vector) -> float:
+def _jensen_shannon(p: _Vector, q: _Vector) -> float:
     """The mean divergence of both from their middle, in nats."""
     middle = (p + q) / 2
-    return (kullback_leibler(p, middle) + kullback_leibler(q, middle)) / 2
+    return (_kullback_leibler(p, middle) + _kullback_leibler(q, middle)) / 2

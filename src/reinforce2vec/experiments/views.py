@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from .cells import Cell, Scores
-from .choosing import KINDS, Candidate, best, group_candidates, link_candidates
-from .methods import Method
-from .tables import Entry, Table, entry
+from .cells import Cell, CellScores
+from .choosing import VECTOR_KINDS, Candidate, best_candidate, group_candidates, link_candidates
+from .methods import EmbeddingMethod
+from .tables import Table, TableEntry, table_entry
 
-Draw = Callable[[], Any]  # a matplotlib figure
+_Draw = Callable[[], Any]  # a matplotlib figure
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Picture:
 
     name: str
     caption: str
-    draw: Draw
+    draw: _Draw
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Results:
     def __init__(self, results: Mapping[str, Mapping[str, Any]]) -> None:
         self._results = results
 
-    def scores(self, cell: Cell) -> Scores | None:
+    def scores(self, cell: Cell) -> CellScores | None:
         """The scores of a cell; None if it failed."""
         found = self._results.get(cell.name)
         return None if found is None else found["scores"]
@@ -50,11 +50,11 @@ class Results:
         """What the pilots of a cell chose."""
         return self._results.get(cell.name, {}).get("chosen")
 
-    def all(self, cells: Iterable[Cell]) -> list[Scores]:
+    def all(self, cells: Iterable[Cell]) -> list[CellScores]:
         """The scores of those cells that are there."""
         return [found for cell in cells if (found := self.scores(cell)) is not None]
 
-    def by_seed(self, cells: Iterable[Cell]) -> dict[int, Scores]:
+    def by_seed(self, cells: Iterable[Cell]) -> dict[int, CellScores]:
         """The same by their seeds."""
         return {cell.seed: found for cell in cells if (found := self.scores(cell)) is not None}
 
@@ -63,32 +63,32 @@ class Results:
 
 
 def link_entry(
-    found: Sequence[Scores],
+    found: Sequence[CellScores],
     kind: str,
     protocol: str,
     operator: str,
     paper: float | None = None,
-) -> Entry | None:
+) -> TableEntry | None:
     """One operator's AUC over the seeds."""
-    return entry([scores[kind][protocol][operator]["auc"] for scores in found], paper)
+    return table_entry([scores[kind][protocol][operator]["auc"] for scores in found], paper)
 
 
 # -- node classification -------------------------------------------------------------------------
 
 
 def group_entry(
-    found: Sequence[Scores],
+    found: Sequence[CellScores],
     kind: str,
     measure: str,
     paper: float | None = None,
     fraction: str | None = None,
-) -> Entry | None:
+) -> TableEntry | None:
     """F1 over the seeds, each the mean of its shuffles; by default at the tables' fraction."""
     values = []
     for scores in found:
         shuffles = scores[kind][fraction or next(iter(scores[kind]))]
         values.append(fmean(one[measure] for one in shuffles))
-    return entry(values, paper)
+    return table_entry(values, paper)
 
 
 # -- the best by validation ----------------------------------------------------------------------
@@ -98,7 +98,7 @@ def group_entry(
 class Choice:
     """For each seed the scores of the setting that validation preferred, and which that was."""
 
-    values: dict[str, Entry | None]
+    values: dict[str, TableEntry | None]
     settings: Counter[str]
 
     def told(self) -> str:
@@ -111,9 +111,9 @@ class Choice:
 
 
 def best_links(
-    found: Mapping[str, Mapping[int, Scores]],
+    found: Mapping[str, Mapping[int, CellScores]],
     protocol: str,
-    kinds: Iterable[str] = KINDS,
+    kinds: Iterable[str] = VECTOR_KINDS,
     paper: float | None = None,
 ) -> Choice:
     """For each seed the best of all methods, raw or smoothed, and operators.
@@ -129,18 +129,18 @@ def best_links(
             if seed in scores
             for candidate in link_candidates(label, scores[seed], protocol, kinds)
         ]
-        if (pick := best(candidates)) is not None:
+        if (pick := best_candidate(candidates)) is not None:
             picks.append(pick)
     values = {
-        "auc": entry([pick.test["auc"] for pick in picks], paper),
-        "ap": entry([pick.test["ap"] for pick in picks]),
+        "auc": table_entry([pick.test["auc"] for pick in picks], paper),
+        "ap": table_entry([pick.test["ap"] for pick in picks]),
     }
     return Choice(values, Counter(pick.setting for pick in picks))
 
 
 def best_groups(
-    found: Mapping[str, Mapping[int, Scores]],
-    kinds: Iterable[str] = KINDS,
+    found: Mapping[str, Mapping[int, CellScores]],
+    kinds: Iterable[str] = VECTOR_KINDS,
     paper: Mapping[str, float] | None = None,
 ) -> Choice:
     """For each seed and shuffle the best of all methods, raw or smoothed."""
@@ -157,18 +157,20 @@ def best_groups(
                 for label, scores in there.items()
                 for candidate in group_candidates(label, scores, shuffle, kinds)
             ]
-            if (pick := best(candidates)) is not None:
+            if (pick := best_candidate(candidates)) is not None:
                 picks.append(pick)
         settings.update(pick.setting for pick in picks)
         for name in values:
             values[name].append(fmean(pick.test[name] for pick in picks))
     return Choice(
-        {name: entry(listed, paper.get(name)) for name, listed in values.items()}, settings
+        {name: table_entry(listed, paper.get(name)) for name, listed in values.items()}, settings
     )
 
 
 def by_method(
-    results: Results, methods: Iterable[Method], cells: Callable[[Method], Iterable[Cell]]
-) -> dict[str, dict[int, Scores]]:
+    results: Results,
+    methods: Iterable[EmbeddingMethod],
+    cells: Callable[[EmbeddingMethod], Iterable[Cell]],
+) -> dict[str, dict[int, CellScores]]:
     """Scores by label and seed, of those that are there."""
     return {method.label: results.by_seed(cells(method)) for method in methods}

@@ -11,19 +11,19 @@ from typing import Any
 from . import paper
 from .cells import PATHS, TITLES, Cell
 from .figures import Curve, Panel, colours, curve_plot, stuck_plot, toy_plot
-from .methods import EXPLORATION_LABELS, Method, variant
+from .methods import EXPLORATION_LABELS, EmbeddingMethod, variant
 from .scale import Scale
-from .tables import Table, entry
-from .toy import TOLD, toy_walk
+from .tables import Table, table_entry
+from .toy import CAPTION_PATH, toy_walk
 from .views import Picture, Results, View
 
-TOY, PPI = "toy", "ppi"
-SEED = 0  # one set of walks is enough to see what they do
-SHOWN = len(TOLD)  # steps of the toy example in the picture
+TOY, _PPI = "toy", "ppi"
+_SEED = 0  # one set of walks is enough to see what they do
+_SHOWN = len(CAPTION_PATH)  # steps of the toy example in the picture
 
 # What is looked at: reading, reward, exploration.
-ON_TOY = (("paper", "kl", "none"), ("paper", "kl", "epsilon"), ("paper", "kl", "ucb"))
-ON_PPI = (
+_ON_TOY = (("paper", "kl", "none"), ("paper", "kl", "epsilon"), ("paper", "kl", "ucb"))
+_ON_PPI = (
     ("paper", "vertex", "none"),
     ("released", "vertex", "none"),
     ("paper", "js", "none"),
@@ -33,17 +33,17 @@ ON_PPI = (
 )
 
 
-def path_cell(graph: str, walk: tuple[str, str, str], scale: Scale) -> Cell:
+def _path_cell(graph: str, walk: tuple[str, str, str], scale: Scale) -> Cell:
     """The cell of one walk."""
-    method = Method("-".join(walk), walk_label(walk), "", {"walk": _walk_of(walk, scale)})
-    return Cell(PATHS, graph, method, SEED, scale)
+    method = EmbeddingMethod("-".join(walk), _walk_label(walk), "", {"walk": _walk_of(walk, scale)})
+    return Cell(PATHS, graph, method, _SEED, scale)
 
 
 def _walk_of(walk: tuple[str, str, str], scale: Scale) -> Any:
     return variant(*walk, scale).parameters["walk"]
 
 
-def walk_label(walk: tuple[str, str, str]) -> str:
+def _walk_label(walk: tuple[str, str, str]) -> str:
     """A walk's name in pictures."""
     reading, reward, exploration = walk
     kind = {"vertex": "VRRW", "kl": "DRRW-KL", "js": "DRRW-JS"}[reward]
@@ -56,8 +56,8 @@ def walk_label(walk: tuple[str, str, str]) -> str:
 def figure_1_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """Long walks on the toy graph and on PPI."""
     return [
-        *(path_cell(TOY, walk, scale) for walk in ON_TOY),
-        *(path_cell(PPI, walk, scale) for walk in ON_PPI),
+        *(_path_cell(TOY, walk, scale) for walk in _ON_TOY),
+        *(_path_cell(_PPI, walk, scale) for walk in _ON_PPI),
     ]
 
 
@@ -87,37 +87,39 @@ def figure_1(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         "the walk would turn back.",
     ]
     settled, moving = {}, {}
-    for walk in ON_TOY:
-        if (found := results.scores(path_cell(TOY, walk, scale))) is not None:
-            settled[walk_label(walk)] = (found["steps"], found["occupation"])
-    for walk in ON_PPI:
-        if (found := results.scores(path_cell(PPI, walk, scale))) is not None:
-            moving[walk_label(walk)] = (found["steps"], found["moved"])
-    view.tables.append(convergence_table(moving))
+    for walk in _ON_TOY:
+        if (found := results.scores(_path_cell(TOY, walk, scale))) is not None:
+            settled[_walk_label(walk)] = (found["steps"], found["occupation"])
+    for walk in _ON_PPI:
+        if (found := results.scores(_path_cell(_PPI, walk, scale))) is not None:
+            moving[_walk_label(walk)] = (found["steps"], found["moved"])
+    view.tables.append(_convergence_table(moving))
     view.more = {"toy": settled, "moved": moving}
     caption = (
         "The toy example. Above: w(n) before each of the first moves, with the score Q above each "
         "neighbour, the chosen one bold. Below: w(n) of each node along a long walk."
     )
-    view.pictures.append(Picture("figure-1", caption, partial(toy_plot, steps[:SHOWN], settled)))
+    view.pictures.append(Picture("figure-1", caption, partial(toy_plot, steps[:_SHOWN], settled)))
     tint = colours(list(moving))
     curves = [
-        Curve(label, x, [entry([value]) for value in y], tint[label])
+        Curve(label, x, [table_entry([value]) for value in y], tint[label])
         for label, (x, y) in moving.items()
     ]
-    title = f"{TITLES[PPI]}: how far a step moves w(n)"
+    title = f"{TITLES[_PPI]}: how far a step moves w(n)"
     panel = Panel(title, "step n", "JS distance of w(n) and w(n+1)", curves, logarithmic=True)
     caption = "Convergence of the occupation vector (over the path) on PPI, medians of 20 walks."
-    view.pictures.append(Picture("figure-1-convergence", caption, partial(convergence_plot, panel)))
+    view.pictures.append(
+        Picture("figure-1-convergence", caption, partial(_convergence_plot, panel))
+    )
     return view
 
 
-def convergence_table(moving: dict[str, tuple[list[int], list[float]]]) -> Table:
+def _convergence_table(moving: dict[str, tuple[list[int], list[float]]]) -> Table:
     """The distance after 1, 10, 100 steps and so on."""
     steps = next(iter(moving.values()))[0] if moving else []
     shown = [step for step in steps if step == 10 ** (len(str(step)) - 1)]
     table = Table(
-        f"{TITLES[PPI]}: median JS distance between w(n) and w(n+1), over the path",
+        f"{TITLES[_PPI]}: median JS distance between w(n) and w(n+1), over the path",
         ["walk", *(f"n = {step:,}" for step in shown)],
     )
     for label, (_, moved) in moving.items():
@@ -125,7 +127,7 @@ def convergence_table(moving: dict[str, tuple[list[int], list[float]]]) -> Table
     return table
 
 
-def convergence_plot(panel: Panel) -> Any:
+def _convergence_plot(panel: Panel) -> Any:
     """Curves on logarithmic scales."""
     figure = curve_plot([panel], 1, (6.5, 3.8))
     figure.axes[0].set_yscale("log")
@@ -137,25 +139,25 @@ def convergence_plot(panel: Panel) -> Any:
 
 def figure_2_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """Long walks on PPI."""
-    return [path_cell(PPI, walk, scale) for walk in ON_PPI]
+    return [_path_cell(_PPI, walk, scale) for walk in _ON_PPI]
 
 
 def figure_2(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Node frequencies in the last 100 steps."""
     view, frequencies = View(), {}
     table: Table | None = None
-    for walk in ON_PPI:
-        found = results.scores(path_cell(PPI, walk, scale))
+    for walk in _ON_PPI:
+        found = results.scores(_path_cell(_PPI, walk, scale))
         if found is None:
             continue
         looked = [f"after {step:,} steps" for step in found["looked"]]
         if table is None:
-            title = f"{TITLES[PPI]}: different nodes in the last 100 steps, medians of 20 walks"
+            title = f"{TITLES[_PPI]}: different nodes in the last 100 steps, medians of 20 walks"
             table = Table(title, ["walk", *looked, "share of three nodes at the end, first walk"])
         last = found["frequencies"][-1]
         share = f"{sum(last[:3]) / sum(last):.0%}"
-        table.add(walk_label(walk), [f"{median(nodes):g}" for nodes in found["nodes"]] + [share])
-        frequencies[walk_label(walk)] = dict(
+        table.add(_walk_label(walk), [f"{median(nodes):g}" for nodes in found["nodes"]] + [share])
+        frequencies[_walk_label(walk)] = dict(
             zip(found["looked"], found["frequencies"], strict=True)
         )
     if table is not None:

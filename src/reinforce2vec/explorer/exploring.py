@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, overload
 
 from .._util.checks import check_count
 from ..embedding.embedding import as_embedding
-from ..files.writing import check_space, check_target, whole
+from ..files.writing import check_space, check_target, resolve_target, whole
 from ..graph import Graph
-from .data import Step, gathered, silently
-from .page import page_with
+from ._data import ReportStep, gather_contents, report_nothing
+from ._page import page_with
 from .server import PageServer
 
 
@@ -143,12 +143,12 @@ def make_page(
     seed: int = 0,
     positions: Any = None,
     progress: bool = True,
-    step: Step = silently,
+    step: ReportStep = report_nothing,
 ) -> Page:
     """The page of :func:`explore`."""
     embedding = as_embedding(embedding)
     title = title or "Map of an embedding"
-    contents = gathered(
+    contents = gather_contents(
         embedding,
         None if graph is None else Graph.from_any(graph),
         labels,
@@ -164,7 +164,7 @@ def make_page(
 
 def write_page(path: str | os.PathLike[str], page: Page) -> Path:
     """Write a page to a file, which appears when it is complete."""
-    target = check_target(path)
+    target = resolve_target(path)
     check_space(target, len(page.html))
     with whole(target) as stream:
         stream.write(page.html)

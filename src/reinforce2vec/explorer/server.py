@@ -12,11 +12,11 @@ from typing import Any
 
 from .._util.checks import check_count
 from .._util.errors import InputError
-from .page import policy
+from ._page import content_policy
 
-HOST = "127.0.0.1"
-NAMES = (HOST, "localhost")  # what a browser on this machine may call it
-HEADERS = {
+_HOST = "127.0.0.1"
+_HOST_NAMES = (_HOST, "localhost")  # what a browser on this machine may call it
+_HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -47,9 +47,11 @@ class PageServer:
 
     def __init__(self, page: bytes, port: int = 0) -> None:
         try:
-            self._server = _Server((HOST, check_count("port", port, 0)), _Handler)
+            self._server = _Server((_HOST, check_count("port", port, 0)), _Handler)
         except OverflowError:
-            raise InputError(f"port must be a number from 0 to 65535, not {port}") from None
+            raise InputError(
+                f"port must be a number from 0 to 65535, not {port}", parameter="port", value=port
+            ) from None
         except OSError as error:
             raise InputError(
                 f"cannot listen on port {port}: {error.strerror or error}; choose another, or 0 "
@@ -57,7 +59,7 @@ class PageServer:
             ) from None
         self._server.page = page
         self.port = int(self._server.server_address[1])
-        self.url = f"http://{HOST}:{self.port}/"
+        self.url = f"http://{_HOST}:{self.port}/"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
@@ -132,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def _answer(self, with_body: bool) -> None:
-        names = {f"{name}:{self.server.server_address[1]}" for name in NAMES}
+        names = {f"{name}:{self.server.server_address[1]}" for name in _HOST_NAMES}
         origin = self.headers.get("Origin")
         if self.headers.get("Host", "").lower() not in names:
             self._refuse(403, "this is served to this machine only, under its own name")
@@ -154,8 +156,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         if code == 405:
             self.send_header("Allow", "GET, HEAD")
-        self.send_header("Content-Security-Policy", f"{policy()}; frame-ancestors 'none'")
-        for name, value in HEADERS.items():
+        self.send_header("Content-Security-Policy", f"{content_policy()}; frame-ancestors 'none'")
+        for name, value in _HEADERS.items():
             self.send_header(name, value)
         self.end_headers()
         if with_body:

@@ -1,8 +1,8 @@
-"""Files and other packages' objects, read into and written from plain arrays.
+"""Files and objects of other packages, read into and written from plain arrays.
 
-Edges, walks, vectors and labels: which format a file has, how it is read, and how it is written so
-that it appears complete or not at all. It imports `_util` only: what a graph or an embedding is,
-the sub-packages above it know.
+Edges (`graph_readers`, `edge_lists`, `converters`), walks (`walk_readers`, `walk_writers`), vectors
+(`vector_files`) and labels (`label_files`). Files are written atomically (`writing`). This package
+imports `_util` only: it knows neither graphs nor embeddings.
 """
 
 from .walk_readers import StoredWalks, read_walks

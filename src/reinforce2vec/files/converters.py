@@ -1,6 +1,7 @@
-"""Graphs held by other packages' objects, told by what the objects can do.
+"""Edges from objects of other packages, which are recognised by their attributes.
 
-No package is imported for this: whoever has such an object has imported its package.
+No package is imported for this: whoever has such an object has imported its package. A new kind of
+object is a function and an entry in the table at the end.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from numpy.typing import NDArray
 
 from .._util.errors import InputError
 from .._util.ids import Ids, as_ids, number_integers, number_objects
-from .edge_lists import NAME_PAIRS
+from .edge_lists import ID_COLUMN_NAMES
 from .edges import Edges, checked_weights, number_pairs
 
-ACCEPTED = (
+_ACCEPTED = (
     "a Graph or Dataset, a path, a networkx or igraph graph, a scipy sparse matrix, a square "
     "array, an (m, 2) array, a list of pairs or triples, a pandas, polars or pyarrow table, or a "
     "PyTorch Geometric Data"
@@ -26,64 +27,67 @@ ACCEPTED = (
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What the user says about the graph; None leaves it to the object."""
+class EdgeOptions:
+    """Whether edges are directed and weighted; None: as the object or file itself says."""
 
     directed: bool | None = None
     weighted: bool | None = None
 
     def edges(self, ends: NDArray[np.int32], weights: Any, ids: Ids, directed: bool) -> Edges:
-        """Numbered edges, checked, of an object that is or is not directed by itself."""
+        """Return checked edges; `directed` is what the object itself says."""
         if self.weighted is False:
             weights = None
         if self.weighted and weights is None:
-            raise InputError("weighted=True, but the edges carry no weights")
+            raise InputError(
+                "weighted=True, but the edges carry no weights", settings=[("weighted", True)]
+            )
         if weights is not None:
-            weights = usable_weights(weights, ends, ids)
+            weights = _usable_weights(weights, ends, ids)
         return Edges(ends, weights, ids, directed if self.directed is None else self.directed)
 
 
-def edges_from(source: Any, wishes: Wishes) -> Edges:
-    """The edges that an object holds; see :meth:`reinforce2vec.Graph.from_any`."""
-    for recognises, convert in CONVERTERS:
+def edges_from(source: Any, options: EdgeOptions) -> Edges:
+    """Return the edges that an object holds; see :meth:`reinforce2vec.Graph.from_any`."""
+    for recognises, convert in _CONVERTERS:
         if recognises(source):
-            return convert(source, wishes)
-    raise InputError(f"cannot make a graph from a {kind(source)}: expected {ACCEPTED}")
+            return convert(source, options)
+    raise InputError(f"cannot make a graph from a {type_name(source)}: expected {_ACCEPTED}")
 
 
-def kind(source: Any) -> str:
-    """The type of an object as its users name it."""
+def type_name(source: Any) -> str:
+    """Return the type of an object as its users name it."""
     package = type(source).__module__.partition(".")[0]
     name = type(source).__qualname__
     return name if package == "builtins" else f"{package} {name}"
 
 
-def has(*names: str) -> Callable[[Any], bool]:
-    """A test for objects with all of these attributes."""
+def _has(*names: str) -> Callable[[Any], bool]:
+    """Return a function that tests whether an object has all of these attributes."""
     return lambda source: all(hasattr(source, name) for name in names)
 
 
-def usable_weights(weights: Any, ends: NDArray[np.int32], ids: Ids) -> NDArray[np.float64]:
-    """Weights as an array; one that is not positive and finite is named with its edge."""
+def _usable_weights(weights: Any, ends: NDArray[np.int32], ids: Ids) -> NDArray[np.float64]:
+    """Return weights as an array; InputError names the edge whose weight cannot be used."""
 
-    def by_name(edge: int, weight: float) -> str:
+    def by_name(edge: int, weight: float) -> InputError:
         source, target = ids[ends[edge]].tolist()
-        return (
+        return InputError(
             f"the edge from {source!r} to {target!r} has the weight {weight:g}: "
-            "weights must be positive and finite (weighted=False leaves them out)"
+            "weights must be positive and finite (weighted=False leaves them out)",
+            settings=[("weighted", False)],
         )
 
     return checked_weights(weights, len(ends), by_name)
 
 
-def numbered(pairs: Iterable[Any], n_edges: int) -> NDArray[np.int32]:
-    """Pairs of row numbers as an (m, 2) array."""
+def _ends_array(pairs: Iterable[Any], n_edges: int) -> NDArray[np.int32]:
+    """Return pairs of row numbers as an (m, 2) array."""
     flat = (row for pair in pairs for row in pair)
     return np.fromiter(flat, np.int32, 2 * n_edges).reshape(-1, 2)
 
 
-def filled(weights: list[Any]) -> list[Any] | None:
-    """An attribute's values, 1 where an edge has none; None if no edge has one."""
+def fill_missing_weights(weights: list[Any]) -> list[Any] | None:
+    """Return weights with 1 where an edge has none; None if no edge has a weight."""
     if all(weight is None for weight in weights):
         return None
     return [1.0 if weight is None else weight for weight in weights]
@@ -92,39 +96,42 @@ def filled(weights: list[Any]) -> list[Any] | None:
 # -- networkx and igraph -----------------------------------------------------------------------
 
 
-def from_networkx(source: Any, wishes: Wishes) -> Edges:
-    """Nodes in the graph's own order, the edge attribute `weight`."""
+def _from_networkx(source: Any, options: EdgeOptions) -> Edges:
+    """Convert a networkx graph: nodes in its own order, the edge attribute `weight`."""
     row = {node: number for number, node in enumerate(source.nodes)}
     edges = list(source.edges(data="weight"))
-    ends = numbered(((row[u], row[v]) for u, v, _ in edges), len(edges))
-    weights = filled([weight for _, _, weight in edges])
-    return wishes.edges(ends, weights, as_ids(list(row)), source.is_directed())
+    ends = _ends_array(((row[u], row[v]) for u, v, _ in edges), len(edges))
+    weights = fill_missing_weights([weight for _, _, weight in edges])
+    return options.edges(ends, weights, as_ids(list(row)), source.is_directed())
 
 
-def from_igraph(source: Any, wishes: Wishes) -> Edges:
-    """Vertices by their attribute `name` if there is one, the edge attribute `weight`."""
+def _from_igraph(source: Any, options: EdgeOptions) -> Edges:
+    """Convert an igraph graph: vertices by the attribute `name`, the edge attribute `weight`."""
     ids: Ids = np.arange(source.vcount(), dtype=np.int64)
     if "name" in source.vs.attributes():
         names = source.vs["name"]
         if len(set(names)) < len(names):
             raise InputError('two vertices of the igraph graph have the same "name"')
         ids = as_ids(names)
-    ends = numbered(source.get_edgelist(), source.ecount())
-    weights = filled(source.es["weight"]) if "weight" in source.es.attributes() else None
-    return wishes.edges(ends, weights, ids, source.is_directed())
+    ends = _ends_array(source.get_edgelist(), source.ecount())
+    weights = (
+        fill_missing_weights(source.es["weight"]) if "weight" in source.es.attributes() else None
+    )
+    return options.edges(ends, weights, ids, source.is_directed())
 
 
 # -- matrices and arrays -----------------------------------------------------------------------
 
 
-def from_matrix(matrix: Any, wishes: Wishes) -> Edges:
-    """Entry (i, j) is the weight of the edge from i to j; a zero is no edge.
+def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
+    """Convert an adjacency matrix: entry (i, j) is the weight of the edge from i to j.
 
-    An undirected graph takes each entry of a symmetric matrix pair once; the entries of another
-    matrix are a list of edges, of which (i, j) and (j, i) are merged.
+    A zero is no edge. The entries (i, j) and (j, i) of a symmetric matrix are one undirected edge.
+    Entries of another matrix are a list of edges; (i, j) and (j, i) are merged if the graph is
+    undirected.
     """
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"an adjacency matrix is square, not {times(matrix.shape)}")
+        raise InputError(f"an adjacency matrix is square, not {shape_text(matrix.shape)}")
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"an adjacency matrix holds real numbers, not {matrix.dtype}")
     entries = scipy.sparse.coo_array(matrix)
@@ -136,25 +143,25 @@ def from_matrix(matrix: Any, wishes: Wishes) -> Edges:
             f"row {row}, column {column} (counted from 0) of the adjacency matrix holds "
             f"{values[bad[0]]:g}: weights must be positive and finite"
         )
-    weighted = wishes.weighted
+    weighted = options.weighted
     if weighted is None:
         weighted = bool(np.any((values != 1) & (values != 0)))
-    # parallel entries are added, in a copy of our own
+    # a copy of our own, in which parallel entries are added
     adjacency = scipy.sparse.csr_array((values, (entries.row, entries.col)), shape=matrix.shape)
     adjacency.sum_duplicates()
     adjacency.eliminate_zeros()
     if not weighted:
         adjacency.data[:] = 1
-    if not wishes.directed and is_symmetric(adjacency):
+    if not options.directed and _is_symmetric(adjacency):
         adjacency = scipy.sparse.triu(adjacency)
     edges = adjacency.tocoo()
     ends = np.stack([edges.row, edges.col], axis=1).astype(np.int32, copy=False)
     weights = edges.data if weighted else None
-    return wishes.edges(ends, weights, np.arange(matrix.shape[0], dtype=np.int64), directed=False)
+    return options.edges(ends, weights, np.arange(matrix.shape[0], dtype=np.int64), directed=False)
 
 
-def is_symmetric(matrix: Any) -> bool:
-    """Whether a CSR array equals its transpose, up to rounding."""
+def _is_symmetric(matrix: Any) -> bool:
+    """Return whether a CSR array equals its transpose, up to rounding."""
     transposed = matrix.T.tocsr()
     return (
         np.array_equal(matrix.indptr, transposed.indptr)
@@ -163,61 +170,64 @@ def is_symmetric(matrix: Any) -> bool:
     )
 
 
-def times(shape: Sequence[int]) -> str:
-    """A shape as a person writes it."""
+def shape_text(shape: Sequence[int]) -> str:
+    """Return a shape as text, such as "3 x 4"."""
     return " x ".join(f"{size:,}" for size in shape)
 
 
-def from_array(source: Any, wishes: Wishes) -> Edges:
-    """A square array is an adjacency matrix, an (m, 2) array a list of edges."""
-    array = as_array(source)
+def _from_array(source: Any, options: EdgeOptions) -> Edges:
+    """Convert an array: a square one is an adjacency matrix, an (m, 2) one a list of edges."""
+    array = _as_array(source)
     if array.shape == (2, 2):
         raise InputError(
             "a 2 x 2 array may be an adjacency matrix or two edges: give a scipy sparse matrix, or "
             "use Graph.from_edges"
         )
     if array.ndim == 2 and array.shape[1] == 2:
-        return from_pairs(array, wishes)
+        return _from_pairs(array, options)
     if array.ndim == 2 and array.shape[0] == array.shape[1]:
-        return from_matrix(array, wishes)
+        return edges_from_matrix(array, options)
     raise InputError(
         f"expected a square adjacency matrix or an (m, 2) array of edges, got the shape "
-        f"{times(array.shape)}"
+        f"{shape_text(array.shape)}"
     )
 
 
-def from_pairs(source: Any, wishes: Wishes) -> Edges:
-    """Pairs or triples of ids as :meth:`Graph.from_edges` takes them."""
+def _from_pairs(source: Any, options: EdgeOptions) -> Edges:
+    """Convert pairs or triples of ids as :meth:`Graph.from_edges` takes them."""
     edges = source if isinstance(source, np.ndarray) else list(source)
     triples = not isinstance(edges, np.ndarray) and any(
         isinstance(edge, Sequence) and len(edge) == 3 for edge in edges
     )
-    if wishes.weighted and not triples:
-        raise InputError("weighted=True, but the edges are pairs: expected triples with a weight")
-    if wishes.weighted is False and triples:
+    if options.weighted and not triples:
+        raise InputError(
+            "weighted=True, but the edges are pairs: expected triples with a weight",
+            settings=[("weighted", True)],
+        )
+    if options.weighted is False and triples:
         edges = [edge[:2] for edge in edges]
-    return number_pairs(edges, None, None)._replace(directed=bool(wishes.directed))
+    return number_pairs(edges, None, None)._replace(directed=bool(options.directed))
 
 
 # -- tables ------------------------------------------------------------------------------------
 
 
-class Columns(NamedTuple):
-    """The columns of a table that matter, by name."""
+class _EdgeColumns(NamedTuple):
+    """Names of the columns of a table that hold edges."""
 
     ids: tuple[Any, Any]
     weight: Any = None
 
     @property
     def used(self) -> list[Any]:
-        """All of them."""
+        """All names."""
         return [*self.ids, *([] if self.weight is None else [self.weight])]
 
 
-def edge_columns(
+def _edge_columns(
     names: Sequence[Any], is_numeric: Callable[[Any], bool], weighted: bool | None
-) -> Columns:
-    """Choose columns: ids by known names or the first two, a weight by name or the third."""
+) -> _EdgeColumns:
+    """Choose columns: ids by known names, else the first two; a weight by name, else the third."""
     if len(names) < 2:
         raise InputError(
             f"expected a table with two columns of node ids, found {len(names)}: "
@@ -229,7 +239,7 @@ def edge_columns(
         )
     known = {str(name).strip().lower(): name for name in names}
     ids = next(
-        ((known[a], known[b]) for a, b in NAME_PAIRS if a in known and b in known),
+        ((known[a], known[b]) for a, b in ID_COLUMN_NAMES if a in known and b in known),
         (names[0], names[1]),
     )
     weight = known.get("weight")
@@ -237,49 +247,49 @@ def edge_columns(
         weight = names[2] if is_numeric(names[2]) else None
     if weighted is False:
         weight = None
-    return Columns(ids, weight)
+    return _EdgeColumns(ids, weight)
 
 
-def from_pandas(table: Any, wishes: Wishes) -> Edges:
-    """A pandas DataFrame."""
+def _from_pandas(table: Any, options: EdgeOptions) -> Edges:
+    """Convert a pandas DataFrame."""
 
     def is_numeric(name: Any) -> bool:
         return table[name].dtype.kind in "iuf"
 
-    chosen = edge_columns(list(table.columns), is_numeric, wishes.weighted)
+    chosen = _edge_columns(list(table.columns), is_numeric, options.weighted)
     for name in chosen.ids:
-        refuse_missing(table[name].isna().to_numpy(), name)
-    return from_columns({name: table[name].to_numpy() for name in chosen.used}, chosen, wishes)
+        _refuse_missing(table[name].isna().to_numpy(), name)
+    return _from_columns({name: table[name].to_numpy() for name in chosen.used}, chosen, options)
 
 
-def from_polars(table: Any, wishes: Wishes) -> Edges:
-    """A polars DataFrame."""
+def _from_polars(table: Any, options: EdgeOptions) -> Edges:
+    """Convert a polars DataFrame."""
 
     def is_numeric(name: Any) -> bool:
         return bool(table[name].dtype.is_numeric())
 
-    chosen = edge_columns(table.columns, is_numeric, wishes.weighted)
+    chosen = _edge_columns(table.columns, is_numeric, options.weighted)
     for name in chosen.ids:
-        refuse_missing(table[name].is_null().to_numpy(), name)
-    return from_columns({name: table[name].to_numpy() for name in chosen.used}, chosen, wishes)
+        _refuse_missing(table[name].is_null().to_numpy(), name)
+    return _from_columns({name: table[name].to_numpy() for name in chosen.used}, chosen, options)
 
 
-def from_arrow(table: Any, wishes: Wishes) -> Edges:
-    """A pyarrow Table; of columns of strings, each distinct one is looked at once."""
-    chosen = arrow_columns(table.schema, wishes.weighted)
+def edges_from_arrow(table: Any, options: EdgeOptions) -> Edges:
+    """Convert a pyarrow Table; each distinct string is converted once."""
+    chosen = arrow_columns(table.schema, options.weighted)
     for name in chosen.ids:
-        refuse_missing(table[name].is_null().to_numpy(), name)
+        _refuse_missing(table[name].is_null().to_numpy(), name)
     first, second = (table[name] for name in chosen.ids)
-    if first.type != second.type or is_arrow_number(first.type):
+    if first.type != second.type or _is_arrow_number(first.type):
         arrays = {name: table[name].to_numpy() for name in chosen.used}
-        return from_columns(arrays, chosen, wishes)
-    codes, ids = numbered_words(first, second)
+        return _from_columns(arrays, chosen, options)
+    codes, ids = _number_strings(first, second)
     weights = None if chosen.weight is None else table[chosen.weight].to_numpy()
-    return wishes.edges(codes.reshape(-1, 2), weights, ids, directed=False)
+    return options.edges(codes.reshape(-1, 2), weights, ids, directed=False)
 
 
-def numbered_words(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
-    """Number the ids of two pyarrow columns of one type, first and second side by side."""
+def _number_strings(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
+    """Number the ids of two pyarrow columns of one type; codes alternate between the columns."""
     import pyarrow
 
     both = pyarrow.chunked_array([*first.chunks, *second.chunks], first.type)
@@ -293,20 +303,20 @@ def numbered_words(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
     return codes, as_ids([words[code] for code in order.tolist()])
 
 
-def arrow_columns(schema: Any, weighted: bool | None) -> Columns:
+def arrow_columns(schema: Any, weighted: bool | None) -> _EdgeColumns:
     """Choose columns of a pyarrow table by its schema."""
-    return edge_columns(
-        schema.names, lambda name: is_arrow_number(schema.field(name).type), weighted
+    return _edge_columns(
+        schema.names, lambda name: _is_arrow_number(schema.field(name).type), weighted
     )
 
 
-def is_arrow_number(arrow_type: Any) -> bool:
-    """Whether an arrow type is one of integers or floats, by its name."""
+def _is_arrow_number(arrow_type: Any) -> bool:
+    """Return whether an arrow type is one of integers or floats, by its name."""
     return str(arrow_type).startswith(("int", "uint", "float", "double", "halffloat"))
 
 
-def refuse_missing(missing: NDArray[np.bool_], name: Any) -> None:
-    """Stop at the first row whose node id is missing."""
+def _refuse_missing(missing: NDArray[np.bool_], name: Any) -> None:
+    """Raise InputError for the first row whose node id is missing."""
     if missing.any():
         raise InputError(
             f'row {int(np.argmax(missing)):,} (counted from 0): the node id in column "{name}" is '
@@ -314,23 +324,25 @@ def refuse_missing(missing: NDArray[np.bool_], name: Any) -> None:
         )
 
 
-def from_columns(columns: dict[Any, NDArray[Any]], chosen: Columns, wishes: Wishes) -> Edges:
-    """Columns of ids as arrays, integers or anything hashable."""
+def _from_columns(
+    columns: dict[Any, NDArray[Any]], chosen: _EdgeColumns, options: EdgeOptions
+) -> Edges:
+    """Convert columns that are arrays; ids are integers or anything hashable."""
     ids: Ids
-    sides = [whole_numbers(columns[name], name) for name in chosen.ids]
+    sides = [_whole_numbers(columns[name], name) for name in chosen.ids]
     if all(side.dtype == np.int64 for side in sides):
         codes, ids = number_integers(np.stack(sides, axis=1).ravel())
     else:
         pairs = list(zip(*(side.tolist() for side in sides), strict=True))
         codes, ids = number_objects((), pairs)
     weights = None if chosen.weight is None else columns[chosen.weight]
-    return wishes.edges(codes.reshape(-1, 2), weights, ids, directed=False)
+    return options.edges(codes.reshape(-1, 2), weights, ids, directed=False)
 
 
-def whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
-    """A column as 64-bit integers where its values are that, else as it is."""
+def _whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
+    """Return a column as 64-bit integers if its values are whole numbers, else as it is."""
     if column.dtype.kind == "f":
-        refuse_missing(np.isnan(column), name)
+        _refuse_missing(np.isnan(column), name)
     if column.dtype.kind in "iuf":
         with np.errstate(invalid="ignore"):
             whole = column.astype(np.int64)
@@ -342,62 +354,65 @@ def whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
 # -- PyTorch Geometric -------------------------------------------------------------------------
 
 
-def from_geometric(source: Any, wishes: Wishes) -> Edges:
-    """Data with `edge_index`, perhaps `num_nodes`, and `edge_weight` or a flat `edge_attr`."""
-    index = as_array(source.edge_index)
+def _from_geometric(source: Any, options: EdgeOptions) -> Edges:
+    """Convert a PyTorch Geometric Data.
+
+    It has `edge_index`, perhaps `num_nodes`, and perhaps `edge_weight` or a flat `edge_attr`.
+    """
+    index = _as_array(source.edge_index)
     if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
         raise InputError(
-            f"edge_index has the shape (2, m) and holds integers, got {times(index.shape)} of "
+            f"edge_index has the shape (2, m) and holds integers, got {shape_text(index.shape)} of "
             f"{index.dtype}"
         )
     named = getattr(source, "num_nodes", None)
     n = int(index.max(initial=-1)) + 1 if named is None else int(named)
     if index.size and (index.min() < 0 or index.max() >= n):
         raise InputError(f"edge_index holds numbers outside 0 to {n - 1:,}, the nodes' numbers")
-    weights = geometric_weights(source)
+    weights = _geometric_weights(source)
     ends = np.ascontiguousarray(index.T, np.int32)
     says = getattr(source, "is_undirected", None)
     both_ways = says is not None and bool(says())
-    if both_ways and not wishes.directed:
+    if both_ways and not options.directed:
         once = ends[:, 0] <= ends[:, 1]
         ends, weights = ends[once], None if weights is None else weights[once]
-    return wishes.edges(
+    return options.edges(
         ends, weights, np.arange(n, dtype=np.int64), directed=says is not None and not both_ways
     )
 
 
-def geometric_weights(source: Any) -> NDArray[Any] | None:
-    """The weights of a Data: its edge_weight, or its edge_attr if that is one number an edge."""
+def _geometric_weights(source: Any) -> NDArray[Any] | None:
+    """Return edge_weight, or else edge_attr if that is one number an edge, or else None."""
     for name in ("edge_weight", "edge_attr"):
         values = getattr(source, name, None)
-        if values is not None and as_array(values).ndim == 1:
-            return as_array(values)
+        if values is not None and _as_array(values).ndim == 1:
+            return _as_array(values)
     return None
 
 
-def as_array(values: Any) -> NDArray[Any]:
-    """An array of what may be a tensor, on another device, with a gradient."""
+def _as_array(values: Any) -> NDArray[Any]:
+    """Return an array of what may be a tensor, on another device, with a gradient."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
     return np.asarray(values)
 
 
-# -- who takes what ----------------------------------------------------------------------------
+# -- which converter for which object ----------------------------------------------------------
 
 
-def is_list_of_edges(source: Any) -> bool:
-    """Whether an object can be gone through as edges."""
+def _is_list_of_edges(source: Any) -> bool:
+    """Return whether an object can be iterated over as edges."""
     return isinstance(source, Iterable) and not isinstance(source, (Mapping, bytes))
 
 
-CONVERTERS: list[tuple[Callable[[Any], bool], Callable[[Any, Wishes], Edges]]] = [
-    (has("nodes", "edges", "is_directed", "is_multigraph"), from_networkx),
-    (has("vcount", "ecount", "get_edgelist", "vs", "es"), from_igraph),
-    (scipy.sparse.issparse, from_matrix),
-    (has("edge_index"), from_geometric),
-    (has("columns", "iloc"), from_pandas),
-    (has("columns", "get_column"), from_polars),
-    (has("column_names", "combine_chunks"), from_arrow),
-    (has("__array__", "shape"), from_array),
-    (is_list_of_edges, from_pairs),
+_CONVERTERS: list[tuple[Callable[[Any], bool], Callable[[Any, EdgeOptions], Edges]]] = [
+    (_has("nodes", "edges", "is_directed", "is_multigraph"), _from_networkx),
+    (_has("vcount", "ecount", "get_edgelist", "vs", "es"), _from_igraph),
+    (scipy.sparse.issparse, edges_from_matrix),
+    (_has("edge_index"), _from_geometric),
+    (_has("columns", "iloc"), _from_pandas),
+    (_has("columns", "get_column"), _from_polars),
+    (_has("column_names", "combine_chunks"), edges_from_arrow),
+    (_has("__array__", "shape"), _from_array),
+    (_is_list_of_edges, _from_pairs),
 ]

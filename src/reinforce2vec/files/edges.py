@@ -1,4 +1,4 @@
-"""Edges as plain arrays, and how edges given as pairs of node ids become that."""
+"""Edges as plain arrays: what readers and converters return, and how pairs of ids become one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._util.ids import Ids, fits_int64, number_integers, number_objects
 
 
 class Edges(NamedTuple):
-    """The edges of a graph: what files and other packages' objects hold."""
+    """The edges of a graph as they come from a file or an object of another package."""
 
     ends: NDArray[np.int32]  # (m, 2), row numbers into `ids`
     weights: Any  # one for each edge, or None
@@ -22,7 +22,7 @@ class Edges(NamedTuple):
 
 
 def number_pairs(edges: Any, weights: Any, nodes: Iterable[Hashable] | None) -> Edges:
-    """Edges given as :meth:`reinforce2vec.Graph.from_edges` takes them."""
+    """Number the nodes of edges that are given as for :meth:`reinforce2vec.Graph.from_edges`."""
     pairs, weights = _as_pairs(edges, weights)
     if nodes is not None and (isinstance(nodes, str) or not isinstance(nodes, Iterable)):
         raise InputError(f"nodes must be a list of node ids, not {nodes!r}")
@@ -40,33 +40,8 @@ def number_pairs(edges: Any, weights: Any, nodes: Iterable[Hashable] | None) -> 
     return Edges(ends, weights, ids)
 
 
-def _by_number(edge: int, weight: float) -> str:
-    return (
-        f"edge {edge:,} (counted from 0) has weight {weight:g}: weights must be positive and finite"
-    )
-
-
-def checked_weights(
-    weights: Any, n_edges: int, complaint: Callable[[int, float], str] = _by_number
-) -> NDArray[np.float64]:
-    """Edge weights as an array, each of them positive and finite; `complaint` words it if not."""
-    try:
-        array = np.ascontiguousarray(weights, np.float64)
-    except (TypeError, ValueError):
-        raise InputError("weights must be numbers, one for each edge") from None
-    if array.shape != (n_edges,):
-        raise InputError(
-            f"expected one weight for each of the {n_edges:,} edges, got an array of shape "
-            f"{array.shape}"
-        )
-    bad = np.flatnonzero(~((array > 0) & (array < np.inf)))
-    if bad.size:
-        raise InputError(complaint(int(bad[0]), float(array[bad[0]])))
-    return array
-
-
 def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
-    """Edges as an integer (m, 2) array or a list of pairs; weights of triples are split off."""
+    """Return edges as an integer (m, 2) array or a list of pairs, and the weights of triples."""
     if isinstance(edges, np.ndarray) and edges.dtype.kind in "iuf":
         if edges.ndim != 2 or edges.shape[1] != 2:
             raise InputError(f"an array of edges has the shape (m, 2), not {edges.shape}")
@@ -103,5 +78,33 @@ def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
 
 
 def _size(edge: Any) -> int:
-    """How many parts an edge has; 0 if it is nothing that has parts."""
+    """Return the number of items in an edge; 0 if it is not a sequence of ids."""
     return len(edge) if isinstance(edge, Sequence) and not isinstance(edge, (str, bytes)) else 0
+
+
+def _refuse_by_number(edge: int, weight: float) -> InputError:
+    return InputError(
+        f"edge {edge:,} (counted from 0) has weight {weight:g}: weights must be positive and finite"
+    )
+
+
+def checked_weights(
+    weights: Any, n_edges: int, refuse: Callable[[int, float], InputError] = _refuse_by_number
+) -> NDArray[np.float64]:
+    """Return edge weights as an array; InputError if one is not positive and finite.
+
+    `refuse` makes that error, given the number of the edge and its weight.
+    """
+    try:
+        array = np.ascontiguousarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers, one for each edge") from None
+    if array.shape != (n_edges,):
+        raise InputError(
+            f"expected one weight for each of the {n_edges:,} edges, got an array of shape "
+            f"{array.shape}"
+        )
+    bad = np.flatnonzero(~((array > 0) & (array < np.inf)))
+    if bad.size:
+        raise refuse(int(bad[0]), float(array[bad[0]]))
+    return array

@@ -1,4 +1,4 @@
-"""Node ids as text."""
+"""Node ids as text: how they are written to files, and how they are read back."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ from numpy.typing import NDArray
 
 from .._util.errors import InputError
 from .._util.ids import Ids, as_ids
-from .edge_lists import INTEGER
+from ._lines import INTEGER
 
 
-class Words(NamedTuple):
-    """Node ids as text: the letters of all of them, and where each begins and the last ends."""
+class EncodedIds(NamedTuple):
+    """Encoded node ids, one after another: all bytes, where each id begins and the last ends."""
 
     letters: NDArray[np.uint8]
     begins: NDArray[np.int64]
 
     @classmethod
-    def of(cls, encoded: list[bytes]) -> Words:
-        """Put encoded ids one after another."""
-        begins = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(word) for word in encoded], out=begins[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), begins)
+    def of(cls, encode_texts: list[bytes]) -> EncodedIds:
+        """Join encoded ids."""
+        begins = np.zeros(len(encode_texts) + 1, np.int64)
+        np.cumsum([len(word) for word in encode_texts], out=begins[1:])
+        return cls(np.frombuffer(b"".join(encode_texts), np.uint8), begins)
 
     @property
     def longest(self) -> int:
-        """Bytes of the longest id."""
+        """Length of the longest id in bytes."""
         return int(np.diff(self.begins).max(initial=0))
 
 
-def texts_of(ids: Ids, path: Path) -> list[str]:
-    """Node ids as strings; InputError if two of them are the same string."""
+def ids_as_text(ids: Ids, path: Path) -> list[str]:
+    """Return node ids as strings; InputError if two of them become the same string."""
     texts = [str(node) for node in ids.tolist()]
     known: set[str] = set()
     for text in texts if len(set(texts)) < len(texts) else ():
         if text in known:
             raise InputError(
-                f"{path}: two node ids read {text!r} as text, so they could not be told apart: "
+                f"{path}: two node ids read {text!r} as text, so they could not be distinguished: "
                 "give every node a name of its own"
             )
         known.add(text)
     return texts
 
 
-def encoded(texts: list[str], path: Path, surrogates: str = "surrogateescape") -> list[bytes]:
-    """Strings in UTF-8; what Python keeps of names that are not becomes the bytes it was."""
+def encode_texts(texts: list[str], path: Path, surrogates: str = "surrogateescape") -> list[bytes]:
+    """Encode strings in UTF-8; bytes that Python could not decode become what they were."""
     try:
         return [text.encode(errors=surrogates) for text in texts]
     except UnicodeEncodeError as error:
@@ -58,8 +58,8 @@ def encoded(texts: list[str], path: Path, surrogates: str = "surrogateescape") -
         ) from None
 
 
-def ids_of(words: list[str]) -> Ids:
-    """Node ids by the rule for edge lists: integers if all of them are, else strings."""
+def parse_ids(words: list[str]) -> Ids:
+    """Return node ids by the rule for edge lists: integers if all of them are, else strings."""
     if all(INTEGER.fullmatch(word.encode()) for word in words):
         with contextlib.suppress(OverflowError):
             return np.array([int(word) for word in words], np.int64)

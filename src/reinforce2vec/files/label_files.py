@@ -1,4 +1,4 @@
-"""Labels of nodes from text files."""
+"""Reads labels of nodes from text files."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .._util.errors import InputError
 from .._util.ids import NamedRows
 from .opening import opened
 
-DELIMITERS = ("\t", ",", None)  # None: white space
+_DELIMITERS = ("\t", ",", None)  # None: whitespace
 
 
 class NamedLabels(NamedTuple):
-    """Which classes nodes are in, and what the classes are called."""
+    """Which classes each node is in, and the names of the classes."""
 
     matrix: NDArray[np.bool_]
     """(n_nodes, classes)"""
     names: list[str]
-    """Of the classes, in alphabetical order."""
+    """Names of the classes, in alphabetical order."""
     strangers: list[str]
-    """Ids in the file that the embedding does not have, and which were left out."""
+    """Ids in the file that are not among the nodes; their lines were ignored."""
 
     @property
     def display(self) -> NDArray[np.int32]:
@@ -33,10 +33,9 @@ class NamedLabels(NamedTuple):
 
 
 def one_class(matrix: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """One class for each row of a matrix (nodes, classes); -1 for those that are in none.
+    """Return one class for each row of a matrix (nodes, classes); -1 for a row without classes.
 
-    Of several classes of a node it is the one with the most nodes in all, and of equally large
-    ones the first.
+    Of several classes it is the one with the most nodes, and of equally large ones the first.
 
     Examples
     --------
@@ -50,10 +49,11 @@ def one_class(matrix: NDArray[np.bool_]) -> NDArray[np.int32]:
 
 
 def read_named_labels(path: str | os.PathLike[str], nodes: NamedRows) -> NamedLabels:
-    """Which classes nodes of an embedding or a graph are in, by a file of lines `id label ...`.
+    """Read which classes the nodes of an embedding or a graph are in.
 
-    Fields are separated by tabs if the first line has one, else by commas, else by white space.
-    Empty lines and those that begin with # are skipped; a node may have several lines.
+    The file has lines `id label ...`. Fields are separated by tabs if the first line has one, else
+    by commas, else by whitespace. Empty lines and lines that begin with # are skipped; a node may
+    have several lines.
     """
     file = Path(path)
     with opened(file, file.suffix == ".gz") as stream:
@@ -67,7 +67,7 @@ def read_named_labels(path: str | os.PathLike[str], nodes: NamedRows) -> NamedLa
     filled = [(number, line) for number, line in filled if not line.startswith("#")]
     if not filled:
         raise InputError(f"{path}: there are no labels in this file")
-    delimiter = next(mark for mark in DELIMITERS if mark is None or mark in filled[0][1])
+    delimiter = next(mark for mark in _DELIMITERS if mark is None or mark in filled[0][1])
     integers = nodes.ids.dtype == np.int64
     found: dict[Any, set[str]] = {}
     strangers = []

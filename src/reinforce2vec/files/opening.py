@@ -1,4 +1,4 @@
-"""Opening files to read: what goes wrong becomes a sentence that names the file."""
+"""Opening files to read: every failure becomes an InputError that names the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._util.errors import InputError
 
 @contextmanager
 def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
-    """Open a file; whatever keeps it from being read becomes a sentence that names it."""
+    """Open a file; whatever keeps it from being read is an InputError that names it."""
     try:
         with gzip.open(path) if compressed else path.open("rb") as stream:
             yield stream  # type: ignore[misc]
@@ -23,33 +23,34 @@ def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
     except IsADirectoryError:
         raise InputError(f"{path}: this is a folder, expected a file") from None
     except EOFError:
-        raise InputError(f"{path}: the compressed file ends too early; is it whole?") from None
+        raise InputError(f"{path}: the compressed file ends too early; is it complete?") from None
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: not a sound gzip file: {sentence(error)}") from None
+        raise InputError(f"{path}: not a valid gzip file: {_first_line(error)}") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or sentence(error)}") from None
+        reason = error.strerror or _first_line(error)
+        raise InputError(f"{path}: cannot be read: {reason}") from None
 
 
 @contextmanager
 def expecting(kind: str, name: str) -> Iterator[None]:
-    """Turn what a package's reader raises, which may be anything, into a sentence."""
+    """Turn whatever another package's reader raises into an InputError: `name` is not `kind`."""
     try:
         yield
     except (OSError, EOFError, zlib.error, MemoryError):
         raise
     except Exception as error:
-        raise InputError(f"{name}: not {kind}: {sentence(error)}") from None
+        raise InputError(f"{name}: not {kind}: {_first_line(error)}") from None
 
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Put the file's name before what is wrong with its graph."""
+    """Put the name of a file before the message of an InputError."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise InputError(f"{name}: {error}", **error.data()) from None
 
 
-def sentence(error: BaseException) -> str:
-    """The first line of an error's message, or its name if it has none."""
+def _first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, or its class if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,4 +1,7 @@
-"""Vectors in files, with the ids of their nodes: one table of formats, by suffix."""
+"""Reads and writes vectors and the ids of their nodes, in the format that a file's suffix names.
+
+A new format is a function that writes, one that reads, and an entry in the table at the end.
+"""
 
 from __future__ import annotations
 
@@ -17,93 +20,96 @@ from .._util.arrays import BLOCK_BYTES, Vectors, row_blocks
 from .._util.errors import InputError
 from .._util.ids import Ids, as_ids
 from .._util.progress import counted
-from .decimals import parse_rows, write_rows
-from .edge_lists import shown
-from .fields import SPACE, TAB
-from .id_texts import Words, encoded, ids_of, texts_of
+from ._decimals import parse_rows, write_rows
+from ._fields import SPACE, TAB
+from ._lines import excerpt
+from .id_texts import EncodedIds, encode_texts, ids_as_text, parse_ids
 from .opening import expecting, opened
-from .writing import arrow, both_whole, check_space, check_target, compressed, known_suffix, whole
+from .writing import (
+    both_whole,
+    check_space,
+    check_target,
+    gzip_writer,
+    import_arrow,
+    known_suffix,
+    resolve_target,
+    whole,
+)
 
-NPZ_FORMAT = 1
-INFLATION = 1032  # how much gzip can make of a byte
-WRITTEN = "vectors are written to"
-ELSEWHERE = "write to a .npz or .parquet file instead"
+_NPZ_FORMAT = 1
+_INFLATION = 1032  # the highest ratio of compression of gzip
+_WRITTEN = "vectors are written to"
+_ELSEWHERE = "write to a .npz or .parquet file instead"
 
 
 # -- all formats -------------------------------------------------------------------------------
 
 
 def save_vectors(path: str | os.PathLike[str], ids: Ids, vectors: Vectors) -> None:
-    """Write ids and vectors to a file, in the format that its suffix names.
+    """Write ids and vectors to a file; see :meth:`reinforce2vec.Embedding.save`.
 
-    The file appears when it is complete: after an error or an interrupt an older file of this name
-    is as it was. See :meth:`reinforce2vec.Embedding.save` for the formats.
+    The file is written atomically: after an error or an interrupt, an older file of this name is
+    unchanged.
     """
-    target = check_output(path)
-    kind = FORMATS[known_suffix(Path(path), FORMATS, WRITTEN)]
+    kind = _FORMATS[known_suffix(Path(path), _FORMATS, _WRITTEN)]
+    target = resolve_target(path)
     check_space(target, kind.size(len(ids), vectors.shape[1]))
     kind.write(target, ids, vectors)
 
 
 def load_vectors(path: str | os.PathLike[str]) -> tuple[Ids, Vectors]:
-    """Read ids and vectors from a file, in the format that its suffix names.
+    """Read ids and vectors from a file; see :meth:`reinforce2vec.Embedding.load`.
 
-    Whatever keeps the file from being read is an InputError that names it, and in text the line.
-    Nothing is unpickled.
+    Whatever keeps the file from being read is an InputError that names the file, and in text the
+    line. Nothing is unpickled.
     """
     path = Path(path)
-    suffix = known_suffix(path, FORMATS, "vectors are read from")
+    suffix = known_suffix(path, _FORMATS, "vectors are read from")
     try:
         with opened(path, suffix == ".txt.gz") as stream:
             if not stream.read(1):
                 raise InputError(f"{path}: expected vectors, but the file is empty")
             stream.seek(0)
-            return FORMATS[suffix].read(stream, path)
+            return _FORMATS[suffix].read(stream, path)
     except MemoryError:
         raise InputError(f"{path}: there is not enough memory for its vectors") from None
 
 
-def check_output(
-    path: str | os.PathLike[str], ids: Ids | None = None, dimensions: int | None = None
-) -> Path:
-    """Where vectors will be written, links followed; InputError if that cannot work.
+def check_vectors_path(path: str | os.PathLike[str]) -> Path:
+    """Return where vectors will be written, links followed; InputError if that cannot work.
 
-    Parameters
-    ----------
-    path : path
-        The file to write: its suffix must be known and its folder writable.
-    ids : int64 or object array, optional
-        The nodes: each of them must fit the format.
-    dimensions : int, optional
-        Numbers a node; with `ids`, there must be room for all of them on the disk.
+    The suffix must be known and the folder writable, which is tried out.
     """
     path = Path(path)
-    suffix = known_suffix(path, FORMATS, WRITTEN)
+    suffix = known_suffix(path, _FORMATS, _WRITTEN)
     if suffix == ".parquet":
-        arrow("writing a .parquet file")
+        import_arrow("writing a .parquet file")
     target = check_target(path)
     if suffix == ".tsv":
-        check_target(metadata_of(target))
-    if ids is not None:
-        check_ids(ids, path)
-        if dimensions is not None:
-            check_space(target, FORMATS[suffix].size(len(ids), dimensions))
+        resolve_target(metadata_path(target))
     return target
 
 
-def check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:
+def check_vectors_fit(path: str | os.PathLike[str], ids: Ids, dimensions: int) -> None:
+    """Raise InputError if node ids do not fit the format, or the vectors not on the disk."""
+    _check_ids(ids, path)
+    suffix = known_suffix(Path(path), _FORMATS, _WRITTEN)
+    check_space(resolve_target(path), _FORMATS[suffix].size(len(ids), dimensions))
+
+
+def _check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:
     """InputError if a node id cannot be written in the format that the suffix names."""
     path = Path(path)
-    suffix = known_suffix(path, FORMATS, WRITTEN)
+    suffix = known_suffix(path, _FORMATS, _WRITTEN)
     if ids.dtype == object:  # integers fit every format
-        FORMATS[suffix].names(ids, path)
+        _FORMATS[suffix].names(ids, path)
 
 
 # -- .npz --------------------------------------------------------------------------------------
 
 
-def npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
-    """Ids as arrays: integers as they are, strings as their letters and where each begins."""
+def _npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
+    """Return ids as arrays: integers as they are, strings as their bytes and where each begins."""
     if ids.dtype != object:
         return {"ids": ids}
     for node in ids.tolist():
@@ -112,25 +118,25 @@ def npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
                 f"{path}: a .npz file holds node ids that are all strings or all 64-bit integers, "
                 f"but here is {node!r}: name every node by a string"
             )
-    words = Words.of(encoded(ids.tolist(), path, "surrogatepass"))
+    words = EncodedIds.of(encode_texts(ids.tolist(), path, "surrogatepass"))
     return {"ids": words.letters, "begins": words.begins}
 
 
-def write_npz(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """Arrays as numpy.load reads them; numpy dates them all 1980, so one seed makes one file."""
-    arrays = {"format": NPZ_FORMAT, "vectors": vectors, **npz_ids(ids, path)}
+def _write_npz(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """Write arrays as numpy.load reads them; their time stamps are constant: one seed, one file."""
+    arrays = {"format": _NPZ_FORMAT, "vectors": vectors, **_npz_ids(ids, path)}
     with whole(path) as stream:
         np.savez(stream, **arrays)
 
 
-def read_npz(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """What write_npz wrote."""
+def _read_npz(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+    """Read what :func:`_write_npz` wrote."""
     with expecting("an embedding that this version of reinforce2vec reads", str(path)):
         archive = np.load(stream, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile) or "format" not in archive:
             raise ValueError("it names no format")
-        if archive["format"] != NPZ_FORMAT:
-            raise ValueError(f"it is of format {archive['format']}, expected {NPZ_FORMAT}")
+        if archive["format"] != _NPZ_FORMAT:
+            raise ValueError(f"it is of format {archive['format']}, expected {_NPZ_FORMAT}")
         vectors, ids = archive["vectors"], archive["ids"]
         if vectors.dtype != np.float32 or vectors.ndim != 2:
             raise ValueError("its vectors are not a matrix of float32")
@@ -152,60 +158,61 @@ def _split(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:
 # -- word2vec ----------------------------------------------------------------------------------
 
 
-def bare_words(ids: Ids, path: Path) -> Words:
-    """Ids in UTF-8; InputError if one is empty or holds whitespace, which ends an id."""
-    texts = texts_of(ids, path)
+def _word2vec_ids(ids: Ids, path: Path) -> EncodedIds:
+    """Return ids in UTF-8; InputError if one is empty or holds whitespace, which ends an id."""
+    texts = ids_as_text(ids, path)
     for text in texts if ids.dtype == object else ():
         if text.split() != [text]:
             what = "holds whitespace" if text else "is empty"
             raise InputError(
                 f"{path}: the node id {text!r} {what}, but whitespace ends an id in this format: "
-                f"{ELSEWHERE}"
+                f"{_ELSEWHERE}"
             )
-    return Words.of(encoded(texts, path))
+    return EncodedIds.of(encode_texts(texts, path))
 
 
 def _counts(vectors: Vectors) -> bytes:
-    """The first line of both word2vec formats."""
+    """Return the first line of both word2vec formats."""
     return b"%d %d\n" % vectors.shape
 
 
 def _read_counts(stream: BinaryIO, path: Path, inflation: int = 1) -> tuple[int, int]:
+    """Read the numbers of vectors and dimensions; InputError if the file is too small for them."""
     line = stream.readline(100)
     found = re.fullmatch(rb"(\d+)[ \t]+([1-9]\d*)\s*", line)
     if found is None:
         raise InputError(
             f"{path}, line 1: expected the number of vectors and their dimensions, found "
-            f'"{shown(line.strip())}"'
+            f'"{excerpt(line.strip())}"'
         )
     n_nodes, dimensions = int(found[1]), int(found[2])
     if n_nodes * dimensions > path.stat().st_size * inflation:
         raise InputError(
             f"{path}, line 1: it promises {n_nodes:,} vectors of {dimensions:,} numbers, which is "
-            "more than the file can hold; is it whole?"
+            "more than the file can hold; is it complete?"
         )
     return n_nodes, dimensions
 
 
-def write_text(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """An id and its numbers a line, separated by spaces."""
-    words = bare_words(ids, path)
+def _write_text(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """Write an id and its numbers per line, separated by spaces."""
+    words = _word2vec_ids(ids, path)
     with whole(path) as stream:
         stream.write(_counts(vectors))
         write_rows(stream, words, vectors, SPACE)
 
 
-def write_gzip(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """The same, compressed."""
-    words = bare_words(ids, path)
-    with whole(path) as stream, compressed(stream) as packed:
+def _write_gzip(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """Write the same, compressed."""
+    words = _word2vec_ids(ids, path)
+    with whole(path) as stream, gzip_writer(stream) as packed:
         packed.write(_counts(vectors))
         write_rows(packed, words, vectors, SPACE)
 
 
-def read_text(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """What word2vec, fastText, gensim or write_text wrote."""
-    inflation = INFLATION if path.suffix.lower() == ".gz" else 1
+def _read_text(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+    """Read what word2vec, fastText, gensim or :func:`_write_text` wrote."""
+    inflation = _INFLATION if path.suffix.lower() == ".gz" else 1
     n_nodes, dimensions = _read_counts(stream, path, inflation)
     vectors = np.empty((n_nodes, dimensions), np.float32)
     words: list[bytes] = []
@@ -220,32 +227,32 @@ def read_text(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
             line = words.index(b"", done) + 2
             raise InputError(f"{path}, line {line}: expected a node id, but it begins with a space")
         if any(map(bytes.strip, lines[len(rows) :])):
-            raise too_many(path, n_nodes)
+            raise _too_many_error(path, n_nodes)
     if len(words) < n_nodes:
         raise InputError(
             f"{path}: its first line promises {n_nodes:,} vectors, but it holds {len(words):,}; is "
             "it whole?"
         )
-    return ids_from(words), vectors
+    return _decode_ids(words), vectors
 
 
-def too_many(path: Path, n_nodes: int) -> InputError:
-    """What to say of a file that goes on after its last vector."""
+def _too_many_error(path: Path, n_nodes: int) -> InputError:
+    """Return the error for a file that goes on after its last vector."""
     return InputError(f"{path}: its first line promises {n_nodes:,} vectors, but it holds more")
 
 
-def ids_from(words: list[bytes]) -> Ids:
-    """Node ids by the rule for edge lists: integers if all of them are, else strings."""
+def _decode_ids(words: list[bytes]) -> Ids:
+    """Return node ids by the rule for edge lists: integers if all of them are, else strings."""
     texts = [word.decode(errors="surrogateescape") for word in words]
     try:
-        return ids_of(texts)
+        return parse_ids(texts)
     except ValueError:  # thousands of digits, or bytes that are not UTF-8: no integers
         return as_ids(texts)
 
 
-def write_binary(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """An id, a space, the vector as it is in memory and a line break, for each node."""
-    words = bare_words(ids, path)
+def _write_binary(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """Write an id, a space, the vector as it is in memory and a line break for each node."""
+    words = _word2vec_ids(ids, path)
     raw = words.letters.tobytes()
     with whole(path) as stream:
         stream.write(_counts(vectors))
@@ -256,8 +263,8 @@ def write_binary(path: Path, ids: Ids, vectors: Vectors) -> None:
                 stream.write(b"%b %b\n" % (raw[begin:end], vector.tobytes()))
 
 
-def read_binary(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """What word2vec, gensim or write_binary wrote: line breaks between the nodes may be missing."""
+def _read_binary(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+    """Read what word2vec, gensim or :func:`_write_binary` wrote; line breaks may be missing."""
     n_nodes, dimensions = _read_counts(stream, path)
     vectors = np.empty((n_nodes, dimensions), np.float32)
     words: list[bytes] = []
@@ -275,42 +282,42 @@ def read_binary(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
             vectors[row] = np.frombuffer(data[begin:end], "<f4")
             at = end
         if data[at:].strip():
-            raise too_many(path, n_nodes)
-    return ids_from(words), vectors
+            raise _too_many_error(path, n_nodes)
+    return _decode_ids(words), vectors
 
 
 # -- TensorBoard -------------------------------------------------------------------------------
 
 
-def metadata_of(path: Path) -> Path:
-    """The file of labels beside a .tsv file of vectors, links followed."""
+def metadata_path(path: Path) -> Path:
+    """Return the path of the ids next to a .tsv file of vectors, links followed."""
     return Path(os.path.realpath(path)).with_suffix(".metadata.tsv")
 
 
-def labels(ids: Ids, path: Path) -> list[bytes]:
-    """Ids in UTF-8; InputError if one would not be a line with one column."""
-    texts = texts_of(ids, path)
+def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
+    """Return ids in UTF-8; InputError if one would not be a line with one column."""
+    texts = ids_as_text(ids, path)
     for text in texts if ids.dtype == object else ():
         if not text.strip() or set("\t\n\r") & set(text):
             raise InputError(
-                f"{path}: the node id {text!r} cannot be a line of {metadata_of(path).name}, which "
-                f"holds neither blank lines nor tabs: {ELSEWHERE}"
+                f"{path}: the node id {text!r} cannot be a line of {metadata_path(path).name}, "
+                f"which holds neither blank lines nor tabs: {_ELSEWHERE}"
             )
-    return encoded(texts, path)
+    return encode_texts(texts, path)
 
 
-def write_tsv(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """A vector a line, its numbers separated by tabs; the ids beside it, one a line."""
-    lines = [label + b"\n" for label in labels(ids, path)]
-    nameless = Words.of([b""] * len(ids))
-    with both_whole(path, metadata_of(path)) as (stream, metadata):
+def _write_tsv(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """Write one vector per line, separated by tabs; the ids next to it, one per line."""
+    lines = [label + b"\n" for label in _metadata_lines(ids, path)]
+    nameless = EncodedIds.of([b""] * len(ids))
+    with both_whole(path, metadata_path(path)) as (stream, metadata):
         metadata.writelines(lines)
         write_rows(stream, nameless, vectors, TAB)
 
 
-def read_tsv(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """Vectors and the labels beside them; a line of labels is an id."""
-    beside = metadata_of(path)
+def _read_tsv(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+    """Read vectors and the ids next to them, one per line."""
+    beside = metadata_path(path)
     if not beside.exists():
         raise InputError(f"{path}: expected the ids of its nodes in {beside}, which does not exist")
     with opened(beside, compressed=False) as metadata:
@@ -327,29 +334,29 @@ def read_tsv(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
             f"{path}: it holds {counted(done, 'vector')}, but {beside} names "
             f"{counted(len(words), 'node')}"
         )
-    return ids_from(words), np.concatenate(parts)
+    return _decode_ids(words), np.concatenate(parts)
 
 
 # -- Parquet -----------------------------------------------------------------------------------
 
 
-def arrow_ids(ids: Ids, path: Path) -> Any:
-    """Ids as pyarrow takes them: integers, or else all as strings of valid UTF-8."""
+def _arrow_ids(ids: Ids, path: Path) -> Any:
+    """Return ids for pyarrow: integers, or else all as strings of valid UTF-8."""
     if ids.dtype != object:
         return ids
-    texts = texts_of(ids, path)
-    encoded(texts, path, "strict")
+    texts = ids_as_text(ids, path)
+    encode_texts(texts, path, "strict")
     return texts
 
 
-def write_parquet(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """A column of ids and one of vectors, a row group for each block."""
-    pyarrow, parquet = arrow("writing a .parquet file")
-    nodes = arrow_ids(ids, path)
+def _write_parquet(path: Path, ids: Ids, vectors: Vectors) -> None:
+    """Write a column of ids and one of vectors, a row group for each block."""
+    pyarrow, parquet = import_arrow("writing a .parquet file")
+    nodes = _arrow_ids(ids, path)
     id_type = pyarrow.string() if ids.dtype == object else pyarrow.int64()
     vector_type = pyarrow.list_(pyarrow.float32(), vectors.shape[1])
     schema = pyarrow.schema([("node", id_type), ("vector", vector_type)])
-    # dictionaries, which vectors do not need, would make one NaN of all NaNs
+    # dictionaries, which vectors do not need, would make all NaNs equal
     with (
         whole(path) as stream,
         parquet.ParquetWriter(stream, schema, use_dictionary=False) as writer,
@@ -363,13 +370,13 @@ def write_parquet(path: Path, ids: Ids, vectors: Vectors) -> None:
             writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
 
 
-def read_parquet(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """A table with a column "node" and a column "vector" of lists of one size."""
-    _, parquet = arrow("reading a .parquet file")
+def _read_parquet(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+    """Read a table with a column "node" and a column "vector" of lists of one size."""
+    _, parquet = import_arrow("reading a .parquet file")
     with expecting("a Parquet file of nodes and vectors", str(path)):
         table = parquet.ParquetFile(stream)
         types = {field.name: field.type for field in table.schema_arrow}
-        for column, fits in (("node", is_id_type), ("vector", is_vector_type)):
+        for column, fits in (("node", _is_id_type), ("vector", _is_vector_type)):
             if column not in types or not fits(types[column]):
                 raise ValueError(f'its column "{column}" is {types.get(column, "missing")}')
         vectors = np.empty((table.metadata.num_rows, types["vector"].list_size), np.float32)
@@ -384,39 +391,39 @@ def read_parquet(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
     return as_ids(nodes), vectors
 
 
-def is_id_type(arrow_type: Any) -> bool:
-    """Whether an arrow type is one of integers or strings, by its name."""
+def _is_id_type(arrow_type: Any) -> bool:
+    """Return whether an arrow type is one of integers or strings, by its name."""
     return re.fullmatch(r"u?int\d+|(large_)?string", str(arrow_type)) is not None
 
 
-def is_vector_type(arrow_type: Any) -> bool:
-    """Whether an arrow type is one of lists of one size of 32-bit floats, by its name."""
+def _is_vector_type(arrow_type: Any) -> bool:
+    """Return whether an arrow type is a fixed-size list of 32-bit floats, by its name."""
     return re.fullmatch(r"fixed_size_list<\w+: float.*>\[[1-9]\d*\]", str(arrow_type)) is not None
 
 
 # -- which format for which suffix -------------------------------------------------------------
 
 
-class Format(NamedTuple):
+class _Format(NamedTuple):
     """How vectors are written and read."""
 
     write: Callable[[Path, Ids, Vectors], None]
     read: Callable[[BinaryIO, Path], tuple[Ids, Vectors]]
-    names: Callable[[Ids, Path], object]  # makes of ids what is written; InputError if it cannot
+    names: Callable[[Ids, Path], object]  # converts ids; InputError if one does not fit
     bytes_per_number: int
 
     def size(self, n_nodes: int, dimensions: int) -> int:
-        """About how many bytes a file will have."""
+        """Return about how many bytes a file will have."""
         return n_nodes * (dimensions * self.bytes_per_number + 8)
 
 
-TEXT = Format(write_text, read_text, bare_words, 13)
-FORMATS: dict[str, Format] = {
-    ".npz": Format(write_npz, read_npz, npz_ids, 4),
-    ".txt": TEXT,
-    ".vec": TEXT,
-    ".txt.gz": Format(write_gzip, read_text, bare_words, 5),
-    ".bin": Format(write_binary, read_binary, bare_words, 4),
-    ".tsv": Format(write_tsv, read_tsv, labels, 13),
-    ".parquet": Format(write_parquet, read_parquet, arrow_ids, 4),
+_TEXT = _Format(_write_text, _read_text, _word2vec_ids, 13)
+_FORMATS: dict[str, _Format] = {
+    ".npz": _Format(_write_npz, _read_npz, _npz_ids, 4),
+    ".txt": _TEXT,
+    ".vec": _TEXT,
+    ".txt.gz": _Format(_write_gzip, _read_text, _word2vec_ids, 5),
+    ".bin": _Format(_write_binary, _read_binary, _word2vec_ids, 4),
+    ".tsv": _Format(_write_tsv, _read_tsv, _metadata_lines, 13),
+    ".parquet": _Format(_write_parquet, _read_parquet, _arrow_ids, 4),
 }

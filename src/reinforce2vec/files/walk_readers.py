@@ -1,4 +1,4 @@
-"""Walks that are there already, in a file or in memory, ready to be trained on."""
+"""Reads walks from files, or takes them from memory, to train on: `read_walks`, `walks_from`."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.ids import Ids, number_objects
 from .._util.progress import counted
-from .edge_lists import CHUNK_BYTES, Chunk, in_order, whole_lines
-from .fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
+from ._fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
+from ._lines import CHUNK_BYTES, TextChunk, map_in_order, read_chunks
+from ._tokens import TokenIds, Tokens, token_hashes
 from .opening import expecting, naming, opened
-from .tokens import TokenIds, Tokens, token_hashes
-from .walk_writers import ids_file_of
-from .writing import arrow, known_suffix
+from .walk_writers import walk_ids_path
+from .writing import import_arrow, known_suffix
 
-CHECKED_NODES = 1 << 20  # nodes of a matrix that are checked at a time
-BATCH_WALKS = 1 << 12  # walks of a Parquet file that are in memory twice
-MOST_NODES = 2**31 - 1
+_CHECKED_NODES = 1 << 20  # nodes of a matrix to check at a time
+_BATCH_WALKS = 1 << 12  # walks of a Parquet file to convert at a time
+_MOST_NODES = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredWalks:
-    """Walks one after another, however long each is, and the names of their nodes.
+    """Walks of any lengths, one after another, and the ids of their nodes.
 
-    Walk k is nodes[begins[k]:begins[k + 1]], or what comes before the first -1 there: a matrix is
-    kept with its padding. No walk is empty. The arrays are read-only.
+    Walk k is `nodes[begins[k]:begins[k + 1]]`, up to the first -1 if there is one: a matrix is kept
+    with its padding. No walk is empty. The arrays are read-only.
 
     Attributes
     ----------
     nodes : int32 array
         The nodes of all walks, as row numbers into `ids`.
     begins : int64 array (n_walks + 1)
-        Where in `nodes` each walk begins, and where the last ends.
+        Where in `nodes` each walk begins, and where the last one ends.
     ids : int64 or object array
-        The nodes' names.
+        The node ids.
     """
 
     nodes: NDArray[np.int32]
@@ -58,24 +58,24 @@ class StoredWalks:
 
 
 def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
-    """Read walks from a file, in the format that its suffix names.
+    """Read walks from a file, in the format that the file's suffix names.
 
     ============  ==============================================================================
-    .txt .txt.gz  a walk a line, its node ids separated by tabs; by spaces, in a file that holds
-                  no tab at all. Nodes are numbered in the order in which the file names them.
-    .npy          a matrix of row numbers, -1 after a walk's end; beside it, NAME.ids.txt holds
-                  the node ids, one a line, in row order
+    .txt .txt.gz  one walk per line, its node ids separated by tabs, or by spaces in a file without
+                  tabs. Nodes are numbered in the order in which the file names them.
+    .npy          a matrix of row numbers, -1 after a walk's end; next to it, NAME.ids.txt holds
+                  the node ids, one per line, in row order
     .parquet      a column "walk" of lists of node ids; needs pyarrow
     ============  ==============================================================================
 
-    These are the files that :func:`reinforce2vec.write_walks` writes. Ids in text are integers if
-    all of them are, else strings. Memory: 4 bytes a node, 8 a walk, the ids, and a few chunks; an
-    int32 matrix stays on disk, mapped into memory.
+    These are the formats of :func:`reinforce2vec.write_walks`. Ids in text are integers if all of
+    them are, else strings. Memory: 4 bytes per node of a walk, 8 per walk, the ids, and a few
+    chunks of the file; an int32 matrix stays on disk and is memory-mapped.
 
     Parameters
     ----------
     path : path
-        The file.
+        The file to read.
 
     Returns
     -------
@@ -84,12 +84,12 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
     Raises
     ------
     InputError
-        If the file cannot be read: the message names the file, and the line or the walk.
+        If the file cannot be read; the message names the file, and the line or the walk.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from reinforce2vec.files.walk_readers import read_walks
+    >>> from reinforce2vec import read_walks
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "walks.txt")
     ...     _ = file.write_text("ann\\tbob\\tann\\ncid\\n")
@@ -98,11 +98,11 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
     ([0, 1, 0, 2], [0, 3, 4], ['ann', 'bob', 'cid'])
     """
     path = Path(path)
-    return READERS[known_suffix(path, READERS, "walks are read from")](path)
+    return _READERS[known_suffix(path, _READERS, "walks are read from")](path)
 
 
 def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
-    """Take walks from whatever holds them.
+    """Return walks that are given in any supported form.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
         An array holds row numbers, with -1 after a walk's end. Sequences of ids may differ in
         length. A path is read by :func:`read_walks`.
     ids : sequence of node ids, or Graph, optional
-        The names of the rows of an array, by default 0, 1, 2, ...; or all ids that sequences may
-        name, by default those they do name, in the order in which they come.
+        With an array: the ids of its rows, by default 0, 1, 2, .... With sequences: all ids that
+        may occur, by default those that do, in order of appearance.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
     Raises
     ------
     InputError
-        If there are no walks, or a walk cannot be used: the message says which.
+        If there are no walks, or a walk cannot be used; the message says which.
 
     Examples
     --------
@@ -136,22 +136,22 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
     if hasattr(walks, "__array__"):
         walks = np.asarray(walks)
         if walks.dtype.kind in "biufc":
-            return from_matrix(walks, None if ids is None else known_ids(ids))
-    return from_lists(walks, None if ids is None else known_ids(ids))
+            return _from_matrix(walks, None if ids is None else _known_ids(ids))
+    return _from_lists(walks, None if ids is None else _known_ids(ids))
 
 
-def stored(nodes: NDArray[np.int32], begins: NDArray[np.int64], ids: Ids) -> StoredWalks:
-    """Walks, if there are any."""
+def _stored_walks(nodes: NDArray[np.int32], begins: NDArray[np.int64], ids: Ids) -> StoredWalks:
+    """Return walks; InputError if there are none."""
     if len(begins) < 2:
         raise InputError("there are no walks")
     return StoredWalks(nodes, begins, ids)
 
 
-# -- memory ------------------------------------------------------------------------------------
+# -- walks in memory ---------------------------------------------------------------------------
 
 
-def known_ids(ids: Any) -> Ids:
-    """Node ids in row order, each of them there once."""
+def _known_ids(ids: Any) -> Ids:
+    """Return node ids in row order; InputError if one occurs twice."""
     if hasattr(ids, "ids"):  # a Graph
         known: Ids = ids.ids
         return known
@@ -165,41 +165,43 @@ def known_ids(ids: Any) -> Ids:
     return distinct
 
 
-def from_matrix(matrix: NDArray[Any], ids: Ids | None, there_are: str = "there are") -> StoredWalks:
-    """Walks from a matrix of row numbers; without a copy, if it is int32 and in C order."""
+def _from_matrix(
+    matrix: NDArray[Any], ids: Ids | None, there_are: str = "there are"
+) -> StoredWalks:
+    """Return walks from a matrix of row numbers, not copied if it is int32 and in C order."""
     if matrix.ndim != 2:
         raise InputError(f"an array of walks has the shape (n, length), not {matrix.shape}")
     if matrix.dtype.kind not in "iu":
         raise InputError(f"an array of walks holds row numbers, not {matrix.dtype}: use integers")
     if ids is None:
         n_ids = int(matrix.max(initial=0)) + 1
-        if n_ids > MOST_NODES:
+        if n_ids > _MOST_NODES:
             raise InputError(
-                f"row numbers must be below {MOST_NODES:,}: if these are node ids, pass "
+                f"row numbers must be below {_MOST_NODES:,}: if these are node ids, pass "
                 "walks.tolist(), and they will be numbered"
             )
         ids = np.arange(n_ids, dtype=np.int64)
-    check_rows(matrix, len(ids), f"{there_are} {len(ids):,} ids")
+    _check_rows(matrix, len(ids), f"{there_are} {len(ids):,} ids")
     n_walks, length = matrix.shape
     nodes = np.ascontiguousarray(matrix, np.int32).reshape(-1)
-    return stored(nodes, np.arange(n_walks + 1, dtype=np.int64) * length, ids)
+    return _stored_walks(nodes, np.arange(n_walks + 1, dtype=np.int64) * length, ids)
 
 
-def check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str) -> None:
-    """Refuse row numbers that no id has, empty walks, and nodes after a walk's end."""
-    step = max(1, CHECKED_NODES // max(1, matrix.shape[1]))
+def _check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str) -> None:
+    """Raise InputError for rows out of range, empty walks, and nodes after a walk's end."""
+    step = max(1, _CHECKED_NODES // max(1, matrix.shape[1]))
     for first in range(0, len(matrix), step):
         rows = matrix[first : first + step]
         ended = rows < 0
         bad = ended[:, :1].all(1) | (ended[:, :-1] & ~ended[:, 1:]).any(1)
         bad |= ((rows < -1) | (rows >= n_ids)).any(1)
         for walk in np.flatnonzero(bad)[:1].tolist():
-            problem = what_is_wrong(rows[walk].tolist(), n_ids, there_are_ids)
+            problem = _describe_problem(rows[walk].tolist(), n_ids, there_are_ids)
             raise InputError(f"walk {first + walk:,} (counted from 0) {problem}")
 
 
-def what_is_wrong(walk: list[int], n_ids: int, there_are_ids: str) -> str:
-    """What keeps a row of a matrix from being a walk."""
+def _describe_problem(walk: list[int], n_ids: int, there_are_ids: str) -> str:
+    """Return why a row of a matrix is not a walk."""
     for row in walk:
         if row < -1:
             return f"holds {row}: row numbers begin at 0, and -1 stands after a walk's end"
@@ -210,8 +212,8 @@ def what_is_wrong(walk: list[int], n_ids: int, there_are_ids: str) -> str:
     return "goes on after a -1, which stands only after a walk's end"
 
 
-def from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
-    """Walks from sequences of node ids, which are numbered, or looked up in `ids`."""
+def _from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
+    """Return walks from sequences of node ids, which are numbered, or looked up in `ids`."""
     if isinstance(walks, bytes) or hasattr(walks, "ids") or not isinstance(walks, Iterable):
         raise InputError(
             "walks are an array of row numbers, lists of node ids or the path of a file, not "
@@ -226,31 +228,31 @@ def from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
             )
     begins = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(walk) for walk in lists], out=begins[1:])
-    check_lengths(np.diff(begins))
+    _check_lengths(np.diff(begins))
     known = [] if ids is None else ids.tolist()
     rows, found = number_objects(known, lists)
     nodes = rows[len(known) :]
     if ids is None:
-        check_no_floats(found)
+        _check_no_floats(found)
     elif len(found) > len(ids):
         walk = np.searchsorted(begins[1:], np.argmax(nodes >= len(ids)), side="right")
         node = found.item(len(ids))
         raise InputError(
             f"walk {walk:,} (counted from 0) names {node!r}, which is not among the ids"
         )
-    return stored(nodes, begins, found if ids is None else ids)
+    return _stored_walks(nodes, begins, found if ids is None else ids)
 
 
-def check_lengths(lengths: NDArray[np.int64], first: int = 0) -> None:
-    """Refuse empty walks; the first of these has the number `first`."""
+def _check_lengths(lengths: NDArray[np.int64], first: int = 0) -> None:
+    """Raise InputError for an empty walk; the walks are numbered from `first`."""
     for walk in np.flatnonzero(lengths == 0)[:1].tolist():
         raise InputError(
             f"walk {first + walk:,} (counted from 0) is empty: it needs a node at least"
         )
 
 
-def check_no_floats(ids: Ids) -> None:
-    """Refuse numbers that are not integers: as ids they are a mistake more often than not."""
+def _check_no_floats(ids: Ids) -> None:
+    """Raise InputError for ids that are floats, which are most often a mistake."""
     for node in ids.tolist() if ids.dtype == object else ():
         if isinstance(node, (float, np.floating)):
             raise InputError(f"node ids are integers or strings, but one is the float {node!r}")
@@ -259,50 +261,50 @@ def check_no_floats(ids: Ids) -> None:
 # -- text --------------------------------------------------------------------------------------
 
 
-class Growing:
-    """An array that grows at its end: in place, where the system can move memory."""
+class _GrowingArray:
+    """An array that grows at its end, in place where the operating system can extend memory."""
 
     def __init__(self, dtype: Any) -> None:
-        """Begin with nothing."""
+        """Make an empty array."""
         self._array = np.empty(0, dtype)
         self.size = 0
 
     def add(self, items: NDArray[Any]) -> None:
-        """Put items at the end."""
+        """Append items."""
         begin, self.size = self.size, self.size + items.size
         if self.size > self._array.size:
             self._array.resize(self.size + self.size // 8, refcheck=False)
         self._array[begin : self.size] = items
 
     def whole(self) -> NDArray[Any]:
-        """All items; none can be added after this."""
+        """Return all items; none can be added after this."""
         self._array.resize(self.size, refcheck=False)
         return self._array
 
 
-class Gathered:
-    """Walks put together chunk by chunk."""
+class _WalkCollector:
+    """Collects walks chunk by chunk."""
 
     def __init__(self) -> None:
-        """Begin with no walks."""
-        self.nodes, self.begins = Growing(np.int32), Growing(np.int64)
+        """Start without walks."""
+        self.nodes, self.begins = _GrowingArray(np.int32), _GrowingArray(np.int64)
         self.begins.add(np.zeros(1, np.int64))
 
     def add(self, nodes: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
-        """Put walks at the end; `ends` says where in `nodes` each of them ends."""
+        """Append walks; `ends` holds where in `nodes` each of them ends."""
         self.begins.add(ends + self.nodes.size)
         self.nodes.add(nodes)
 
     def walks(self, ids: Ids) -> StoredWalks:
-        """All walks."""
-        return stored(self.nodes.whole(), self.begins.whole(), ids)
+        """Return all walks."""
+        return _stored_walks(self.nodes.whole(), self.begins.whole(), ids)
 
 
-class Lines:
-    """Parses chunks of walks in text; an error names the file and the line."""
+class _WalkParser:
+    """Parses chunks of walks in text; errors name the file and the line."""
 
     def __init__(self, name: str, separator: int) -> None:
-        """Tabs separate ids one by one, spaces in runs."""
+        """Set the separator: each tab separates two ids, or each run of spaces does."""
         self.ids = TokenIds()
         self._name = name
         self._separator = separator
@@ -310,8 +312,8 @@ class Lines:
         self._kinds[[NEWLINE, RETURN]] = LINE_END
         self._kinds[separator] = DELIMITER if separator == TAB else BLANK
 
-    def parse(self, chunk: Chunk) -> tuple[Tokens, NDArray[np.int64]]:
-        """The ids of a chunk, and where among them each walk ends."""
+    def parse(self, chunk: TextChunk) -> tuple[Tokens, NDArray[np.int64]]:
+        """Return the ids of a chunk, and where among them each walk ends."""
         data = np.frombuffer(chunk.text, np.uint8)
         ends = np.empty(chunk.count_lines(), np.int64)
         separators = int(np.count_nonzero(data == self._separator))
@@ -326,14 +328,14 @@ class Lines:
         return self.ids.parse(data, places[: ends[-1] if lines else 0]), ends
 
 
-def read_text(path: Path, compressed: bool = False) -> StoredWalks:
-    """A walk a line."""
+def _read_text(path: Path, compressed: bool = False) -> StoredWalks:
+    """Read one walk per line."""
     with opened(path, compressed) as stream:
         blocks = iter(partial(stream.read, CHUNK_BYTES), b"")
-        lines = Lines(str(path), TAB if any(b"\t" in block for block in blocks) else SPACE)
+        lines = _WalkParser(str(path), TAB if any(b"\t" in block for block in blocks) else SPACE)
         stream.seek(0)
-        gathered = Gathered()
-        for tokens, ends in in_order(lines.parse, whole_lines(stream, str(path), CHUNK_BYTES)):
+        gathered = _WalkCollector()
+        for tokens, ends in map_in_order(lines.parse, read_chunks(stream, str(path), CHUNK_BYTES)):
             gathered.add(lines.ids.number(tokens), ends)
     with naming(str(path)):
         return gathered.walks(lines.ids.ids())
@@ -342,26 +344,26 @@ def read_text(path: Path, compressed: bool = False) -> StoredWalks:
 # -- NumPy -------------------------------------------------------------------------------------
 
 
-def read_npy(path: Path) -> StoredWalks:
-    """A matrix that stays on disk, and the ids beside it."""
-    with opened(path, False), expecting("a sound .npy file of numbers", str(path)):
+def _read_npy(path: Path) -> StoredWalks:
+    """Read a matrix, which stays on disk, and the ids next to it."""
+    with opened(path, False), expecting("a valid .npy file of numbers", str(path)):
         matrix = np.lib.format.open_memmap(path, mode="r")
-    ids_path = ids_file_of(path)
+    ids_path = walk_ids_path(path)
     if not ids_path.exists():
         raise InputError(
             f"{path}: {ids_path} is missing: it holds the node ids, one a line, in row order, and "
             "write_walks writes it beside the matrix"
         )
-    ids = read_ids(ids_path)
+    ids = _read_ids(ids_path)
     with naming(str(path)):
-        return from_matrix(matrix, ids, f"{ids_path.name} has")
+        return _from_matrix(matrix, ids, f"{ids_path.name} has")
 
 
-def read_ids(path: Path) -> Ids:
-    """Node ids, one a line, each of them there once."""
+def _read_ids(path: Path) -> Ids:
+    """Read node ids, one per line; InputError if one occurs twice."""
     ids, n = TokenIds(), 0
     with opened(path, False) as stream:
-        for chunk in whole_lines(stream, str(path), CHUNK_BYTES):
+        for chunk in read_chunks(stream, str(path), CHUNK_BYTES):
             text = chunk.text.replace(b"\r\n", b"\n")
             data = np.frombuffer(text, np.uint8)
             ends = np.flatnonzero(data == NEWLINE).astype(np.int32)
@@ -381,26 +383,26 @@ def read_ids(path: Path) -> Ids:
 # -- Parquet -----------------------------------------------------------------------------------
 
 
-def read_parquet(path: Path) -> StoredWalks:
-    """Lists of ids, some walks at a time."""
-    _, parquet = arrow("reading a .parquet file")
-    name, ids, gathered = str(path), TokenIds(), Gathered()
+def _read_parquet(path: Path) -> StoredWalks:
+    """Read lists of ids, some walks at a time."""
+    _, parquet = import_arrow("reading a .parquet file")
+    name, ids, gathered = str(path), TokenIds(), _WalkCollector()
     with opened(path, False) as stream:
         with expecting("a Parquet file", name):
             file = parquet.ParquetFile(stream)
         with naming(name):
-            kind = kind_of_ids(file.schema_arrow)
-        for lengths, nodes in batches(file, kind, name):
+            kind = _id_type(file.schema_arrow)
+        for lengths, nodes in _read_batches(file, kind, name):
             ends = np.cumsum(lengths)
             with naming(name):
-                check_batch(lengths, nodes, ends, gathered.begins.size - 1)
-            gathered.add(ids.number(tokens_of(nodes)), ends)
+                _check_batch(lengths, nodes, ends, gathered.begins.size - 1)
+            gathered.add(ids.number(_tokens_of(nodes)), ends)
     with naming(name):
         return gathered.walks(ids.ids())
 
 
-def kind_of_ids(schema: Any) -> str:
-    """Whether the ids of walks are read as "int64" or as "string"."""
+def _id_type(schema: Any) -> str:
+    """Return the type to which ids are converted: "int64" or "string"."""
     from pyarrow import types
 
     if schema.names.count("walk") != 1:
@@ -420,31 +422,31 @@ def kind_of_ids(schema: Any) -> str:
     raise InputError(f'expected a column "walk" of lists of integers or strings, found {column}')
 
 
-def batches(file: Any, kind: str, name: str) -> Iterator[tuple[NDArray[np.int64], Any]]:
-    """Yield, for some walks at a time, how many nodes each has, and all their nodes' ids."""
+def _read_batches(file: Any, kind: str, name: str) -> Iterator[tuple[NDArray[np.int64], Any]]:
+    """Yield, for some walks at a time, how many nodes each has, and the ids of all nodes."""
     from pyarrow import compute
 
     with expecting("a Parquet file of walks", name):
-        for batch in file.iter_batches(BATCH_WALKS, columns=["walk"]):
+        for batch in file.iter_batches(_BATCH_WALKS, columns=["walk"]):
             walks = batch.column(0)
             lengths = compute.list_value_length(walks).fill_null(0)
             nodes = walks.flatten().cast(kind)
-            nodes.validate(full=True)  # files of others may call "string" what is not UTF-8
+            nodes.validate(full=True)  # other programs may write strings that are not UTF-8
             yield lengths.to_numpy().astype(np.int64), nodes
 
 
-def check_batch(
+def _check_batch(
     lengths: NDArray[np.int64], nodes: Any, ends: NDArray[np.int64], first: int
 ) -> None:
-    """Refuse empty walks and missing ids; the first of these walks has the number `first`."""
-    check_lengths(lengths, first)
+    """Raise InputError for empty walks and missing ids; walks are numbered from `first`."""
+    _check_lengths(lengths, first)
     if nodes.null_count:
         walk = first + np.searchsorted(ends, nodes.is_null().index(True).as_py(), side="right")
         raise InputError(f"walk {walk:,} (counted from 0) holds a null, expected node ids")
 
 
-def tokens_of(nodes: Any) -> Tokens:
-    """An Arrow array of integers or strings as it is numbered."""
+def _tokens_of(nodes: Any) -> Tokens:
+    """Return an Arrow array of integers or strings as tokens."""
     if str(nodes.type) == "int64":
         values = nodes.to_numpy(zero_copy_only=False, writable=True)
         return Tokens(np.empty(0, np.uint8), np.empty((0, 2), np.int32), values, None)
@@ -452,15 +454,15 @@ def tokens_of(nodes: Any) -> Tokens:
     bounds = np.frombuffer(offsets, np.int32)[nodes.offset : nodes.offset + len(nodes) + 1]
     places = np.column_stack([bounds[:-1], bounds[1:]])
     data = np.frombuffer(letters or b"", np.uint8)
-    data.flags.writeable = False  # as text from files is: so numba compiles its kernels once
+    data.flags.writeable = False  # like text from files, so that numba compiles kernels once
     return Tokens(data, places, None, token_hashes(data, places))
 
 
 # -- which reader for which suffix -------------------------------------------------------------
 
-READERS: dict[str, Callable[[Path], StoredWalks]] = {
-    ".txt": read_text,
-    ".txt.gz": partial(read_text, compressed=True),
-    ".npy": read_npy,
-    ".parquet": read_parquet,
+_READERS: dict[str, Callable[[Path], StoredWalks]] = {
+    ".txt": _read_text,
+    ".txt.gz": partial(_read_text, compressed=True),
+    ".npy": _read_npy,
+    ".parquet": _read_parquet,
 }

@@ -1,4 +1,4 @@
-"""Walks in files: written block by block, and whole or not at all."""
+"""Writes walks to files, block by block and atomically: `write_walks`."""
 
 from __future__ import annotations
 
@@ -8,72 +8,74 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from .._util.compiled import compiled
 from .._util.errors import InputError
 from .._util.ids import Ids
-from .id_texts import Words, encoded, texts_of
+from .id_texts import EncodedIds, encode_texts, ids_as_text
 from .writing import (
-    arrow,
     both_whole,
     check_target,
-    compressed,
+    gzip_writer,
+    import_arrow,
     known_suffix,
+    resolve_target,
     whole,
 )
 
-TEXT_BYTES = 16 << 20  # what is made ready to write at a time
-BREAKS = {"\t", "\n", "\r"}
-WRITING_PARQUET = "writing a .parquet file"
+_TEXT_BYTES = 16 << 20  # what is made ready to write at a time
+_BREAKS = {"\t", "\n", "\r"}
+_WRITING_PARQUET = "writing a .parquet file"
+_WRITTEN_TO = "walks are written to"
 
-Walks = NDArray[np.int32]
+_Walks = NDArray[np.int32]
 
 
 @runtime_checkable
-class WalkSource(Protocol):
-    """What makes walks as they are written: a WalkSampler."""
+class _WalkSource(Protocol):
+    """The part of a WalkSampler that is needed here: it makes the walks as they are written."""
 
     graph: Any
     length: int
 
     @property
     def n_walks(self) -> int:
-        """Number of walks in all."""
+        """Number of walks."""
 
-    def __iter__(self) -> Iterator[Walks]: ...
+    def __iter__(self) -> Iterator[_Walks]: ...
 
 
-def write_walks(path: str | os.PathLike[str], sampler: WalkSource) -> int:
-    """Write the walks of a sampler to a file, in the format that its suffix names.
+def write_walks(path: str | os.PathLike[str], sampler: _WalkSource) -> int:
+    """Write the walks of a sampler to a file, in the format that the file's suffix names.
 
     ============  ==============================================================================
-    .txt .txt.gz  a walk a line, its node ids separated by tabs
-    .npy          an int32 matrix of row numbers, -1 after a walk's end; beside it, NAME.ids.txt
-                  holds the node ids, one a line, in row order
+    .txt .txt.gz  one walk per line, its node ids separated by tabs
+    .npy          an int32 matrix of row numbers, -1 after a walk's end; next to it, NAME.ids.txt
+                  holds the node ids, one per line, in row order
     .parquet      a column "walk" of lists of node ids; needs pyarrow
     ============  ==============================================================================
 
-    One block of walks is in memory at a time. The file appears when it is complete: after an
-    error or an interrupt an older file of this name is as it was.
+    Only one block of walks is in memory at a time. The file is written atomically: after an error
+    or an interrupt, an older file of this name is unchanged.
 
     Parameters
     ----------
     path : path
         The file to write; its folder must exist.
     sampler : WalkSampler
-        The walks.
+        Makes the walks.
 
     Returns
     -------
     int
-        Steps written: nodes after the starts.
+        Number of steps written: all nodes but the first of each walk.
 
     Raises
     ------
     InputError
-        Before any walk is made, if the suffix is unknown, the folder cannot be written to, or a
-        node id does not fit the format.
+        If the suffix is unknown, the folder cannot be written to, or a node id does not fit the
+        format; this is checked before any walk is made.
 
     Examples
     --------
@@ -86,45 +88,51 @@ def write_walks(path: str | os.PathLike[str], sampler: WalkSource) -> int:
     ...     print(steps, file.read_text().splitlines())
     4 ['ann\\tbob\\tann', 'bob\\tann\\tbob']
     """
-    if not isinstance(sampler, WalkSource):
+    if not isinstance(sampler, _WalkSource):
         raise InputError(
             "write_walks(path, sampler) takes a WalkSampler, which makes the walks as they are "
             f"written, not {type(sampler).__name__}"
         )
-    target, write = check_output(path)
-    blocks = Counted(sampler)
-    write(target, sampler, blocks)
+    write = _WRITERS[known_suffix(Path(path), _WRITERS, _WRITTEN_TO)]
+    blocks = _CountedBlocks(sampler)
+    write(resolve_target(path), sampler, blocks)
     return blocks.steps
 
 
-def check_output(path: str | os.PathLike[str]) -> tuple[Path, Writer]:
-    """Where walks go and who writes them there; InputError if that cannot work."""
+def check_walks_path(path: str | os.PathLike[str]) -> Path:
+    """Return where walks will be written, links followed; InputError if that cannot work.
+
+    The suffix must be known and the folder writable, which is tried out.
+    """
     path = Path(path)
-    suffix = known_suffix(path, WRITERS, "walks are written to")
+    suffix = known_suffix(path, _WRITERS, _WRITTEN_TO)
     if suffix == ".parquet":
-        arrow(WRITING_PARQUET)
-    return check_target(path), WRITERS[suffix]
+        import_arrow(_WRITING_PARQUET)
+    target = check_target(path)
+    if suffix == ".npy":
+        resolve_target(walk_ids_path(target))
+    return target
 
 
-class Counted:
-    """Blocks of a sampler, their steps counted as they pass."""
+class _CountedBlocks:
+    """Iterates over the blocks of a sampler and counts their steps."""
 
-    def __init__(self, sampler: WalkSource) -> None:
+    def __init__(self, sampler: _WalkSource) -> None:
         """Begin at 0 steps."""
         self.steps = 0
         self._sampler = sampler
 
-    def __iter__(self) -> Iterator[Walks]:
+    def __iter__(self) -> Iterator[_Walks]:
         """Yield the sampler's blocks."""
         for block in self._sampler:
             self.steps += int(np.count_nonzero(block >= 0)) - len(block)
             yield block
 
 
-def parts(blocks: Counted, bytes_per_node: int) -> Iterator[Walks]:
-    """Blocks cut so that a part, at so many bytes a node, stays within TEXT_BYTES."""
+def _parts(blocks: _CountedBlocks, bytes_per_node: int) -> Iterator[_Walks]:
+    """Yield blocks in parts that take at most _TEXT_BYTES, at `bytes_per_node`."""
     for block in blocks:
-        rows = max(1, TEXT_BYTES // (block.shape[1] * bytes_per_node))
+        rows = max(1, _TEXT_BYTES // (block.shape[1] * bytes_per_node))
         for first in range(0, len(block), rows):
             yield block[first : first + rows]
 
@@ -132,21 +140,21 @@ def parts(blocks: Counted, bytes_per_node: int) -> Iterator[Walks]:
 # -- text --------------------------------------------------------------------------------------
 
 
-def words_of(ids: Ids, path: Path) -> Words:
-    """Node ids as UTF-8; InputError if a line of text could not be taken apart again."""
-    texts = texts_of(ids, path)
+def _encode_ids(ids: Ids, path: Path) -> EncodedIds:
+    """Return node ids in UTF-8; InputError if an id holds what separates ids or lines."""
+    texts = ids_as_text(ids, path)
     for text in texts if ids.dtype == object else ():
-        for letter in BREAKS & set(text):
+        for letter in _BREAKS & set(text):
             raise InputError(
                 f"{path}: the node id {text!r} holds {letter!r}, which separates ids or lines in "
                 "text: write to a .parquet file instead"
             )
-    return Words.of(encoded(texts, path))
+    return EncodedIds.of(encode_texts(texts, path))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _spell(walks, letters, begins, out):  # type: ignore[no-untyped-def]
-    """Put walks into `out` as lines of tab-separated ids; returns the bytes used. O(1) a byte."""
+    """Write walks to `out` as lines of tab-separated ids; return the number of bytes written."""
     at = 0
     for walk in walks:
         for node in walk:
@@ -161,9 +169,9 @@ def _spell(walks, letters, begins, out):  # type: ignore[no-untyped-def]
     return at
 
 
-def _write_lines(stream: Any, words: Words, blocks: Counted) -> None:
+def _write_lines(stream: Any, words: EncodedIds, blocks: _CountedBlocks) -> None:
     room = np.empty(0, np.uint8)
-    for walks in parts(blocks, words.longest + 1):
+    for walks in _parts(blocks, words.longest + 1):
         needed = walks.size * (words.longest + 1)
         if room.size < needed:
             room = np.empty(needed, np.uint8)
@@ -171,32 +179,32 @@ def _write_lines(stream: Any, words: Words, blocks: Counted) -> None:
         stream.write(room[:used].data)
 
 
-def write_text(path: Path, sampler: WalkSource, blocks: Counted) -> None:
-    """A walk a line."""
-    words = words_of(sampler.graph.ids, path)
+def _write_text(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
+    """Write one walk per line."""
+    words = _encode_ids(sampler.graph.ids, path)
     with whole(path) as stream:
         _write_lines(stream, words, blocks)
 
 
-def write_gzip(path: Path, sampler: WalkSource, blocks: Counted) -> None:
-    """A walk a line, compressed."""
-    words = words_of(sampler.graph.ids, path)
-    with whole(path) as stream, compressed(stream) as packed:
+def _write_gzip(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
+    """Write one walk per line, compressed."""
+    words = _encode_ids(sampler.graph.ids, path)
+    with whole(path) as stream, gzip_writer(stream) as packed:
         _write_lines(packed, words, blocks)
 
 
 # -- NumPy and Parquet -------------------------------------------------------------------------
 
 
-def ids_file_of(path: Path) -> Path:
-    """The file of node ids beside a .npy file of walks, links followed."""
+def walk_ids_path(path: Path) -> Path:
+    """Return the path of the node ids next to a .npy file of walks, links followed."""
     return Path(os.path.realpath(path)).with_suffix(".ids.txt")
 
 
-def write_npy(path: Path, sampler: WalkSource, blocks: Counted) -> None:
+def _write_npy(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
     """Row numbers as numpy.load reads them (also with mmap_mode), and the ids beside them."""
-    ids_path = check_target(ids_file_of(path))
-    words = words_of(sampler.graph.ids, ids_path)
+    ids_path = resolve_target(walk_ids_path(path))
+    words = _encode_ids(sampler.graph.ids, ids_path)
     rows = np.arange(sampler.graph.n_nodes, dtype=np.int32)[:, None]
     header = {
         "descr": np.lib.format.dtype_to_descr(np.dtype("<i4")),
@@ -210,24 +218,24 @@ def write_npy(path: Path, sampler: WalkSource, blocks: Counted) -> None:
             stream.write(np.ascontiguousarray(block, "<i4").data)
 
 
-def _lines(walks: Any, words: Words) -> Any:
+def _lines(walks: Any, words: EncodedIds) -> Any:
     room = np.empty(words.letters.size + walks.size, np.uint8)
     return room[: _spell(walks, words.letters, words.begins, room)].data
 
 
-def write_parquet(path: Path, sampler: WalkSource, blocks: Counted) -> None:
-    """Lists of ids, one row group for each part."""
-    pyarrow, parquet = arrow(WRITING_PARQUET)
+def _write_parquet(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
+    """Write lists of ids, one row group for each part."""
+    pyarrow, parquet = import_arrow(_WRITING_PARQUET)
     ids = sampler.graph.ids
     if ids.dtype == object:
-        words = texts_of(ids, path)
-        encoded(words, path, "strict")
+        words = ids_as_text(ids, path)
+        encode_texts(words, path, "strict")
         names, width = pyarrow.array(words, pyarrow.string()), max(map(len, words), default=0) + 4
     else:
         names, width = pyarrow.array(ids), 8
     schema = pyarrow.schema([("walk", pyarrow.list_(names.type))])
     with whole(path) as stream, parquet.ParquetWriter(stream, schema) as writer:
-        for walks in parts(blocks, width):
+        for walks in _parts(blocks, width):
             present = walks >= 0
             ends = np.zeros(len(walks) + 1, np.int32)
             np.cumsum(present.sum(axis=1), out=ends[1:])
@@ -238,10 +246,10 @@ def write_parquet(path: Path, sampler: WalkSource, blocks: Counted) -> None:
 
 # -- which writer for which suffix -------------------------------------------------------------
 
-Writer = Callable[[Path, WalkSource, Counted], None]
-WRITERS: dict[str, Writer] = {
-    ".txt": write_text,
-    ".txt.gz": write_gzip,
-    ".npy": write_npy,
-    ".parquet": write_parquet,
+_Writer = Callable[[Path, _WalkSource, _CountedBlocks], None]
+_WRITERS: dict[str, _Writer] = {
+    ".txt": _write_text,
+    ".txt.gz": _write_gzip,
+    ".npy": _write_npy,
+    ".parquet": _write_parquet,
 }

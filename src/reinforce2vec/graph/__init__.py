@@ -1,6 +1,7 @@
-"""The graph: adjacency arrays with the users' node ids, how it is made, what is computed on it.
+"""The graph: adjacency arrays (CSR) with the users' node ids.
 
-Reading, generators, communities, matrices, growing. It imports `_util` and `files`.
+Reading a file (`reading`), generators, communities, matrices, adding edges (`growing`), and the
+fingerprint that identifies a graph in files. This package imports `_util` and `files`.
 """
 
 from .communities import find_communities

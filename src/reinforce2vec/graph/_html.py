@@ -1,4 +1,4 @@
-"""What notebooks show of a graph or a data set."""
+"""HTML of a graph or a data set, which Jupyter notebooks display."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.html import Markup, drawing, first_names, html_table
+from .._util.html import Markup, drawing, first_ids, html_table
 from .._util.progress import counted, readable_bytes
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ _BAR, _HEIGHT = 10, 32  # pixels of a histogram
 
 
 def graph_html(graph: Graph) -> str:
-    """A graph: how large, how linked, and how evenly."""
+    """Return a table of a graph's size, connectivity and degrees."""
     return html_table([], _graph_facts(graph), "Graph")
 
 
 def _graph_facts(graph: Graph) -> list[tuple[str, str]]:
-    """What there is to know about a graph at first sight; a pass over its degrees."""
+    """Return the rows of the table; one pass over the degrees."""
     counts = np.bincount(graph.degrees, minlength=1)
     arrows = "directed" if graph.directed else "undirected"
     facts = [
@@ -43,12 +43,12 @@ def _graph_facts(graph: Graph) -> list[tuple[str, str]]:
         text = f"mean {mean:.4g}, median {median:.4g}, largest {largest:,}<br>"
         name = "out-degrees" if graph.directed else "degrees"
         facts.append((name, Markup(text + _histogram(counts))))
-        facts.append(("ids", first_names(graph.ids)))
+        facts.append(("ids", first_ids(graph.ids)))
     return facts
 
 
 def _histogram(counts: NDArray[np.int64]) -> Markup:
-    """Bars of how many nodes have a degree of 0, 1, 2 to 3, 4 to 7 and so on; log scales."""
+    """Draw how many nodes have a degree of 0, 1, 2 to 3, 4 to 7 and so on; log scales."""
     begins = [0, *(1 << power for power in range(max(len(counts) - 1, 0).bit_length()))]
     sums = np.add.reduceat(counts, begins)
     ends = [*begins[1:], len(counts)]
@@ -65,7 +65,7 @@ def _histogram(counts: NDArray[np.int64]) -> Markup:
 
 
 def dataset_html(dataset: Dataset) -> str:
-    """A data set: its graph, and how many nodes are in how many classes."""
+    """Return a table of a data set: its graph, and the sizes of its classes."""
     facts = _graph_facts(dataset.graph)
     if dataset.labels is not None:
         sizes = np.asarray(dataset.labels.sum(axis=0)).ravel()

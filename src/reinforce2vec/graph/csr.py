@@ -1,25 +1,26 @@
-"""Numba kernels that turn numbered edges into a sorted adjacency, and weights into draws.
+"""Numba kernels that build a sorted adjacency (CSR) of numbered edges, and alias tables of weights.
 
-Rows and columns are 32-bit node numbers, offsets are 64-bit. `weights` may be None: numba then
-compiles a version without them.
+Nodes are 32-bit numbers, offsets are 64-bit. `weights` may be None: numba then compiles a version
+without them.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-RUN = 32  # as many arcs are sorted by insertion
+from .._util.compiled import compiled
+
+_RUN = 32  # arcs to sort by insertion
 
 
 # -- edges to rows -----------------------------------------------------------------------------
-# One random pass writes every arc into its row; rows are then sorted where they stand, which
-# stays in the cache, and parallel arcs close up in place: no second copy of the arcs.
+# One pass in random order writes every arc into its row. Rows are then sorted and parallel arcs
+# merged in place, which stays in the cache and needs no second copy of the arcs.
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def row_offsets(ends, n, mirror, keep_loops):
-    """Where each node's arcs will begin, and how many edges are self-loops.
+    """Return where each node's arcs will begin, and how many edges are self-loops.
 
     `ends` (m, 2) holds each edge's source and target. With `mirror` every edge counts in both
     directions (a self-loop once).
@@ -42,9 +43,9 @@ def row_offsets(ends, n, mirror, keep_loops):
     return indptr, loops
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_rows(ends, edge_weights, mirror, keep_loops, place, indices, weights):
-    """Write each arc to the next free place of its row; `place` begins as the rows' offsets."""
+    """Write each arc to the next free place of its row; `place` starts as the rows' offsets."""
     for i in range(len(ends)):
         s, t = np.uint32(ends[i, 0]), np.uint32(ends[i, 1])
         if s == t and not keep_loops:
@@ -62,9 +63,9 @@ def fill_rows(ends, edge_weights, mirror, keep_loops, place, indices, weights):
                 weights[at] = edge_weights[i]
 
 
-@njit(cache=True, nogil=True)
-def sort_run(indices, weights, begin, end):
-    """Sort a few arcs by insertion, equal ones staying in order."""
+@compiled
+def _sort_run(indices, weights, begin, end):
+    """Sort a few arcs by insertion; equal ones stay in order."""
     for i in range(begin + 1, end):
         index = indices[i]
         weight = 0.0 if weights is None else weights[i]
@@ -79,9 +80,9 @@ def sort_run(indices, weights, begin, end):
             weights[j] = weight
 
 
-@njit(cache=True, nogil=True)
-def merge_runs(indices, weights, begin, middle, end, left, left_weights):
-    """Merge two sorted neighbours, equal arcs staying in order; `left` is room for the first."""
+@compiled
+def _merge_runs(indices, weights, begin, middle, end, left, left_weights):
+    """Merge two adjacent sorted runs; equal arcs stay in order. `left` is room for the first."""
     size = middle - begin
     for i in range(size):
         left[i] = indices[begin + i]
@@ -102,11 +103,11 @@ def merge_runs(indices, weights, begin, middle, end, left, left_weights):
         k += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sort_rows(indptr, indices, weights, first, last):
     """Sort the rows from `first` to before `last` by a stable merge sort.
 
-    Stable, so that the weights of parallel edges are added in one order in both their rows.
+    Stable, so that the weights of parallel edges are added in the same order in both their rows.
     """
     widest = 0
     for v in range(first, last):
@@ -115,21 +116,21 @@ def sort_rows(indptr, indices, weights, first, last):
     left_weights = None if weights is None else np.empty(widest, np.float64)
     for v in range(first, last):
         begin, end = indptr[v], indptr[v + 1]
-        for run in range(begin, end, RUN):
-            sort_run(indices, weights, run, min(run + RUN, end))
-        width = RUN
+        for run in range(begin, end, _RUN):
+            _sort_run(indices, weights, run, min(run + _RUN, end))
+        width = _RUN
         while width < end - begin:
             for at in range(begin, end - width, 2 * width):
                 stop = min(at + 2 * width, end)
-                merge_runs(indices, weights, at, at + width, stop, left, left_weights)
+                _merge_runs(indices, weights, at, at + width, stop, left, left_weights)
             width *= 2
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def merge_parallel(indptr, indices, weights):
-    """Make one arc of equal neighbours in a row, adding their weights; returns how many are left.
+    """Merge arcs to the same neighbour, adding their weights; return how many arcs are left.
 
-    Works in place: the rows close up towards the front.
+    Works in place: the rows move towards the front.
     """
     kept = 0
     begin = indptr[0]
@@ -151,12 +152,13 @@ def merge_parallel(indptr, indices, weights):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_components(indptr, indices, mirrored):
-    """How many parts hang together, directions aside; `mirrored`: every arc has its counterpart.
+    """Return the number of connected components; directions are ignored.
 
-    A forest in which every node points to an earlier one of its part, or to itself if it is the
-    first; paths are halved on the way. 4 bytes a node, almost linear time.
+    `mirrored`: every arc has its counterpart. Union-find: every node points to an earlier node of
+    its component, or to itself if it is the first; paths are halved on the way. 4 bytes per node,
+    almost linear time.
     """
     parts = indptr.size - 1
     towards = np.arange(parts).astype(np.int32)
@@ -167,7 +169,7 @@ def count_components(indptr, indices, mirrored):
         for i in range(indptr[v], indptr[v + 1]):
             other = indices[i]
             if mirrored and other > v:
-                break  # and so are all that follow; they will find v
+                break  # so are all that follow, and they will meet v
             while towards[other] != other:
                 towards[other] = towards[towards[other]]
                 other = towards[other]
@@ -179,16 +181,16 @@ def count_components(indptr, indices, mirrored):
     return parts
 
 
-# -- weights to draws -----------------------------------------------------------------------------
+# -- draws by weight -----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def alias_tables(indptr, weights):
-    """Walker's alias tables, one per row, for draws by weight in constant time.
+    """Return Walker's alias tables, one per row, for draws by weight in constant time.
 
     A draw picks a cell of the row uniformly and keeps it if a second uniform number in [0, 1) is
     below `threshold`, else takes the cell `alias` (numbered from the row's start). Linear time,
-    12 bytes an arc. Also returns each row's sum of weights and largest weight.
+    12 bytes per arc. Also returns each row's sum of weights and largest weight.
     """
     n = indptr.size - 1
     threshold = np.empty(weights.size, np.float64)
@@ -224,7 +226,7 @@ def alias_tables(indptr, weights):
                 n_large -= 1
                 small[n_small] = rich
                 n_small += 1
-        for i in range(n_small):  # what rounding left over fills its own cell
+        for i in range(n_small):  # left over by rounding: such a cell is always kept
             threshold[start + small[i]] = 1.0
         for i in range(n_large):
             threshold[start + large[i]] = 1.0

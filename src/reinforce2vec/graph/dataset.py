@@ -1,4 +1,4 @@
-"""Dataset: a graph and what is known about its nodes."""
+"""Dataset: a graph and the labels of its nodes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ Labels = NDArray[np.bool_]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Dataset:
-    """A graph and what is known about its nodes.
+    """A graph, the labels of its nodes, and where it comes from.
 
     Attributes
     ----------
     name : str
-        What :func:`load_dataset` knows it by.
+        The name that :func:`load_dataset` takes.
     graph : Graph
         The graph.
     labels : bool array (n_nodes, classes) or None
-        Which classes each node is in, rows in the order of `graph.ids`; None if there are none.
+        Which classes each node is in, rows in the order of `graph.ids`; None if there are no
+        labels.
     description : str
-        What it is, and what was left out of the published files.
+        What the nodes and edges are, and what was left out of the published files.
     citation : str
-        Whom to cite for it.
+        The publication to cite.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Graphs that need no file."""
+"""Generators of graphs: a small real one, and random ones of any size."""
 
 from __future__ import annotations
 
@@ -42,7 +42,13 @@ _KARATE = {
 
 
 def karate_club() -> Graph:
-    """Zachary's karate club: 34 members, 78 friendships.
+    """Return Zachary's karate club: 34 members, 78 friendships.
+
+    Node ids are the members' numbers, 1 to 34.
+
+    Returns
+    -------
+    Graph
 
     Examples
     --------
@@ -62,21 +68,25 @@ def rmat(
     directed: bool = False,
     seed: int = 0,
 ) -> Graph:
-    """A random graph with the skewed degrees of real networks (R-MAT, as in Graph500).
+    """Return a random graph with the skewed degrees of real networks (R-MAT, as in Graph500).
 
     Parameters
     ----------
     scale : int
         The graph has 2**scale nodes, some of them isolated.
     edge_factor : int, default 16
-        Edges drawn for each node; parallel ones are merged and self-loops dropped.
+        Number of edges drawn per node; parallel edges are merged and self-loops dropped.
     probabilities : three floats
-        Chances that an edge falls in the upper left, upper right and lower left quarter of the
-        adjacency matrix, at every level of its recursive division.
+        Probabilities that an edge falls into the upper left, upper right and lower left quarter of
+        the adjacency matrix, at every level of its recursive division.
     directed : bool, default False
         Whether edges have a direction.
     seed : int, default 0
-        One seed, one graph.
+        Seed of the random numbers: one seed, one graph.
+
+    Returns
+    -------
+    Graph
 
     Examples
     --------
@@ -93,7 +103,7 @@ def rmat(
         ends *= 2
         ends[:, 0] += quarter >= upper_right
         ends[:, 1] += ((quarter >= upper_left) & (quarter < upper_right)) | (quarter >= lower_left)
-    ends = rng.permutation(n).astype(np.int32)[ends]  # so that numbers say nothing about degrees
+    ends = rng.permutation(n).astype(np.int32)[ends]  # so that numbers do not reveal degrees
     return Graph.from_numbered(ends, None, np.arange(n, dtype=np.int64), directed=directed)
 
 
@@ -106,33 +116,35 @@ def planted_groups(
     exponent: float = 2.5,
     seed: int = 0,
 ) -> Dataset:
-    """A random graph of groups that keep to themselves, and which node is in which.
+    """Return a random graph with known communities, and the group of each node as labels.
 
-    A degree-corrected block model: nodes have popularities that follow a power law, and an edge
-    joins two nodes of a group, or of different groups, as readily as their popularities say.
-    There are no self-loops and no parallel edges; nodes of small popularity may have no edge.
+    The degree-corrected stochastic block model: the popularities of nodes follow a power law, and
+    an edge joins two nodes, of one group or of different groups, with a probability proportional
+    to the product of their popularities. There are no self-loops and no parallel edges; nodes of
+    low popularity may have no edge.
 
     Parameters
     ----------
     n_nodes : int, default 1000
-        Nodes, numbered from 0; numbers say nothing about groups.
+        Number of nodes. Their ids are 0, 1, ..., in an order that does not depend on the groups.
     n_groups : int, default 5
-        Groups, of equal size as far as possible.
+        Number of groups, of equal size as far as possible.
     degree : float, default 20
-        How many neighbours a node has on average.
+        Mean number of neighbours of a node.
     mixing : float, default 0.2
-        Share of the edges that lead out of their group. 0: no group knows of another;
-        1 - 1 / n_groups: edges say nothing about groups.
+        Share of the edges that join different groups. With 0 the groups are not connected; with
+        1 - 1 / n_groups edges do not depend on the groups.
     exponent : float, default 2.5
-        Of the power law of degrees, above 2: the smaller, the more of all edges a few nodes have.
-        Popularities are capped, so that no node is linked to all of its group.
+        Exponent of the power law of degrees, above 2: the smaller it is, the larger the share of
+        edges that a few nodes have. Popularities are capped, so that no node is linked to all of
+        its group.
     seed : int, default 0
-        One seed, one graph.
+        Seed of the random numbers: one seed, one graph.
 
     Returns
     -------
     Dataset
-        Its `labels` have one column for each group.
+        The graph; `labels` have one column for each group.
 
     Examples
     --------
@@ -151,7 +163,7 @@ def planted_groups(
     if n_groups == 1 and mixing > 0:
         raise InputError("a single group has no other to mix with: pass mixing=0, or more groups")
     rng = np.random.default_rng(check_count("seed", seed, 0))
-    # Nodes are numbered group by group here, and get their own numbers at the end.
+    # Nodes are numbered group by group here, and get their final numbers at the end.
     group = np.arange(n_nodes) * n_groups // n_nodes
     popularity = rng.random(n_nodes) ** (-1 / (exponent - 1))
     popularity /= popularity.mean()
@@ -176,7 +188,7 @@ def _distinct_edges(
     wanted: int,
     within: bool,
 ) -> NDArray[np.int64]:
-    """Different edges within groups, or between them, drawn by the popularity of their ends."""
+    """Draw distinct edges within groups, or between them, by the popularity of their ends."""
     n_nodes, n_groups = len(group), int(group[-1]) + 1
     inner = int(sum(size * (size - 1) // 2 for size in np.bincount(group).tolist()))
     pairs = inner if within else n_nodes * (n_nodes - 1) // 2 - inner
@@ -190,7 +202,7 @@ def _distinct_edges(
     edges = np.empty(0, np.int64)  # smaller end * n_nodes + larger end, in the order drawn
     while len(edges) < wanted:
         missing = wanted - len(edges)
-        count = missing + missing // 4 + 16  # some will be there already
+        count = missing + missing // 4 + 16  # some will be duplicates
         first = np.searchsorted(reach, rng.random(count) * n_groups).clip(max=n_nodes - 1)
         if within:
             point = group[first] + rng.random(count)

@@ -1,4 +1,4 @@
-"""Graph: a sorted adjacency with the users' own node ids, immutable."""
+"""Graph: an immutable sorted adjacency (CSR) with the users' own node ids."""
 
 from __future__ import annotations
 
@@ -16,38 +16,40 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.ids import Ids, Lookup
 from .._util.progress import counted, readable_bytes
-from ..files.converters import Wishes, edges_from, kind
+from ..files.converters import EdgeOptions, edges_from, type_name
 from ..files.edges import Edges, checked_weights, number_pairs
-from ..files.readers import read_edges
+from ..files.graph_readers import read_edges
+from ..files.opening import naming
 from . import csr
 from ._html import graph_html
 
-SMALLEST_SHARE = 1e-150  # of the largest weight that a weight may be
+_SMALLEST_SHARE = 1e-150  # the smallest weight allowed, as a share of the largest
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Graph:
-    """A graph that does not change: who is linked to whom, and how strongly.
+    """An immutable graph: nodes with ids of any kind, and edges that may have weights.
 
-    Make one with :meth:`from_edges`, :meth:`from_any` or :func:`reinforce2vec.read_graph`. Nodes
-    are numbered in the order in which the input names them; `ids` keeps the input's names.
+    Create one with :meth:`from_edges`, :meth:`from_any` or :func:`reinforce2vec.read_graph`. Nodes
+    are numbered in the order in which the input names them; `ids` maps these row numbers back to
+    the ids of the input. The adjacency is stored in compressed sparse rows (CSR).
 
     Attributes
     ----------
-    indptr : int64 array (n_nodes + 1)
-        Where the neighbours of each node begin and end in `indices`.
+    indptr : int64 array (n_nodes + 1,)
+        The neighbours of the node in row i are `indices[indptr[i]:indptr[i + 1]]`.
     indices : int32 array
-        The neighbours, node after node, each node's in ascending order. An undirected edge
-        stands in both its nodes' lists.
+        Row numbers of the neighbours, node after node, each node's in ascending order. An
+        undirected edge occurs twice, once at each of its nodes.
     weights : float64 array or None
-        One positive weight for each entry of `indices`; None if the graph is not weighted. A walk
-        follows an edge of weight 2 twice as readily as one of weight 1.
-    ids : int64 or object array
-        The nodes' names, in input order.
+        One positive weight for each entry of `indices`; None if the graph is unweighted. A walk
+        follows an edge of weight 2 twice as often as one of weight 1.
+    ids : int64 or object array (n_nodes,)
+        The node ids, in row order.
     directed : bool
-        Walks on a directed graph follow edges from source to target only.
+        Whether edges have a direction. Walks follow them from source to target only.
     dropped_self_loops : int
-        How many edges from a node to itself were left out.
+        Number of edges from a node to itself that were left out.
 
     Examples
     --------
@@ -76,9 +78,9 @@ class Graph:
         self.__post_init__()
 
     def __deepcopy__(self, memo: Any) -> Graph:
-        return self  # it does not change
+        return self  # it is immutable
 
-    # -- making one ----------------------------------------------------------------------------
+    # -- creating graphs -----------------------------------------------------------------------
 
     @classmethod
     def from_edges(
@@ -90,22 +92,33 @@ class Graph:
         directed: bool = False,
         self_loops: bool = False,
     ) -> Graph:
-        """Make a graph from edges given as pairs of node ids.
+        """Create a graph from edges given as pairs of node ids.
 
         Parameters
         ----------
-        edges : iterable of pairs, or array (m, 2)
-            Ids may be anything hashable. Triples are taken as (source, target, weight).
+        edges : iterable of pairs or triples, or array (m, 2)
+            The edges. Node ids may be anything hashable. Triples are (source, target, weight).
         weights : sequence of float, optional
             One positive, finite weight for each edge. Parallel edges are merged and their weights
-            added; without weights an edge given twice is one edge.
-        nodes : iterable, optional
-            Ids that come first, in this order, whether an edge names them or not: the way to keep
-            isolated nodes.
+            added; without weights, an edge that is given twice counts once.
+        nodes : iterable of node ids, optional
+            Nodes that come first, in this order, whether or not an edge names them. Use it to
+            include isolated nodes, or to choose the order of the rows.
         directed : bool, default False
-            Whether an edge leads from its first node to its second only.
+            Whether edges lead from their first node to their second only.
         self_loops : bool, default False
-            Keep edges from a node to itself. They are dropped, and counted, by default.
+            Whether to keep edges from a node to itself. By default they are dropped and counted in
+            `dropped_self_loops`.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        InputError
+            If an edge is not a pair of ids or a weight is not positive and finite; the message
+            says which.
 
         Examples
         --------
@@ -126,7 +139,7 @@ class Graph:
         directed: bool = False,
         self_loops: bool = False,
     ) -> Graph:
-        """Make a graph from an (m, 2) array of edges whose ends are row numbers into `ids`."""
+        """Create a graph from an (m, 2) array of edges that are row numbers into `ids`."""
         ends = np.ascontiguousarray(ends, np.int32)
         mirror, self_loops = not directed, bool(self_loops)
         if len(ids) >= 2**31:
@@ -147,7 +160,7 @@ class Graph:
         for arcs in (indices, merged):
             if arcs is not None:
                 arcs.resize(kept, refcheck=False)  # gives memory back without a copy
-        if merged is not None and kept and not merged.min() > merged.max() * SMALLEST_SHARE:
+        if merged is not None and kept and not merged.min() > merged.max() * _SMALLEST_SHARE:
             raise InputError(
                 f"edge weights span from {merged.min():g} to {merged.max():g}: more than 150 "
                 "orders of magnitude cannot be weighed against each other"
@@ -157,22 +170,35 @@ class Graph:
 
     @classmethod
     def from_any(cls, source: Any, *, directed: bool | None = None, **options: Any) -> Graph:
-        """Make a graph from whatever holds one.
+        """Create a graph from any supported object.
 
-        Takes networkx and igraph graphs, scipy sparse matrices, square arrays, pandas, polars and
-        pyarrow tables (columns source, target and perhaps weight), PyTorch Geometric `Data`,
-        edge lists as for :meth:`from_edges`, paths as for :func:`reinforce2vec.read_graph`, and
-        a Graph, or a Dataset's, which is returned as it is. None of those packages is needed
-        otherwise.
+        Accepts networkx and igraph graphs, scipy sparse matrices, square arrays (adjacency
+        matrices), pandas, polars and pyarrow tables (columns source, target and perhaps weight),
+        PyTorch Geometric `Data`, edges as for :meth:`from_edges`, and paths of files as for
+        :func:`reinforce2vec.read_graph`. A Graph, or the graph of a Dataset, is returned as it is.
+        None of these packages is required.
 
         Parameters
         ----------
         source : object
-            What holds the graph.
+            The object that holds the graph.
         directed : bool, optional
-            By default what the object itself says, and undirected where it says nothing.
+            Whether edges have a direction. By default as the object itself says, and undirected if
+            it does not say.
         **options
-            `weighted` (None: use weights where there are any) and `self_loops` (False).
+            `weighted`: True requires weights, False ignores them, None (the default) uses them if
+            there are any. `self_loops`: whether to keep edges from a node to itself, by default
+            False. Files also take the other options of :func:`reinforce2vec.read_graph`.
+
+        Returns
+        -------
+        Graph
+
+        Examples
+        --------
+        >>> import scipy.sparse
+        >>> Graph.from_any(scipy.sparse.csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
+        Graph(3 nodes, 2 edges, undirected, weighted, 1 component, 0 isolated, 104 bytes)
         """
         if isinstance(source, Graph):
             return source
@@ -181,20 +207,19 @@ class Graph:
             return held
         weighted, self_loops = options.pop("weighted", None), options.pop("self_loops", False)
         if isinstance(source, (str, os.PathLike)):
-            edges = read_edges(source, directed=directed, weighted=weighted, **options)
-        elif options:
+            options |= {"directed": directed, "weighted": weighted}
+            return graph_from_file(source, self_loops, **options)
+        if options:
             names = ", ".join(options)
-            raise InputError(f"{names}: only a file takes this, not a {kind(source)}")
-        else:
-            edges = edges_from(source, Wishes(directed, weighted))
-        return cls._from(edges, self_loops)
+            raise InputError(f"{names}: only a file takes this, not a {type_name(source)}")
+        return cls._from(edges_from(source, EdgeOptions(directed, weighted)), self_loops)
 
     @classmethod
     def _from(cls, edges: Edges, self_loops: bool) -> Graph:
         ends, weights, ids, directed = edges
         return cls.from_numbered(ends, weights, ids, directed=directed, self_loops=self_loops)
 
-    # -- what it holds -------------------------------------------------------------------------
+    # -- properties and look-ups ---------------------------------------------------------------
 
     @property
     def n_nodes(self) -> int:
@@ -221,7 +246,7 @@ class Graph:
 
     @cached_property
     def n_components(self) -> int:
-        """Number of connected components, directions aside."""
+        """Number of connected components; directions are ignored."""
         return int(csr.count_components(self.indptr, self.indices, not self.directed))
 
     @cached_property
@@ -234,7 +259,7 @@ class Graph:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the adjacency and the ids (of an object id, its reference) in bytes."""
+        """Bytes of the adjacency and the ids; an id that is an object counts as a reference."""
         arrays = (self.indptr, self.indices, self.weights, self.ids)
         return sum(array.nbytes for array in arrays if array is not None)
 
@@ -243,25 +268,25 @@ class Graph:
         return Lookup(self.ids, "the graph")
 
     def row(self, node: Hashable) -> int:
-        """Row number of a node id."""
+        """Return the row number of a node id; UnknownNode, a KeyError, if there is no such node."""
         return self._lookup.row(node)
 
     def rows(self, nodes: Iterable[Hashable]) -> NDArray[np.int32]:
-        """Row numbers of many node ids."""
+        """Return the row numbers of several node ids."""
         return self._lookup.rows(nodes)
 
     def neighbors(self, node: Hashable) -> Ids:
-        """Ids of a node's neighbours (on a directed graph, of those it points to)."""
+        """Return the ids of a node's neighbours; on a directed graph, of those it points to."""
         row = self.row(node)
         neighbors: Ids = self.ids[self.indices[self.indptr[row] : self.indptr[row + 1]]]
         return neighbors
 
     @cached_property
     def alias(self) -> tuple[NDArray[Any], ...] | None:
-        """Tables for draws by weight (see :func:`csr.alias_tables`); None if weights say nothing.
+        """Alias tables for draws by weight, see :func:`csr.alias_tables`; None if all are equal.
 
-        The last of them are the weights themselves, as shares of the largest. Built once, at the
-        first weighted walk: 20 bytes an arc, 16 a node.
+        The last of the arrays holds the weights as shares of the largest. Built once, at the first
+        weighted walk; takes 20 bytes per arc and 16 per node.
         """
         if self.weights is None or self.weights.size == 0 or np.ptp(self.weights) == 0:
             return None
@@ -269,7 +294,7 @@ class Graph:
         return (*csr.alias_tables(self.indptr, shares), shares)
 
     def to_scipy(self) -> Any:
-        """The adjacency as a scipy CSR array of float64, rows and columns in `ids` order."""
+        """Return the adjacency as a scipy CSR array of float64, rows and columns in `ids` order."""
         data = np.ones(len(self.indices)) if self.weights is None else self.weights
         shape = (self.n_nodes, self.n_nodes)
         return scipy.sparse.csr_array((data, self.indices, self.indptr), shape=shape)
@@ -298,12 +323,19 @@ class Graph:
         return graph_html(self)
 
 
+def graph_from_file(path: str | os.PathLike[str], self_loops: bool, **options: Any) -> Graph:
+    """Read a graph from a file; errors name the file. `options` are those of `read_edges`."""
+    edges = read_edges(path, **options)
+    with naming(str(path)):
+        return Graph._from(edges, self_loops)
+
+
 def edges_of(
     graph: Graph, both_ways: bool = False
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Every edge once, as row numbers (m, 2), or undirected ones both ways; and their weights.
+    """Return the edges as row numbers (m, 2), and their weights, which are 1 if there are none.
 
-    Weights are 1 where there are none.
+    An undirected edge is returned once, or in both directions if `both_ways`.
     """
     sources = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), graph.degrees)
     ends = np.column_stack([sources, graph.indices])

@@ -1,4 +1,4 @@
-"""A graph that grows by new edges."""
+"""Adding edges to a graph."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .graph import Graph, edges_of
 
 
 def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
-    """A graph with new edges, old nodes first; and the rows of all nodes that have a new edge.
+    """Return a graph with new edges, old nodes first, and the rows of all nodes with a new edge.
 
-    What holds every edge of the graph is the graph itself, grown: its weights are taken as they
-    are. Otherwise weights of an edge that was there already are added to its own. Where only one
-    side has weights, an edge of the other has weight 1.
+    If `edges` hold every edge of the graph, they are taken as its new state, with their weights.
+    Otherwise they are added, and the weights of an edge that exists already are summed. If only
+    one of the two is weighted, edges of the other have weight 1.
     """
     new = Graph.from_any(edges, directed=graph.directed)
     codes, ids = number_objects(graph.ids.tolist(), [new.ids.tolist()])
@@ -46,6 +46,6 @@ def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
 
 
 def _edge_keys(ends: NDArray[np.int32], n_nodes: int, directed: bool) -> NDArray[np.int64]:
-    """A number for each edge, the same for the same edge."""
+    """Return a number for each edge that identifies it."""
     pairs = ends.astype(np.int64) if directed else np.sort(ends, axis=1).astype(np.int64)
     return pairs[:, 0] * n_nodes + pairs[:, 1]

@@ -1,4 +1,4 @@
-"""Graphs as matrices, for what factorises or multiplies them."""
+"""Graphs as matrices, and the linear algebra that smoothing, baselines and projections share."""
 
 from __future__ import annotations
 
@@ -8,22 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from .._util.errors import InputError
-from .._util.machine import available_bytes
-from .._util.progress import readable_bytes
 from .graph import Graph, edges_of
 
 
 def undirected_adjacency(graph: Graph) -> Any:
-    """The adjacency without directions, as a scipy CSR array of float64.
+    """Return the adjacency without directions, as a scipy CSR array of float64.
 
-    An edge that leads both ways counts once, and has the weights of both directions together.
+    Two edges in opposite directions become one, whose weight is the sum of theirs.
     """
     return undirected(graph).to_scipy()
 
 
 def undirected(graph: Graph) -> Graph:
-    """The graph without directions: where edges lead both ways, their weights add up."""
+    """Return the graph without directions; weights of edges in opposite directions are added."""
     if not graph.directed:
         return graph
     ends, weights = edges_of(graph)
@@ -33,34 +30,24 @@ def undirected(graph: Graph) -> Graph:
 
 
 def unit_rows(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Rows divided by their lengths, in place; rows of zeros stay."""
+    """Divide rows by their Euclidean norms, in place; rows of zeros stay."""
     lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
     lengths[lengths == 0] = 1
     matrix /= lengths[:, None].astype(matrix.dtype)
     return matrix
 
 
-def check_memory(needed: int, what: str) -> None:
-    """InputError, with figures, if more memory is needed than is free."""
-    free = available_bytes()
-    if free is not None and needed > free:
-        raise InputError(
-            f"{what} needs about {readable_bytes(needed)} of memory, and {readable_bytes(free)} "
-            "are free: take fewer dimensions, a smaller graph or a larger machine"
-        )
-
-
 def singular_factors(
     matrix: NDArray[Any], right: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """U √S of the thin singular value decomposition U S Vᵗ, in the shape of the matrix.
+    """Return U √S of the thin singular value decomposition U S Vᵗ, in the shape of the matrix.
 
-    If `right` holds orthonormal columns R of which the matrix is the image M R, the second is
-    R V √S: together they are the factors of M. Directions in which there is nothing but rounding
-    are zeros.
+    If the matrix is M R, and `right` holds the orthonormal columns of R, the second result is
+    R V √S: together they are the factors of M. Directions with nothing but rounding errors are
+    zeros.
 
-    By way of MᵗM, thirty times faster than of M itself; sizes are measured after the turn, so that
-    small ones are right too.
+    Computed from the eigenvectors of MᵗM, thirty times faster than from M itself; singular values
+    are measured after the rotation, so that small ones are accurate too.
     """
     turn = principal_axes(matrix.T @ matrix).astype(matrix.dtype)
     left = matrix @ turn
@@ -71,9 +58,10 @@ def singular_factors(
 
 
 def principal_axes(products: NDArray[Any]) -> NDArray[np.float64]:
-    """Eigenvectors of MᵗM as columns, the largest eigenvalue first.
+    """Return the eigenvectors of MᵗM as columns, the largest eigenvalue first.
 
-    The largest number of each is positive: eigenvectors have no sign, and libraries differ.
+    The largest entry of each is positive: the sign of an eigenvector is arbitrary, and libraries
+    differ.
     """
     axes = np.linalg.eigh(products.astype(np.float64))[1][:, ::-1]
     largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
@@ -81,17 +69,17 @@ def principal_axes(products: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def roots_of(sizes: NDArray[np.float64], dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Roots of singular values and their inverses; zeros where there is nothing but rounding."""
+    """Return roots of singular values and their inverses; zeros for nothing but rounding errors."""
     rounding = 100 * np.finfo(dtype).eps * sizes.max(initial=0.0)
     roots = np.sqrt(np.where(sizes > rounding, sizes, 0)).astype(dtype)
     return roots, np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)
 
 
 def without_strays(vectors: NDArray[Any], adjacency: Any) -> NDArray[Any]:
-    """Singular vectors without what rounding left of them where they should be zero, in place.
+    """Set entries of singular vectors to zero that only rounding errors made nonzero, in place.
 
-    The matrices of a graph have no entries between its components, so a singular vector lives in
-    one component (or some, of equal singular values), and is zero in all others.
+    The matrices of a graph have no entries between its components, so a singular vector belongs to
+    one component (or several, with equal singular values), and is zero in all others.
     """
     count, component = connected_components(adjacency, directed=False)
     for column in vectors.T:

@@ -1,12 +1,10 @@
-"""read_graph: a graph from a file."""
+"""`read_graph`: a graph from a file."""
 
 from __future__ import annotations
 
 import os
 
-from ..files.opening import naming
-from ..files.readers import read_edges
-from .graph import Graph
+from .graph import Graph, graph_from_file
 
 
 def read_graph(
@@ -23,44 +21,46 @@ def read_graph(
     """Read a graph from a file, in the format that the file's suffix names.
 
     ===================================  ======================================================
-    .txt .tsv .csv .edgelist .edges      an edge a line: two node ids, perhaps a weight
+    .txt .tsv .csv .edgelist .edges      one edge per line: two node ids, perhaps a weight
     .mtx                                 MatrixMarket
     .mat                                 MATLAB, up to version 7.2
-    .npz                                 what scipy.sparse.save_npz writes
+    .npz                                 a sparse matrix from scipy.sparse.save_npz
     .parquet                             a table of edges; needs pyarrow
     .graphml                             GraphML
     ===================================  ======================================================
 
-    Edge lists, MatrixMarket and GraphML may be compressed (.gz). In an edge list, blank lines and
-    lines that start with # or % are passed over; ids are integers if all of them are, else
-    strings. A field may stand in double quotes unless whitespace separates the fields. Nodes are
-    numbered in the order in which the file names them.
+    Edge lists, MatrixMarket and GraphML files may be compressed (.gz). In an edge list, blank lines
+    and lines that start with # or % are skipped; ids are integers if all of them are, else
+    strings. Fields may be in double quotes unless whitespace separates them. Nodes are numbered in
+    the order in which the file names them.
 
     Parameters
     ----------
     path : path
-        The file.
+        The file to read.
     format : str, optional
-        A suffix to go by instead of the file's own, such as "txt" or "txt.gz".
+        The format, as a suffix such as "txt" or "txt.gz", if the file's own suffix does not name
+        it.
     directed : bool, optional
-        Whether an edge leads from its first node to its second only. By default what the file
-        says (GraphML does), and undirected where it says nothing.
+        Whether edges lead from their first node to their second only. By default as the file says,
+        which only GraphML does, and undirected otherwise.
     weighted : bool, optional
-        True: every edge must have a weight (the third column of an edge list). False: weights are
-        left out. By default they are used if the first edge has one, or the matrix holds values
-        other than 1.
+        True: every edge must have a weight, the third column of an edge list. False: weights are
+        ignored. By default weights are used if the first edge of an edge list has one, or if a
+        matrix has values other than 1.
     self_loops : bool, default False
-        Keep edges from a node to itself. They are dropped, and counted, by default.
+        Whether to keep edges from a node to itself. By default they are dropped and counted.
     delimiter : str, optional
-        What separates the fields of an edge list: one character, or " " for any run of spaces and
-        tabs. By default found from the first line: tabs, commas, semicolons, bars or whitespace.
+        The separator of fields in an edge list: one character, or " " for any run of spaces and
+        tabs. By default it is detected from the first line: tabs, commas, semicolons, bars or
+        whitespace.
     header : bool, optional
-        Whether the first line of an edge list names the columns. By default it does if its names
-        are known ones, such as source and target, or if it holds words where the next line holds
-        integers as ids or a number as weight.
+        Whether the first line of an edge list names the columns. By default this is detected: it
+        does if the names are known ones, such as source and target, or if it has words where the
+        next line has integers as ids or a number as weight.
     key : str, default "network"
-        The variable of a MATLAB file that holds the adjacency matrix. Nodes of a matrix, in
-        whatever format, are numbered from 0.
+        The variable of a MATLAB file that holds the adjacency matrix. The nodes of a matrix, in any
+        format, are numbered from 0.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def read_graph(
     Raises
     ------
     InputError
-        If the file cannot be read: the message names the file, and in text the line.
+        If the file cannot be read; the message names the file, and the line of an edge list.
 
     Examples
     --------
@@ -81,8 +81,9 @@ def read_graph(
     ...     read_graph(file)
     Graph(3 nodes, 2 edges, undirected, weighted, 1 component, 0 isolated, 104 bytes)
     """
-    ends, weights, ids, is_directed = read_edges(
+    return graph_from_file(
         path,
+        self_loops,
         format=format,
         directed=directed,
         weighted=weighted,
@@ -90,5 +91,3 @@ def read_graph(
         header=header,
         key=key,
     )
-    with naming(str(path)):
-        return Graph.from_numbered(ends, weights, ids, directed=is_directed, self_loops=self_loops)

@@ -6,12 +6,11 @@ from collections import OrderedDict
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
-from .._util.arrays import Vectors, digest
+from .._util.arrays import Vectors
 from .._util.errors import InputError
 from ..embedding import Embedding
 from ..graph import Graph
+from ..graph.fingerprint import fingerprint
 from .estimator import Estimator, Transformer
 
 REMEMBERED_BYTES = 256 << 20
@@ -94,10 +93,7 @@ def learned(graph: Graph, model: Estimator) -> Embedding:
     Graphs are told apart by what they hold, since copies of one travel to other processes.
     """
     params = model.get_params()
-    contents = digest(
-        graph.indptr, graph.indices, graph.weights, graph.ids, np.array([graph.directed])
-    )
-    key = (contents, type(model).__qualname__, repr(params))
+    key = (fingerprint(graph), type(model).__qualname__, repr(params))
     with _learning:  # threads that want the same wait for it; each learning uses all processors
         if key not in _remembered:
             copy = type(model)(**params)

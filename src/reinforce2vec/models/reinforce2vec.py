@@ -6,17 +6,17 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from io import StringIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.checks import check_count, check_number
+from .._util.checks import check_number
 from .._util.cuda import device
 from .._util.errors import InputError
-from .._util.machine import available_bytes, available_cpus
-from .._util.progress import readable, readable_bytes, terminal_progress
+from .._util.machine import Advice, available_cpus, check_memory
+from .._util.parameters import PARAMETERS
+from .._util.progress import readable, terminal_progress
 from ..embedding import Embedding
 from ..files import StoredWalks
 from ..files.walk_readers import walks_from
@@ -24,10 +24,11 @@ from ..files.writing import check_target
 from ..graph import Graph
 from ..graph.growing import grown
 from ..skipgram import Moment
+from ..skipgram.backends import begin, bytes_for
 from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
 from ..skipgram.state import POINTS, Settings, State, carry_over
-from ..skipgram.trainer import Trainer, begin, usual_rate
+from ..skipgram.trainer import Trainer, usual_rate
 from ..skipgram.weights import row_size, weights_bytes
 from ..walks import ReinforcedWalk, WalkSampler
 from ..walks.policy import Walk, check_walk
@@ -37,12 +38,6 @@ from .estimator import Estimator
 Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
-BYTES_PER_NODE = 48  # visits, and the tables that negatives and edges are drawn from
-BYTES_PER_WEIGHTED_ARC = 20
-BYTES_PER_WORKER = 4 << 20  # walks at hand, and what they remember
-BYTES_PER_STEP = 128  # of a walk that is longer than this
-BYTES_PER_NEGATIVE = 1 << 10  # for each worker
-WORK_THAT_PAYS = 1 << 31  # tokens times dimensions, from which on a graphics card saves time
 FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 
 
@@ -237,7 +232,10 @@ class Reinforce2Vec(Estimator):
         if isinstance(walks, WalkSampler):
             raise InputError("a WalkSampler makes walks: give what its sample() returns")
         if self.smooth:
-            raise InputError("smooth=True needs a graph: smooth(embedding, graph) does it later")
+            raise InputError(
+                "smooth=True needs a graph: smooth(embedding, graph) does it later",
+                settings=[("smooth", True)],
+            )
         stored = walks_from(walks, ids)
         return self._learn(stored, **options)
 
@@ -290,7 +288,7 @@ class Reinforce2Vec(Estimator):
         sampler.starts = touched
         corpus = SampledWalks(sampler)
         backend = self._backend(corpus, settings)
-        self._check_memory(graph, backend)
+        self._check_memory(corpus, backend)
         state = begin(corpus, settings, self._workers())
         carry_over(self._state, state, graph, before)
         trainer = Trainer(corpus, settings, state, self._workers(), backend)
@@ -312,26 +310,20 @@ class Reinforce2Vec(Estimator):
         """
         if not isinstance(graph, (Graph, StoredWalks)):
             graph = Graph.from_any(graph)
-        if device.choose(backend, workers=None, pays=False) == "cuda":
+        if device.choose(backend, "training") == "cuda":
             corpus = self._corpus(graph)
             return self._bytes_on_card(corpus, self._settings(corpus))
-        return self._bytes_here(graph, bool(self.smooth))
+        return self._bytes_here(self._corpus(graph), bool(self.smooth))
 
-    def _bytes_here(self, source: Graph | StoredWalks, smoothed: bool) -> int:
-        """Memory that learning takes on the host, and perhaps smoothing."""
-        n_nodes, settings = len(source.ids), self._settings()
-        matrices = weights_bytes(n_nodes, settings.dimensions)
-        if isinstance(source, Graph):
-            longest = check_count("walk_length", self.walk_length, 1)
-            draws = BYTES_PER_WEIGHTED_ARC * len(source.indices) if source.weighted else 0
-        else:
-            longest, draws = int(np.diff(source.begins).max(initial=1)), 0
-        a_worker = BYTES_PER_WORKER + longest * BYTES_PER_STEP
-        a_worker += settings.negatives * BYTES_PER_NEGATIVE
-        learning = matrices + draws + n_nodes * BYTES_PER_NODE + self._workers() * a_worker
-        if not smoothed or not isinstance(source, Graph):
-            return learning
-        return max(learning, matrices + smoothing.bytes_for(source, settings.dimensions))
+    def _bytes_here(self, corpus: Corpus, smoothed: bool) -> int:
+        """Estimate the memory that training takes on the host, and perhaps smoothing."""
+        settings = self._settings()
+        training = bytes_for(corpus, settings, self._workers())
+        if not smoothed or not isinstance(corpus, SampledWalks):
+            return training
+        matrices = weights_bytes(corpus.n_nodes, settings.dimensions)
+        graph = corpus.sampler.graph
+        return max(training, matrices + smoothing.bytes_for(graph, settings.dimensions))
 
     def _corpus(self, source: Graph | StoredWalks) -> Corpus:
         """What to train on."""
@@ -339,19 +331,21 @@ class Reinforce2Vec(Estimator):
             return SampledWalks(self._sampler(source))
         return GivenWalks(source)
 
-    def _check_memory(self, source: Graph | StoredWalks, backend: str) -> None:
-        needed = self._bytes_here(source, bool(self.smooth) and backend == "cpu")
-        free, n_nodes = available_bytes(), len(source.ids)
-        if free is None or needed <= free:
-            return
-        step = row_size(1)  # dimensions take room in steps of so many
-        too_many = -(-(needed - free) // weights_bytes(n_nodes, step))
-        fitting = row_size(self.dimensions) - too_many * step
-        advice = f"dimensions={fitting} would fit" if fitting > 0 else "use a larger machine"
-        raise InputError(
-            f"{n_nodes:,} nodes with dimensions={self.dimensions} need about "
-            f"{readable_bytes(needed)} of memory, and {readable_bytes(free)} are free: {advice}"
-        )
+    def _check_memory(self, corpus: Corpus, backend: str) -> None:
+        """Raise InputError if training, and smoothing on the CPU, take too much memory."""
+        needed = self._bytes_here(corpus, bool(self.smooth) and backend == "cpu")
+
+        def advise(missing: int) -> Advice:
+            step = row_size(1)  # memory grows in steps of so many dimensions
+            too_many = -(-missing // weights_bytes(corpus.n_nodes, step))
+            fitting = row_size(self.dimensions) - too_many * step
+            named = (("dimensions", self.dimensions), ("dimensions", fitting))
+            if fitting > 0:
+                return Advice(f"dimensions={fitting} would fit", named)
+            return Advice("use a larger machine", named[:1])
+
+        what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
+        check_memory(needed, what, advise)
 
     def _learn(
         self,
@@ -368,18 +362,22 @@ class Reinforce2Vec(Estimator):
         if corpus.n_nodes == 0:
             raise InputError("the graph has no nodes, so there is nothing to learn")
         backend = self._backend(corpus, settings)
-        self._check_memory(source, backend)
+        self._check_memory(corpus, backend)
         every = check_number("checkpoint_every", checkpoint_every, least=0.0)
         if checkpoint is None:
             if resume:
-                raise InputError("resume=True needs checkpoint=PATH: what to go on from")
+                raise InputError(
+                    "resume=True needs checkpoint=...: the file to resume from",
+                    settings=[("resume", True), ("checkpoint", ...)],
+                )
             state, save = begin(corpus, settings, workers, backend), None
         else:
             path, origin = check_target(checkpoint), self._origin(corpus, settings)
             if path.exists() and not resume:
                 raise InputError(
-                    f"{checkpoint}: this checkpoint exists: go on from it (resume=True, or "
-                    "--resume), or remove it to start anew"
+                    f"{checkpoint}: this checkpoint exists: go on from it (resume=True), or "
+                    "remove it to start anew",
+                    settings=[("resume", True)],
                 )
             check_room(path, corpus.n_nodes, settings.dimensions)
             if path.exists():
@@ -413,8 +411,9 @@ class Reinforce2Vec(Estimator):
             loss = "" if last is None or np.isnan(last.loss) else f"loss {last.loss:.3f}  "
             return f"{readable((state.tokens - before) / seconds)} tokens/s  {loss}"
 
-        stream = None if progress else StringIO()  # a stream that is no terminal stays empty
-        report = terminal_progress("training", "walks", stream, began_at=state.walks, more=details)
+        report = terminal_progress(
+            "training", "walks", progress, began_at=state.walks, more=details
+        )
         told = state.walks * POINTS // max(trainer.n_walks, 1)
 
         def watch(moment: Moment) -> None:
@@ -447,9 +446,13 @@ class Reinforce2Vec(Estimator):
         self._settings()
         self._workers()
         self._walk()
-        device.choose(self.backend, workers=self.workers, pays=False)
-        check_count("walk_length", self.walk_length, 1)
-        check_count("walks_per_node", self.walks_per_node, 1)
+        device.choose(self.backend, "training", workers=self.workers)
+        self._checked("walk_length")
+        self._checked("walks_per_node")
+
+    def _checked(self, name: str) -> Any:
+        """Return a parameter; InputError if it is out of its range."""
+        return PARAMETERS[name].check(getattr(self, name))
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -467,47 +470,46 @@ class Reinforce2Vec(Estimator):
         return np.may_share_memory(self.embedding_.vectors, self._state.weights.inputs)
 
     def _settings(self, corpus: Corpus | None = None) -> Settings:
-        """Checked settings; those that are left open depend on what is trained on."""
-        if not isinstance(self.smooth, (bool, np.bool_)):
-            raise InputError(f"smooth must be True or False, not {self.smooth!r}")
+        """Return checked settings; a learning rate of None depends on the corpus."""
+        self._checked("smooth")
         return Settings(
-            check_count("dimensions", self.dimensions, 1),
-            min(check_count("window", self.window, 1), FARTHEST),
-            check_count("negatives", self.negatives, 1),
-            check_count("epochs", self.epochs, 1),
+            self._checked("dimensions"),
+            min(self._checked("window"), FARTHEST),
+            self._checked("negatives"),
+            self._checked("epochs"),
             self._rate(corpus),
-            check_number("subsample", self.subsample, least=0.0),
-            check_count("seed", self.seed, 0) % 2**64,
+            self._checked("subsample"),
+            self._checked("seed") % 2**64,
         )
 
     def _rate(self, corpus: Corpus | None) -> float:
-        if self.learning_rate is not None:
-            return check_number("learning_rate", self.learning_rate, above=0.0)
-        tokens = check_count("epochs", self.epochs, 1)
+        given: float | None = self._checked("learning_rate")
+        if given is not None:
+            return given
+        tokens = self._checked("epochs")
         if isinstance(corpus, GivenWalks):
             return usual_rate(tokens * corpus.n_tokens / max(corpus.n_nodes, 1))
-        length = check_count("walk_length", self.walk_length, 1)
-        return usual_rate(tokens * length * check_count("walks_per_node", self.walks_per_node, 1))
+        length = self._checked("walk_length")
+        return usual_rate(tokens * length * self._checked("walks_per_node"))
 
     def _workers(self) -> int:
-        return available_cpus() if self.workers is None else check_count("workers", self.workers, 1)
+        given: int | None = self._checked("workers")
+        return available_cpus() if given is None else given
 
     def _backend(self, corpus: Corpus, settings: Settings) -> str:
         """Where to work."""
         tokens = settings.epochs * corpus.n_walks * corpus.mean_length
-        pays = tokens * settings.dimensions >= WORK_THAT_PAYS
-        backend = device.choose(self.backend, workers=self.workers, pays=pays)
+        work = tokens * settings.dimensions
+        backend = device.choose(self.backend, "training", work, workers=self.workers)
         if backend == "cuda":
-            what = f"learning from {corpus.n_nodes:,} nodes with dimensions={settings.dimensions}"
+            what = f"training {corpus.n_nodes:,} nodes with {settings.dimensions} dimensions"
             if not device.has_room(self._bytes_on_card(corpus, settings), what, self.backend):
                 return "cpu"
         return backend
 
     def _bytes_on_card(self, corpus: Corpus, settings: Settings) -> int:
-        """Memory that learning takes on a graphics card."""
-        from ..skipgram.cuda.engine import bytes_for
-
-        needed = bytes_for(corpus, settings)
+        """Estimate the memory that training takes on a GPU."""
+        needed = bytes_for(corpus, settings, self._workers(), "cuda")
         if self.smooth and isinstance(corpus, SampledWalks):
             needed = max(needed, smoothing.bytes_on_card(corpus.sampler.graph, settings.dimensions))
         return needed
@@ -519,8 +521,8 @@ class Reinforce2Vec(Estimator):
 
     def _sampler(self, graph: Graph, **changes: Any) -> WalkSampler:
         options: dict[str, Any] = {
-            "length": check_count("walk_length", self.walk_length, 1),
-            "per_node": check_count("walks_per_node", self.walks_per_node, 1),
+            "length": self._checked("walk_length"),
+            "per_node": self._checked("walks_per_node"),
             "seed": self.seed,
             "workers": self.workers,
             "backend": "cpu",  # on a card, training makes the walks itself

@@ -12,17 +12,17 @@ from scipy.special import iv
 from .._util.checks import check_count, check_number
 from .._util.cuda import device
 from .._util.errors import InputError
+from .._util.machine import check_memory
 from ..embedding import Embedding
 from ..embedding.embedding import checked_vectors
-from ..embedding.matching import rows_in
+from ..embedding.matching import aligned_rows
 from ..graph import Graph
-from ..graph.matrices import check_memory, principal_axes, roots_of, undirected
+from ..graph.matrices import principal_axes, roots_of, undirected
 from .cuda.smoothing import DeviceLinks
 
 COLUMNS = 32  # filtered at a time: what is in use stays near the processor; a warp has 32 lanes
 BLOCKS = 8  # of so many columns, in memory at once
 ROWS = 1 << 14  # turned at a time
-PAYS = 2 * 10**9  # numbers that are summed, from which on waking a graphics card saves time
 
 Array = Any  # of numpy, or on the card
 
@@ -104,7 +104,7 @@ def smooth(
     order, mu, theta = checked_filter(order, mu, theta)
     graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     if isinstance(embedding, Embedding):
-        rows = rows_in(embedding, graph)
+        rows = aligned_rows(embedding, graph)
         smoothed = np.empty_like(embedding.vectors)
         smoothed[rows] = _smooth(embedding.vectors[rows], graph, order, mu, theta, backend)
         return Embedding(embedding.ids, smoothed)
@@ -181,8 +181,8 @@ def _smooth(
     if not np.isfinite(vectors).all():
         raise InputError("some vectors hold numbers that are not finite: they cannot be smoothed")
     work = f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
-    pays = order * dimensions * (nodes + len(graph.indices)) >= PAYS
-    on_card = device.choose(backend, workers=None, pays=pays) == "cuda"
+    numbers = order * dimensions * (nodes + len(graph.indices))
+    on_card = device.choose(backend, "smoothing", numbers) == "cuda"
     xp: Any
     links: Links
     if on_card and device.has_room(bytes_on_card(graph, dimensions), work, backend):

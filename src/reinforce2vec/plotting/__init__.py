@@ -5,9 +5,9 @@
 >>> path = r2v.sample_walks(club, length=100, per_node=1, starts=[1])[0]
 >>> figure = r2v.plotting.walk_path(club, path)
 
-The palette is safe for colour-blind readers. Figures are matplotlib's own: change what you
-like, show them in a notebook, and write them with :func:`save`. Your matplotlib settings and your own figures
-stay as they are. It imports everything up to `evaluation`.
+The palette is safe for colour-blind readers. Figures are matplotlib's own: change what you like,
+show them in a notebook, and write them with :func:`save`. Your matplotlib settings and your own
+figures stay as they are. It imports everything up to `evaluation`.
 """
 
 from .maps import embedding_map

@@ -16,11 +16,11 @@ from .._util.errors import InputError
 from .._util.ids import is_missing
 from .._util.progress import counted
 from ..embedding import Embedding
-from ..evaluation.labels import SEVERAL, from_mapping, from_pandas
+from ..evaluation.labels import SEVERAL, labels_from_mapping, labels_from_pandas
 from ..files.label_files import NamedLabels, one_class, read_named_labels
 from .style import FILLS, PALE
 
-SHAPES = "o^"  # with each of the colours; more are not told apart when they are small
+_SHAPES = "o^"  # with each of the colours; more are not told apart when they are small
 OTHER = -1
 
 
@@ -62,14 +62,14 @@ class Classes:
         """
         sizes = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
         order = [number for number in np.argsort(-sizes, kind="stable").tolist() if sizes[number]]
-        many = len(order) > len(FILLS) * len(SHAPES)
+        many = len(order) > len(FILLS) * len(_SHAPES)
         shown = order[: len(FILLS)] if many else order
-        shown = sorted(shown, key=lambda number: by_number(self.names[number]))
+        shown = sorted(shown, key=lambda number: _numbers_first(self.names[number]))
         looks = [
             Look(
                 self.names[number],
                 FILLS[place % len(FILLS)],
-                SHAPES[place // len(FILLS)],
+                _SHAPES[place // len(FILLS)],
                 np.flatnonzero(self.codes == number),
             )
             for place, number in enumerate(shown)
@@ -84,7 +84,7 @@ class Classes:
         return looks, Look(name, PALE, "o", rest)
 
 
-def by_number(name: str) -> tuple[float, str]:
+def _numbers_first(name: str) -> tuple[float, str]:
     """What to sort names by: numbers as numbers, before words."""
     return (int(name) if name.isdecimal() else float("inf"), name)
 
@@ -99,9 +99,9 @@ def classes_of(labels: Any, embedding: Embedding) -> Classes:
     if isinstance(labels, Classes):
         found = labels
     elif isinstance(labels, NamedLabels):
-        found = from_matrix(labels.matrix, labels.names)
+        found = _classes_from_matrix(labels.matrix, labels.names)
     else:
-        found = from_objects(labels, embedding)
+        found = _classes_from_objects(labels, embedding)
     if len(found.codes) != len(embedding):
         raise InputError(
             f"expected labels for each of {counted(len(embedding), 'node')}, got "
@@ -110,25 +110,25 @@ def classes_of(labels: Any, embedding: Embedding) -> Classes:
     return found
 
 
-def from_matrix(matrix: NDArray[np.bool_], names: list[str]) -> Classes:
+def _classes_from_matrix(matrix: NDArray[np.bool_], names: list[str]) -> Classes:
     """Classes from a matrix (nodes, classes)."""
     several = (matrix.sum(axis=1) > 1).any()
     sets = [tuple(np.flatnonzero(row).tolist()) for row in matrix] if several else None
     return Classes(one_class(matrix), names, sets=sets)
 
 
-def from_objects(labels: Any, embedding: Embedding) -> Classes:
+def _classes_from_objects(labels: Any, embedding: Embedding) -> Classes:
     """Classes from a dict by node id, a table, a matrix of 0 and 1, or a list."""
     if isinstance(labels, Mapping):
-        labels = from_mapping(labels, embedding.ids)
+        labels = labels_from_mapping(labels, embedding.ids)
     elif hasattr(labels, "index") and hasattr(labels, "iloc"):
-        labels = from_pandas(labels, embedding.ids)
+        labels = labels_from_pandas(labels, embedding.ids)
     elif scipy.sparse.issparse(labels):
         labels = labels.toarray()
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
         if not np.isin(labels, (0, 1)).all():
             raise InputError("a matrix of labels (nodes, classes) holds 0 and 1 only")
-        return from_matrix(labels.astype(bool), [str(i) for i in range(labels.shape[1])])
+        return _classes_from_matrix(labels.astype(bool), [str(i) for i in range(labels.shape[1])])
     try:
         listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
         several = [

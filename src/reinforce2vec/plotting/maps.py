@@ -9,27 +9,30 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_choice, check_number
 from .._util.errors import InputError
+from .._util.parameters import COLOURINGS
 from .._util.progress import counted
 from ..embedding import Embedding, project
 from ..embedding.embedding import as_embedding
-from ..embedding.nearest import graph_of_rows, nearest_rows
+from ..embedding.matching import rows_in_graph
+from ..embedding.nearest import nearest_rows, neighbor_graph
 from ..embedding.projection import project_method
 from ..graph import Graph, edges_of, find_communities
+from ._places import middle_of, spread_boxes
 from .classes import OTHER, Classes, Look, classes_of
-from .places import middle_of, spread_boxes
 from .style import BLUE, FAINT, INK, PALE, TIME, clear_axes, halo, new_figure, styled
 
-COLOURED_BY = ("label", "community", "degree", "none")
 METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
-MANY = 3000  # points from which on they are dots of a bitmap in SVG and PDF
-UNASKED = 100_000  # nodes without a graph, up to which communities are looked for unasked
-FEW_EDGES = 2000  # that are drawn; more are a haze
-NAMES = 24  # classes whose names are written into the map
-LONGEST = 28  # letters of a name
-NAME_SIZE = 8.5  # of its letters
+_MANY_POINTS = 3000  # points from which on they are dots of a bitmap in SVG and PDF
+_MAX_SEARCHED_NODES = (
+    100_000  # nodes without a graph, up to which communities are looked for unasked
+)
+_FEW_EDGES = 2000  # that are drawn; more are a haze
+_MAX_NAMES = 24  # classes whose names are written into the map
+_LONGEST_NAME = 28  # letters of a name
+_NAME_SIZE = 8.5  # of its letters
 
 
-class Sizes(NamedTuple):
+class _NodeSizes(NamedTuple):
     """Areas of nodes, and the degrees that they stand for, if they do."""
 
     areas: NDArray[np.float64]
@@ -101,10 +104,10 @@ def embedding_map(
     embedding = as_embedding(embedding)
     wanted = check_drawing(colour_by, labels, graph, width, height, len(embedding))
     whole = None if graph is None else Graph.from_any(graph)
-    rows = None if whole is None else rows_of(embedding, whole)
-    points, caption = placed(embedding, method, seed, positions)
+    rows = None if whole is None else rows_in_graph(embedding, whole)
+    points, caption = _place_nodes(embedding, method, seed, positions)
     degrees = None if whole is None or rows is None else degrees_of(whole, rows)
-    sizes = sized(len(points), degrees, width * height)
+    sizes = _node_sizes(len(points), degrees, width * height)
     classes = None
     if wanted == "label":
         classes = classes_of(labels, embedding)
@@ -115,17 +118,17 @@ def embedding_map(
             axes = new_figure(width, height).add_subplot()
         clear_axes(axes, title)
         axes.set_xlabel(caption, color=FAINT, fontsize=7, loc="left")
-        if whole is not None and rows is not None and whole.n_edges <= FEW_EDGES:
-            draw_edges(axes, points, whole, rows)
+        if whole is not None and rows is not None and whole.n_edges <= _FEW_EDGES:
+            _draw_edges(axes, points, whole, rows)
         if wanted != "degree":
-            explain_sizes(axes, sizes)
+            _explain_sizes(axes, sizes)
         if classes is not None:
-            draw_classes(axes, points, sizes, classes)
+            _draw_classes(axes, points, sizes, classes)
         elif wanted == "degree" and degrees is not None:
-            draw_degrees(axes, points, sizes, degrees)
+            _draw_degrees(axes, points, sizes, degrees)
         else:
             everyone = np.arange(len(points))
-            draw_nodes(axes, points, sizes.areas, [Look("", BLUE, "o", everyone)])
+            _draw_nodes(axes, points, sizes.areas, [Look("", BLUE, "o", everyone)])
     return axes.figure.figure  # that of a panel, too
 
 
@@ -136,19 +139,19 @@ def check_drawing(
     colour_by: str | None, labels: Any, graph: Any, width: float, height: float, n_nodes: int = 0
 ) -> str:
     """What to colour nodes by; InputError if there is nothing of the kind, or no room."""
-    unasked = "none" if graph is None and n_nodes > UNASKED else "community"
+    unasked = "none" if graph is None and n_nodes > _MAX_SEARCHED_NODES else "community"
     wanted = colour_by or ("label" if labels is not None else unasked)
-    check_choice("colour_by", wanted, COLOURED_BY)
+    check_choice("colour_by", wanted, COLOURINGS)
     if wanted == "label" and labels is None:
-        raise InputError("colour_by='label' needs labels")
+        raise InputError('colour_by="label" needs labels', settings=[("colour_by", "label")])
     if wanted == "degree" and graph is None:
-        raise InputError("colour_by='degree' needs the graph")
+        raise InputError('colour_by="degree" needs the graph', settings=[("colour_by", "degree")])
     check_number("width", width, least=1.5, most=100)
     check_number("height", height, least=1.5, most=100)
     return wanted
 
 
-def placed(
+def _place_nodes(
     embedding: Embedding, method: str, seed: int, positions: Any
 ) -> tuple[NDArray[np.float64], str]:
     """Where nodes are, and a line that says how they came there."""
@@ -176,18 +179,6 @@ def checked_positions(positions: Any, n_nodes: int) -> NDArray[np.float64]:
     return points
 
 
-def rows_of(embedding: Embedding, graph: Graph) -> NDArray[np.int64]:
-    """Where each node of the embedding stands in the graph; -1 if it does not."""
-    known = [graph.row(node) if node in graph else -1 for node in embedding.ids.tolist()]
-    rows = np.array(known, np.int64)
-    if (rows < 0).all():
-        raise InputError(
-            f"no node of the embedding is in the graph: {embedding.ids[0]!r} has a vector, and the "
-            f"graph's nodes are named like {next(iter(graph.ids.tolist()), None)!r}"
-        )
-    return rows
-
-
 def degrees_of(graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Neighbours of each node, in both directions; 0 for nodes that are not in the graph."""
     degrees = graph.degrees.copy()
@@ -210,7 +201,7 @@ def communities_of(
     """
     if graph is None or rows is None:
         nearest = nearest or nearest_rows(embedding.vectors, progress=progress)
-        codes = find_communities(graph_of_rows(embedding, *nearest), seed=seed)
+        codes = find_communities(neighbor_graph(embedding, *nearest), seed=seed)
     else:
         found = find_communities(graph, seed=seed)
         codes = np.where(rows < 0, OTHER, found[rows]).astype(np.int32)
@@ -218,19 +209,19 @@ def communities_of(
     return Classes(codes, names, "community")
 
 
-def sized(n_nodes: int, degrees: NDArray[np.int64] | None, area: float) -> Sizes:
+def _node_sizes(n_nodes: int, degrees: NDArray[np.int64] | None, area: float) -> _NodeSizes:
     """Areas of points, in square points: fewer are larger, and so are those of many neighbours."""
     middle = float(np.clip(400 * area / max(n_nodes, 1), 1.2, 45))
     if degrees is None or not degrees.any():
-        return Sizes(np.full(n_nodes, middle), None)
+        return _NodeSizes(np.full(n_nodes, middle), None)
     typical = max(1.0, float(np.median(degrees[degrees > 0])))
-    return Sizes(middle * np.clip(degrees / typical, 0.3, 12) ** 0.75, degrees)
+    return _NodeSizes(middle * np.clip(degrees / typical, 0.3, 12) ** 0.75, degrees)
 
 
 # -- drawing -------------------------------------------------------------------------------------
 
 
-def draw_nodes(
+def _draw_nodes(
     axes: Any,
     points: NDArray[np.float64],
     areas: NDArray[np.float64],
@@ -248,11 +239,11 @@ def draw_nodes(
         rows = order[shape[order] == mark]
         axes.scatter(
             *points[rows].T, s=areas[rows], c=colour[rows].tolist(), marker=mark, zorder=layer,
-            **texture(n),
+            **_point_style(n),
         )  # fmt: skip
 
 
-def draw_edges(
+def _draw_edges(
     axes: Any, points: NDArray[np.float64], graph: Graph, rows: NDArray[np.int64]
 ) -> None:
     """Edges of a small graph, in the background."""
@@ -265,9 +256,9 @@ def draw_edges(
     axes.add_collection(LineCollection(list(points[ends]), colors=PALE, linewidths=0.4, zorder=1))
 
 
-def texture(n_nodes: int) -> dict[str, Any]:
+def _point_style(n_nodes: int) -> dict[str, Any]:
     """How solid points are: few with a rim, many seen through and as dots of a bitmap."""
-    many = n_nodes > MANY
+    many = n_nodes > _MANY_POINTS
     return {
         "alpha": 0.65 if many else 0.9,
         "linewidths": 0.0 if many else 0.3,
@@ -276,26 +267,28 @@ def texture(n_nodes: int) -> dict[str, Any]:
     }
 
 
-def draw_classes(axes: Any, points: NDArray[np.float64], sizes: Sizes, classes: Classes) -> None:
+def _draw_classes(
+    axes: Any, points: NDArray[np.float64], sizes: _NodeSizes, classes: Classes
+) -> None:
     """Nodes in the colours of their classes, names where the classes are, and a legend."""
     from matplotlib.lines import Line2D
 
     looks, rest = classes.looks()
     if rest is not None:
-        draw_nodes(axes, points, sizes.areas, [rest], 1.5)
-    draw_nodes(axes, points, sizes.areas, looks)
+        _draw_nodes(axes, points, sizes.areas, [rest], 1.5)
+    _draw_nodes(axes, points, sizes.areas, looks)
     handles = [
         Line2D(
             [], [], linestyle="", marker=look.shape, color=look.colour, markersize=5.5,
-            markeredgewidth=0, label=f"{shortened(look.name)}  ({len(look.rows):,})",
+            markeredgewidth=0, label=f"{_shortened(look.name)}  ({len(look.rows):,})",
         )
         for look in (looks if rest is None else [*looks, rest])
     ]  # fmt: skip
-    legend_beside(axes, handles, classes.kind)
-    write_names(axes, points, looks)
+    _legend_beside(axes, handles, classes.kind)
+    _write_names(axes, points, looks)
 
 
-def legend_beside(axes: Any, handles: list[Any], title: str, low: bool = False) -> None:
+def _legend_beside(axes: Any, handles: list[Any], title: str, low: bool = False) -> None:
     """A legend on the right of the axes, at their top or bottom, beside one that is there."""
     before = axes.get_legend()
     legend = axes.legend(
@@ -308,7 +301,7 @@ def legend_beside(axes: Any, handles: list[Any], title: str, low: bool = False) 
         axes.add_artist(before).set_clip_on(False)  # else the layout leaves it no room
 
 
-def explain_sizes(axes: Any, sizes: Sizes) -> None:
+def _explain_sizes(axes: Any, sizes: _NodeSizes) -> None:
     """A legend: how large nodes of some degrees are."""
     from matplotlib.lines import Line2D
 
@@ -326,11 +319,11 @@ def explain_sizes(axes: Any, sizes: Sizes) -> None:
         )
         for degree, area in examples.items()
     ]  # fmt: skip
-    legend_beside(axes, handles, "degree", low=True)
+    _legend_beside(axes, handles, "degree", low=True)
 
 
-def draw_degrees(
-    axes: Any, points: NDArray[np.float64], sizes: Sizes, degrees: NDArray[np.int64]
+def _draw_degrees(
+    axes: Any, points: NDArray[np.float64], sizes: _NodeSizes, degrees: NDArray[np.int64]
 ) -> None:
     """Nodes coloured by degree, on a logarithmic scale."""
     from matplotlib.colors import LogNorm
@@ -338,7 +331,7 @@ def draw_degrees(
     order = np.argsort(degrees, kind="stable")
     found = axes.scatter(
         *points[order].T, s=sizes.areas[order], c=np.maximum(degrees[order], 1), cmap=TIME,
-        norm=LogNorm(1, max(2, degrees.max())), zorder=2, **texture(len(points)),
+        norm=LogNorm(1, max(2, degrees.max())), zorder=2, **_point_style(len(points)),
     )  # fmt: skip
     bar = axes.figure.colorbar(found, ax=axes, shrink=0.5, aspect=18, pad=0.01, anchor=(0, 1))
     bar.set_label("degree")
@@ -346,24 +339,24 @@ def draw_degrees(
     bar.outline.set_visible(False)
 
 
-def write_names(axes: Any, points: NDArray[np.float64], looks: list[Look]) -> None:
+def _write_names(axes: Any, points: NDArray[np.float64], looks: list[Look]) -> None:
     """Write the names of classes where their nodes are, if they prevail; none over another."""
     centres, names, radii = [], [], []
-    for look in looks[:NAMES]:
+    for look in looks[:_MAX_NAMES]:
         centre = middle_of(points[look.rows])
         apart = np.sqrt(((points - centre) ** 2).sum(axis=1))
         own = apart[look.rows]
         around = np.argsort(apart, kind="stable")[: max(3, len(own) // 2)]
         if np.isin(around, look.rows).mean() > 0.5:
             centres.append(centre)
-            names.append(shortened(look.name))
+            names.append(_shortened(look.name))
             radii.append(float(np.quantile(own, 0.8)))
     if not names:
         return
     axes.figure.figure.draw_without_rendering()  # now that the legend has its room: the scale
     scale = axes.transData.transform([(0, 0), (1, 0)])[:, 0]
     dots = axes.figure.dpi / 72  # a point of type, on the screen
-    boxes = np.array([(0.65 * len(name) + 0.5, 1.35) for name in names]) * NAME_SIZE * dots
+    boxes = np.array([(0.65 * len(name) + 0.5, 1.35) for name in names]) * _NAME_SIZE * dots
     places = axes.transData.transform(np.array(centres))
     radius = np.array(radii) * (scale[1] - scale[0])
     small = radius < boxes[:, 1]  # what would vanish below its name has it above
@@ -371,11 +364,11 @@ def write_names(axes: Any, points: NDArray[np.float64], looks: list[Look]) -> No
     moved = axes.transData.inverted().transform(spread_boxes(places, boxes))
     for name, (x, y) in zip(names, moved, strict=True):
         axes.text(
-            x, y, name, ha="center", va="center", fontsize=NAME_SIZE, weight="bold", color=INK,
+            x, y, name, ha="center", va="center", fontsize=_NAME_SIZE, weight="bold", color=INK,
             path_effects=halo(), zorder=4,
         )  # fmt: skip
 
 
-def shortened(name: str) -> str:
+def _shortened(name: str) -> str:
     """A name of at most so many letters."""
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

@@ -42,8 +42,8 @@ def evaluation_scores(results: Any, metrics: Any = None) -> Any:
     >>> [panel.get_ylabel() for panel in figure.axes]
     ['micro-F1, %', 'macro-F1, %']
     """
-    named = named_results(results)
-    ways, measured = layout_of(named)
+    named = _named_results(results)
+    ways, measured = _layout_of(named)
     shown = measured if metrics is None else list(metrics)
     for metric in shown:
         if metric not in measured:
@@ -56,10 +56,10 @@ def evaluation_scores(results: Any, metrics: Any = None) -> Any:
         for number, (panel, metric) in enumerate(zip(panels, shown, strict=True)):
             head = f"{HEADS.get(metric, metric)}, %"
             if curves:
-                draw_curves(panel, named, ways, metric)
+                _draw_curves(panel, named, ways, metric)
                 panel.set_ylabel(head)
             else:
-                draw_dots(panel, named, ways, metric)
+                _draw_dots(panel, named, ways, metric)
                 panel.set_xlabel(head)
                 panel.tick_params(axis="y", length=0, labelleft=number == 0)
         if len(named) > 1 or "" not in named:
@@ -91,8 +91,8 @@ def evaluation_table(results: Any) -> str:
     | 50% | good | **100.0 ± 0.0** | **100.0 ± 0.0** |
     | 50% | none | 46.0 ± 2.8 | 31.5 ± 1.3 |
     """
-    named = named_results(results)
-    ways, metrics = layout_of(named)
+    named = _named_results(results)
+    ways, metrics = _layout_of(named)
     one = next(iter(named.values()))
     several = list(named) != [""]
     lines = [
@@ -105,7 +105,9 @@ def evaluation_table(results: Any) -> str:
         best = {name: max(each.mean[way][name] for each in named.values()) for name in metrics}
         for label, result in named.items():
             cells = [
-                spelled(result.mean[way][name], result.spread[way][name], best[name], len(named))
+                _score_text(
+                    result.mean[way][name], result.spread[way][name], best[name], len(named)
+                )
                 for name in metrics
             ]
             front = [one.row_name(way), *[label] * several]
@@ -113,13 +115,13 @@ def evaluation_table(results: Any) -> str:
     return "\n".join(lines)
 
 
-def spelled(mean: float, spread: float, best: float, among: int) -> str:
+def _score_text(mean: float, spread: float, best: float, among: int) -> str:
     """A score with its spread, in bold if it is the best of several."""
     text = f"{mean:.1f}" + ("" if isnan(spread) else f" ± {spread:.1f}")
     return f"**{text}**" if among > 1 and mean == best else text
 
 
-def named_results(results: Any) -> dict[str, Evaluation]:
+def _named_results(results: Any) -> dict[str, Evaluation]:
     """Evaluations by name."""
     named = dict(results) if isinstance(results, Mapping) else {"": results}
     for one in named.values():
@@ -133,7 +135,7 @@ def named_results(results: Any) -> dict[str, Evaluation]:
     return {str(name): one for name, one in named.items()}
 
 
-def layout_of(named: Mapping[str, Evaluation]) -> tuple[list[Any], list[str]]:
+def _layout_of(named: Mapping[str, Evaluation]) -> tuple[list[Any], list[str]]:
     """Ways of scoring that all have in common, and the metrics."""
     means = [one.mean for one in named.values()]
     first = means[0]
@@ -144,11 +146,11 @@ def layout_of(named: Mapping[str, Evaluation]) -> tuple[list[Any], list[str]]:
     return ways, metrics
 
 
-def draw_curves(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], metric: str) -> None:
+def _draw_curves(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], metric: str) -> None:
     """Scores over shares of training nodes, one line for each result."""
     x = np.array([100 * float(way) for way in ways])
     for number, (name, result) in enumerate(named.items()):
-        mean, spread = series(result, ways, metric)
+        mean, spread = _series(result, ways, metric)
         colour = COLOURS[number % len(COLOURS)]
         panel.plot(
             x, mean, color=colour, marker=MARKERS[number % len(MARKERS)], markersize=4,
@@ -158,11 +160,11 @@ def draw_curves(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], me
     panel.set_xlabel("nodes that train, %")
 
 
-def draw_dots(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], metric: str) -> None:
+def _draw_dots(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], metric: str) -> None:
     """Scores of each way in a row, those of several results below each other."""
     step = 0.7 / len(named)
     for number, (name, result) in enumerate(named.items()):
-        mean, spread = series(result, ways, metric)
+        mean, spread = _series(result, ways, metric)
         places = np.arange(len(ways)) + (number - (len(named) - 1) / 2) * step
         panel.errorbar(
             mean, places, xerr=spread, fmt=MARKERS[number % len(MARKERS)], markersize=4.5,
@@ -174,7 +176,7 @@ def draw_dots(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], metr
     panel.grid(visible=False, axis="y")
 
 
-def series(result: Evaluation, ways: list[Hashable], metric: str) -> tuple[Any, Any]:
+def _series(result: Evaluation, ways: list[Hashable], metric: str) -> tuple[Any, Any]:
     """Means and spreads, 0 where one seed has none."""
     mean = np.array([result.mean[way][metric] for way in ways])
     spread = np.array([result.spread[way][metric] for way in ways])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .._util import errors
-from ..files.writing import check_target, known_suffix, whole
+from ..files.writing import check_target, known_suffix, resolve_target, whole
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, GREY = (
@@ -49,7 +49,8 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "reinforce2vec",  # the same picture, the same file
     "pdf.fonttype": 42,  # letters stay letters, as publishers want
 }
-STAMPS: dict[str, dict[str, Any]] = {  # without a date: the same picture, the same file
+_WRITTEN_TO = "pictures are written to"
+_METADATA: dict[str, dict[str, Any]] = {  # without a date: the same picture, the same file
     ".png": {"Software": None},
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None},
@@ -76,19 +77,19 @@ def styled() -> Iterator[Any]:
 
 
 @cache
-def figure_class() -> Any:
+def _figure_class() -> Any:
     """The class of our figures: one that a notebook shows, whether it knows matplotlib or not."""
 
     class Picture(matplotlib().figure.Figure):  # type: ignore[misc]
         def _repr_png_(self) -> bytes:
-            return rendered(self, ".png", 144)
+            return _render(self, ".png", 144)
 
     return Picture
 
 
 def new_figure(width: float, height: float) -> Any:
     """An empty figure of a size in inches, unknown to pyplot: nothing of the user's changes."""
-    return figure_class()(figsize=(width, height), layout="constrained")
+    return _figure_class()(figsize=(width, height), layout="constrained")
 
 
 def save(figure: Any, path: str | os.PathLike[str], *, dpi: int = 300) -> None:
@@ -117,23 +118,27 @@ def save(figure: Any, path: str | os.PathLike[str], *, dpi: int = 300) -> None:
     ...     print(file.read_bytes()[:5])
     b'<?xml'
     """
-    target, suffix = check_picture(path)
-    picture = rendered(figure, suffix, dpi)
+    suffix = known_suffix(Path(path), _METADATA, _WRITTEN_TO)
+    target = resolve_target(path)
+    picture = _render(figure, suffix, dpi)
     with whole(target) as stream:
         stream.write(picture)
 
 
-def check_picture(path: str | os.PathLike[str]) -> tuple[Path, str]:
-    """Where a picture is to be written, and its suffix; InputError if it cannot be."""
-    suffix = known_suffix(Path(path), STAMPS, "pictures go to")
-    return check_target(path), suffix
+def check_picture_path(path: str | os.PathLike[str]) -> Path:
+    """Return where a picture will be written, links followed; InputError if that cannot work.
+
+    The suffix must be known and the folder writable, which is tried out.
+    """
+    known_suffix(Path(path), _METADATA, _WRITTEN_TO)
+    return check_target(path)
 
 
-def rendered(figure: Any, suffix: str, dpi: int) -> bytes:
+def _render(figure: Any, suffix: str, dpi: int) -> bytes:
     """A figure as the bytes of a file."""
     stream = BytesIO()
     with styled():
-        figure.savefig(stream, format=suffix[1:], dpi=dpi, metadata=STAMPS[suffix])
+        figure.savefig(stream, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
     return stream.getvalue()
 
 

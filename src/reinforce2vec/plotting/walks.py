@@ -14,17 +14,17 @@ from .._util.progress import counted
 from ..graph import Graph, edges_of
 from ..walks import occupation
 from ..walks import stuck_set as nodes_of_stuck_set
+from ._places import MAX_LAYOUT_NODES, layout, turned_wide
 from .maps import checked_positions
-from .places import MOST, layout, turned_wide
 from .style import COLOURS, FAINT, FILLS, INK, PALE, RED, TIME, clear_axes, halo, new_figure, styled
 
-PANEL = 2.7  # inches
-ARCS = 600  # steps that are drawn one by one; of longer paths, the last ones
-POINTS = 200  # places along a path at which it is looked at
-AROUND = 150  # nodes around a path that are shown of a large graph
+_PANEL = 2.7  # inches
+_MAX_ARCS = 600  # steps that are drawn one by one; of longer paths, the last ones
+_N_POINTS = 200  # places along a path at which it is looked at
+_MAX_NEIGHBOURS = 150  # nodes around a path that are shown of a large graph
 
-Places = NDArray[np.float64]
-Rows = NDArray[np.int64]
+_Places = NDArray[np.float64]
+_Rows = NDArray[np.int64]
 
 
 def walk_path(
@@ -69,22 +69,24 @@ def walk_path(
     >>> [panel.get_title(loc="left") for panel in figure.axes[:2]]
     ['explores', 'does not']
     """
-    whole, paths = Graph.from_any(graph), named_paths(path, title)
-    part, rows, places = drawn_part(whole, list(paths.values()), positions)
+    whole, paths = Graph.from_any(graph), _named_paths(path, title)
+    part, rows, places = _drawn_part(whole, list(paths.values()), positions)
     with styled() as matplotlib:
-        panels = [axes] if axes is not None else row_of_panels(len(paths), tall(places) + 0.7)
+        panels = (
+            [axes] if axes is not None else _row_of_panels(len(paths), _panel_height(places) + 0.7)
+        )
         if len(panels) != len(paths):
             raise InputError("axes are for a single walk: several get panels of their own")
         for panel, (name, nodes) in zip(panels, paths.items(), strict=True):
             clear_axes(panel, name)
-            draw_edges(panel, part, places)
-            draw_path(panel, places, np.searchsorted(rows, nodes))
+            _draw_graph(panel, part, places)
+            _draw_path(panel, places, np.searchsorted(rows, nodes))
         if axes is None:
             last = max(len(nodes) for nodes in paths.values()) - 1
             scale = matplotlib.colors.Normalize(0, max(1, last))
             bar = panels[0].figure.colorbar(
                 matplotlib.cm.ScalarMappable(scale, TIME), ax=panels, orientation="horizontal",
-                shrink=min(0.5, 2 / (PANEL * len(paths))), aspect=30, pad=0.02,
+                shrink=min(0.5, 2 / (_PANEL * len(paths))), aspect=30, pad=0.02,
             )  # fmt: skip
             bar.set_label("step")
             bar.outline.set_visible(False)
@@ -122,14 +124,14 @@ def occupation_over_time(
     >>> figure.axes[0].get_ylabel()
     'share of time'
     """
-    named = named_paths(paths, title)
+    named = _named_paths(paths, title)
     n_nodes = check_count("n_nodes", n_nodes, 1)
     top = min(check_count("top", top, 1), len(FILLS) - 1)
     with styled():
-        panels = row_of_panels(len(named), PANEL, share=True)
+        panels = _row_of_panels(len(named), _PANEL, share=True)
         colours: dict[int, str] = {}  # the same of a node in all panels, as far as they suffice
         for panel, (name, nodes) in zip(panels, named.items(), strict=True):
-            draw_occupation(panel, nodes, n_nodes, top, ids, colours)
+            _draw_occupation(panel, nodes, n_nodes, top, ids, colours)
             panel.set_title(name)
         panels[0].set_ylabel("share of time")
     return panels[0].figure
@@ -164,20 +166,20 @@ def stuck_set(graph: Any, paths: Any, *, last: int = 100, positions: Any = None)
     >>> figure.axes[-1].get_ylabel()
     'nodes met in 100 steps'
     """
-    whole, named = Graph.from_any(graph), named_paths(paths, None)
+    whole, named = Graph.from_any(graph), _named_paths(paths, None)
     last = check_count("last", last, 1)
-    part, rows, places = drawn_part(whole, list(named.values()), positions)
+    part, rows, places = _drawn_part(whole, list(named.values()), positions)
     with styled():
-        height = tall(places) + 0.4
-        figure = new_figure(max(PANEL * len(named), 4.0), height + 2.3)
+        height = _panel_height(places) + 0.4
+        figure = new_figure(max(_PANEL * len(named), 4.0), height + 2.3)
         grid = figure.add_gridspec(2, len(named), height_ratios=[height, 2.0])
         for number, (name, nodes) in enumerate(named.items()):
             panel = figure.add_subplot(grid[0, number])
             clear_axes(panel, name)
-            draw_edges(panel, part, places)
-            draw_stuck(panel, places, rows, nodes, last, COLOURS[number % len(COLOURS)])
+            _draw_graph(panel, part, places)
+            _draw_stuck(panel, places, rows, nodes, last, COLOURS[number % len(COLOURS)])
         panel = figure.add_subplot(grid[1, :])
-        draw_distinct(panel, named, last)
+        _draw_distinct(panel, named, last)
         if len(named) > 1:
             handles, labels = panel.get_legend_handles_labels()
             figure.legend(handles, labels, loc="outside lower center", ncols=min(len(named), 4))
@@ -187,23 +189,23 @@ def stuck_set(graph: Any, paths: Any, *, last: int = 100, positions: Any = None)
 # -- what is drawn -------------------------------------------------------------------------------
 
 
-def named_paths(paths: Any, title: str | None) -> dict[str, Rows]:
+def _named_paths(paths: Any, title: str | None) -> dict[str, _Rows]:
     """Walks by name, each without its padding."""
     if not isinstance(paths, Mapping):
         paths = {title or "": paths}
     if not paths:
         raise InputError("there is no walk to draw")
-    return {str(name): trimmed(path) for name, path in paths.items()}
+    return {str(name): _trim(path) for name, path in paths.items()}
 
 
-def trimmed(path: Any) -> Rows:
+def _trim(path: Any) -> _Rows:
     """A path as an array of row numbers, without the -1 after its end."""
     nodes = np.asarray(path)
     nodes_of_stuck_set(nodes)  # checks it
     return nodes[nodes >= 0].astype(np.int64)
 
 
-def drawn_part(graph: Graph, paths: list[Rows], positions: Any) -> tuple[Graph, Rows, Places]:
+def _drawn_part(graph: Graph, paths: list[_Rows], positions: Any) -> tuple[Graph, _Rows, _Places]:
     """What is shown of a graph: all of it, or of a large one what is around the paths.
 
     Returns the part as a graph, the rows of its nodes in the whole, ascending, and their places.
@@ -214,9 +216,9 @@ def drawn_part(graph: Graph, paths: list[Rows], positions: Any) -> tuple[Graph, 
             f"a path visits row {highest:,}, but the graph has {graph.n_nodes:,} nodes: is it of "
             "another graph?"
         )
-    rows: Rows = np.arange(graph.n_nodes)
-    if graph.n_nodes > MOST:
-        rows = around(graph, np.unique(np.concatenate(paths)))
+    rows: _Rows = np.arange(graph.n_nodes)
+    if graph.n_nodes > MAX_LAYOUT_NODES:
+        rows = _around(graph, np.unique(np.concatenate(paths)))
     number = np.full(graph.n_nodes, -1, np.int32)
     number[rows] = np.arange(len(rows))
     ends, _ = edges_of(graph)
@@ -228,37 +230,39 @@ def drawn_part(graph: Graph, paths: list[Rows], positions: Any) -> tuple[Graph, 
     return part, rows, turned_wide(layout(part))
 
 
-def around(graph: Graph, visited: Rows) -> Rows:
+def _around(graph: Graph, visited: _Rows) -> _Rows:
     """Visited nodes and some of their neighbours: those that know most of them."""
-    if len(visited) > MOST:
+    if len(visited) > MAX_LAYOUT_NODES:
         raise InputError(
             f"paths over {len(visited):,} nodes are too long to be drawn node by node: at most "
-            f"{MOST:,}"
+            f"{MAX_LAYOUT_NODES:,}"
         )
     links = np.zeros(graph.n_nodes, np.int64)
     for row in visited:
         links[graph.indices[graph.indptr[row] : graph.indptr[row + 1]]] += 1
     links[visited] = 0
-    known = np.argsort(-links, kind="stable")[: min(AROUND, MOST - len(visited))]
+    known = np.argsort(-links, kind="stable")[
+        : min(_MAX_NEIGHBOURS, MAX_LAYOUT_NODES - len(visited))
+    ]
     return np.union1d(visited, known[links[known] > 0]).astype(np.int64)
 
 
-def tall(places: Places) -> float:
+def _panel_height(places: _Places) -> float:
     """How high a panel of a graph is, in inches, so that the graph fills it."""
     extent = np.ptp(places, axis=0)
-    return PANEL * float(np.clip((extent[1] + 1e-9) / (extent[0] + 1e-9), 0.4, 1.2))
+    return _PANEL * float(np.clip((extent[1] + 1e-9) / (extent[0] + 1e-9), 0.4, 1.2))
 
 
-def row_of_panels(count: int, height: float, share: bool = False) -> list[Any]:
+def _row_of_panels(count: int, height: float, share: bool = False) -> list[Any]:
     """Axes side by side in a new figure."""
-    figure = new_figure(max(PANEL * count, 3.6), height)
+    figure = new_figure(max(_PANEL * count, 3.6), height)
     return list(figure.subplots(1, count, squeeze=False, sharey=share)[0])
 
 
 # -- drawing -------------------------------------------------------------------------------------
 
 
-def draw_edges(panel: Any, graph: Graph, places: Places) -> None:
+def _draw_graph(panel: Any, graph: Graph, places: _Places) -> None:
     """The graph itself, in the background."""
     from matplotlib.collections import LineCollection
 
@@ -267,23 +271,23 @@ def draw_edges(panel: Any, graph: Graph, places: Places) -> None:
     panel.add_collection(
         LineCollection(list(places[ends]), colors=PALE, linewidths=width, zorder=1)
     )
-    area = node_area(len(places))
+    area = _node_area(len(places))
     panel.scatter(*places.T, s=area, color=PALE, linewidths=0, zorder=1.5)
 
 
-def node_area(n_nodes: int) -> float:
+def _node_area(n_nodes: int) -> float:
     """Area of a node that was not visited, in square points."""
     return float(np.clip(700 / n_nodes, 1.5, 22))
 
 
-def draw_path(panel: Any, places: Places, nodes: Rows) -> None:
+def _draw_path(panel: Any, places: _Places, nodes: _Rows) -> None:
     """Steps as arcs coloured by time, nodes by their visits; start and end are marked."""
     from matplotlib.collections import LineCollection
 
-    steps = np.arange(1, len(nodes))[-ARCS:]
+    steps = np.arange(1, len(nodes))[-_MAX_ARCS:]
     if steps.size:
         arcs = LineCollection(
-            list(bent(places[nodes[steps - 1]], places[nodes[steps]])), cmap=TIME, zorder=2,
+            list(_bend(places[nodes[steps - 1]], places[nodes[steps]])), cmap=TIME, zorder=2,
             linewidths=float(np.clip(20 / len(steps) ** 0.5, 0.8, 1.6)), alpha=0.75,
             capstyle="round",
         )  # fmt: skip
@@ -291,7 +295,7 @@ def draw_path(panel: Any, places: Places, nodes: Rows) -> None:
         arcs.set_clim(0, len(nodes) - 1)
         panel.add_collection(arcs)
     met, visits = np.unique(nodes, return_counts=True)
-    area = node_area(len(places))
+    area = _node_area(len(places))
     shares = visits / max(visits.max(), 6)  # all of few visits are small
     panel.scatter(
         *places[met].T, s=area * (1 + 7 * shares), color="white", edgecolors=INK, linewidths=0.9,
@@ -305,7 +309,7 @@ def draw_path(panel: Any, places: Places, nodes: Rows) -> None:
     )  # fmt: skip
 
 
-def bent(begin: Places, end: Places) -> Places:
+def _bend(begin: _Places, end: _Places) -> _Places:
     """Arcs from points to points, of eight pieces; each a little different, so that none hides."""
     bend = np.random.default_rng(0).uniform(0.06, 0.24, len(begin))
     along = end - begin
@@ -315,12 +319,12 @@ def bent(begin: Places, end: Places) -> Places:
     return np.asarray(arcs)
 
 
-def draw_occupation(
-    panel: Any, nodes: Rows, n_nodes: int, top: int, ids: Any, colours: dict[int, str]
+def _draw_occupation(
+    panel: Any, nodes: _Rows, n_nodes: int, top: int, ids: Any, colours: dict[int, str]
 ) -> None:
     """Shares of time, stacked: the most visited nodes in colours, all others pale."""
     last = len(nodes) - 1
-    steps = np.unique(np.linspace(0, last, POINTS).astype(np.int64))
+    steps = np.unique(np.linspace(0, last, _N_POINTS).astype(np.int64))
     shares = occupation(nodes, n_nodes, steps.tolist(), "path")
     chosen = np.argsort(-shares[-1], kind="stable")[:top]
     chosen = chosen[shares[-1, chosen] > 0]
@@ -329,7 +333,7 @@ def draw_occupation(
     names = [f"node {name}" if place == 0 else name for place, name in enumerate(names)]
     panel.stackplot(
         steps, *shares[:, chosen].T, rest, linewidth=0.4, edgecolor="white",
-        colors=[*different_colours(chosen.tolist(), colours), PALE],
+        colors=[*_different_colours(chosen.tolist(), colours), PALE],
     )  # fmt: skip
     parts = [*zip(names, shares[-1, chosen].tolist(), strict=True), ("others", float(rest[-1]))]
     height = 0.0
@@ -346,7 +350,7 @@ def draw_occupation(
     panel.grid(visible=False)
 
 
-def different_colours(nodes: list[int], known: dict[int, str]) -> list[str]:
+def _different_colours(nodes: list[int], known: dict[int, str]) -> list[str]:
     """A colour for each node, none twice; those that are known stay if they can."""
     taken: dict[str, int] = {}
     for node in nodes:
@@ -361,9 +365,11 @@ def different_colours(nodes: list[int], known: dict[int, str]) -> list[str]:
     return [known[node] for node in nodes]
 
 
-def draw_stuck(panel: Any, places: Places, rows: Rows, nodes: Rows, last: int, colour: str) -> None:
+def _draw_stuck(
+    panel: Any, places: _Places, rows: _Rows, nodes: _Rows, last: int, colour: str
+) -> None:
     """Nodes of the last steps, by how often they were met; those met before, and the others."""
-    area = node_area(len(places))
+    area = _node_area(len(places))
     met = np.searchsorted(rows, np.unique(nodes))
     panel.scatter(
         *places[met].T, s=area * 1.6, color="white", edgecolors=FAINT, linewidths=0.7, zorder=2
@@ -378,10 +384,10 @@ def draw_stuck(panel: Any, places: Places, rows: Rows, nodes: Rows, last: int, c
     panel.set_xlabel(note, fontsize=8, loc="left")
 
 
-def draw_distinct(panel: Any, paths: dict[str, Rows], last: int) -> None:
+def _draw_distinct(panel: Any, paths: dict[str, _Rows], last: int) -> None:
     """How many different nodes were met within so many steps, as walks go on."""
     for number, (name, nodes) in enumerate(paths.items()):
-        ends = np.unique(np.linspace(min(last, len(nodes)), len(nodes), POINTS).astype(np.int64))
+        ends = np.unique(np.linspace(min(last, len(nodes)), len(nodes), _N_POINTS).astype(np.int64))
         counts = [len(np.unique(nodes[max(0, end - last) : end])) for end in ends]
         panel.plot(
             ends - 1, counts, color=COLOURS[number % len(COLOURS)], linewidth=1.6, label=name,

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from .._util.errors import InputError
+from .._util.errors import InputError, python_setting
 from ..files.writing import check_space, remove_abandoned, whole
 from .state import State
 from .weights import Weights, weights_bytes, zeros
@@ -69,9 +69,16 @@ def check_origin(path: Path, found: Origin, wanted: Origin) -> None:
             continue
         if name == "fingerprint" or name not in found:
             raise InputError(f"{path}: this checkpoint was made on another graph or other walks")
+        before, now = (
+            f"{name}={one}" if isinstance(one, str) else python_setting(name, one)
+            for one in (other, value)
+        )
         raise InputError(
-            f"{path}: this checkpoint was made with {name}={other}, not {name}={value}: "
-            "use the same parameters to go on from it, or another file"
+            f"{path}: this checkpoint was made with {before}, not {now}: "
+            "use the same parameters to go on from it, or another file",
+            parameter=name,
+            value=value,
+            settings=[(name, other), (name, value)],
         )
 
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import digest
 from ..files import StoredWalks
-from ..graph import Graph
+from ..graph.fingerprint import fingerprint
 from ..walks import WalkSampler
-from .cpu.kernels import shuffle
+from .preparation import shuffle
 
 if TYPE_CHECKING:
-    from ..walks.cuda.walker import DeviceWalks
+    from ..walks.cuda.walker import DeviceWalker
 
 PILOT_STEPS = 1 << 20  # of which the visits are counted before training, at least
 
@@ -76,15 +76,15 @@ class SampledWalks:
         return walks.ravel(), np.arange(0, walks.size + 1, self.longest)
 
     @cached_property
-    def on_card(self) -> DeviceWalks:
-        """What makes the walks on a graphics card."""
-        from ..walks.cuda.walker import DeviceWalks
+    def device_walker(self) -> DeviceWalker:
+        """What makes the walks on a GPU."""
+        from ..walks.cuda.walker import DeviceWalker
 
-        return DeviceWalks(self.sampler)
+        return DeviceWalker(self.sampler.task)
 
     def fingerprint(self) -> str:
         """A digest of graph and starts."""
-        return digest(*_arrays_of(self.sampler.graph), self.sampler.starts)
+        return fingerprint(self.sampler.graph, self.sampler.starts)
 
 
 class GivenWalks:
@@ -112,7 +112,3 @@ class GivenWalks:
     def fingerprint(self) -> str:
         """A digest of the walks and the ids."""
         return digest(self.stored.nodes, self.stored.begins, self.stored.ids)
-
-
-def _arrays_of(graph: Graph) -> tuple[Any, ...]:
-    return graph.indptr, graph.indices, graph.weights, graph.ids, np.array([graph.directed])

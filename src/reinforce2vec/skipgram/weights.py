@@ -8,18 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import row_blocks
-from .cpu.kernels import fill_inputs
-from .cpu.simd import ROW
+from .preparation import fill_inputs
 
 Matrix = NDArray[np.float32]
-ALIGNMENT = 64  # bytes: a row begins where a cache line does
+_ROW = 16  # rows are filled up with zeros to a multiple of so many numbers, for vector registers
+_ALIGNMENT = 64  # bytes: a row begins where a cache line does
 
 
 class Weights(NamedTuple):
     """Input vectors, which become the embedding, and output vectors: one row a node each.
 
-    Rows are wider than `dimensions` says where vector registers want it: filled up with zeros,
-    which training leaves zero.
+    Rows may be wider than `dimensions`: they end with zeros, which training leaves zero.
     """
 
     inputs: Matrix
@@ -32,7 +31,7 @@ class Weights(NamedTuple):
         return self.inputs[:, : self.dimensions]
 
     def finite(self) -> bool:
-        """Whether every number is."""
+        """Return whether every number is finite."""
         both = (self.inputs, self.outputs)
         return all(
             np.isfinite(matrix[rows]).all() for matrix in both for rows in row_blocks(matrix)
@@ -40,35 +39,35 @@ class Weights(NamedTuple):
 
 
 def row_size(dimensions: int) -> int:
-    """Numbers that a row takes."""
-    return -(-dimensions // ROW) * ROW
+    """Return how many numbers a row takes, zeros included."""
+    return -(-dimensions // _ROW) * _ROW
 
 
 def weights_bytes(n_nodes: int, dimensions: int) -> int:
-    """Memory that the two matrices take."""
+    """Return the bytes that the two matrices take."""
     return 2 * 4 * n_nodes * row_size(dimensions)
 
 
 def aligned(size: int) -> Matrix:
-    """So many zeros, the first of them where a cache line begins."""
-    room = np.zeros(size + ALIGNMENT // 4, np.float32)
-    begin = -room.ctypes.data % ALIGNMENT // 4
+    """Return an array of zeros that begins at a cache line."""
+    room = np.zeros(size + _ALIGNMENT // 4, np.float32)
+    begin = -room.ctypes.data % _ALIGNMENT // 4
     return room[begin : begin + size]
 
 
 def zeros(n_nodes: int, dimensions: int) -> Matrix:
-    """A matrix of zeros with aligned rows."""
+    """Return a matrix of zeros with aligned rows."""
     width = row_size(dimensions)
     return aligned(n_nodes * width).reshape(n_nodes, width)
 
 
 def blank_weights(n_nodes: int, dimensions: int) -> Weights:
-    """Two matrices of zeros, which take no memory before they are written to."""
+    """Return two matrices of zeros, which take no memory before they are written to."""
     return Weights(zeros(n_nodes, dimensions), zeros(n_nodes, dimensions), dimensions)
 
 
 def new_weights(n_nodes: int, dimensions: int, seed: int) -> Weights:
-    """Small random inputs and zero outputs, as word2vec begins."""
+    """Return small random inputs and zero outputs, as word2vec begins."""
     weights = blank_weights(n_nodes, dimensions)
     fill_inputs(weights.inputs, dimensions, np.uint64(seed))
     return weights

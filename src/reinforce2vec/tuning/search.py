@@ -1,41 +1,39 @@
-"""The search itself: known settings first, then what optuna proposes, then the unseen part."""
+"""The search: known settings first, then proposals of optuna, then the unseen part."""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from .._util.arrays import digest
 from .._util.checks import check_count
 from .._util.errors import InputError
-from .._util.progress import clock as as_clock
-from .._util.progress import write_over
-from ..evaluation.results import Scores
+from .._util.progress import ProgressLine, clock
+from ..evaluation.results import MetricValues
 from ..files.writing import check_target
 from ..graph import Dataset, Graph, karate_club
+from ..graph.fingerprint import fingerprint
 from ..models import Reinforce2Vec
-from .budget import SHARE_OF_THE_END, Clock, Pace, seconds_of
-from .importance import importances
-from .objective import TEST, VALIDATION, Task, make_task
-from .proposals import Proposals, import_optuna
-from .results import DEFAULT, Final, Source, Trial, Tuning
+from ._budget import SHARE_OF_THE_END, SearchClock, TimeEstimates, seconds_of
+from ._importance import importances
+from ._objective import TEST, VALIDATION, TuningTask, make_task
+from ._proposals import Proposals, import_optuna
+from ._trials import FinalRuns, Trial
+from .results import DEFAULT_NAME, GraphReference, Tuning
 from .space import SPACE, Setting, Space, limited, parameters_of, starts
 
-USUAL_BUDGET = "10m"
+_USUAL_BUDGET = "10m"
 ATTEMPTS = 50  # proposals that are known already, after which the search ends
-TOO_LONG = (
-    5  # proposals that take too long for what is left, likewise: what is quick is seldom good
-)
-MOST_TRIALS = 1000  # beyond which a search picks what was lucky
-PLANS = ((3, 3), (3, 2), (1, 2), (1, 1))  # finalists beside the default, and seeds
-MORE_TO_SCORE = 1.5  # what a training takes when both parts are scored, times one part
+# proposals that take too long for the time left, likewise: quick ones are seldom good
+_TOO_LONG = 5
+_MOST_TRIALS = 1000  # with more, the best validation score is mostly luck
+_PLANS = ((3, 3), (3, 2), (1, 2), (1, 1))  # finalists beside the default, and seeds
+_MORE_TO_SCORE = 1.5  # time of a training with both parts scored, relative to one part
 
 
 class OutOfTime(Exception):
-    """A training takes so much longer than expected that the rest would not be done in time."""
+    """A training takes so much longer than expected that the rest would not fit in the budget."""
 
 
 def tune(
@@ -53,15 +51,15 @@ def tune(
     output: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: bool = True,
-    source: Source | None = None,
+    source: GraphReference | None = None,
 ) -> Tuning:
-    """Search for the parameters of :class:`Reinforce2Vec` that suit a graph and a task.
+    """Search for hyperparameters of :class:`Reinforce2Vec` that suit a graph and a task.
 
     It searches the walk and its parameters, walks per node, window, learning rate and smoothing. It
-    begins with the default and others that are known to be good, and goes on with optuna's (the
-    extra `tune`). Held-out edges, or labelled nodes, are parted: the search looks at one part, and
-    at the end the best few settings and the default are trained anew, with other seeds, and scored
-    on the other.
+    begins with the default and others that are known to be good, and continues with proposals of
+    optuna (the extra `tune`). Held-out edges, or labelled nodes, are split: the search uses one
+    part, and at the end the best few settings and the default are trained again, with other seeds,
+    and scored on the other.
 
     Parameters
     ----------
@@ -73,35 +71,35 @@ def tune(
     labels : as for :func:`evaluate_node_classification`, optional
         Which classes a node is in; a Dataset has its own.
     budget : str or float, optional
-        Time for all of it, such as "90s", "10m" or "1h30m", or seconds. 10 minutes by default,
-        and no limit if `trials` is given. No training is begun that would not end in time, and
-        walks are so few that one takes an eighth of it at most.
+        Total time, such as "90s", "10m" or "1h30m", or seconds. 10 minutes by default, and no
+        limit if `trials` is given. No training starts that would not end in time, and walks are
+        so few that one takes an eighth of it at most.
     trials : int, optional
-        End the search after so many settings, 1,000 by default. With `workers=1` and no budget,
+        Number of settings to try, at most 1,000 by default. With `workers=1` and no budget,
         one seed gives one result; with a budget it depends on the machine how far the search gets.
     dimensions : int, default 64
-        Numbers in a vector; not searched.
+        Dimensions of a vector; not searched.
     fraction : float, optional
         Link prediction: share of the edges to hold out; by default half of them, but at most
         20,000 edges.
     seed : int, default 0
-        Of the search, of what is held out, and of trainings.
+        Seed of the search, of what is held out, and of training.
     workers, backend
         As for :class:`Reinforce2Vec`.
     output : path, optional
-        A JSON file that is written anew after every trial.
+        A JSON file that is rewritten after every trial.
     resume : bool, default False
-        Go on from `output`, if it is there. Time and trials spent before count.
+        Resume from `output`, if it exists. Time and trials spent before count.
     progress : bool, default True
         Show a line on the terminal, if there is one.
-    source : Source, optional
-        What the report calls the graph, and how its command and its Python read it.
+    source : GraphReference, optional
+        How the report refers to the graph.
 
     Returns
     -------
     Tuning
-        Prints as a report; `model()` has the best parameters. On Ctrl-C: what was found so far, its
-        `finished` False.
+        Prints as a report; `model()` has the best parameters. After Ctrl-C it holds what was found
+        so far, and `finished` is False.
 
     Examples
     --------
@@ -115,15 +113,15 @@ def tune(
     if isinstance(graph, Dataset) and task == "node-classification" and labels is None:
         labels = graph.labels
     graph = Graph.from_any(graph)
-    if trials is not None:
-        check_count("trials", trials, 2)
-    if budget is None and trials is None:
-        budget = USUAL_BUDGET
-    limit = None if budget is None else seconds_of(budget)
-    clock = Clock(limit)
-    import_optuna()  # if there is none, this is the time to say so
+    limit = check_tuning(budget, trials)
+    timer = SearchClock(limit)
     Reinforce2Vec(dimensions, workers=workers, backend=backend, seed=seed).check()
-    file = check_output(output, resume)
+    if output is None and resume:
+        raise InputError(
+            "resume=True needs output=...: the file to resume from",
+            settings=[("resume", True), ("output", ...)],
+        )
+    file = None if output is None else check_study_path(output, resume)
     chosen = make_task(task, graph, labels, fraction, seed)
     facts = {
         "task": chosen.name,
@@ -132,36 +130,46 @@ def tune(
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
         "directed": graph.directed,
-        "fingerprint": digest(graph.indptr, graph.indices, graph.weights, graph.ids),
+        "fingerprint": fingerprint(graph, direction=False),
         "dimensions": int(dimensions),
         "seed": int(seed),
         **chosen.facts,
     }
-    found = begun(file, facts)
-    found.source = Source() if source is None else source
+    found = _begun(file, facts)
+    found.source = GraphReference() if source is None else source
     found.facts |= {"budget": limit, "trials_asked": trials}
-    clock.began -= found.elapsed
+    timer.began -= found.elapsed
     fixed = {"workers": workers, "backend": backend}
-    return Search(chosen, found, clock, trials or MOST_TRIALS, fixed, file, Line(progress)).run()
+    line = ProgressLine(progress)
+    return TuningSearch(chosen, found, timer, trials or _MOST_TRIALS, fixed, file, line).run()
 
 
-def check_output(output: str | os.PathLike[str] | None, resume: bool) -> Path | None:
-    """Where the trials go; InputError if others are there and this is not to go on from them."""
-    if output is None:
-        if resume:
-            raise InputError("resume=True needs output=PATH: what to go on from")
-        return None
+def check_tuning(budget: str | float | None, trials: int | None) -> float | None:
+    """Return the budget in seconds; InputError if it makes no sense, or optuna is missing."""
+    if trials is not None:
+        check_count("trials", trials, 2)
+    if budget is None and trials is None:
+        budget = _USUAL_BUDGET
+    import_optuna()
+    return None if budget is None else seconds_of(budget)
+
+
+def check_study_path(output: str | os.PathLike[str], resume: bool) -> Path:
+    """Return where the trials are written; InputError if that cannot work.
+
+    The folder must be writable, which is tried out, and a file that exists must be resumed from.
+    """
     path = check_target(output)
     if path.exists() and not resume:
         raise InputError(
-            f"{output}: this file exists: go on from it (resume=True, or --resume), or remove it "
-            "to start anew"
+            f"{output}: this file exists: resume from it (resume=True), or remove it to start anew",
+            settings=[("resume", True)],
         )
     return path
 
 
-def begun(file: Path | None, facts: dict[str, Any]) -> Tuning:
-    """A search with nothing done, or what is in the file, if that is the same search."""
+def _begun(file: Path | None, facts: dict[str, Any]) -> Tuning:
+    """Return a search with nothing done, or the one in the file, if it is the same search."""
     if file is None or not file.exists():
         return Tuning(facts)
     found = Tuning.load(file)
@@ -170,27 +178,27 @@ def begun(file: Path | None, facts: dict[str, Any]) -> Tuning:
         if before != value:
             raise InputError(
                 f"{file}: this search was for another graph or task: {name.replace('_', ' ')} was "
-                f"{before} and is {value}. Go on with the same, or choose another file"
+                f"{before} and is {value}. Use the same, or choose another file"
             )
     return found
 
 
-class Search:
-    """A search under way."""
+class TuningSearch:
+    """A running search."""
 
     def __init__(
         self,
-        task: Task,
+        task: TuningTask,
         found: Tuning,
-        clock: Clock,
+        timer: SearchClock,
         trials: int,
         fixed: dict[str, Any],
         file: Path | None,
-        line: Line,
+        line: ProgressLine,
     ) -> None:
-        self.task, self.found, self.clock, self.wanted = task, found, clock, trials
+        self.task, self.found, self.clock, self.wanted = task, found, timer, trials
         self.fixed, self.file, self.line = fixed, file, line
-        self.pace = Pace(task.graph.n_nodes)
+        self.estimates = TimeEstimates(task.graph.n_nodes)
         self.proposals = Proposals(SPACE, found.facts["seed"])
         self.searching = True
 
@@ -209,7 +217,7 @@ class Search:
             if not self.found.ranking:
                 raise
         finally:
-            self.line.show("")
+            self.line.clear()
         tried = self.found.trials
         self.found.importances = importances(
             SPACE, [trial.setting for trial in tried], [trial.score for trial in tried]
@@ -220,23 +228,23 @@ class Search:
     # -- before --------------------------------------------------------------------------------
 
     def prepare(self) -> Space:
-        """The space, as far as the budget allows; what was tried before is told."""
-        self.line.show("preparing (at its first use, training is compiled)")
+        """Return the space that the budget allows; give earlier trials to the proposals."""
+        self.line.show("preparing (training is compiled at its first use)")
         space = SPACE
         if self.clock.limit is not None:
             (choices,) = (one.values for one in SPACE if one.name == "walks_per_node")
-            first = starts(SPACE)[DEFAULT]
+            first = starts(SPACE)[DEFAULT_NAME]
             self.measure(first | {"walks_per_node": choices[0]})
-            most = self.pace.most_walks(first, choices, self.clock.limit)
+            most = self.estimates.most_walks(first, choices, self.clock.limit)
             before = [trial.setting["walks_per_node"] for trial in self.found.trials]
             space = limited(max([most, *before]))
         self.proposals = Proposals(space, self.found.facts["seed"])
         for trial in self.found.trials:
-            self.proposals.tell(trial.setting, trial.score)
+            self.proposals.add(trial.setting, trial.score)
         return space
 
     def measure(self, setting: Setting) -> None:
-        """Find out how fast the machine is, compiling aside."""
+        """Measure how fast the machine is, without compilation."""
         parameters = parameters_of(setting, self.found.facts["dimensions"]) | self.fixed
         Reinforce2Vec(**parameters).fit(karate_club(), progress=False)
         self.embed(setting, self.found.facts["seed"], (VALIDATION,))
@@ -244,10 +252,12 @@ class Search:
     # -- the search ----------------------------------------------------------------------------
 
     def search(self, space: Space) -> None:
-        """Try the first settings, then what is proposed, until time or trials are spent."""
+        """Try the first settings, then proposals, until time or trials are spent."""
         for name, setting in starts(space).items():
             known = any(trial.setting == setting for trial in self.found.trials)
-            needed = not self.found.trials  # the first is the default, which others are held to
+            needed = (
+                not self.found.trials
+            )  # the first is the default, which others are compared with
             if not known and (needed or (self.wants_more() and self.fits(setting))):
                 self.try_out(setting, name)
         while self.wants_more():
@@ -256,35 +266,35 @@ class Search:
                 return
 
     def wants_more(self) -> bool:
-        """Whether trials are left."""
+        """Return whether trials are left."""
         return len(self.found.trials) < self.wanted
 
     def fits(self, setting: Setting) -> bool:
-        """Whether a setting can be tried in the time that is left; two are in any case."""
+        """Return whether a setting fits in the time left; the first two always do."""
         left = self.clock.left - self.kept_for_the_end
-        return len(self.found.trials) < 2 or self.pace.expected(setting) <= left
+        return len(self.found.trials) < 2 or self.estimates.expected(setting) <= left
 
     @property
     def kept_for_the_end(self) -> float:
-        """Seconds that the search leaves to the scoring of what it found."""
+        """Seconds that the search leaves to the final runs."""
         if self.clock.limit is None:
             return 0.0
-        asked = [self.found.default, self.found.ranking[0]] if self.found.ranking else []
-        needed = MORE_TO_SCORE * sum(trial.seconds for trial in asked)
+        finalists = [self.found.default, self.found.ranking[0]] if self.found.ranking else []
+        needed = _MORE_TO_SCORE * sum(trial.seconds for trial in finalists)
         return max(needed, SHARE_OF_THE_END * self.clock.limit)
 
     def proposed(self) -> Setting | None:
-        """A setting that is new and fits in the time left; None if none comes."""
+        """Return a new setting that fits in the time left; None if there is none."""
         known = [trial.setting for trial in self.found.trials]
         too_long = 0
         for attempt in range(ATTEMPTS):
-            setting = self.proposals.ask(attempt)
+            setting = self.proposals.propose(attempt)
             if setting in known:
                 continue
             if self.fits(setting):
                 return setting
             too_long += 1
-            if too_long == TOO_LONG:
+            if too_long == _TOO_LONG:
                 break
         return None
 
@@ -305,63 +315,64 @@ class Search:
         at = self.clock.elapsed
         trial = Trial(number, setting, name, score, way, scores, at - began, at, error)
         self.found.trials.append(trial)
-        self.found.elapsed, self.found.finals = at, []  # those of an earlier end knew less
-        self.proposals.tell(setting, score)
+        self.found.elapsed, self.found.finals = at, []  # earlier final runs are out of date
+        self.proposals.add(setting, score)
         self.keep()
         return True
 
-    def best_way(self, scores: Scores) -> tuple[str, float]:
-        """The way to use vectors that scores best, and its score."""
+    def best_way(self, scores: MetricValues) -> tuple[str, float]:
+        """Return the way to use vectors that scores best, and its score."""
         by_way = {way: found[self.task.metric] for way, found in scores.items()}
         best = max(by_way, key=lambda way: by_way[way])
         return best, by_way[best]
 
-    def embed(self, setting: Setting, seed: int, parts: tuple[str, ...]) -> list[Scores]:
-        """Train with a setting and score some parts."""
+    def embed(self, setting: Setting, seed: int, parts: tuple[str, ...]) -> list[MetricValues]:
+        """Train with a setting and return its scores on some parts."""
         parameters = parameters_of(setting, self.found.facts["dimensions"])
         model = Reinforce2Vec(**parameters, **self.fixed, seed=seed)
         began = time.monotonic()
         model.fit(self.task.graph, progress=False, callbacks=[self.watch])
         scores = [self.task.score(model.embedding_, part) for part in parts]
         beside = time.monotonic() - began - model.seconds_
-        self.pace.add(setting, model.seconds_, beside / len(parts))
+        self.estimates.add(setting, model.seconds_, beside / len(parts))
         return scores
 
     def watch(self, moment: Any) -> None:
-        """Keep the line on the terminal true; end a training that takes far too long."""
-        self.line.show(self.told())
+        """Update the line on the terminal; end a training that takes far too long."""
+        if self.line.due():
+            self.line.show(self._status())
         late = self.clock.left < self.kept_for_the_end / 2
         if late and self.searching and self.found.trials:
             raise OutOfTime
 
-    def told(self) -> str:
-        """How it stands, in a line."""
+    def _status(self) -> str:
+        """Return how far the search is, in a line."""
         words = ["the best few again"]
         if self.searching:
-            of = "" if self.wanted == MOST_TRIALS else f" of {self.wanted}"
+            of = "" if self.wanted == _MOST_TRIALS else f" of {self.wanted}"
             words = [f"trial {len(self.found.trials) + 1}{of}"]
         if self.found.ranking:
             words.append(f"best {self.found.ranking[0].score:.2f}")
             words.append(f"default {self.found.default.score:.2f}")
         if self.clock.limit is not None:
-            words.append(f"{as_clock(max(self.clock.left, 0))} left")
+            words.append(f"{clock(max(self.clock.left, 0))} left")
         return f"tuning: {', '.join(words)}"
 
-    # -- the last word -------------------------------------------------------------------------
+    # -- final runs -------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """Train the best few and the default anew, and score them on the unseen part."""
+        """Train the best few and the default again, and score them on the unseen part."""
         first = self.found.facts["seed"] + 1
         others = [trial for trial in self.found.ranking if trial is not self.found.default]
         most, rounds = self.plan(others)
         seeds = [first + turn for turn in range(rounds)]
-        asked = [self.found.default, *others[:most]]
-        finals = {trial.number: Final(trial.number, seeds, [], [], []) for trial in asked}
+        finalists = [self.found.default, *others[:most]]
+        finals = {trial.number: FinalRuns(trial.number, seeds, [], [], []) for trial in finalists}
         self.searching = False
         for seed in seeds:
             for number in list(finals):
                 try:
-                    self.ask_again(finals[number], seed)
+                    self.train_again(finals[number], seed)
                 except InputError:
                     if number == self.found.default.number:
                         raise
@@ -369,7 +380,7 @@ class Search:
         self.found.finals = list(finals.values())
         self.found.elapsed = self.clock.elapsed
 
-    def ask_again(self, final: Final, seed: int) -> None:
+    def train_again(self, final: FinalRuns, seed: int) -> None:
         """Train a setting with another seed, and score both parts."""
         trial, metric = self.found.trials[final.number], self.task.metric
         validation, test = self.embed(trial.setting, seed, (VALIDATION, TEST))
@@ -378,29 +389,15 @@ class Search:
         final.scores.append(test)
 
     def plan(self, others: list[Trial]) -> tuple[int, int]:
-        """How many settings beside the default, and how many seeds, in the time left."""
-        for most, rounds in PLANS:
-            asked = [self.found.default, *others[:most]]
-            needed = rounds * sum(trial.seconds for trial in asked)
-            if MORE_TO_SCORE * needed <= self.clock.left:
+        """Return how many settings beside the default, and how many seeds, fit in the time left."""
+        for most, rounds in _PLANS:
+            finalists = [self.found.default, *others[:most]]
+            needed = rounds * sum(trial.seconds for trial in finalists)
+            if _MORE_TO_SCORE * needed <= self.clock.left:
                 return most, rounds
-        return PLANS[-1]
+        return _PLANS[-1]
 
     def keep(self) -> None:
         """Write the file."""
         if self.file is not None:
             self.found.save(self.file)
-
-
-class Line:
-    """A line on the terminal, if there is one."""
-
-    def __init__(self, wanted: bool) -> None:
-        self.out = sys.stderr if wanted and sys.stderr is not None and sys.stderr.isatty() else None
-        self.shown = ""
-
-    def show(self, text: str) -> None:
-        """Put this in place of what was there."""
-        if self.out is not None and text != self.shown:
-            self.shown = text
-            write_over(self.out, text)

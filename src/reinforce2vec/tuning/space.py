@@ -1,7 +1,8 @@
-"""What is searched: a table of parameters, and the settings that every search begins with.
+"""The search space, and the settings that every search begins with.
 
-A setting has a value for each parameter that says something: {"walk": "second-order", "p": 0.5,
-...}. Here it becomes a model, the words of a command and some Python, which all mean the same.
+A setting has a value for each parameter that has an effect: {"walk": "second-order", "p": 0.5,
+...}. Here it becomes a model, the options of a command and Python, which all mean the same. Names
+and defaults come from the table of hyperparameters; the values to search are here.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from .._util.parameters import PARAMETERS, READINGS, REINFORCED, SECOND_ORDER
 from ..skipgram.trainer import usual_rate
 from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from ..walks.policy import Walk
@@ -18,83 +21,89 @@ from ..walks.policy import Walk
 Value = Any  # a string, a number, a bool, or None
 Setting = dict[str, Value]
 
-WALK_LENGTH = 40  # what a longer walk gives, more walks give as well
+# not searched: more walks have the same effect as longer ones
+WALK_LENGTH = int(PARAMETERS["walk_length"].default)
 
 
-class Parameter(NamedTuple):
-    """One thing to choose."""
+class SearchedParameter(NamedTuple):
+    """One parameter of the search."""
 
     name: str
     values: tuple[Value, ...]
-    label: str  # in tables and pictures
-    ordered: bool = True  # whether near values do similar things
+    ordered: bool = True  # whether near values have similar effects
     when: tuple[str, tuple[Value, ...]] | None = None  # which values of another one it goes with
-    of_walk: str = ""  # what the walk calls it; "" for parameters of the model
+    hyperparameter: str = ""  # its name in the table, if it is another one
 
     def applies(self, setting: Mapping[str, Value]) -> bool:
-        """Whether it says something, given the parameters before it."""
+        """Return whether it has an effect, given the parameters before it."""
         return self.when is None or setting.get(self.when[0]) in self.when[1]
 
+    @property
+    def of_walk(self) -> str:
+        """Its name as a parameter of the walk; "" for parameters of the model."""
+        name = self.hyperparameter or self.name
+        return name if name in (*REINFORCED, *SECOND_ORDER) else ""
 
-Space = tuple[Parameter, ...]
+    @property
+    def label(self) -> str:
+        """Its name in reports and figures."""
+        known = PARAMETERS.get(self.hyperparameter or self.name)
+        return self.name if known is None else known.title
 
 
-class Family(NamedTuple):
+Space = tuple[SearchedParameter, ...]
+
+
+class _Family(NamedTuple):
     """A kind of walk, as Python and as the command make it."""
 
     make: Callable[..., Walk]
     options: dict[str, str]  # of the command
-    fixed: dict[str, float] = {}  # noqa: RUF012  # parameters that are not searched
+    fixed: Mapping[str, float] = MappingProxyType({})  # parameters that are not searched
 
 
-FAMILIES = {
-    "first-order": Family(FirstOrderWalk, {"walk": "first-order"}),
-    "second-order": Family(SecondOrderWalk, {"walk": "second-order"}),
-    "paper": Family(ReinforcedWalk.paper, {"walk": "reinforced", "reading": "paper"}),
-    "released": Family(ReinforcedWalk.released, {"walk": "reinforced", "reading": "released"}),
-    "attraction": Family(ReinforcedWalk.paper, {"walk": "reinforced"}, {"weight": 0.0}),
+_FAMILIES = {
+    "first-order": _Family(FirstOrderWalk, {"walk": "first-order"}),
+    "second-order": _Family(SecondOrderWalk, {"walk": "second-order"}),
+    "paper": _Family(ReinforcedWalk.paper, {"walk": "reinforced", "reading": "paper"}),
+    "released": _Family(ReinforcedWalk.released, {"walk": "reinforced", "reading": "released"}),
+    "attraction": _Family(ReinforcedWalk.paper, {"walk": "reinforced"}, {"weight": 0.0}),
 }
 
-READINGS = ("walk", ("paper", "released"))
+_OF_READINGS = ("walk", READINGS)
+_OF_ATTRACTION = ("walk", ("attraction",))
 SPACE: Space = (
-    Parameter("walk", tuple(FAMILIES), "walk", ordered=False),
+    SearchedParameter("walk", tuple(_FAMILIES), ordered=False),
     *(
-        Parameter(name, (0.25, 0.5, 1.0, 2.0, 4.0), name, True, ("walk", ("second-order",)), name)
-        for name in ("p", "q")
+        SearchedParameter(name, (0.25, 0.5, 1.0, 2.0, 4.0), when=("walk", ("second-order",)))
+        for name in SECOND_ORDER
     ),
     # KL divergence is left out: it walks as JS does. So is no exploration: it gets stuck.
-    Parameter("reward", ("js", "vertex"), "reward", False, READINGS, "reward"),
-    Parameter("exploration", ("ucb", "epsilon"), "exploration", False, READINGS, "exploration"),
-    Parameter(
-        "epsilon", (0.3, 0.5, 0.7, 0.9), "ε", True, ("exploration", ("epsilon",)), of_walk="weight"
+    SearchedParameter("reward", ("js", "vertex"), ordered=False, when=_OF_READINGS),
+    SearchedParameter("exploration", ("ucb", "epsilon"), ordered=False, when=_OF_READINGS),
+    SearchedParameter(
+        *("epsilon", (0.3, 0.5, 0.7, 0.9)),
+        when=("exploration", ("epsilon",)),
+        hyperparameter="weight",
     ),
-    Parameter(
-        *("attraction", (0.03, 0.1, 0.3, 3.0, 10.0), "attraction", True),
-        *(("walk", ("attraction",)), "attraction"),
+    SearchedParameter("attraction", (0.03, 0.1, 0.3, 3.0, 10.0), when=_OF_ATTRACTION),
+    SearchedParameter("candidates", (3, 10, None), when=_OF_ATTRACTION),
+    SearchedParameter("walks_per_node", (1, 2, 5, 10, 20, 40, 80)),
+    SearchedParameter("window", (2, 3, 5, 7, 10, 15)),
+    # a factor on the usual one for so many walks, which is the default: the two go together
+    SearchedParameter(
+        "rate", (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8), hyperparameter="learning_rate"
     ),
-    Parameter(
-        *("candidates", (3, 10, None), "candidates", True),
-        *(("walk", ("attraction",)), "candidates"),
-    ),
-    Parameter("walks_per_node", (1, 2, 5, 10, 20, 40, 80), "walks per node"),
-    Parameter("window", (2, 3, 5, 7, 10, 15), "window"),
-    # times the usual one for so many walks, which is the default: the two go together
-    Parameter("rate", (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8), "learning rate"),
-    Parameter("smooth", (False, True), "smoothing", ordered=False),
+    SearchedParameter("smooth", (False, True), ordered=False),
 )
 
-DEFAULT: Setting = {
-    "walk": "paper",
-    "reward": "js",
-    "exploration": "ucb",
-    "walks_per_node": 80,
-    "window": 10,
-    "rate": 1.0,
-    "smooth": False,
+DEFAULT_SETTING: Setting = {"walk": "paper", "rate": 1.0} | {
+    name: PARAMETERS[name].default
+    for name in ("reward", "exploration", "walks_per_node", "window", "smooth")
 }
 
-# What every search tries first: a name, and how it differs from the default.
-STARTS: tuple[tuple[str, Setting], ...] = (
+# What every search tries first: a name, and what differs from the default.
+_STARTS: tuple[tuple[str, Setting], ...] = (
     ("default", {}),
     ("default, smoothed", {"smooth": True}),
     ("default, few walks, smoothed", {"walks_per_node": 10, "smooth": True}),
@@ -116,7 +125,7 @@ STARTS: tuple[tuple[str, Setting], ...] = (
 
 
 def limited(most_walks: int) -> Space:
-    """The space without more walks from every node than so many, one at least."""
+    """Return the space with at most so many walks per node, but at least the fewest."""
     return tuple(
         one._replace(values=tuple(v for v in one.values if v <= max(most_walks, one.values[0])))
         if one.name == "walks_per_node"
@@ -126,11 +135,11 @@ def limited(most_walks: int) -> Space:
 
 
 def starts(space: Space) -> dict[str, Setting]:
-    """The first settings by name, the default before all, then those with few walks."""
+    """Return the first settings by name: the default, then the others by their number of walks."""
     (most,) = (max(one.values) for one in space if one.name == "walks_per_node")
     found: dict[str, Setting] = {}
-    for name, changes in STARTS:
-        values = DEFAULT | changes
+    for name, changes in _STARTS:
+        values = DEFAULT_SETTING | changes
         values["walks_per_node"] = min(values["walks_per_node"], most)
         setting: Setting = {}
         for one in space:
@@ -145,30 +154,30 @@ def starts(space: Space) -> dict[str, Setting]:
 # -- what a setting means ------------------------------------------------------------------------
 
 
-def walk_options(setting: Setting) -> dict[str, Value]:
-    """Parameters of the walk, as the walk calls them, without those that keep their default."""
+def _walk_options(setting: Setting) -> dict[str, Value]:
+    """Return parameters of the walk, without those that keep their default."""
     found = {one.of_walk: setting[one.name] for one in SPACE if one.of_walk and one.name in setting}
-    given = FAMILIES[setting["walk"]].fixed | found
+    given = {**_FAMILIES[setting["walk"]].fixed, **found}
     return {name: value for name, value in given.items() if value is not None}
 
 
 def learning_rate(setting: Setting) -> float | None:
-    """The learning rate; None is the usual one for so many walks."""
+    """Return the learning rate; None is the default for so many walks."""
     if setting["rate"] == 1.0:
         return None
-    return float(f"{setting['rate'] * resolved_usual(setting):.2g}")
+    return float(f"{setting['rate'] * default_rate(setting):.2g}")
 
 
-def resolved_usual(setting: Setting) -> float:
-    """The learning rate that is the default for so many walks."""
+def default_rate(setting: Setting) -> float:
+    """Return the learning rate that is the default for so many walks."""
     return usual_rate(WALK_LENGTH * setting["walks_per_node"])
 
 
 def parameters_of(setting: Setting, dimensions: int) -> dict[str, Any]:
-    """The parameters of :class:`Reinforce2Vec`."""
+    """Return the parameters of :class:`Reinforce2Vec`."""
     return {
         "dimensions": dimensions,
-        "walk": FAMILIES[setting["walk"]].make(**walk_options(setting)),
+        "walk": _FAMILIES[setting["walk"]].make(**_walk_options(setting)),
         "walks_per_node": setting["walks_per_node"],
         "window": setting["window"],
         "learning_rate": learning_rate(setting),
@@ -177,8 +186,8 @@ def parameters_of(setting: Setting, dimensions: int) -> dict[str, Any]:
 
 
 def option_words(setting: Setting, dimensions: int) -> list[str]:
-    """The setting as options of `reinforce2vec embed`."""
-    options = FAMILIES[setting["walk"]].options | walk_options(setting)
+    """Return the setting as options of `reinforce2vec embed`."""
+    options = _FAMILIES[setting["walk"]].options | _walk_options(setting)
     parameters = parameters_of(setting, dimensions)
     options |= {
         name: value
@@ -187,17 +196,17 @@ def option_words(setting: Setting, dimensions: int) -> list[str]:
     }
     words = []
     for name, value in options.items():
-        words += [f"--{name.replace('_', '-')}", spelled(value)]
+        words += ["--" + name.replace("_", "-"), spelled(value)]
     return words + ["--smooth"] * setting["smooth"]
 
 
 def spelled(value: Value) -> str:
-    """A value as a person writes it, with all its digits."""
+    """Return a value as it is typed, with all its digits."""
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
 def python_model(setting: Setting, dimensions: int) -> str:
-    """The setting as Python."""
+    """Return the setting as Python."""
     parameters = parameters_of(setting, dimensions)
     given = {name: value for name, value in parameters.items() if value is not None}
     lines = [f"    {name}={as_python(value)},\n" for name, value in given.items()]
@@ -205,7 +214,7 @@ def python_model(setting: Setting, dimensions: int) -> str:
 
 
 def as_python(value: Any) -> str:
-    """A parameter as Python; of a walk what differs from its defaults."""
+    """Return a value as Python; of a walk, what differs from its defaults."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)  # the quotes that people use
     if not isinstance(value, Walk):
@@ -218,8 +227,8 @@ def as_python(value: Any) -> str:
     return f"r2v.{type(value).__name__}({', '.join(given)})"
 
 
-def in_words(setting: Setting) -> str:
-    """The walk of a setting, briefly."""
+def walk_text(setting: Setting) -> str:
+    """Return the walk of a setting in a few words."""
     chosen = [one for one in SPACE if one.of_walk and one.name in setting]
     words = [
         setting[one.name] if not one.ordered else f"{one.label}={spelled(setting[one.name])}"

@@ -8,17 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.checks import check_choice, check_number
 from .._util.errors import InputError
+from .._util.parameters import PARAMETERS, REINFORCED, SECOND_ORDER
 
-CHOICES = {
-    "reward": ("vertex", "kl", "js"),
-    "exploration": ("none", "epsilon", "ucb"),
-    "annealing": ("constant", "linear", "exponential"),
-    "occupation": ("graph", "path"),
-}
 LOG_OF_LAST = -4.605170185988091  # an exponentially annealed weight ends at 1% of its start
-ATTRACTIONS = 1e-6, 1e6  # beyond these it changes nothing but can get lost in rounding
 LARGEST_WEIGHT = 1e12  # a larger one changes nothing but can overflow
 
 
@@ -50,8 +43,8 @@ class SecondOrderWalk:
 
     def check(self) -> None:
         """Raise InputError if a parameter makes no sense."""
-        check_number("p", self.p, above=0.0)
-        check_number("q", self.q, above=0.0)
+        for name in SECOND_ORDER:
+            PARAMETERS[name].check(getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -131,24 +124,17 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
 
     def check(self) -> None:
         """Raise InputError if a parameter makes no sense."""
-        for name, choices in CHOICES.items():
-            check_choice(name, getattr(self, name), choices)
-        if self.weight is not None:
-            most = 1.0 if self.exploration == "epsilon" else np.inf
-            check_number("weight", self.weight, least=0.0, most=most)
-        if self.candidates is not None:
-            if isinstance(self.candidates, bool) or not isinstance(
-                self.candidates, (int, np.integer)
-            ):
-                raise InputError(f"candidates must be an integer, not {self.candidates!r}")
-            check_number("candidates", self.candidates, least=1)
-        check_number("temperature", self.temperature, above=0.0)
-        low, high = ATTRACTIONS
-        check_number("attraction", self.attraction, least=low, most=high)
+        for name in REINFORCED:
+            PARAMETERS[name].check(getattr(self, name))
+        if self.exploration == "epsilon":
+            PARAMETERS["weight"].check(self.weight, most=1.0)
         if self.attraction != 1 and not self.draws:
             raise InputError(
-                "attraction says nothing to a walk that takes the best neighbour; it goes with "
-                'exploration="ucb", or reward="vertex" and occupation="graph"'
+                "attraction has no effect on a walk that takes the best neighbour; it goes with "
+                'exploration="ucb", or reward="vertex" and occupation="graph"',
+                parameter="attraction",
+                value=self.attraction,
+                settings=[("exploration", "ucb"), ("reward", "vertex"), ("occupation", "graph")],
             )
 
     @property

@@ -1,11 +1,11 @@
-"""Blocks of walks: who walks, on how many threads, in how much memory."""
+"""Sampling walks, in blocks of bounded size or all at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +16,17 @@ from .._util.errors import InputError
 from .._util.machine import available_cpus
 from .._util.progress import Report, terminal_progress
 from ..graph import Graph
-from .plan import Plan, plan_for
+from .backends import Walker, make_walker
+from .plan import Plan, Task, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
-
-if TYPE_CHECKING:
-    from .cuda.walker import Fetcher
 
 Walks = NDArray[np.int32]
 
-BLOCK_BYTES = 16 << 20  # a block of walks
-CHUNK_STEPS = 1 << 16  # what a thread takes at a time: some milliseconds of work
-CARD_STEPS = 1 << 29  # so many steps are worth waking a graphics card
+_BLOCK_BYTES = 16 << 20  # a block of walks
 
 
 class WalkSampler:
-    """An iterator over blocks of walks, made as they are asked for.
+    """An iterator over blocks of walks, made as they are needed.
 
     Walk k starts at node k modulo the number of nodes (or at starts[k % len(starts)]) and is a
     pure function of graph, walk, length, seed and k: neither `workers` nor `block_size` nor
@@ -49,7 +45,7 @@ class WalkSampler:
     seed : int, default 0
         One seed, one result.
     workers : int, optional
-        Threads; by default one for each processor this process may use.
+        Threads; by default one for each CPU this process may use.
     starts : iterable of node ids, optional
         Where walks start; by default every node, in `graph.ids` order.
     block_size : int, optional
@@ -57,7 +53,7 @@ class WalkSampler:
     progress : bool or callable, default False
         True shows a line on a terminal; a callable gets walks done and walks in all.
     backend : {"auto", "cpu", "cuda"}, default "auto"
-        Where the walks are made. "auto" takes a graphics card if there is one with room for the
+        Where the walks are made. "auto" uses a GPU if there is one with enough memory for the
         graph, the walks are many, and `workers` is not given.
 
     Examples
@@ -95,19 +91,19 @@ class WalkSampler:
             raise InputError(f"starts must be a list of node ids, not {starts!r}")
         else:
             self.starts = self.graph.rows(starts)
-        fitting = max(1, BLOCK_BYTES // (4 * self.length))
+        fitting = max(1, _BLOCK_BYTES // (4 * self.length))
         self.block_size = (
             fitting if block_size is None else check_count("block_size", block_size, 1)
         )
         self.progress = progress
-        pays = self.n_walks * self.length >= CARD_STEPS
-        self.backend = choose(backend, workers=workers, pays=pays)
-        self._asked_for = backend
-        self._fetcher: Fetcher | None = None
+        steps = self.n_walks * self.length
+        self.backend = choose(backend, "walks", steps, workers=workers)
+        self._given_backend = backend
+        self._walker: Walker | None = None
 
     @property
     def n_walks(self) -> int:
-        """Number of walks in all."""
+        """Number of walks."""
         return self.per_node * len(self.starts)
 
     def __len__(self) -> int:
@@ -125,7 +121,7 @@ class WalkSampler:
                 yield block
 
     def sample(self) -> Walks:
-        """All walks in one array."""
+        """Return all walks in one array."""
         walks = np.empty((self.n_walks, self.length), np.int32)
         with ThreadPoolExecutor(self.workers) as threads:
             self._fill_all(walks, 0, threads, self._report())
@@ -134,19 +130,17 @@ class WalkSampler:
     def _fill_all(
         self, walks: Walks, first: int, threads: ThreadPoolExecutor, report: Report
     ) -> None:
-        card = self._card()
-        if card is not None:
-            chunk = card.rows
+        walker = self._ready_walker()
+        chunk = walker.chunk
+        if not walker.uses_threads:
             for at in range(0, len(walks), chunk):
-                card.fill(first + at, walks[at : at + chunk])
+                walker.fill(first + at, walks[at : at + chunk])
                 report(min(first + at + chunk, first + len(walks)), self.n_walks)
             return
-        chunk = max(self.plan.lanes, CHUNK_STEPS // self.length)
         if len(walks) < self.workers * chunk:  # few walks: a share for each thread
             chunk = max(1, -(-len(walks) // self.workers))
         begins = range(0, len(walks), chunk)
-        _ = self.graph.alias  # made once, before the threads ask for it
-        jobs = [threads.submit(self.fill, first + at, walks[at : at + chunk]) for at in begins]
+        jobs = [threads.submit(walker.fill, first + at, walks[at : at + chunk]) for at in begins]
         try:
             for at, job in zip(begins, jobs, strict=True):
                 job.result()
@@ -160,41 +154,37 @@ class WalkSampler:
 
         Works in the calling thread; several threads may fill arrays at once.
         """
-        card = self._card()
-        if card is not None:
-            card.fill(first, walks)
-            return
-        kernel, lanes, settings, scratch = self.plan
-        graph = self.graph
-        streams = (np.empty(lanes, np.uint64), np.empty(lanes, np.uint64))
-        kernel(
-            graph.indptr, graph.indices, graph.alias, graph.directed, self.starts,
-            np.uint64(self.seed), first, walks, *streams, *settings, *scratch(),
-        )  # fmt: skip
+        self._ready_walker().fill(first, walks)
 
     @cached_property
     def plan(self) -> Plan:
-        """Which kernel makes the walks, and its tables."""
+        """Which kernel makes the walks, and the tables it looks up."""
         return plan_for(self.graph, self.walk, self.length)
 
-    def _card(self) -> Fetcher | None:
-        """What fetches walks from the graphics card, if they are made there."""
-        if self.backend == "cpu":
-            return None
-        from .cuda.walker import Fetcher, bytes_to_fetch
+    @property
+    def task(self) -> Task:
+        """All that a backend needs to make the walks, with seed and starts as they are now."""
+        return Task(self.graph, self.starts, self.seed, self.length, self.n_walks, self.plan)
 
-        if self._fetcher is None or not self._fetcher.suits(self):
-            self._fetcher = None  # gives its memory back
-            what = f"walking on {self.graph.n_nodes:,} nodes"
-            if not has_room(bytes_to_fetch(self), what, self._asked_for):
+    def _ready_walker(self) -> Walker:
+        """Return what makes the walks, with seed and starts as they are now."""
+        task, walker = self.task, self._walker
+        if walker is None or not walker.suits(task):
+            self._walker = walker = None  # frees its memory
+            if self.backend == "cuda" and not self._gpu_has_room(task):
                 self.backend = "cpu"
-                return None
-            self._fetcher = Fetcher(self)
-        return self._fetcher
+            self._walker = walker = make_walker(task, self.backend)
+        return walker
+
+    def _gpu_has_room(self, task: Task) -> bool:
+        from .cuda.walker import bytes_for
+
+        what = f"walking on {self.graph.n_nodes:,} nodes"
+        return has_room(bytes_for(task), what, self._given_backend)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__ | {"_fetcher": None}
-        state.pop("plan", None)  # both are made again when they are needed
+        state = self.__dict__ | {"_walker": None}
+        state.pop("plan", None)  # made again when needed, like the walker
         return state
 
     def _report(self) -> Report:

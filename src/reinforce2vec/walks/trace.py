@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_choice
 from .._util.errors import InputError
+from .._util.parameters import PARAMETERS
 from . import scores as scoring
-from .policy import CHOICES
 
 DIVERGENCES = ("kl", "js")
 
@@ -53,7 +53,7 @@ def occupation(
     array([[0.25 , 0.375, 0.125, 0.125, 0.125]])
     """
     nodes = _checked_path(path, n_nodes)
-    by_path = check_choice("occupation", occupation, CHOICES["occupation"]) == "path"
+    by_path = PARAMETERS["occupation"].check(occupation) == "path"
     wanted = _checked_steps([len(nodes) - 1] if steps is None else steps, len(nodes) - 1)
     begin = 0 if by_path else 1
     # each visit goes to the first wanted step that sees it; later ones see it through the sum
@@ -104,7 +104,7 @@ def divergences(
     """
     nodes = _checked_path(path, n_nodes)
     check_choice("reward", reward, DIVERGENCES)
-    by_path = check_choice("occupation", occupation, CHOICES["occupation"]) == "path"
+    by_path = PARAMETERS["occupation"].check(occupation) == "path"
     n_steps = len(nodes) - 1
     if n_steps == 0:
         return np.empty(0)

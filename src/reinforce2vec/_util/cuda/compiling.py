@@ -15,7 +15,7 @@ _INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.MULTILINE)
 
 
 def compiled_module(path: str, *, exact: bool = False, **defines: Any) -> Any:
-    """A .cu file of this package, with all that it includes, as a compiled module.
+    """Return a .cu file of this package, with all that it includes, as a compiled module.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def _compile(cp: Any, path: str, options: tuple[str, ...]) -> Any:
 
 
 def source_of(path: str) -> str:
-    """The text of a .cu file with the files that it includes, each of them once.
+    """Return the text of a .cu file with the files that it includes, each of them once.
 
     Includes are resolved here, not by the compiler: CuPy keeps compiled code by the text it is
     given, so a change in an included file must change that text.

@@ -1,4 +1,4 @@
-"""The graphics card: whether there is one, what it has, and whether to use it."""
+"""The GPU: whether there is one, what it has, and whether to use it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from ..checks import check_choice
 from ..errors import InputError, missing
-from ..progress import readable_bytes
+from ..machine import Advice, check_memory
+from ..parameters import PARAMETERS
 
-BACKENDS = ("auto", "cpu", "cuda")
 LEAST_CAPABILITY = (7, 0)
 RESERVE = 256 << 20  # bytes left to CuPy, its libraries and the driver
 SHARED_RESERVE = 1024  # bytes of shared memory that a block takes for itself
 THREADS = 256  # in a block, for kernels in which each thread works alone
 
+# work from which on a GPU saves time, including the time to start it
+LEAST_WORK = {
+    "walks": 1 << 29,  # steps
+    "training": 1 << 31,  # tokens times dimensions
+    "smoothing": 2 * 10**9,  # numbers that are summed
+}
+
 
 class Device(NamedTuple):
-    """What a card can do."""
+    """What a GPU can do."""
 
     capability: tuple[int, int]  # NVIDIA's number for what the hardware understands
     multiprocessors: int
@@ -27,26 +33,28 @@ class Device(NamedTuple):
     shared_bytes_of_block: int  # at most
 
 
-def choose(backend: Any, *, workers: int | None, pays: bool) -> str:
-    """Where to work: "cpu" or "cuda".
+def choose(backend: Any, kind: str, work: int = 0, *, workers: int | None = None) -> str:
+    """Return where to work: "cpu" or "cuda". InputError if the backend is unknown or missing.
 
-    With "auto" on a card if there is one and the work is large enough to pay, unless somebody has
-    said how many threads to use: that is a word about the CPU, and with one thread a promise that
-    results repeat to the last bit.
+    `kind` and `work` say what is to be done, and how much of it, in the units of LEAST_WORK.
+    "auto" chooses a GPU if there is one and the work is large enough, unless the number of threads
+    is given: that is a choice of the CPU, and with one thread a promise that results repeat to the
+    last bit.
     """
-    check_choice("backend", backend, BACKENDS)
+    PARAMETERS["backend"].check(backend)
     if backend == "auto":
-        return "cuda" if pays and workers is None and why_not() is None else "cpu"
+        is_large = work >= LEAST_WORK[kind]
+        return "cuda" if is_large and workers is None and why_not() is None else "cpu"
     if backend == "cuda":
         cupy()
     return str(backend)
 
 
 def cupy() -> Any:
-    """The module CuPy; InputError if it is not there, or has no device to work on."""
+    """Return the module CuPy; InputError if it is not installed, or has no device to work on."""
     reason = why_not()
     if reason is not None:
-        raise InputError(reason)
+        raise InputError(reason, settings=[("backend", "cuda")])
     import cupy
 
     return cupy
@@ -54,30 +62,30 @@ def cupy() -> Any:
 
 @lru_cache(maxsize=1)
 def why_not() -> str | None:
-    """What is missing for work on a card; None if nothing is."""
+    """Return what is missing for work on a GPU; None if nothing is."""
     if find_spec("cupy") is None:
         return str(missing("CuPy", "cuda", 'backend="cuda"'))
     try:
         import cupy
 
         if cupy.cuda.runtime.getDeviceCount() == 0:
-            return 'backend="cuda" needs a graphics card, and CuPy finds none'
+            return 'backend="cuda" needs a GPU, and CuPy finds none'
         cupy.cuda.nvrtc.getVersion()  # what compiles the kernels
         major, minor = divmod(int(cupy.cuda.Device().compute_capability), 10)
     except Exception as error:  # a missing library, driver or device: each has its own class
-        told = str(error).strip().splitlines() or [type(error).__name__]
-        return f'backend="cuda" needs a graphics card that CuPy can use: {told[0]}'
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        return f'backend="cuda" needs a GPU that CuPy can use: {lines[0]}'
     if (major, minor) < LEAST_CAPABILITY:
         least = ".".join(map(str, LEAST_CAPABILITY))
         return (
-            f'backend="cuda" needs a graphics card of compute capability {least} or later, and '
+            f'backend="cuda" needs a GPU of compute capability {least} or later, and '
             f"this one has {major}.{minor}"
         )
     return None
 
 
 def properties() -> Device:
-    """What the current card can do."""
+    """Return what the current GPU can do."""
     runtime = cupy().cuda.runtime
     found = runtime.getDeviceProperties(runtime.getDevice())
     return Device(
@@ -90,7 +98,7 @@ def properties() -> Device:
 
 
 def free_bytes() -> int:
-    """Memory on the card that can still be taken, with what CuPy keeps for itself."""
+    """Return how much GPU memory is free, including what CuPy keeps for itself."""
     cp = cupy()
     free, _ = cp.cuda.runtime.memGetInfo()
     kept = cp.get_default_memory_pool().free_bytes()
@@ -98,14 +106,15 @@ def free_bytes() -> int:
 
 
 def has_room(needed: int, what: str, backend: Any) -> bool:
-    """Whether so much memory is free on the card.
+    """Return whether so much GPU memory is free.
 
-    If it is not, and the card was not left open but asked for, InputError with the figures.
+    InputError, with the figures, if it is not and the backend is not "auto".
     """
     free = free_bytes()
-    if needed > free and backend != "auto":
-        raise InputError(
-            f"{what} needs about {readable_bytes(needed)} on the graphics card, and "
-            f'{readable_bytes(max(free, 0))} are free there: use backend="cpu", or a larger card'
-        )
+    if backend != "auto":
+        check_memory(needed, what, _smaller_or_cpu, free=free, place="GPU memory")
     return needed <= free
+
+
+def _smaller_or_cpu(missing: int) -> Advice:
+    return Advice('use backend="cpu", or a larger GPU', (("backend", "cpu"),))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ..._util.checks import check_count
 from ...graph import Graph
 from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
-from .blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, row_blocks
-from .factorize import Factorization, Matrix, fix_signs, space_bytes
-from .spectrum import leading_eigenpairs
+from ._blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, row_blocks
+from ._factorize import Factorization, Matrix, fix_signs, space_bytes
+from ._spectrum import leading_eigenpairs
 
 BLOCK = 32  # vectors multiplied with a matrix at once
 TOLERANCE = 1e-5

@@ -13,8 +13,8 @@ from ..._util.checks import check_number
 from ..._util.errors import InputError
 from ...graph import Graph
 from ...graph.matrices import singular_factors
-from .factorize import Factorization, Matrix, fix_signs, space_bytes
-from .spectrum import Product, leading_eigenpairs
+from ._factorize import Factorization, Matrix, fix_signs, space_bytes
+from ._spectrum import Product, leading_eigenpairs
 
 BLOCK = 16  # vectors multiplied with a matrix at once
 TOLERANCE = 1e-8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,15 @@ from numpy.typing import NDArray
 
 from ..._util.checks import check_count, check_number
 from ..._util.errors import InputError
-from ..._util.machine import available_cpus
+from ..._util.machine import available_cpus, check_memory
 from ..._util.progress import terminal_progress
 from ...embedding import Embedding
 from ...graph import Graph
-from ...graph.matrices import check_memory, unit_rows
+from ...graph.matrices import unit_rows
 from ...skipgram.weights import weights_bytes
 from ..estimator import Estimator
-from .line_training import Settings, Training, incoming
+from ._line_edges import incoming
+from ._line_training import LineSettings, LineTraining
 
 ORDERS = {"both": (1, 2), "first": (1,), "second": (2,)}
 NAMES = {1: "first order", 2: "second order"}
@@ -107,19 +107,18 @@ class LINE(Estimator):
             raise InputError("the graph has no nodes, so there is nothing to learn")
         check_memory(bytes_needed(graph, plan), "LINE")
         vectors = np.zeros((graph.n_nodes, sum(part.dimensions for part in plan)), np.float32)
-        stream = None if progress else StringIO()  # a stream that is no terminal stays empty
         end = 0
         for part in plan if graph.indices.size else ():
             begin, end = end, end + part.dimensions
-            training = Training(incoming(graph, part.order), part)
-            training.run(workers, terminal_progress(NAMES[part.order], "edges", stream))
+            training = LineTraining(incoming(graph, part.order), part)
+            training.run(workers, terminal_progress(NAMES[part.order], "edges", progress))
             vectors[:, begin:end] = training.weights.vectors
             vectors[~sources_of(graph, part.order), begin:end] = 0.0
             unit_rows(vectors[:, begin:end])
         self.embedding_ = Embedding(graph.ids, vectors)
         return self
 
-    def _plan(self, n_nodes: int) -> list[Settings]:
+    def _plan(self, n_nodes: int) -> list[LineSettings]:
         """How to train each order."""
         if not isinstance(self.order, str) or self.order not in ORDERS:
             raise InputError(f'order must be "both", "first" or "second", not {self.order!r}')
@@ -130,12 +129,12 @@ class LINE(Estimator):
         if self.samples is not None:
             samples = check_count("samples", self.samples, 1)
         if samples > MOST_SAMPLES:
-            raise InputError(f"{samples:,} samples are more than anybody can train on")
+            raise InputError(f"{samples:,} samples are above the limit of 2**60")
         rate = check_number("learning_rate", self.learning_rate, above=0.0)
         seed = check_count("seed", self.seed, 0) % 2**64
         sizes = [-(-dimensions // len(orders)), dimensions // len(orders)]
         return [
-            Settings(order, size, negatives, samples, rate, seed)
+            LineSettings(order, size, negatives, samples, rate, seed)
             for order, size in zip(orders, sizes, strict=False)
         ]
 
@@ -151,7 +150,7 @@ def sources_of(graph: Graph, order: int) -> NDArray[np.bool_]:
     return some
 
 
-def bytes_needed(graph: Graph, plan: list[Settings]) -> int:
+def bytes_needed(graph: Graph, plan: list[LineSettings]) -> int:
     """Memory that training takes beside the graph, one order after the other."""
     matrices = max(weights_bytes(graph.n_nodes, part.dimensions) for part in plan)
     arc = BYTES_PER_WEIGHTED_ARC * graph.weighted + BYTES_PER_DIRECTED_ARC * graph.directed

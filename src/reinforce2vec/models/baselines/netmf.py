@@ -16,9 +16,9 @@ from scipy.sparse.csgraph import connected_components
 from ..._util.checks import check_count, check_number
 from ...graph import Graph
 from ...graph.matrices import undirected_adjacency
-from .blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, row_blocks
-from .factorize import Factorization, Matrix, fix_signs, space_bytes
-from .spectrum import leading_eigenpairs
+from ._blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, row_blocks
+from ._factorize import Factorization, Matrix, fix_signs, space_bytes
+from ._spectrum import leading_eigenpairs
 
 EXACT = 5_000  # nodes in a component up to which powers of its matrix are computed exactly
 BLOCK = 64  # vectors multiplied with the matrix at once

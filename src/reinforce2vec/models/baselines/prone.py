@@ -11,8 +11,8 @@ from ..._util.errors import InputError
 from ...graph import Graph
 from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
 from ..smoothing import checked_filter, smooth
-from .factorize import Factorization, Matrix, fix_signs, space_bytes
-from .spectrum import leading_eigenpairs
+from ._factorize import Factorization, Matrix, fix_signs, space_bytes
+from ._spectrum import leading_eigenpairs
 
 BLOCK = 16  # vectors multiplied with a matrix at once
 TOLERANCE = 1e-6

@@ -1,64 +1,68 @@
 """Numba kernels of skip-gram with negative sampling; simd.py has the innermost step.
 
-As in word2vec, the node at a position of a walk (the centre) is predicted from each node around it
-(a context): contexts have rows in `inputs`, centres and nodes drawn at random (negatives) in
-`outputs`. A centre's negatives are drawn once and shared by all its contexts, which makes of the
-whole window a small dense product that stays in the first cache. A row of a matrix is known by
-its offset, the row's number times `stride`.
+They train as `skipgram/plain.py` does, which explains the algorithm, with the same draws. What
+differs is for speed: rows of the matrices are known by their offset (the row's number times the
+width of a row, `stride`), memory is handed in, and rows are fetched into the cache before they are
+needed. The centre's negatives are shared by all its contexts, so the whole window is a small dense
+product that stays in the first cache.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._util.compiled import inlined, kernel
-from ..._util.random import below, draw, multiply_high, stream, unit
-from ...walks.cpu.neighbors import prefetch_to_write
+from ..._util.intrinsics import fast_below, fast_multiply_high, prefetch_to_write
+from ..._util.random import draw, stream, unit
+from ..rules import BATCH, DRAWN_AT_ONCE, LEAST_RATE, SMALLEST_BATCH, TRAINING, target_groups
+from ..weights import aligned
 from .lanes import GROUP_LABELS, SILENT, set_labels, set_slot
-from .simd import LANES, step
+from .simd import LANES, SLOTS, step
 
-BATCH = 8  # contexts whose scores are taken before vectors move: more train less stably
-SMALLEST_BATCH = 2
-# Draws for other purposes than walking come from other seeds: they must not repeat the walks'.
-BEGINNING, ORDER, TRAINING = np.uint64(1 << 61), np.uint64(1 << 62), np.uint64(1 << 63)
-
-AHEAD = 64  # positions whose negatives are drawn at once: cache misses overlap
-LEAST_RATE = 1e-4  # of the first learning rate
-LINE = 16  # numbers in a cache line
+CACHE_LINE = 16  # numbers
 HALF, ALIAS = np.uint64(32), np.uint64(0xFFFFFFFF)  # an entry of the noise table in two
 
 
-@kernel
-def count_nodes(nodes, visits):
-    """Add to `visits` how often each node stands in some walks."""
-    for node in nodes:
-        if node >= 0:
-            visits[np.uint32(node)] += 1
+class WalkRoom(NamedTuple):
+    """Memory for a walk: offsets of its rows, of a window's contexts, and of the targets."""
+
+    path: NDArray[np.int64]
+    contexts: NDArray[np.int64]
+    targets: NDArray[np.int64]
 
 
-@kernel
-def fill_inputs(inputs, dimensions, seed):
-    """Numbers of [-1/2d, 1/2d): where training begins."""
-    for row in range(len(inputs)):
-        key, gamma = stream(seed ^ BEGINNING, row)
-        for column in range(dimensions):
-            inputs[row, column] = (unit(draw(key, gamma, column, 0)) - 0.5) / dimensions
+class StepRoom(NamedTuple):
+    """Memory for a step: see `simd.step`."""
+
+    labels: NDArray[np.float32]
+    gradients: NDArray[np.float32]
+    tally: NDArray[np.float32]
 
 
-@kernel
-def shuffle(array, seed):
-    """Bring an array into a random order that depends on the seed alone."""
-    key, gamma = stream(seed ^ ORDER, 0)
-    for last in range(array.size - 1, 0, -1):
-        other = below(draw(key, gamma, last, 0), last + 1)
-        array[last], array[other] = array[other], array[last]
+def new_step_room(n_groups: int) -> StepRoom:
+    """Return the memory that steps with so many groups of targets need."""
+    return StepRoom(aligned(n_groups * GROUP_LABELS), aligned(BATCH * SLOTS), aligned(2 * LANES))
 
 
-@inlined
+def group_of(negatives: int) -> tuple[int, tuple[int, ...]]:
+    """Return the number of groups of targets, and a tuple as long as a group.
+
+    Its length is a type to numba, and compiled in.
+    """
+    n_groups, size = target_groups(negatives)
+    return n_groups, (0,) * size
+
+
+@kernel  # of its own: numba drops a branch on None only if an argument is None
 def take_path(nodes, begin, end, keep, key, gamma, negatives, stride, path):
-    """Offsets of a walk's rows, without the nodes that subsampling leaves out; how many."""
+    """Write the offsets of a walk's rows, without the visits that subsampling skips.
+
+    Returns how many there are, and how many nodes the walk has.
+    """
     size, tokens = 0, 0
     for at in range(begin, end):
         node = nodes[np.uint64(at)]
@@ -76,7 +80,10 @@ def take_path(nodes, begin, end, keep, key, gamma, negatives, stride, path):
 
 @inlined
 def draw_targets(noise, path, begin, end, key, gamma, negatives, stride, targets, width):
-    """The rows of `outputs` for positions begin to end: the centre, its negatives, itself again."""
+    """Write the offsets of the targets of positions begin to end, `width` for each.
+
+    They are the centre, its negatives and, in place of missing ones, the centre again.
+    """
     n = np.uint64(noise.size)
     for position in range(begin, end):
         row = (position - begin) * width
@@ -85,7 +92,7 @@ def draw_targets(noise, path, begin, end, key, gamma, negatives, stride, targets
         for k in range(1, width):
             if k <= negatives:
                 bits = draw(key, gamma, position, k)
-                cell = multiply_high(bits, n)
+                cell = fast_multiply_high(bits, n)
                 entry = noise[cell]
                 kept = (bits * n) >> HALF < entry >> HALF
                 node = cell if kept else entry & ALIAS
@@ -96,12 +103,7 @@ def draw_targets(noise, path, begin, end, key, gamma, negatives, stride, targets
 
 @inlined
 def batch_for(path, end):
-    """How many contexts of a walk may be trained at once: the fewer, the smaller its circles.
-
-    A context that stands several times in a batch would move several times by its first score,
-    and too far. So batches are halved until no node stands in one more than twice, or they are
-    as small as can be.
-    """
+    """Return how many contexts of a walk may be trained at once; see `plain.py`."""
     size = BATCH
     for at in range(2, end):
         seen = 1
@@ -119,7 +121,7 @@ def batch_for(path, end):
 
 @inlined
 def take_contexts(path, centre, reach, end, contexts):
-    """Rows of the nodes up to `reach` steps around a position; how many."""
+    """Write the offsets of the nodes up to `reach` steps around a position; return how many."""
     count = 0
     for at in range(max(centre - reach, 0), min(centre + reach + 1, end)):
         contexts[np.uint64(count)] = path[np.uint64(at)]
@@ -129,14 +131,16 @@ def take_contexts(path, centre, reach, end, contexts):
 
 @inlined
 def fetch(matrix, offset, stride):
-    """Ask for a row to be brought into the cache: this one's alone, since it is to be changed."""
-    for at in range(0, stride, LINE):
+    """Bring a row into the cache of this core alone, since it is to be changed."""
+    for at in range(0, stride, CACHE_LINE):
         prefetch_to_write(matrix, offset + at)
 
 
 @inlined
-def train_batch(inputs, outputs, contexts, count, targets, group, stride, labels, gradients, tally):
+def train_batch(weights, contexts, count, targets, group, labels, room):
     """Train up to BATCH contexts, with as many instructions as they need."""
+    inputs, outputs, stride = weights.inputs, weights.outputs, weights.inputs.shape[1]
+    gradients, tally = room.gradients, room.tally
     if count > 6:
         step(
             inputs, outputs, contexts, count, targets, (0, 0, 0, 0), group, stride, labels,
@@ -159,86 +163,103 @@ def train_batch(inputs, outputs, contexts, count, targets, group, stride, labels
 
 
 @inlined
-def train_window(
-    inputs, outputs, contexts, count, batch, targets, group, stride, negatives, rate, labels,
-    gradients, tally,
-):  # fmt: skip
+def train_window(weights, contexts, count, batch, targets, group, negatives, rate, room):
     """Train all contexts of a centre, `batch` at a time, against it and its negatives.
 
     A negative that is the centre itself does not count.
     """
     size = len(group)
     centre = targets[0]
-    for number in range(labels.size // GROUP_LABELS):
+    for number in range(room.labels.size // GROUP_LABELS):
         some = targets[np.uint64(number * size) :]
-        meant = labels[np.uint64(number * GROUP_LABELS) :]
+        labels = room.labels[np.uint64(number * GROUP_LABELS) :]
         last = negatives - number * size
         silenced = False
         for k in range(number == 0, size):
             if some[np.uint64(k)] == centre and k <= last:
-                set_slot(meant, k, SILENT, np.float32(0.0))
+                set_slot(labels, k, SILENT, np.float32(0.0))
                 silenced = True
         for at in range(0, count, batch):
             train_batch(
-                inputs, outputs, contexts[np.uint64(at) :], min(count - at, batch), some, group,
-                stride, meant, gradients, tally,
+                weights, contexts[np.uint64(at) :], min(count - at, batch), some, group, labels,
+                room,
             )  # fmt: skip
         if silenced:
             for k in range(number == 0, size):
                 if k <= last:
-                    set_slot(meant, k, np.float32(0.0), -rate)
+                    set_slot(labels, k, np.float32(0.0), -rate)
+
+
+@inlined
+def clear_tally(tally):
+    """Begin a sum of losses: a product of 1, as mantissas and, behind them, exponents."""
+    for lane in range(LANES):
+        tally[lane] = 1.0
+        tally[LANES + lane] = 0.0
+
+
+@inlined
+def take_exponents(tally):
+    """Return the sum of the tally's exponents, which begin at 0 again lest they overflow."""
+    counts = tally.view(np.int32)
+    total = 0
+    for lane in range(LANES):
+        total += counts[LANES + lane]
+        counts[LANES + lane] = 0
+    return total
+
+
+@inlined
+def loss_of(tally, exponents):
+    """Return the logarithm of the tally's product, with the exponents taken from it before."""
+    loss = exponents * math.log(2.0)
+    for lane in range(LANES):
+        loss += math.log(tally[lane])
+    return loss
 
 
 @kernel
-def train_walks(
-    nodes, begins, first, total, seed, inputs, outputs, noise, keep, window, negatives,
-    rate, group, path, contexts, targets, labels, gradients, tally,
-):  # fmt: skip
-    """Train on walks number first, first + 1, ... of `total`; the rate falls with the number.
+def train_walks(nodes, begins, first, weights, task, group, room, step_room):
+    """Train on walks number first, first + 1, ...; the rate falls with the number.
 
     Walk w is nodes[begins[w]:begins[w + 1]], up to its first -1. `group` has as many members as
     targets are handled at once: its length is compiled in. Returns the nodes seen, the pairs of
     centre and context trained on, and the sum of their losses. About 3 d (negatives + 1)
-    multiply-adds for each pair; draws are numbered by walk and position, so that the result
-    depends on nothing but what is handed in.
+    multiply-adds for each pair. Draws are numbered by walk and position, so the result depends on
+    the arguments alone.
     """
-    stride = inputs.shape[1]
-    width = labels.size // GROUP_LABELS * len(group)
+    stride, negatives = weights.inputs.shape[1], task.negatives
+    path, contexts, targets = room.path, room.contexts, room.targets
+    width = step_room.labels.size // GROUP_LABELS * len(group)
     all_tokens, all_pairs, exponents = 0, 0, 0
-    for lane in range(LANES):
-        tally[lane] = 1.0  # mantissas; the exponents behind them begin at 0
-        tally[LANES + lane] = 0.0
-    counts = tally.view(np.int32)
+    clear_tally(step_room.tally)
     for w in range(begins.size - 1):
-        key, gamma = stream(seed ^ TRAINING, first + w)
+        key, gamma = stream(task.seed ^ TRAINING, first + w)
         end, tokens = take_path(
-            nodes, begins[w], begins[w + 1], keep, key, gamma, negatives, stride, path
+            nodes, begins[w], begins[w + 1], task.keep, key, gamma, negatives, stride, path
         )
         all_tokens += tokens
-        current = np.float32(rate * max(1.0 - (first + w) / total, LEAST_RATE))
-        set_labels(labels, group, negatives, current)
+        rate = task.learning_rate * max(1.0 - (first + w) / task.n_walks, LEAST_RATE)
+        current = np.float32(rate)
+        set_labels(step_room.labels, group, negatives, current)
         batch = batch_for(path, end)
-        for block in range(0, end, AHEAD):
-            stop = min(block + AHEAD, end)
-            draw_targets(noise, path, block, stop, key, gamma, negatives, stride, targets, width)
+        for block in range(0, end, DRAWN_AT_ONCE):
+            stop = min(block + DRAWN_AT_ONCE, end)
+            draw_targets(
+                task.noise, path, block, stop, key, gamma, negatives, stride, targets, width
+            )
             for centre in range(block, stop):
-                shrunk = 1 + below(draw(key, gamma, centre, 0), window)
-                count = take_contexts(path, centre, shrunk, end, contexts)
+                reach = 1 + fast_below(draw(key, gamma, centre, 0), task.window)
+                count = take_contexts(path, centre, reach, end, contexts)
                 own = targets[np.uint64((centre - block) * width) :]
                 if centre + 1 < stop:
                     for k in range(width, 2 * width):
-                        fetch(outputs, own[np.uint64(k)], stride)
-                if centre + window + 1 < end:
-                    fetch(inputs, path[np.uint64(centre + window + 1)], stride)
+                        fetch(weights.outputs, own[np.uint64(k)], stride)
+                if centre + task.window + 1 < end:
+                    fetch(weights.inputs, path[np.uint64(centre + task.window + 1)], stride)
                 train_window(
-                    inputs, outputs, contexts, count, batch, own, group, stride, negatives,
-                    current, labels, gradients, tally,
-                )  # fmt: skip
+                    weights, contexts, count, batch, own, group, negatives, current, step_room
+                )
                 all_pairs += count
-            for lane in range(LANES):
-                exponents += counts[LANES + lane]
-                counts[LANES + lane] = 0
-    loss = exponents * math.log(2.0)
-    for lane in range(LANES):
-        loss += math.log(tally[lane])
-    return all_tokens, all_pairs, loss
+            exponents += take_exponents(step_room.tally)
+    return all_tokens, all_pairs, loss_of(step_room.tally, exponents)

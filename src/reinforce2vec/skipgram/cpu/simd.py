@@ -16,8 +16,6 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-ROW = 16  # rows of both matrices are filled up with zeros to a multiple of so many numbers
-MOST_TARGETS = 6  # rows of the output matrix that a step handles at once: registers for all of them
 SLOTS = 8  # room for the targets of one context among the gradients
 LANES = 2 * SLOTS  # scores of two contexts make one vector
 

@@ -19,13 +19,13 @@ from ..._util.arrays import row_blocks
 from ..._util.cuda.compiling import compiled_module
 from ..._util.cuda.device import SHARED_RESERVE, THREADS, Device, cupy, properties
 from ..._util.errors import InputError
-from ...walks.cuda.walker import bytes_on_card
+from ...walks.cuda.walker import bytes_for_device
 from ..corpus import Corpus, GivenWalks, SampledWalks
-from ..cpu.kernels import count_nodes
-from ..engine import Chunk, Outcome, chunks
+from ..engine import Chunk, Engine, Outcome, chunks
 from ..noise import POWER, Visits, keep_chances, noise_table
+from ..preparation import count_nodes
 from ..state import POINTS, Settings, State
-from ..weights import Matrix
+from ..weights import Matrix, blank_weights
 
 CROWD = 4.0  # walks in flight that hold a node's row at once, on average over all nodes
 TURNS = 400  # a training takes at least so many turns of walks in flight
@@ -85,8 +85,9 @@ def shape_for(settings: Settings, card: Device) -> Shape:
     if slots > LANES or blocks < FEWEST_WARPS:
         if always > card.shared_bytes_of_block:
             raise InputError(
-                f"negatives={settings.negatives:,} are more than this graphics card can work "
-                'with: use backend="cpu", or fewer'
+                f"negatives={settings.negatives} are more than this graphics card can work "
+                'with: use backend="cpu", or fewer',
+                settings=[("negatives", settings.negatives), ("backend", "cpu")],
             )
         slots, tensor = 0, 0
         contexts = max(1, min(MOST_CONTEXTS, LANES // targets, CONTEXT_NUMBERS // numbers))
@@ -122,12 +123,18 @@ def alone(
     return inputs.astype(np.float32), outputs.astype(np.float32)
 
 
-def bytes_for(corpus: Corpus, settings: Settings) -> int:
-    """Memory that training takes on the card."""
+def begin(corpus: Corpus, settings: Settings, workers: int = 1) -> State:
+    """Return the state before the first walk; the engine fills the weights on the GPU."""
+    weights = blank_weights(corpus.n_nodes, settings.dimensions)
+    return State(weights, count_visits(corpus, settings), blank=True)
+
+
+def bytes_for(corpus: Corpus, settings: Settings, workers: int = 1) -> int:
+    """Estimate the memory that training takes on the GPU."""
     width = shape_for(settings, properties()).width
     walks = chunk_walks(corpus) * (4 * corpus.mean_length + 8)
     if isinstance(corpus, SampledWalks):
-        walks += bytes_on_card(corpus.sampler)
+        walks += bytes_for_device(corpus.sampler.task)
     return walks + corpus.n_nodes * (2 * 4 * width + 8 + 8 + 8 + 4)
 
 
@@ -152,7 +159,7 @@ def count_visits(corpus: Corpus, settings: Settings) -> Visits:
     room = cp.empty((size, corpus.longest), np.int32)
     for first, some in chunks(corpus, 0, corpus.n_pilot, size):
         walks = room[:some]
-        corpus.on_card.fill(first, walks)
+        corpus.device_walker.fill(first, walks)
         count((blocks_for(walks.size),), (THREADS,), (walks, np.int64(walks.size), visits))
     counted: Visits = visits.get()
     return counted
@@ -171,12 +178,12 @@ def blocks_for(size: int) -> int:
     return max(1, min(-(-size // THREADS), 32 * properties().multiprocessors))
 
 
-class CudaEngine:
-    """Makes walks on a card and trains on them there."""
+class TrainingEngine(Engine):
+    """Makes walks on a GPU and trains on them there; threads of the CPU are not used."""
 
     threads = 1
 
-    def __init__(self, corpus: Corpus, settings: Settings, state: State) -> None:
+    def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int = 1) -> None:
         cp, card, n_nodes = cupy(), properties(), corpus.n_nodes
         self.device = cp.cuda.Device()  # other threads would take the first
         self.corpus, self.settings, self.state = corpus, settings, state
@@ -188,7 +195,7 @@ class CudaEngine:
         self._train_walks = compiled.get_function("train_walks")
         self._train_walks.max_dynamic_shared_size_bytes = card.shared_bytes_of_block
         self._find_infinite = compiled.get_function("find_infinite")
-        self.walker = corpus.on_card if isinstance(corpus, SampledWalks) else None
+        self.walker = corpus.device_walker if isinstance(corpus, SampledWalks) else None
         self.inputs = cp.empty((n_nodes, self.shape.width), np.float32)
         self.outputs = cp.empty((n_nodes, self.shape.width), np.float32)
         if state.blank:
@@ -285,7 +292,7 @@ class CudaEngine:
     def close(self) -> None:
         """Give the card's memory back, to CuPy's pool and from there to everybody."""
         if isinstance(self.corpus, SampledWalks):
-            self.corpus.__dict__.pop("on_card", None)
+            self.corpus.__dict__.pop("device_walker", None)
         self.walker = self.inputs = self.outputs = self.noise = self.keep = self.counters = None
         self.room = self.begins = None
         self.alone = []

@@ -1,1 +1,1 @@
-"""Walks on the threads of this machine, by numba kernels that advance many walks in turn."""
+"""Walks on the CPU by numba kernels that advance many walks in turn: the fast engine."""

@@ -19,7 +19,6 @@ from ..._util.compiled import inlined
 _SHIFT = 32
 _LOW = np.int64(0xFFFFFFFF)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
-NOWHERE = -1
 
 
 class Memory(NamedTuple):
@@ -35,12 +34,12 @@ class Memory(NamedTuple):
 
 
 def bytes_per_walk(length: int, n_nodes: int) -> int:
-    """About how much memory one walk's memory takes."""
+    """Return about how many bytes one walk's memory takes."""
     return 44 * min(length, n_nodes) + 4 * length
 
 
 def make_memory(lanes: int, length: int, n_nodes: int) -> Memory:
-    """Room for what `lanes` walks can remember."""
+    """Allocate the memories of `lanes` walks."""
     most = min(length, n_nodes)
     capacity = 16
     while capacity < 2 * most:
@@ -68,8 +67,8 @@ def forget(memory, lane):
 
 
 @inlined
-def find_slot(cells, lane, node):
-    """Number of a node's cell, or of the empty cell where it belongs. Linear probing."""
+def _find_slot(cells, lane, node):
+    """Return the number of a node's cell, or of the empty cell where it belongs. Linear probing."""
     last = cells.shape[1] - 1
     slot = np.int64((np.uint64(node) * _SPREAD) >> np.uint64(32)) & last
     wanted = np.int64(node) + 1
@@ -82,8 +81,8 @@ def find_slot(cells, lane, node):
 
 @inlined
 def visits(memory, lane, node):
-    """How often a walk has been at a node."""
-    cell = memory.cells[lane, find_slot(memory.cells, lane, node)]
+    """Return how often a walk has been at a node."""
+    cell = memory.cells[lane, _find_slot(memory.cells, lane, node)]
     return np.int64(memory.counts[lane, cell & _LOW]) if cell != 0 else np.int64(0)
 
 
@@ -91,7 +90,7 @@ def visits(memory, lane, node):
 def remember(memory, lane, node):
     """Count one more visit to a node."""
     cells, nodes, counts, slots = memory.cells, memory.nodes, memory.counts, memory.slots
-    slot = find_slot(cells, lane, node)
+    slot = _find_slot(cells, lane, node)
     if cells[lane, slot] == 0:
         front = memory.distinct[lane]
         memory.distinct[lane] += 1

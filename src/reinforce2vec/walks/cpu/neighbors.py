@@ -1,75 +1,31 @@
 """Drawing a neighbour and finding an edge: what every walk does at every step.
 
-`weighing` is None on an unweighted graph and else (threshold, alias, total, largest, weights):
-the alias tables of :func:`reinforce2vec.csr.alias_tables`, each row's sum and largest weight, and
-the edge weights.
+`weighing` is None on an unweighted graph, and otherwise the graph's `alias`: (threshold, alias,
+total, largest, weights), that is the alias tables of :func:`reinforce2vec.graph.csr.alias_tables`,
+each row's sum and largest weight, and the edge weights. It is an argument by itself, and not a
+field of `Arcs`, since numba leaves out code for weights only if an argument is None.
 """
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from ..._util.compiled import inlined, kernel
-from ..._util.random import below, left_over
+from ..._util.intrinsics import BLOCK, bits_set, fast_below, matches
+from ..._util.random import left_over
 
-BLOCK = 16  # entries compared at once
 WINDOW = 64  # entries looked at before a binary search
 
 
-@intrinsic
-def matches(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """Bit mask: which of the BLOCK entries of an int32 array from `index` on equal `value`."""
+class Arcs(NamedTuple):
+    """A graph's adjacency, as kernels take it."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        wide = ir.VectorType(ir.IntType(32), BLOCK)
-        place = builder.bitcast(builder.gep(data, [args[1]]), wide.as_pointer())
-        undefined = ir.Constant(wide, ir.Undefined)
-        one = builder.insert_element(undefined, args[2], ir.IntType(32)(0))
-        values = builder.shuffle_vector(one, undefined, ir.Constant(wide, [0] * BLOCK))
-        equal = builder.icmp_signed("==", builder.load(place, align=4), values)
-        return builder.zext(builder.bitcast(equal, ir.IntType(BLOCK)), ir.IntType(64))
-
-    return types.int64(array, types.int64, types.int32), codegen
-
-
-def emit_prefetch(context: Any, builder: Any, signature: Any, args: Any, write: bool) -> Any:
-    """The instruction behind `prefetch`."""
-    data = context.make_array(signature.args[0])(context, builder, args[0]).data
-    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-    place = builder.bitcast(builder.gep(data, [args[1]]), byte)
-    kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-    function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-    builder.call(function, [place, number(int(write)), number(3), number(1)])  # to keep, data
-    return context.get_dummy_value()
-
-
-@intrinsic
-def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-    """Ask for an entry of an array to be brought into the cache."""
-    return types.void(array, types.int64), partial(emit_prefetch, write=False)
-
-
-@intrinsic
-def prefetch_to_write(typingctx: Any, array: Any, index: Any) -> Any:
-    """Ask for an entry of an array to be brought into the cache, and into no other."""
-    return types.void(array, types.int64), partial(emit_prefetch, write=True)
-
-
-@intrinsic
-def bits_set(typingctx: Any, mask: Any) -> Any:
-    """Number of ones in a 64-bit integer."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.int64), codegen
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    directed: bool
 
 
 # Numba would test every signed index for being negative, so node numbers and positions, which
@@ -78,37 +34,43 @@ def bits_set(typingctx: Any, mask: Any) -> Any:
 
 @inlined
 def row_bounds(indptr, node):
-    """Where a node's arcs begin and end."""
+    """Return where a node's arcs begin and end."""
     return indptr[np.uint32(node)], indptr[np.uint32(node) + 1]
 
 
 @inlined
 def draw_arc(begin, degree, weighing, bits):
-    """Position of an arc drawn by weight from a row. Constant time, one draw."""
-    arc = begin + below(bits, degree)
+    """Return the position of an arc drawn by weight from a row. Constant time, one draw."""
+    arc = begin + fast_below(bits, degree)
     if weighing is not None and left_over(bits, degree) >= weighing[0][arc]:
         arc = begin + weighing[1][arc]
     return arc
 
 
 @inlined
-def likely_window(indptr, indices, source, target):
-    """Where in the row of `source` to look for `target` first.
+def likely_window(graph, source, target):
+    """Return where in the row of `source` to look for `target` first.
 
-    Behind as large a share of the row as of all arcs: there it would stand if rows were drawn
-    from all arcs alike, as they nearly are where numbers do not follow the graph's structure.
+    It lies behind as large a share of the row as of all arcs: there the target would stand if rows
+    were drawn from all arcs alike, as they nearly are if numbers do not follow the graph's
+    structure.
     """
-    low, high = row_bounds(indptr, source)
-    share = np.float64(indptr[np.uint32(target)]) / max(indices.size, 1)
+    low, high = row_bounds(graph.indptr, source)
+    size = graph.indices.size
+    share = np.float64(graph.indptr[np.uint32(target)]) / max(size, 1)
     window = low + np.int64(share * (high - low)) - WINDOW // 2
     window = max(low, min(window, high - WINDOW))
-    return max(0, min(window, indices.size - WINDOW))
+    return max(0, min(window, size - WINDOW))
 
 
 @inlined
-def find_arc_near(indptr, indices, source, target, window):
-    """Position of the arc source -> target, or -1: a look at a window, then binary search."""
-    low, high = row_bounds(indptr, source)
+def find_arc_near(graph, source, target, window):
+    """Return the position of the arc source -> target, or -1.
+
+    Looks at a window of the row first, then searches the row.
+    """
+    indices = graph.indices
+    low, high = row_bounds(graph.indptr, source)
     if low == high:
         return np.int64(-1)
     if indices.size >= WINDOW:
@@ -126,19 +88,18 @@ def find_arc_near(indptr, indices, source, target, window):
             end >= high or target <= indices[np.uint64(end - 1)]
         ):
             return np.int64(-1)
-    return search_row(indices, low, high, target)
+    return _search_row(indices, low, high, target)
 
 
 @inlined
-def find_arc(indptr, indices, source, target):
-    """Position of the arc source -> target, or -1."""
-    window = likely_window(indptr, indices, source, target)
-    return find_arc_near(indptr, indices, source, target, window)
+def find_arc(graph, source, target):
+    """Return the position of the arc source -> target, or -1."""
+    return find_arc_near(graph, source, target, likely_window(graph, source, target))
 
 
 @kernel
-def search_row(indices, low, high, target):
-    """Position of `target` in a sorted stretch, or -1. Binary search."""
+def _search_row(indices, low, high, target):
+    """Return the position of `target` in a sorted stretch, or -1. Binary search."""
     end = high
     while low < high:
         middle = (low + high) >> 1
@@ -152,14 +113,14 @@ def search_row(indices, low, high, target):
 
 
 @inlined
-def shorter_row(indptr, directed, source, target):
-    """In which node's row to look for the edge source -> target, and for which entry.
+def shorter_row(graph, source, target):
+    """Return in which node's row to look for the edge source -> target, and for which entry.
 
     An undirected edge stands in both rows, with the same weight.
     """
-    low, high = row_bounds(indptr, source)
-    other_low, other_high = row_bounds(indptr, target)
-    swap = not directed and high - low > other_high - other_low
+    low, high = row_bounds(graph.indptr, source)
+    other_low, other_high = row_bounds(graph.indptr, target)
+    swap = not graph.directed and high - low > other_high - other_low
     row, entry = source, target
     if swap:
         row, entry = target, source
@@ -167,15 +128,15 @@ def shorter_row(indptr, directed, source, target):
 
 
 @inlined
-def find_edge(indptr, indices, directed, source, target):
-    """Position of an arc that carries the edge source -> target, or -1."""
-    row, entry = shorter_row(indptr, directed, source, target)
-    return find_arc(indptr, indices, row, entry)
+def find_edge(graph, source, target):
+    """Return the position of an arc that carries the edge source -> target, or -1."""
+    row, entry = shorter_row(graph, source, target)
+    return find_arc(graph, row, entry)
 
 
 @inlined
 def row_weight(here, degree, weighing):
-    """Sum of the weights of a node's arcs."""
+    """Return the sum of the weights of a node's arcs."""
     if weighing is None:
         return np.float64(degree)
     return weighing[2][here]
@@ -183,7 +144,7 @@ def row_weight(here, degree, weighing):
 
 @inlined
 def largest_weight(here, weighing):
-    """Largest weight of a node's arcs."""
+    """Return the largest weight of a node's arcs."""
     if weighing is None:
         return 1.0
     return weighing[3][here]
@@ -191,7 +152,13 @@ def largest_weight(here, weighing):
 
 @inlined
 def arc_weight(arc, weighing):
-    """Weight of one arc."""
+    """Return the weight of one arc."""
     if weighing is None:
         return 1.0
     return weighing[4][arc]
+
+
+@inlined
+def patience(degree):
+    """Return how many proposals to try before weighing every neighbour: about what that costs."""
+    return 8 + degree // 8

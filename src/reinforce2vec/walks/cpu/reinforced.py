@@ -1,45 +1,58 @@
-"""Numba kernel of the walks that remember, but for those of softmax.py, which are mild.
+"""Numba kernel of the walks that remember, except for those with mild scores (open.py, capped.py).
 
 The next node is the most visited neighbour, or is drawn from a mixture of neighbours and
-remembered nodes, of which one that is no neighbour is drawn again. Draws are exact, and they end:
-after as many refusals as weighing every neighbour would cost, every neighbour is weighed.
+remembered nodes; a remembered node that is no neighbour is drawn again. Draws are exact, and they
+end: after as many refusals as weighing every neighbour would cost, every neighbour is weighed.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._util.compiled import inlined, kernel
 from ..._util.random import draw, unit
+from ..plan import GREEDY, LINEAR, SOFTMAX
 from ..scores import exp, exponent, softmax_weight
-from .memory import forget, remember, visits
-from .neighbors import arc_weight, draw_arc, find_edge, largest_weight, row_weight
-from .second_order import begin_walks, patience
+from .lanes import begin_walks
+from .memory import Memory, forget, make_memory, remember, visits
+from .neighbors import arc_weight, draw_arc, find_edge, largest_weight, patience, row_weight
 
-GREEDY, LINEAR, SOFTMAX = 0, 1, 2
+
+class ReinforcedScratch(NamedTuple):
+    """What each lane remembers of its walk."""
+
+    start_visits: NDArray[np.int64]
+    memory: Memory
+
+
+def make_reinforced_scratch(lanes: int, length: int, n_nodes: int) -> ReinforcedScratch:
+    """Allocate scratch memory for `lanes` walks."""
+    return ReinforcedScratch(np.empty(lanes, np.int64), make_memory(lanes, length, n_nodes))
 
 
 @kernel
-def reinforced_walks(
-    indptr, indices, weighing, directed, starts, seed, first, walks, keys, gammas,
-    rule, epsilons, candidates, scores, start_visits, memory,
-):  # fmt: skip
-    """Walks with the rule GREEDY, LINEAR (weight 1 + visits) or SOFTMAX, after ε's share.
+def reinforced_walks(graph, weighing, batch, settings, scratch):
+    """Take steps by the rule GREEDY, LINEAR (weight 1 + visits) or SOFTMAX, or at random with ε.
 
-    `candidates` caps the unvisited neighbours that are weighed (0: no cap). A step that draws
-    costs a few draws and look-ups, and the number of distinct visit counts, at most sqrt(2 n); a
-    greedy one looks up edges to remembered nodes until one is found; under a cap on a weighted
-    graph a step weighs every neighbour.
+    A step that draws costs a few draws and look-ups, and the number of distinct visit counts, at
+    most sqrt(2 n); a greedy one looks up edges to remembered nodes until one is found; under a cap
+    on a weighted graph a step weighs every neighbour.
     """
+    walks, keys, gammas = batch.walks, batch.keys, batch.gammas
+    indptr, epsilons = graph.indptr, settings.epsilons
+    start_visits, memory = scratch.start_visits, scratch.memory
     rows, length = walks.shape
     lanes = keys.size
     for base in range(0, rows, lanes):
         width = min(lanes, rows - base)
-        begin_walks(starts, seed, first, walks, base, width, keys, gammas)
+        begin_walks(batch, base, width)
         for lane in range(width):
             forget(memory, lane)
             start_visits[lane] = 0
-            if scores.path:
+            if settings.scores.path:
                 remember(memory, lane, walks[base + lane, 0])
                 start_visits[lane] = 1
         for n in range(length - 1):
@@ -53,15 +66,13 @@ def reinforced_walks(
                 key, gamma = keys[lane], gammas[lane]
                 if epsilons[n] > 0.0 and unit(draw(key, gamma, n, 0)) < epsilons[n]:
                     bits = draw(key, gamma, n, 1)
-                    there = indices[draw_arc(begin, degree, weighing, bits)]
-                elif rule == GREEDY:
-                    there = greedy_step(
-                        indptr, indices, weighing, directed, here, n, key, gamma, memory, lane
-                    )
+                    there = graph.indices[draw_arc(begin, degree, weighing, bits)]
+                elif settings.rule == GREEDY:
+                    there = _greedy_step(graph, weighing, here, n, key, gamma, memory, lane)
                 else:
-                    there = mixture_step(
-                        indptr, indices, weighing, directed, here, n, key, gamma,
-                        rule, candidates, scores, memory, lane, start_visits[lane],
+                    there = _mixture_step(
+                        graph, weighing, here, n, key, gamma, settings, memory, lane,
+                        start_visits[lane],
                     )  # fmt: skip
                 walks[row, n + 1] = there
                 remember(memory, lane, there)
@@ -69,18 +80,15 @@ def reinforced_walks(
 
 
 @inlined
-def weight_of(rule, scores, n, c_u, c, top):
-    """Weight of a node seen c times, over exp(top), relative to an unvisited one's."""
-    if rule == LINEAR:
-        return (1.0 + c) * scores.attraction if c > 0 else 1.0
-    return softmax_weight(scores, n, c_u, c, top)
+def _weight_of(settings, n, c_u, c, top):
+    """Return the weight of a node seen c times, over exp(top), relative to an unvisited one's."""
+    if settings.rule == LINEAR:
+        return (1.0 + c) * settings.scores.attraction if c > 0 else 1.0
+    return softmax_weight(settings.scores, n, c_u, c, top)
 
 
 @inlined
-def mixture_step(
-    indptr, indices, weighing, directed, here, n, key, gamma,
-    rule, candidates, scores, memory, lane, c_u,
-):  # fmt: skip
+def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, c_u):
     """Draw from neighbours, each with an unvisited one's weight, and remembered nodes.
 
     Without a cap a remembered node stands in the mixture with what its weight exceeds an
@@ -88,30 +96,15 @@ def mixture_step(
     cap the neighbours' part is for unvisited ones alone and weighs as many as the cap allows, and
     a remembered node stands there with all its weight.
     """
-    begin, degree = indptr[here], indptr[here + 1] - indptr[here]
-    distinct = memory.distinct[lane]
-    top = 0.0
-    if rule == SOFTMAX and distinct > 0:
-        tabled = scores.explore_table.shape[0]
-        if memory.counts[lane, 0] >= tabled or c_u >= tabled:
-            top = highest_exponent(scores, n, c_u, memory, lane)
+    begin, degree = graph.indptr[here], graph.indptr[here + 1] - graph.indptr[here]
+    distinct, candidates = memory.distinct[lane], settings.candidates
+    top = _top_exponent(settings, n, c_u, memory, lane)
     unvisited = exp(-top) if top > 0.0 else 1.0
     capped = candidates > 0
     if capped and (weighing is not None or degree <= candidates or degree - distinct < candidates):
-        return weigh_all(
-            indices, weighing, begin, degree, n, key, gamma, 2,
-            rule, candidates, scores, memory, lane, c_u, top,
-        )  # fmt: skip
+        return _weigh_all(graph, weighing, here, n, key, gamma, 2, settings, memory, lane, c_u, top)
     spared = 0.0 if capped else unvisited
-    excess, block, place = 0.0, 0, np.int64(0)
-    while place < distinct:
-        c = np.int64(memory.counts[lane, place])
-        end = np.int64(memory.at_least[lane, c])
-        weight = weight_of(rule, scores, n, c_u, c, top) - spared
-        memory.masses[lane, block] = max(weight, 0.0)
-        excess += (end - place) * max(weight, 0.0)
-        place = end
-        block += 1
+    excess = _fill_masses(settings, n, c_u, top, spared, memory, lane)
     heaviest = largest_weight(here, weighing)
     excess *= heaviest
     base = unvisited * (candidates if capped else row_weight(here, degree, weighing))
@@ -122,7 +115,7 @@ def mixture_step(
             while True:
                 drawn += 1
                 bits = draw(key, gamma, n, drawn)
-                there = indices[draw_arc(begin, degree, weighing, bits)]
+                there = graph.indices[draw_arc(begin, degree, weighing, bits)]
                 c = visits(memory, lane, there)
                 if not capped or c == 0:
                     break
@@ -130,24 +123,11 @@ def mixture_step(
                 return there
             drawn += 1
             keep = unit(draw(key, gamma, n, drawn)) * unvisited
-            if keep < weight_of(rule, scores, n, c_u, c, top):
+            if keep < _weight_of(settings, n, c_u, c, top):
                 return there
         else:
-            left = (left - base) / heaviest
-            place, block = np.int64(0), 0
-            while True:
-                end = np.int64(memory.at_least[lane, memory.counts[lane, place]])
-                weight = memory.masses[lane, block]
-                if left < (end - place) * weight or end == distinct:
-                    break
-                left -= (end - place) * weight
-                place = end
-                block += 1
-            if weight > 0.0:
-                ahead = left / weight  # by rounding, or without bounds, it may lie too far
-                place = place + np.int64(ahead) if ahead < end - place else end - 1
-            there = memory.nodes[lane, place]
-            arc = find_edge(indptr, indices, directed, here, there)
+            there = _remembered_at((left - base) / heaviest, memory, lane)
+            arc = find_edge(graph, here, there)
             if arc >= 0:
                 if weighing is None:
                     return there
@@ -155,15 +135,58 @@ def mixture_step(
                 if unit(draw(key, gamma, n, drawn)) * heaviest < arc_weight(arc, weighing):
                     return there
         drawn += 1
-    return weigh_all(
-        indices, weighing, begin, degree, n, key, gamma, drawn,
-        rule, candidates, scores, memory, lane, c_u, top,
-    )  # fmt: skip
+    return _weigh_all(graph, weighing, here, n, key, gamma, drawn, settings, memory, lane, c_u, top)
+
+
+@inlined
+def _top_exponent(settings, n, c_u, memory, lane):
+    """Return what to subtract from exponents: 0 where the tables hold all weights."""
+    top = 0.0
+    if settings.rule == SOFTMAX and memory.distinct[lane] > 0:
+        tabled = settings.scores.explore_table.shape[0]
+        if memory.counts[lane, 0] >= tabled or c_u >= tabled:
+            top = _highest_exponent(settings.scores, n, c_u, memory, lane)
+    return top
+
+
+@inlined
+def _fill_masses(settings, n, c_u, top, spared, memory, lane):
+    """Fill `masses` with the weight of a node in each block, less `spared`; return the total."""
+    distinct = memory.distinct[lane]
+    excess, block, place = 0.0, 0, np.int64(0)
+    while place < distinct:
+        c = np.int64(memory.counts[lane, place])
+        end = np.int64(memory.at_least[lane, c])
+        weight = _weight_of(settings, n, c_u, c, top) - spared
+        memory.masses[lane, block] = max(weight, 0.0)
+        excess += (end - place) * max(weight, 0.0)
+        place = end
+        block += 1
+    return excess
+
+
+@inlined
+def _remembered_at(left, memory, lane):
+    """Return the remembered node at which the sum of `masses` reaches `left`."""
+    distinct = memory.distinct[lane]
+    place, block = np.int64(0), 0
+    while True:
+        end = np.int64(memory.at_least[lane, memory.counts[lane, place]])
+        weight = memory.masses[lane, block]
+        if left < (end - place) * weight or end == distinct:
+            break
+        left -= (end - place) * weight
+        place = end
+        block += 1
+    if weight > 0.0:
+        ahead = left / weight  # by rounding, or without bounds, it may lie too far
+        place = place + np.int64(ahead) if ahead < end - place else end - 1
+    return memory.nodes[lane, place]
 
 
 @kernel
-def highest_exponent(scores, n, c_u, memory, lane):
-    """Largest exponent among the remembered counts and an unvisited node's 0."""
+def _highest_exponent(scores, n, c_u, memory, lane):
+    """Return the largest exponent among the remembered counts and an unvisited node's 0."""
     highest, place = 0.0, np.int64(0)
     while place < memory.distinct[lane]:
         c = np.int64(memory.counts[lane, place])
@@ -173,11 +196,10 @@ def highest_exponent(scores, n, c_u, memory, lane):
 
 
 @kernel
-def weigh_all(
-    indices, weighing, begin, degree, n, key, gamma, drawn,
-    rule, candidates, scores, memory, lane, c_u, top,
-):  # fmt: skip
+def _weigh_all(graph, weighing, here, n, key, gamma, drawn, settings, memory, lane, c_u, top):
     """Choose by weighing every neighbour: O(degree)."""
+    indices, candidates = graph.indices, settings.candidates
+    begin, degree = graph.indptr[here], graph.indptr[here + 1] - graph.indptr[here]
     fresh, fresh_weight, seen_weight = 0, 0.0, 0.0
     while True:
         for arc in range(begin, begin + degree):
@@ -186,7 +208,7 @@ def weigh_all(
                 fresh += 1
                 fresh_weight += arc_weight(arc, weighing)
             else:
-                weight = weight_of(rule, scores, n, c_u, c, top)
+                weight = _weight_of(settings, n, c_u, c, top)
                 seen_weight += weight * arc_weight(arc, weighing)
         share = 0.0  # weight of an unvisited neighbour under the cap
         if fresh > 0:
@@ -200,7 +222,7 @@ def weigh_all(
         top = -np.inf
         for arc in range(begin, begin + degree):
             c = visits(memory, lane, indices[arc])
-            top = max(top, exponent(scores, n, c_u, c))
+            top = max(top, exponent(settings.scores, n, c_u, c))
         fresh, fresh_weight = 0, 0.0
     left, there = unit(draw(key, gamma, n, drawn)) * total, np.int32(-1)
     for arc in range(begin, begin + degree):
@@ -208,7 +230,7 @@ def weigh_all(
         c = visits(memory, lane, there)
         weight = share
         if c > 0:
-            weight = weight_of(rule, scores, n, c_u, c, top)
+            weight = _weight_of(settings, n, c_u, c, top)
         weight *= arc_weight(arc, weighing)
         if left < weight:
             break
@@ -217,10 +239,11 @@ def weigh_all(
 
 
 @inlined
-def greedy_step(indptr, indices, weighing, directed, here, n, key, gamma, memory, lane):
+def _greedy_step(graph, weighing, here, n, key, gamma, memory, lane):
     """Take the neighbour visited most, which has the best reward; ties by weight at random.
 
-    Remembered nodes are asked from the most visited on, block by block, until one is a neighbour.
+    Remembered nodes are looked at from the most visited on, block by block, until one is a
+    neighbour.
     """
     distinct = memory.distinct[lane]
     place = np.int64(0)
@@ -230,7 +253,7 @@ def greedy_step(indptr, indices, weighing, directed, here, n, key, gamma, memory
         for choosing in range(2):
             for i in range(place, end):
                 there = memory.nodes[lane, i]
-                arc = find_edge(indptr, indices, directed, here, there)
+                arc = find_edge(graph, here, there)
                 if arc >= 0:
                     chosen = there
                     weight = arc_weight(arc, weighing)
@@ -246,5 +269,5 @@ def greedy_step(indptr, indices, weighing, directed, here, n, key, gamma, memory
         if chosen >= 0:
             return chosen
         place = end
-    begin, degree = indptr[here], indptr[here + 1] - indptr[here]
-    return indices[draw_arc(begin, degree, weighing, draw(key, gamma, n, 1))]
+    begin, degree = graph.indptr[here], graph.indptr[here + 1] - graph.indptr[here]
+    return graph.indices[draw_arc(begin, degree, weighing, draw(key, gamma, n, 1))]

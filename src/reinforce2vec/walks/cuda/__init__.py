@@ -1,1 +1,1 @@
-"""The same walks on a GPU, a thread for each."""
+"""The same walks on a GPU, a thread for each walk."""

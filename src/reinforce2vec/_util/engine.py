@@ -1,0 +1,79 @@
+"""Which engine does the work on the CPU: "fast" or "plain". Both give the same result.
+
+The fast engine uses LLVM instructions and internals of numba, which a new version of numba may
+change. The plain engine is straightforward Python that numba compiles, or that Python itself runs
+if the environment variable NUMBA_DISABLE_JIT is 1. REINFORCE2VEC_ENGINE names the engine to use; if
+it is not set, the plain engine replaces a fast one that does not compile.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from threading import Lock
+
+from numba import config
+
+from .errors import InputError
+
+ENGINES = ("fast", "plain")
+VARIABLE = "REINFORCE2VEC_ENGINE"
+
+_lock = Lock()
+_has_failed = False
+
+
+def use_plain() -> bool:
+    """Return whether the plain engine is to be used; InputError if the variable names no engine."""
+    return _chosen() == "plain" or _has_failed or bool(config.DISABLE_JIT)
+
+
+def fall_back(error: Exception) -> None:
+    """Use the plain engine from now on, since the fast one failed to compile; warn once.
+
+    Raises `error` instead if the environment variable demands the fast engine.
+    """
+    global _has_failed
+    if _chosen() == "fast":
+        raise error
+    with _lock:
+        if _has_failed:
+            return
+        _has_failed = True
+    lines = str(error).strip().splitlines() or [""]
+    warnings.warn(
+        "the fast engine does not compile here, so the plain one is used: results are the same, "
+        f"but take longer ({type(error).__name__}: {lines[0]}). {VARIABLE}=plain chooses it "
+        "without this warning",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def fast_engine_compiles(attempt: Callable[[], object]) -> bool:
+    """Return whether the fast engine can be used; fall back to the plain one if it cannot.
+
+    `attempt` imports and calls the kernels on empty arrays, so that whatever it raises is a failure
+    to compile and not an error of the work itself.
+    """
+    if use_plain():
+        return False
+    try:
+        attempt()
+    except MemoryError:
+        raise
+    except Exception as error:  # numba, llvmlite and the codegen of an intrinsic: any class
+        fall_back(error)
+        return False
+    return True
+
+
+def _chosen() -> str | None:
+    chosen = os.environ.get(VARIABLE) or None
+    if chosen is not None and chosen not in ENGINES:
+        raise InputError(
+            f"the environment variable {VARIABLE} must be one of {', '.join(ENGINES)}, "
+            f"not {chosen!r}"
+        )
+    return chosen

@@ -1,0 +1,359 @@
+"""The hyperparameters of walks and of training: one table of data.
+
+It serves the checks of the estimator and of the walks, the options of the commands, the names and
+defaults of the tuner, and the table of docs/howto/settings.md. It imports neither numpy nor numba,
+so that `--help` is quick. Constructors keep their defaults in their signatures, where editors and
+scikit-learn look for them; a test compares them with this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One hyperparameter.
+
+    Parameters
+    ----------
+    name : str
+        Its name in Python; the command's option has dashes instead of underscores.
+    type : type
+        int, float, bool or str.
+    default : value
+        What it is if nothing is given. None: it depends on other parameters, as `unset` says.
+    help : str
+        What it does and what to choose, as `--help` prints it.
+    least, above, most : float, optional
+        The range: at least, more than, at most.
+    choices : tuple of str
+        All values, where they are strings.
+    unset : str
+        What None stands for.
+    released : str
+        The default of the reading `released`, where it is another one.
+    short : str
+        What to choose, in a few words, for the table of the documentation.
+    label : str
+        Its name in reports and figures; by default the name with spaces.
+    metavar : str
+        What stands for its value in the help; by default by its type.
+    """
+
+    name: str
+    type: type
+    default: Any
+    help: str
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    unset: str = ""
+    released: str = ""
+    short: str = ""
+    label: str = ""
+    metavar: str = ""
+
+    def check(self, value: Any, most: float | None = None) -> Any:
+        """Return a value of the right type and within the range; InputError if it is not.
+
+        Parameters
+        ----------
+        value : any
+            What was given. None is returned as it is where it has a meaning.
+        most : float, optional
+            A limit that other parameters set.
+        """
+        from .checks import check_choice, check_count, check_flag, check_number
+
+        if value is None and self.unset:
+            return None
+        if self.choices:
+            return check_choice(self.name, value, self.choices)
+        if self.type is bool:
+            return check_flag(self.name, value)
+        if self.type is int:
+            return check_count(self.name, value, int(self.least or 0))
+        limit = self.most if most is None else most
+        limits = {"least": self.least, "above": self.above, "most": limit}
+        given = {name: bound for name, bound in limits.items() if bound is not None}
+        return check_number(self.name, value, **given)
+
+    @property
+    def option(self) -> str:
+        """The option of the commands."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def title(self) -> str:
+        """Its name in reports and figures."""
+        return self.label or self.name.replace("_", " ")
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for its value in the help."""
+        if self.choices:
+            return "|".join(self.choices)
+        return self.metavar or {int: "N", float: "NUMBER"}.get(self.type, "")
+
+    @property
+    def range(self) -> str:
+        """The values it takes, in words."""
+        if self.choices:
+            return ", ".join(self.choices)
+        if self.type is bool:
+            return "on or off"
+        kind = "integer" if self.type is int else "number"
+        if self.above is not None:
+            return f"{kind} above {self.above:g}"
+        most = "" if self.most is None else f", at most {self.most:g}"
+        return f"{kind}, at least {self.least or 0:g}{most}"
+
+    @property
+    def default_text(self) -> str:
+        """The default in words."""
+        if self.default is None:
+            text = self.unset
+        elif self.type is bool:
+            text = "on" if self.default else "off"
+        else:
+            text = f"{self.default:g}" if self.type is float else str(self.default)
+        return f"{text} (released: {self.released})" if self.released else text
+
+
+_TRAINING = (
+    Parameter(
+        "dimensions",
+        int,
+        64,
+        "Dimensions of a vector. 64 is the paper's choice; 128 is common elsewhere and seldom "
+        "worse, at twice the memory and less than twice the time.",
+        least=1,
+        short="128 is seldom worse, at twice the memory",
+    ),
+    Parameter(
+        "walks_per_node",
+        int,
+        80,
+        "Walks from every node. 80, as in the paper, is a lot; on large graphs 10 to 20 are "
+        "enough, with a larger --learning-rate.",
+        least=1,
+        short="20 with smoothing; more until your score stops rising",
+    ),
+    Parameter(
+        "walk_length",
+        int,
+        40,
+        "Nodes in a walk, including the start. The paper's 40 gives a reinforced walk time to "
+        "return.",
+        least=1,
+        short="leave it",
+    ),
+    Parameter(
+        "window",
+        int,
+        10,
+        "Largest distance, in steps of a walk, between two nodes that are trained as a pair; "
+        "close pairs are drawn more often. 10 shows communities; less keeps to direct neighbours.",
+        least=1,
+        short="10 shows communities; 2 to 5 keeps to direct neighbours",
+    ),
+    Parameter(
+        "negatives",
+        int,
+        5,
+        "Negative samples for each pair. 5 is enough on all but tiny graphs; time grows with it.",
+        least=1,
+        short="leave it on all but tiny graphs",
+    ),
+    Parameter(
+        "epochs",
+        int,
+        1,
+        "Rounds of training, each on new walks (with --walks: on the same again). One is enough "
+        "at 80 walks per node.",
+        least=1,
+        short="more walks per node do the same",
+    ),
+    Parameter(
+        "learning_rate",
+        float,
+        None,
+        "Step size at the start of training; it falls linearly to almost 0.",
+        above=0,
+        unset="0.05 with up to 20 walks of 40 nodes from every node, and less with more, down to "
+        "0.025 with 80",
+        short="the first to tune",
+        metavar="RATE",
+    ),
+    Parameter(
+        "subsample",
+        float,
+        0.0,
+        "Skip visits of nodes with more than about this share of all visits; 0 skips none. 0.001 "
+        "speeds up graphs with a few huge hubs.",
+        least=0,
+        short="0.001 speeds up graphs with a few huge hubs",
+        metavar="SHARE",
+    ),
+    Parameter(
+        "smooth",
+        bool,
+        False,
+        "Smooth the vectors along the graph after training. It takes seconds and usually "
+        "improves them, above all with few walks.",
+        short="on, unless you need the paper's vectors",
+        label="smoothing",
+    ),
+)
+
+_RUNNING = (
+    Parameter(
+        "seed",
+        int,
+        0,
+        "One seed, one result: walks with any number of workers, vectors to the last bit with one.",
+        least=0,
+        short="several, to see how much results vary",
+    ),
+    Parameter(
+        "workers",
+        int,
+        None,
+        "Threads.",
+        least=1,
+        unset="one for each CPU core",
+        short="1 for vectors that repeat to the last bit",
+    ),
+    Parameter(
+        "backend",
+        str,
+        "auto",
+        "Where to compute: on the CPU, or on a GPU (needs CuPy: pip install "
+        "'reinforce2vec[cuda]'). auto takes the GPU if there is one and the work is large enough, "
+        "unless --workers is given.",
+        choices=("auto", "cpu", "cuda"),
+        short="leave it",
+    ),
+)
+
+_REINFORCED = (
+    Parameter(
+        "reward",
+        str,
+        "js",
+        "Reinforced: prefer the node that changes the path's occupation vector least, by "
+        "Jensen-Shannon or Kullback-Leibler divergence, or the most visited one.",
+        choices=("js", "kl", "vertex"),
+        short="leave it",
+    ),
+    Parameter(
+        "exploration",
+        str,
+        "ucb",
+        "Reinforced: what keeps the walk from getting stuck: a bonus for rarely visited nodes, "
+        "random steps, or nothing.",
+        choices=("ucb", "epsilon", "none"),
+        short="never none for training: such walks get stuck",
+    ),
+    Parameter(
+        "weight",
+        float,
+        None,
+        "Reinforced: how strongly to explore.",
+        least=0,
+        unset="1 for ucb (released: 0.01), 0.5 for epsilon",
+        short="at most 1 for epsilon, of which it is the probability",
+        label="ε",
+    ),
+    Parameter(
+        "annealing",
+        str,
+        "constant",
+        "Reinforced: how --weight falls along the walk, so that it settles.",
+        choices=("constant", "linear", "exponential"),
+        short="leave it",
+    ),
+    Parameter(
+        "occupation",
+        str,
+        "graph",
+        "Reinforced: count visits over the whole graph or over the path alone.",
+        choices=("graph", "path"),
+        released="path",
+        short="path returns more often",
+    ),
+    Parameter(
+        "candidates",
+        int,
+        None,
+        "Reinforced: weigh at most this many unvisited neighbours, drawn at random; the fewer, "
+        "the more the walk returns.",
+        least=1,
+        unset="all",
+        released="10, but all for vertex",
+        short="3 to 10 to return more often",
+    ),
+    Parameter(
+        "temperature",
+        float,
+        1.0,
+        "Reinforced: divides the scores; low is greedy, high is uniform.",
+        above=0,
+        short="leave it",
+    ),
+    Parameter(
+        "attraction",
+        float,
+        1.0,
+        "Reinforced: factor on the weight of visited neighbours; above 1 the path attracts the "
+        "walk, below 1 it repels it.",
+        least=1e-6,  # beyond these it changes nothing but can get lost in rounding
+        most=1e6,
+        short="above 1 with few walks, below 1 with many",
+    ),
+)
+
+_SECOND_ORDER = (
+    Parameter(
+        "p",
+        float,
+        1.0,
+        "Second-order: the smaller, the more often the walk turns back.",
+        above=0,
+        short="0.25 to 4",
+    ),
+    Parameter(
+        "q",
+        float,
+        1.0,
+        "Second-order: the smaller, the farther the walk goes.",
+        above=0,
+        short="0.25 to 4",
+    ),
+)
+
+PARAMETERS = {one.name: one for one in (*_TRAINING, *_RUNNING, *_REINFORCED, *_SECOND_ORDER)}
+"""Every hyperparameter by its name."""
+
+
+def _names(parameters: tuple[Parameter, ...]) -> tuple[str, ...]:
+    return tuple(one.name for one in parameters)
+
+
+TRAINING, RUNNING = _names(_TRAINING), _names(_RUNNING)
+REINFORCED, SECOND_ORDER = _names(_REINFORCED), _names(_SECOND_ORDER)
+WALKS = {"reinforced": REINFORCED, "first-order": (), "second-order": SECOND_ORDER}
+"""Kinds of walk by their names on the command line, and the parameters of each."""
+READINGS = ("paper", "released")
+"""Presets of a reinforced walk."""
+
+# Choices of functions that commands offer as well.
+PROTOCOLS = ("shared", "transfer")
+TASKS = ("link-prediction", "node-classification")
+SEARCH_METHODS = ("auto", "exact", "approximate")
+PROJECTIONS = ("auto", "pca", "tsne", "umap")
+LINK_SCORES = ("odds", "cosine")
+COLOURINGS = ("label", "community", "degree", "none")

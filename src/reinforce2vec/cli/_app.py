@@ -1,0 +1,190 @@
+"""The application that commands belong to: help in groups, examples, errors in a line or two."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from .._util.errors import InputError, python_setting
+from ._messages import FAILURE, CommandEnd, exit_code, print_last
+from ._options import GROUPS
+
+_WIDTH, _NAMES = 100, 26  # columns of the help, and of the names of options in it
+# Newer versions of typer bring their own copy of click: this is UsageError in any of them.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+class _Command(TyperCommand):
+    """A command whose help has groups of options, and whose errors are sentences."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, then options in the groups that `rich_help_panel` names."""
+        _write_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples, each on a line of its own, so that it can be copied."""
+        _write_lines(self.epilog, formatter)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; name options, not parameters, in the error it ends with."""
+        try:
+            with exit_code(FAILURE):
+                return super().invoke(ctx)
+        except CommandEnd as ending:
+            if ending.error is not None:
+                ending.message = f"error: {with_options(ending.error, self.params)}"
+            print_last(ending.message)
+            raise
+
+
+class CommandGroup(TyperGroup):
+    """Commands in the order of work; reports a wrong command line in two lines."""
+
+    order: tuple[str, ...] = ()
+
+    def __init__(self, *, commands: dict[str, Any], **settings: Any) -> None:
+        """Sort the commands; those without a place in the order of work come last."""
+        names = sorted(commands, key=lambda name: [*self.order, name].index(name))
+        super().__init__(commands={name: commands[name] for name in names}, **settings)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, and below them the few options."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, one.get_short_help_str(_WIDTH)) for name, one in commands.items() if one]
+            )
+        _write_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the epilog as it stands."""
+        _write_lines(self.epilog, formatter)
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run the command that the arguments name; exit with 0, or print why and exit otherwise."""
+        try:
+            code = super().main(*args, **(settings | {"standalone_mode": False}))
+        except _UsageError as error:
+            _print_misuse(error)
+            code = error.exit_code
+        except OSError as error:  # of the help, on a disk that is full
+            print_last(f"error: {error.strerror or error}")
+            code = FAILURE
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+class App(typer.Typer):
+    """A typer application of such commands."""
+
+    def __init__(self, **changes: Any) -> None:
+        settings: dict[str, Any] = {
+            "cls": CommandGroup,
+            "no_args_is_help": True,
+            "add_completion": False,
+            "rich_markup_mode": None,  # plain text: at once, and the same without a terminal
+            "pretty_exceptions_enable": False,
+            "context_settings": {
+                "help_option_names": ["-h", "--help"],
+                "max_content_width": _WIDTH,
+            },
+        }
+        super().__init__(**(settings | changes))
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
+        """Add a command of this form."""
+        return super().command(name, **({"cls": _Command} | settings))
+
+
+# -- help --------------------------------------------------------------------------------------
+
+
+def grouped(params: Iterable[Any]) -> dict[str, list[Any]]:
+    """Return parameters by the headings of the help: arguments, then groups in their order."""
+    found: dict[str, list[Any]] = {name: [] for name in ("Arguments", *GROUPS)}
+    others: list[Any] = []
+    for param in params:
+        group = getattr(param, "rich_help_panel", None)
+        if param.param_type_name == "argument":
+            group = "Arguments"
+        (others if group is None else found[group]).append(param)
+    found["Other options" if any(found.values()) else "Options"] = others
+    return {name: members for name, members in found.items() if members}
+
+
+def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
+    """Write arguments, and options in their groups; those of no group come last."""
+    records = {param: param.get_help_record(ctx) for param in command.get_params(ctx)}
+    shown = [param for param, record in records.items() if record is not None]
+    for name, params in grouped(shown).items():
+        with formatter.section(name):
+            formatter.write_dl([records[param] for param in params], col_max=_NAMES)
+
+
+def _write_lines(text: str | None, formatter: Any) -> None:
+    """Write lines as they are, after a blank one, and keep them together."""
+    if text:
+        formatter.write("\n" + text.replace("\n\n", "\n") + "\n")
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a command's help: commands to type. It is Markdown as well."""
+    return "\n".join(["Examples:", "", *(f"    reinforce2vec {line}" for line in lines)])
+
+
+# -- mistakes ----------------------------------------------------------------------------------
+
+
+def _print_misuse(error: Any) -> None:
+    """Print what is wrong with a command line, and where to read on."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return
+    message = error.format_message().rstrip(".")
+    name = getattr(error, "option_name", None)
+    if type(error).__name__ == "NoSuchOption" and name is not None:
+        close = get_close_matches(name, error.possibilities or (), n=1)
+        message = f"there is no option {name}" + (f": did you mean {close[0]}?" if close else "")
+    message = message[:1].lower() + message[1:].replace("Input should", "it should")
+    message = re.sub(r", unable to parse \w+ as an? \w+", "", message)
+    print_last(f"error: {message}")
+    if error.ctx is not None:
+        print_last(f"{error.ctx.command_path} --help says more")
+
+
+def with_options(error: InputError, params: Iterable[Any]) -> str:
+    """Return an error's message with options in place of the parameters that it carries.
+
+    A parameter that is no option of the command keeps its name in Python.
+    """
+    options = {param.name: param for param in params if param.param_type_name == "option"}
+    message = str(error)
+    named = {name for name, _ in error.settings}
+    faulty = error.parameter
+    if faulty is not None and faulty in options and faulty not in named:
+        message = message.replace(faulty, _flag(options[faulty]), 1)
+    for name, value in error.settings:
+        if name in options:
+            spelled = _as_option(options[name], value)
+            message = message.replace(python_setting(name, value), spelled)
+    return message
+
+
+def _flag(option: Any) -> str:
+    """Return the long name of an option."""
+    return str(max(option.opts, key=len))
+
+
+def _as_option(option: Any, value: Any) -> str:
+    """Return what to type to give an option a value."""
+    if value is True:
+        return _flag(option)
+    if value is False and option.secondary_opts:
+        return str(option.secondary_opts[0])
+    text = "..." if value is ... else python_setting("", value)[1:].strip('"')
+    return f"{_flag(option)} {text}"

@@ -1,0 +1,139 @@
+"""What commands read: graphs, data sets, vectors and labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .._util.errors import InputError
+from .._util.progress import counted
+from . import _options as options
+from ._messages import report, status
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+    from ..files.label_files import NamedLabels
+    from ..graph import Dataset, Graph
+
+VectorsArgument = Annotated[
+    Path,
+    typer.Argument(metavar="EMB", help="Vectors, as embed writes them: .npz .txt .bin ..."),
+]
+GraphArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GRAPH|DATASET",
+        help="A file as for embed, or the name of a data set, such as facebook.",
+    ),
+]
+
+
+# -- data sets ---------------------------------------------------------------------------------
+
+
+def is_dataset(name: str) -> bool:
+    """Return whether an argument names a data set; else it is a file, which may be missing."""
+    path = Path(name)
+    if path.is_file() or path.suffix or len(path.parts) != 1:
+        return False
+    from ..datasets.registry import REGISTRY
+
+    return name in REGISTRY
+
+
+def check_input(name: str) -> None:
+    """Raise InputError if an argument is neither a data set nor looks like a file."""
+    path = Path(name)
+    if is_dataset(name) or path.is_file() or path.suffix or len(path.parts) != 1:
+        return
+    if path.is_dir():
+        raise InputError(f"{name}: this is a folder, expected a file or the name of a data set")
+    from ..datasets.registry import REGISTRY
+
+    raise InputError(
+        f"{name}: there is no such file, and no data set of this name: those are "
+        f"{', '.join(REGISTRY)}"
+    )
+
+
+def read_dataset(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
+    """Read a data set by its name."""
+    from ..datasets import load_dataset
+
+    with status(f"reading {name}", quiet):
+        return load_dataset(name, data_dir, progress=not quiet)
+
+
+def read_labelled_dataset(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
+    """Read a data set whose nodes have labels."""
+    dataset = read_dataset(name, data_dir, quiet)
+    labels = dataset.labels
+    if labels is None:
+        raise InputError(f"the data set {name} has no labels")
+    report(lambda: f"{name}: {dataset.graph!r}, {counted(labels.shape[1], 'class')}", quiet)
+    return dataset
+
+
+# -- graphs ------------------------------------------------------------------------------------
+
+
+def check_graph(context: typer.Context, graph: str) -> bool:
+    """Return whether it is a data set and not a file; InputError if options fit neither."""
+    named = is_dataset(graph)
+    if named:
+        options.check_unused(context, options.GRAPH_OPTIONS, "a file", f"the data set {graph}")
+    else:
+        options.check_unused(context, ["data_dir"], "a data set", graph)
+        options.check_reading(Path(graph), context.params)
+    return named
+
+
+def read_input_graph(graph: Path | str, context: typer.Context, named: bool = False) -> Graph:
+    """Read the graph of a file, or of a data set."""
+    given = context.params
+    if named:
+        found = read_dataset(str(graph), given["data_dir"], given["quiet"]).graph
+    else:
+        with status(f"reading {graph}", given["quiet"]):
+            found = options.read_graph_from(Path(graph), given)
+    report(lambda: f"{graph}: {found!r}", given["quiet"])
+    return found
+
+
+# -- vectors and labels ------------------------------------------------------------------------
+
+
+def read_input_vectors(path: Path | str, quiet: bool) -> Embedding:
+    """Read vectors; if the file holds something else, InputError says what makes them."""
+    from ..embedding import Embedding
+
+    try:
+        with status(f"reading {path}", quiet):
+            embedding = Embedding.load(path)
+    except InputError as error:
+        if not Path(path).is_file() or "expected vectors" in str(error):
+            raise
+        raise InputError(f"{error}; expected vectors, which `reinforce2vec embed` makes") from None
+    report(lambda: f"{path}: {embedding!r}", quiet)
+    return embedding
+
+
+def read_input_labels(path: Path | str, nodes: Embedding | Graph, quiet: bool) -> NamedLabels:
+    """Read the labels of nodes that have a vector or are in a graph."""
+    from ..embedding import Embedding
+    from ..files.label_files import read_named_labels
+
+    labels = read_named_labels(path, nodes)
+
+    def summary() -> str:
+        labelled = counted(int(labels.matrix.any(axis=1).sum()), "node")
+        return f"{path}: {labelled} in {counted(len(labels.names), 'class')}"
+
+    report(summary, quiet)
+    if labels.strangers:
+        lines, first = counted(len(labels.strangers), "line"), labels.strangers[0]
+        lack = "without a vector" if isinstance(nodes, Embedding) else "not in the graph"
+        report(f"{path}: left out {lines} of nodes {lack} ({first}, ...)", quiet)
+    return labels

@@ -1,0 +1,126 @@
+"""What commands print, and the exit code with which they end."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+
+from .. import __version__
+from .._util.errors import InputError
+from .._util.progress import ProgressLine
+
+FAILURE, USAGE, INTERRUPTED = 1, 2, 130  # exit codes; docs/commands.md says what they mean
+_NO_CACHE = "no locator available"  # in numba's message, if no folder takes compiled code
+
+Message = str | Callable[[], str]
+"""A text, or a function that makes it: what is not printed is not computed."""
+
+
+class CommandEnd(typer.Exit):
+    """The end of a command: the exit code, and the last line that it prints."""
+
+    def __init__(self, message: str, code: int, error: InputError | None = None) -> None:
+        super().__init__(code)
+        self.message, self.error = message, error
+
+
+@contextmanager
+def exit_code(code: int, checkpoint: Path | None = None) -> Iterator[None]:
+    """End the command with one sentence and an exit code where the block raises an error.
+
+    Parameters
+    ----------
+    code : int
+        For an InputError. Failures of the machine are always FAILURE.
+    checkpoint : path, optional
+        A file that keeps the training if the command is interrupted.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise CommandEnd(f"error: {error}", code, error) from None
+    except BrokenPipeError:
+        raise  # whoever read the output went away: typer ends without a message
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        end_command(f"error: {where}{error.strerror or error}", FAILURE)
+    except MemoryError:
+        end_command("error: there is not enough memory for this", FAILURE)
+    except RuntimeError as error:
+        if _NO_CACHE not in str(error):
+            raise
+        end_command(
+            "error: there is no folder to keep compiled code in: name one that you may write to "
+            "with the environment variable NUMBA_CACHE_DIR",
+            FAILURE,
+        )
+    except KeyboardInterrupt:
+        left = "no unfinished file is left"
+        if checkpoint is not None and checkpoint.exists():
+            left = f"{checkpoint} keeps what was done: the same command with --resume goes on"
+        end_command(f"interrupted: {left}", INTERRUPTED)
+
+
+def end_command(message: str, code: int) -> NoReturn:
+    """Print a last line on stderr and exit."""
+    raise CommandEnd(message, code)
+
+
+def print_last(message: str) -> None:
+    """Print why a command ends, in place of its progress line."""
+    ProgressLine().clear()
+    report(message, quiet=False)
+
+
+def report(message: Message, quiet: bool) -> None:
+    """Print a line on stderr; with --quiet, do not even make it."""
+    if not quiet:
+        text = message if isinstance(message, str) else message()
+        with suppress(OSError):
+            typer.echo(text, err=True)
+
+
+@contextmanager
+def status(message: str, quiet: bool) -> Iterator[None]:
+    """Show a line on the terminal, if there is one, while the block runs."""
+    line = ProgressLine(not quiet)
+    if line.on_terminal:
+        line.show(f"{message} ...")
+    yield
+    line.clear()
+
+
+def print_json(context: typer.Context, **facts: Any) -> None:
+    """Print a result for machines: one JSON object on stdout.
+
+    It begins with `command` and `version`, whatever the command, and lists in `files` what was
+    written; sizes are in bytes, times in seconds, and what is unknown is null.
+    """
+    command = context.command_path.partition(" ")[2]
+    found = {"command": command, "version": __version__} | facts
+    typer.echo(json.dumps(found, indent=2, allow_nan=False, default=str))
+
+
+def check_different(read: list[Path], written: list[Path]) -> None:
+    """Refuse to write over a file that the command reads, or writes as well."""
+    taken = [path.resolve() for path in read]
+    for path in written:
+        same = path.resolve() in taken
+        if same or any(path.exists() and old.exists() and old.samefile(path) for old in taken):
+            raise InputError(f"{path}: another file of this command has this name: choose one")
+        taken.append(path.resolve())
+
+
+def check_results_folder(path: Path) -> None:
+    """Refuse a folder that cannot be made, or written to."""
+    existing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not existing.is_dir():
+        raise InputError(f"{path}: {existing.name} is a file, expected a folder")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(f"{path}: no permission to write to the folder {existing}")

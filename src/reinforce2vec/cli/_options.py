@@ -1,0 +1,361 @@
+"""Options that several commands share: which graph, which walk, how to train and to run.
+
+Hyperparameters come from the table in `_util.parameters`. A command takes shared options with
+:func:`shared`, and finds them in `context.params`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._util.errors import InputError
+from .._util.parameters import PARAMETERS, READINGS, TRAINING, WALKS
+
+if TYPE_CHECKING:
+    from ..graph import Graph
+    from ..models import Reinforce2Vec
+    from ..walks.policy import Walk
+
+# Groups of options in the help, in this order.
+OUTPUT, EVALUATION, SEARCH = "Output", "The evaluation", "The search"
+MAP, SERVER = "The map", "The server"
+LEARNING, WALK, READING, RUNNING = "Training", "The walk", "Reading the graph", "Running"
+GROUPS = (OUTPUT, EVALUATION, SEARCH, MAP, SERVER, LEARNING, WALK, READING, RUNNING)
+
+# Names of options that describe a walk, a model, and how to read a graph.
+WALK_OPTIONS = ("kind", "reading", *(name for names in WALKS.values() for name in names))
+MODEL_OPTIONS = (*TRAINING, "workers", "backend", *WALK_OPTIONS)
+GRAPH_OPTIONS = ("directed", "weighted", "self_loops", "format", "delimiter", "header", "key")
+
+GRAPH_HELP = (
+    "The graph: an edge list (.txt .tsv .csv .edgelist .edges), .mtx or .graphml, all of them "
+    "also with .gz; or .mat, .npz, .parquet."
+)
+
+
+# -- one option --------------------------------------------------------------------------------
+
+
+def choice(help: str, *choices: str, group: str, names: tuple[str, ...] = ()) -> Any:
+    """Return an option that takes one of several words."""
+    return typer.Option(
+        *names,
+        metavar="|".join(choices),
+        help=help,
+        rich_help_panel=group,
+        autocompletion=lambda: list(choices),
+    )
+
+
+def hyperparameter(
+    name: str, group: str, *, names: tuple[str, ...] = (), help: str = "", with_default: bool = True
+) -> Any:
+    """Return the option for a hyperparameter of the table.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the table.
+    group : str
+        The group of options in the help.
+    names : tuple of str
+        What to type, if not the name with dashes.
+    help : str
+        Instead of the table's.
+    with_default : bool
+        False for an option that is None if it is not given: the help then names the default.
+    """
+    one = PARAMETERS[name]
+    text = help or one.help
+    if one.default is None or not with_default:
+        text = f"{text} Default: {one.default_text}."
+    if one.choices:
+        return choice(text, *one.choices, group=group, names=names or (one.option,))
+    return typer.Option(
+        *(names or (one.option,)),
+        metavar=one.placeholder or None,
+        help=text,
+        rich_help_panel=group,
+        min=one.least if one.type is int else None,  # the library checks the others
+    )
+
+
+# -- options of many commands ------------------------------------------------------------------
+
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="Print nothing unless it fails.", rich_help_panel=OUTPUT)
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Print one JSON object on stdout, for machines. Errors stay a sentence on stderr and "
+        "an exit code.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Look for the files of data sets in this folder only. Default: in the folder that "
+        "the environment variable REINFORCE2VEC_DATA names, then among earlier downloads, then "
+        "where they are published.",
+        rich_help_panel=READING,
+    ),
+]
+
+
+# -- options of walks, models and graphs ---------------------------------------------------------
+
+_Kind = Annotated[
+    str,
+    choice(
+        "What the next node depends on: the whole path, nothing (DeepWalk), or the previous "
+        "step (node2vec).",
+        *WALKS,
+        group=WALK,
+        names=("--walk",),
+    ),
+]
+_Reading = Annotated[
+    str | None,
+    choice(
+        "Reinforced: the paper's equations as printed, whose walks go far on large graphs, or "
+        "the authors' code that made its tables, whose walks return more. Single options below "
+        "override it. Default: paper.",
+        *READINGS,
+        group=WALK,
+    ),
+]
+_Directed = Annotated[
+    bool | None,
+    typer.Option(
+        "--directed/--undirected",
+        help="Whether walks follow edges in their direction only. Default: what the file says, "
+        "else undirected.",
+        rich_help_panel=READING,
+    ),
+]
+_Weighted = Annotated[
+    bool | None,
+    typer.Option(
+        "--weighted/--unweighted",
+        help="Whether edges have weights: one of weight 2 is followed twice as readily as one "
+        "of weight 1. Default: detected.",
+        rich_help_panel=READING,
+    ),
+]
+_SelfLoops = Annotated[
+    bool,
+    typer.Option("--self-loops", help="Keep edges from a node to itself.", rich_help_panel=READING),
+]
+_Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SUFFIX",
+        help="Suffix to read the graph by, such as txt.gz, instead of its own.",
+        rich_help_panel=READING,
+    ),
+]
+_Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        help="What separates the fields of an edge list; \\t is a tab. Default: detected.",
+        rich_help_panel=READING,
+    ),
+]
+_Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether an edge list begins with the names of its columns. Default: detected.",
+        rich_help_panel=READING,
+    ),
+]
+_Key = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Variable of a .mat file that holds the adjacency matrix.",
+        rich_help_panel=READING,
+    ),
+]
+
+
+def _of_table() -> Iterator[inspect.Parameter]:
+    """Yield the options for hyperparameters; those of walks are None unless they are given."""
+    names = {"dimensions": ("--dimensions", "-d")}
+    for name, one in PARAMETERS.items():
+        of_walk = name in WALK_OPTIONS
+        group = WALK if of_walk else LEARNING if name in TRAINING else RUNNING
+        info = hyperparameter(name, group, names=names.get(name, ()), with_default=not of_walk)
+        default = None if of_walk else one.default
+        kind: Any = one.type if default is not None else one.type | None
+        yield _option(name, Annotated[kind, info], default)
+
+
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+_SHARED = {
+    one.name: one
+    for one in (
+        _option("kind", _Kind, "reinforced"),
+        _option("reading", _Reading, None),
+        *_of_table(),
+        _option("directed", _Directed, None),
+        _option("weighted", _Weighted, None),
+        _option("self_loops", _SelfLoops, False),
+        _option("format", _Format, None),
+        _option("delimiter", _Delimiter, None),
+        _option("header", _Header, None),
+        _option("key", _Key, "network"),
+    )
+}
+
+
+def shared(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command shared options, which it finds in its context's parameters."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True)
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            command(**{name: given[name] for name in own.parameters})
+
+        run.__signature__ = own.replace(  # type: ignore[attr-defined]
+            parameters=[*own.parameters.values(), *(_SHARED[name] for name in names)]
+        )
+        return run
+
+    return decorate
+
+
+def was_given(context: typer.Context, name: str) -> bool:
+    """Return whether an option stands on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def check_unused(
+    context: typer.Context, names: Iterable[str], purpose: str, instead: object
+) -> None:
+    """Refuse options that were given and would have no effect."""
+    for name in names:
+        if was_given(context, name):
+            flag = "walk" if name == "kind" else name.replace("_", "-")
+            raise InputError(f"--{flag} is for {purpose} and has no effect with {instead}")
+
+
+# -- what options mean -------------------------------------------------------------------------
+
+
+def chosen_walk(kind: str, **options: Any) -> Walk:
+    """Return the walk that the options describe; those left at None keep their defaults."""
+    if kind not in WALKS:
+        raise InputError(
+            "--walk must be one of reinforced, first-order (DeepWalk), second-order (node2vec), "
+            f"not {kind!r}"
+        )
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        owner = next((other for other, names in WALKS.items() if name in names), "reinforced")
+        if owner != kind:
+            raise InputError(f"--{name} is for --walk {owner} and has no effect with --walk {kind}")
+    from .._util.checks import check_choice
+    from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
+
+    walk: Walk
+    if kind == "first-order":
+        walk = FirstOrderWalk()
+    elif kind == "second-order":
+        walk = SecondOrderWalk(**given)
+    else:
+        presets = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
+        name = check_choice("reading", given.pop("reading", "paper"), READINGS)
+        walk = presets[name](**given)
+    walk.check()
+    return walk
+
+
+def walk_from(given: Mapping[str, Any]) -> Walk:
+    """Return the walk that a command's options describe."""
+    return chosen_walk(**{name: given[name] for name in WALK_OPTIONS})
+
+
+def model_from(given: Mapping[str, Any]) -> Reinforce2Vec:
+    """Return the model that a command's options describe, checked."""
+    walk = walk_from(given)
+    from ..models import Reinforce2Vec
+
+    training = {name: given[name] for name in (*TRAINING, "workers", "backend")}
+    model = Reinforce2Vec(walk=walk, seed=given.get("seed", 0), **training)
+    model.check()
+    return model
+
+
+def check_reading(path: Path, given: Mapping[str, Any]) -> None:
+    """Refuse an unknown format, and a delimiter that cannot be one."""
+    if given["format"] is not None:
+        from ..files.graph_readers import format_of
+
+        format_of(path, given["format"])
+    if given["delimiter"] is not None:
+        from ..files.edge_lists import delimiter_code
+
+        delimiter_code(unescaped(given["delimiter"]))
+
+
+def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
+    """Read the graph in a file, with a command's options."""
+    from ..graph import read_graph
+
+    chosen = {name: given[name] for name in GRAPH_OPTIONS}
+    if chosen["delimiter"] is not None:
+        chosen["delimiter"] = unescaped(chosen["delimiter"])
+    return read_graph(path, **chosen)
+
+
+def unescaped(delimiter: str) -> str:
+    """Return a delimiter with a tab for \\t, which is easier to type."""
+    return delimiter.replace("\\t", "\t")
+
+
+# -- for machines ------------------------------------------------------------------------------
+
+
+def walk_facts(walk: Walk) -> dict[str, Any]:
+    """Return a walk for JSON: its kind, and its parameters by their names in Python."""
+    from ..walks import FirstOrderWalk, SecondOrderWalk
+
+    kinds = {FirstOrderWalk: "first-order", SecondOrderWalk: "second-order"}
+    return {"kind": kinds.get(type(walk), "reinforced")} | asdict(walk)
+
+
+def model_facts(model: Reinforce2Vec) -> dict[str, Any]:
+    """Return the parameters of a model for JSON, by their names in Python."""
+    settings = model.get_params()
+    return settings | {"walk": walk_facts(settings["walk"])}
+
+
+def graph_facts(graph: Graph) -> dict[str, Any]:
+    """Return what JSON has on a graph."""
+    return {
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+        "directed": graph.directed,
+        "weighted": graph.weighted,
+    }

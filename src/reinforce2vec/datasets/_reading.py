@@ -1,0 +1,84 @@
+"""Reads graphs and labels from the published files of data sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from .._util.errors import InputError
+from ..files.graph_readers import sparse_array_option
+from ..files.opening import expecting, opened
+from ..graph import Graph, edges_of, read_graph
+from ..graph.dataset import Labels
+
+# -- graphs ------------------------------------------------------------------------------------
+
+
+def whole_graph(path: Path) -> Graph:
+    """Read an edge list, nodes in the order of their ids."""
+    graph = _read_edge_list(path)
+    return _subgraph(graph, np.arange(graph.n_nodes))
+
+
+def largest_component(path: Path) -> Graph:
+    """Read the largest connected component of an edge list."""
+    graph = _read_edge_list(path)
+    component = connected_components(graph.to_scipy(), directed=False)[1]
+    return _subgraph(
+        graph, np.flatnonzero(component == np.bincount(component, minlength=1).argmax())
+    )
+
+
+def matrix_network(path: Path) -> Graph:
+    """Read the matrix `network` (nodes x nodes) of a MATLAB file."""
+    return read_graph(path, format="mat", directed=False, weighted=False)
+
+
+def _read_edge_list(path: Path) -> Graph:
+    """Read an edge list with integer ids; self-loops are kept, since they name nodes too."""
+    format = "txt.gz" if path.suffix == ".gz" else "txt"
+    graph = read_graph(path, format=format, weighted=False, self_loops=True)
+    if graph.n_nodes and graph.ids.dtype != np.int64:
+        raise InputError(f"{path}: expected integers as node ids, found {graph.ids[0]!r}")
+    return graph
+
+
+def _subgraph(graph: Graph, rows: NDArray[Any]) -> Graph:
+    """Return the subgraph of some nodes, in ascending order of their ids, without self-loops."""
+    rows = rows[np.argsort(graph.ids[rows])]
+    number = np.full(graph.n_nodes, -1, np.int32)
+    number[rows] = np.arange(len(rows))
+    ends = number[edges_of(graph)[0]]
+    return Graph.from_numbered(ends[(ends >= 0).all(axis=1)], None, graph.ids[rows])
+
+
+# -- labels ------------------------------------------------------------------------------------
+
+
+def matrix_groups(path: Path, graph: Graph) -> Labels:
+    """Read the matrix `group` (nodes x classes) of a MATLAB file."""
+    with opened(path, False) as stream, expecting("labels", str(path)):
+        held = scipy.io.loadmat(
+            stream, variable_names="group", **sparse_array_option(scipy.io.loadmat)
+        )["group"]
+        labels: Labels = scipy.sparse.csr_array(held).toarray() > 0
+    return labels
+
+
+def lines_of_classes(path: Path, graph: Graph) -> Labels:
+    """Read text with a line for each class, which lists the nodes in it."""
+    with opened(path, path.suffix == ".gz") as stream:
+        lines = stream.read().splitlines()
+    labels = np.zeros((graph.n_nodes, len(lines)), np.bool_)
+    for number, line in enumerate(lines):
+        try:
+            labels[graph.rows([int(word) for word in line.split()]), number] = True
+        except (InputError, ValueError) as error:
+            raise InputError(f"{path}: line {number + 1:,}: {error}") from None
+    return labels

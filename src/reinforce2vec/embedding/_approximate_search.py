@@ -1,0 +1,142 @@
+"""Approximate search for the most similar rows of a matrix, by an HNSW index of usearch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util import errors
+from .._util.machine import available_cpus
+from .._util.progress import Report
+from ._exact_search import (
+    SOURCES_AT_A_TIME,
+    Floats,
+    Rows,
+    SimilaritySearch,
+    fill_in_order,
+    score_all_targets,
+    search_exactly,
+    slices,
+)
+
+_CONNECTIVITY = 16  # links of a node in the index
+_WIDTH = 128  # nodes that a search keeps as candidates at first (ef)
+_COST = 500  # a candidate takes as much time as so many nodes in a block of products
+_ENOUGH = 0.95  # recall to reach
+_SAMPLE = 256  # sources to measure the recall with
+
+
+def search_approximately(
+    search: SimilaritySearch, k: int, best: Rows, scores: Floats, report: Report
+) -> None:
+    """Fill in the best targets that an index finds; search exactly if it finds too few."""
+    n_targets = len(search.targets)
+    work = n_targets + len(best)  # the index comes first
+    index = _build_index(search, lambda done: report(done, work))
+
+    def report_found(done: int, total: int) -> None:
+        report(n_targets + done, n_targets + total)
+
+    search_so = partial(_search_index, index) if _widen_search(index, search, k) else search_exactly
+    search_so(search, k, best, scores, report_found)
+
+
+def _build_index(search: SimilaritySearch, report: Callable[[int], None]) -> Any:
+    """Build an index of the targets that searches by scalar products.
+
+    Such an index works well for vectors of equal length. So a bonus becomes an additional dimension
+    of a target, followed by one that makes all targets equally long; sources have 1 and 0 there.
+    """
+    try:
+        usearch = import_module("usearch.index")
+    except ImportError:
+        raise errors.missing("usearch", "approximate", "an approximate search") from None
+    bonus = search.bonus
+    index = usearch.Index(
+        ndim=search.vectors.shape[1] + (0 if bonus is None else 2),
+        metric=usearch.MetricKind.IP,
+        dtype=usearch.ScalarKind.F32,
+        connectivity=_CONNECTIVITY,
+        expansion_add=_WIDTH,
+        expansion_search=_WIDTH,
+    )
+    for places in slices(len(search.targets), SOURCES_AT_A_TIME):
+        units = search.directions(search.targets[places])
+        if bonus is not None:
+            squares = np.square(units).sum(axis=1) + np.square(bonus[places])
+            lacking = np.sqrt(np.maximum(1 + np.square(bonus).max() - squares, 0))
+            units = np.column_stack([units, bonus[places], lacking]).astype(np.float32)
+        keys = np.arange(places.start, places.stop, dtype=np.uint64)
+        index.add(keys, units, threads=available_cpus())
+        report(places.stop)
+    return index
+
+
+def _widen_search(index: Any, search: SimilaritySearch, k: int) -> bool:
+    """Double the candidates of a search until the recall of a sample is high enough.
+
+    Vectors without structure are hard to find with an index: return False if an exact search would
+    take no longer.
+    """
+    some = np.unique(np.linspace(0, len(search.sources) - 1, _SAMPLE).astype(np.int64))
+    sample = search.of_some(some)
+    places, exact = np.full((len(some), k), -1, np.int32), np.full((len(some), k), np.nan)
+    search_exactly(sample, k, places, exact, lambda done, total: None)
+    wanted = _ENOUGH * np.count_nonzero(places >= 0)
+    least = np.where(np.isnan(exact), np.inf, exact).min(axis=1, keepdims=True)
+    while True:
+        near = np.full(exact.shape, np.nan)
+        _search_index(index, sample, k, places, near, lambda done, total: None)
+        # a target whose score equals the lowest of the best, up to rounding, counts as found
+        if np.count_nonzero(near >= least - 1e-9) >= wanted:
+            return True
+        if 2 * _COST * index.expansion_search > len(search.targets):
+            return False
+        index.expansion_search *= 2
+
+
+def _search_index(
+    index: Any, search: SimilaritySearch, k: int, best: Rows, scores: Floats, report: Report
+) -> None:
+    """Fill in what the index finds, without barred targets, in the order of exact scores."""
+    n_targets = len(search.targets)
+    for sources in slices(len(best), SOURCES_AT_A_TIME):
+        units = search.directions(search.sources[sources])
+        if search.bonus is not None:
+            units = np.pad(units, ((0, 0), (0, 2)))
+            units[:, -2] = 1
+        begins, barred = search.barred(sources)
+        pairs = [
+            those * n_targets + found
+            for those, found in _matches(index, units, k + np.diff(begins), n_targets)
+        ]
+        bars = np.repeat(np.arange(len(units)), np.diff(begins)) * n_targets + barred
+        who, found = np.divmod(np.setdiff1d(np.concatenate(pairs), bars), n_targets)
+        fill_in_order(search, sources, who, found.astype(np.int32), best, scores)
+        nowhere = sources.start + np.flatnonzero(search.lengths[search.sources[sources]] == 0)
+        score_all_targets(search, nowhere, k, best, scores)
+        report(sources.stop, len(best))
+
+
+def _matches(
+    index: Any, units: NDArray[np.float32], wanted: NDArray[np.int64], n_targets: int
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return pairs of sources and found targets, at least `wanted` for each source.
+
+    Sources that want about as many are searched together.
+    """
+    sizes = np.minimum(1 << np.ceil(np.log2(wanted)).astype(np.int64), n_targets)
+    found = []
+    for size in np.unique(sizes).tolist():
+        those = np.flatnonzero(sizes == size)
+        those = np.resize(those, max(2, len(those)))  # usearch answers one alone in another form
+        answer = index.search(units[those], size, threads=available_cpus())
+        there = np.arange(size) < np.asarray(answer.counts)[:, None]
+        who = np.broadcast_to(those[:, None], there.shape)[there]
+        found.append((who, answer.keys[there].astype(np.int64)))
+    return found

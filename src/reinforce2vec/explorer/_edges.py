@@ -1,0 +1,110 @@
+"""The graph as the page holds it: the edges among the nodes on the map, and their degrees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..embedding import Embedding
+from ..embedding.matching import rows_in_graph
+from ..graph import Graph, edges_of
+from ..plotting.maps import degrees_of
+
+_MAP_EDGES = 2_000_000  # in a page, so that it stays small enough to be mailed
+_PER_NODE = (50, 30, 20, 10)  # edges that a node keeps where the graph has more than that
+
+_Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MapLinks:
+    """A graph as seen from the nodes on the map.
+
+    Attributes
+    ----------
+    graph : Graph
+        All of it.
+    rows : int64 array
+        Of each node on the map its row in the graph, -1 if it is not there.
+    degrees : int64 array
+        Edges of each node on the map, wherever they lead; directed ones both ways.
+    inward : int64 array or None
+        How many of them lead to the node, in a directed graph.
+    """
+
+    graph: Graph
+    rows: _Counts
+    degrees: _Counts
+    inward: _Counts | None
+
+    @classmethod
+    def of(cls, embedding: Embedding, graph: Graph) -> MapLinks:
+        """The graph as seen from all nodes of an embedding; InputError if it has none of them."""
+        rows = rows_in_graph(embedding, graph)
+        inward = None
+        if graph.directed:
+            counts = np.bincount(graph.indices, minlength=graph.n_nodes)
+            inward = np.where(rows < 0, 0, counts[rows])
+        return cls(graph, rows, degrees_of(graph, rows), inward)
+
+    def part(self, shown: _Counts) -> MapLinks:
+        """The graph as seen from some of the nodes."""
+        inward = None if self.inward is None else self.inward[shown]
+        return replace(self, rows=self.rows[shown], degrees=self.degrees[shown], inward=inward)
+
+
+def edges_on_map(links: MapLinks) -> tuple[dict[str, NDArray[Any] | None], int | None]:
+    """The edges between nodes on the map, each once, as the page reads them.
+
+    Returns
+    -------
+    dict of arrays
+        edge_counts: of each node, how many edges begin at it; edge_ends: where they end, node by
+        node in ascending order, each as the difference from the one before; edge_weights.
+    int or None
+        How many edges a node is sure to have kept, if some were left out.
+    """
+    place = np.full(links.graph.n_nodes, -1, np.int32)
+    known = np.flatnonzero(links.rows >= 0)
+    place[links.rows[known]] = known
+    ends, weights = edges_of(links.graph)
+    ends = place[ends]
+    kept = (ends >= 0).all(axis=1)
+    ends, weights = ends[kept], weights[kept]
+    if not links.graph.directed:
+        ends.sort(axis=1)
+    most = None
+    if len(ends) > _MAP_EDGES:
+        kept, most = _foremost_edges(ends, weights, links.degrees)
+        ends, weights = ends[kept], weights[kept]
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends, weights = ends[order], weights[order]
+    arrays = {
+        "edge_counts": np.bincount(ends[:, 0], minlength=len(links.rows)),
+        "edge_ends": np.diff(ends[:, 1], prepend=np.int32(0)),
+        "edge_weights": weights if links.graph.weighted else None,
+    }
+    return arrays, most
+
+
+def _foremost_edges(
+    ends: NDArray[np.int32], weights: NDArray[np.float64], degrees: _Counts
+) -> tuple[NDArray[np.bool_], int]:
+    """Which edges are among the first of either of their nodes, and how many are first.
+
+    The heaviest come first, and of equally heavy ones those to nodes of many edges.
+    """
+    rank = np.full(len(ends), len(degrees), np.int64)
+    for own, other in ((0, 1), (1, 0)):
+        order = np.lexsort((-degrees[ends[:, other]], -weights, ends[:, own]))
+        counts = np.bincount(ends[:, own], minlength=len(degrees))
+        begins = np.repeat(np.cumsum(counts) - counts, counts)
+        np.minimum.at(rank, order, np.arange(len(ends)) - begins)
+    for most in _PER_NODE:
+        kept = rank < most
+        if np.count_nonzero(kept) <= _MAP_EDGES:
+            break
+    return kept, most

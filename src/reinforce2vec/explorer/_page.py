@@ -1,0 +1,55 @@
+"""The page: one HTML file with its script, its style and its data in it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from functools import cache
+from importlib.resources import files
+
+_PLACEHOLDER = re.compile(rb"\{\{(\w+)\}\}")
+
+
+def page_with(title: str, data: bytes) -> bytes:
+    """The whole page around its data, which :func:`packing.packed` made."""
+    parts = {
+        "title": html.escape(title, quote=True).encode("utf-8", "replace"),
+        "policy": content_policy().encode(),
+        "style": _static("explorer.css"),
+        "script": _static("explorer.js"),
+        "licences": html.escape(_static("licences.txt").decode()).encode(),
+        "data": data,
+    }
+    return _PLACEHOLDER.sub(lambda found: parts[found[1].decode()], _static("page.html"))
+
+
+@cache
+def content_policy() -> str:
+    """What the page may do: run its own script and style, and speak to nobody.
+
+    regl, which draws, compiles its drawing commands with `Function`: hence 'unsafe-eval'. No text
+    from the data ever reaches it.
+    """
+    script, style = _hash("explorer.js"), _hash("explorer.css")
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {script} 'unsafe-eval'",
+            f"style-src {style}",
+            "img-src data:",
+            "connect-src 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def _hash(name: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(_static(name)).digest()).decode()}'"
+
+
+def _static(name: str) -> bytes:
+    content = (files(__package__) / "static" / name).read_bytes()
+    return content.replace(b"\r\n", b"\n")  # as browsers read it before they hash it

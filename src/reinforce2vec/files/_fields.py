@@ -1,0 +1,192 @@
+"""Numba kernels that find fields and tokens in lines, and parse integers and weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._util.compiled import compiled
+from .._util.ids import ONE
+
+# What kind of byte each is in a line.
+ORDINARY, BLANK, DELIMITER, LINE_END = 0, 1, 2, 3
+
+# Problems of a line's fields.
+FINE, MISSING, _EMPTY, BAD_QUOTE = 0, 1, 2, 3
+
+TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
+_QUOTE, _HASH, _PERCENT = 34, 35, 37
+_PLUS, MINUS, DOT, ZERO, _NINE, _UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
+
+_LARGEST = 2**63 - 1
+_MANTISSA_LIMIT = 9 * 10**14  # one more digit still leaves it below 2^53
+_POWERS_OF_TEN = np.array([float(10**power) for power in range(23)])  # exact in a float64
+
+
+# The data end with a newline, so a scan for one needs no check of the size. Places are unsigned:
+# numba would test whether a signed index is negative, which doubles the time.
+
+
+@compiled
+def _past_blanks(data, kinds, i):
+    """Return the first place from `i` on that holds no blank."""
+    while kinds[data[i]] == BLANK:
+        i += ONE
+    return i
+
+
+@compiled
+def find_fields(data, kinds, stop, wanted, bounds):
+    """Find where the first `wanted` fields of every line begin and end.
+
+    `kinds` gives the kind of each byte, and a field ends at a byte of the kind `stop` or above.
+    Blank lines and comments are skipped. `bounds` gets a row for every line that holds data: begin
+    and end of its first field, of its second, .... Returns how many rows were filled, the problem
+    of the line after them (FINE if there is none), where that line begins, and which field has the
+    problem. One pass over the bytes.
+    """
+    delimited = stop == DELIMITER
+    rows = 0
+    i = np.uint64(0)
+    while i < np.uint64(data.size):
+        line = i
+        while kinds[data[i]] == BLANK or data[i] == TAB:
+            i += ONE
+        if data[i] != NEWLINE and data[i] != _HASH and data[i] != _PERCENT:
+            if delimited:
+                i = line  # a tab at the start of the line may be a delimiter
+            for field in range(wanted):
+                if field > 0 and delimited and data[i] != NEWLINE:
+                    i = _past_blanks(data, kinds, i + ONE)
+                else:
+                    i = _past_blanks(data, kinds, i)
+                    if field > 0 and data[i] == NEWLINE:
+                        return rows, MISSING, line, field
+                if delimited and data[i] == _QUOTE:
+                    begin = i + ONE
+                    i = begin
+                    while data[i] != _QUOTE and data[i] != NEWLINE:
+                        i += ONE
+                    end = i
+                    if data[i] == _QUOTE:
+                        i = _past_blanks(data, kinds, i + ONE)
+                    if data[end] != _QUOTE or kinds[data[i]] < stop:
+                        return rows, BAD_QUOTE, line, field
+                else:
+                    begin = i
+                    while kinds[data[i]] < stop:
+                        i += ONE
+                    end = i
+                    while end > begin and kinds[data[end - ONE]] == BLANK:
+                        end -= ONE
+                if end == begin:
+                    return rows, _EMPTY, line, field
+                bounds[rows, 2 * field] = begin
+                bounds[rows, 2 * field + 1] = end
+            rows += 1
+        while data[i] != NEWLINE:
+            i += ONE
+        i += ONE
+    return rows, FINE, i, 0
+
+
+@compiled
+def find_tokens(data, kinds, tokens, ends):
+    """Find where all tokens of every line begin and end.
+
+    A run of bytes of the kind BLANK separates tokens, and so does each DELIMITER. `ends` gets, for
+    every line that has tokens, how many there are up to its end. Returns how many lines have
+    tokens, and the place between two delimiters where a token is missing, or -1. One pass over the
+    bytes.
+    """
+    lines, found, before = 0, 0, 0
+    after_delimiter = False
+    i = np.uint64(0)
+    while i < np.uint64(data.size):
+        i = _past_blanks(data, kinds, i)
+        begin = i
+        while kinds[data[i]] == ORDINARY:
+            i += ONE
+        delimited = kinds[data[i]] == DELIMITER
+        if begin < i:
+            tokens[found, 0] = begin
+            tokens[found, 1] = i
+            found += 1
+        elif delimited or after_delimiter:
+            return lines, np.int64(i)
+        after_delimiter = delimited
+        if kinds[data[i]] == LINE_END:
+            if found > before:
+                ends[lines] = found
+                lines += 1
+                before = found
+            i += ONE
+        elif delimited:
+            i += ONE
+    return lines, np.int64(-1)
+
+
+@compiled
+def parse_integers(data, tokens, values):
+    """Parse each data[tokens[i, 0]:tokens[i, 1]] as an integer; return whether all are integers.
+
+    Stops at the first that is not written as str(int) writes it, or does not fit in 64 bits: the
+    ids then are strings.
+    """
+    for row in range(len(tokens)):
+        i, end = np.uint64(tokens[row, 0]), np.uint64(tokens[row, 1])
+        negative = data[i] == MINUS
+        if negative:
+            i += ONE
+        digits = end - i
+        if digits < ONE or digits > np.uint64(19):
+            return False
+        if data[i] == ZERO and (digits > ONE or negative):
+            return False
+        value = np.uint64(0)  # holds any 19 digits
+        while i < end:
+            if data[i] < ZERO or data[i] > _NINE:
+                return False
+            value = value * np.uint64(10) + np.uint64(data[i] - ZERO)
+            i += ONE
+        if value > np.uint64(_LARGEST) + np.uint64(negative):
+            return False
+        values[row] = -np.int64(value) if negative else np.int64(value)
+    return True
+
+
+@compiled
+def parse_weights(data, bounds, weights):
+    """Parse the third field of every row as a decimal number, correctly rounded.
+
+    A mantissa below 2^53 and a power of ten up to 10^22 are exact in a float64, so their product
+    or quotient is rounded once. Any other field becomes NaN, and the caller parses it in Python.
+    """
+    for row in range(len(bounds)):
+        i, end = np.uint64(bounds[row, 4]), np.uint64(bounds[row, 5])
+        weights[row] = np.nan
+        mantissa, exponent, digits, after_dot = np.int64(0), np.int64(0), 0, 0
+        while i < end and mantissa < _MANTISSA_LIMIT:
+            if ZERO <= data[i] <= _NINE:
+                mantissa = mantissa * 10 + np.int64(data[i] - ZERO)
+                digits += 1
+                exponent -= after_dot
+            elif data[i] == DOT and after_dot == 0:
+                after_dot = 1
+            else:
+                break
+            i += ONE
+        if i + ONE < end and (data[i] == LOWER_E or data[i] == _UPPER_E):
+            i += ONE
+            sign = -1 if data[i] == MINUS else 1
+            if (data[i] == MINUS or data[i] == _PLUS) and i + ONE < end:
+                i += ONE
+            power = np.int64(0)
+            while i < end and ZERO <= data[i] <= _NINE and power < 1000:
+                power = power * 10 + np.int64(data[i] - ZERO)
+                i += ONE
+            exponent += sign * power
+        if i == end and digits > 0 and -22 <= exponent <= 22:
+            if exponent < 0:
+                weights[row] = mantissa / _POWERS_OF_TEN[-exponent]
+            else:
+                weights[row] = mantissa * _POWERS_OF_TEN[exponent]

@@ -1,0 +1,105 @@
+"""Where things stand in a picture: nodes of a small graph, and names that must not overlap."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import shortest_path
+
+from .._util.errors import InputError
+from ..graph import Graph
+from ..graph.matrices import principal_axes, undirected_adjacency
+
+MAX_LAYOUT_NODES = 1000  # nodes, all pairs of which are looked at
+_ROUNDS = 200
+
+_Points = NDArray[np.float64]
+
+
+def layout(graph: Graph) -> _Points:
+    """Places for the nodes of a small graph, as far apart as steps lead from one to the other.
+
+    By stress majorisation (Gansner et al., 2004), which begins with the principal coordinates of
+    the distances: always the same picture. Time and memory grow with the square of the nodes.
+    """
+    n = graph.n_nodes
+    if n > MAX_LAYOUT_NODES:
+        raise InputError(
+            f"a graph of {n:,} nodes is too large to be drawn node by node: at most "
+            f"{MAX_LAYOUT_NODES:,}; give positions of your own"
+        )
+    if n == 1:
+        return np.zeros((1, 2))
+    steps = shortest_path(undirected_adjacency(graph), directed=False, unweighted=True)
+    far = steps[np.isfinite(steps)].max(initial=1.0)
+    apart = np.where(np.isfinite(steps), steps, far + 2)  # components stand beside each other
+    return _majorise(_principal_coordinates(apart), apart)
+
+
+def _principal_coordinates(apart: _Points) -> _Points:
+    """Places from distances, by classical scaling; shaken, so that no two are the same."""
+    squares = apart**2
+    squares -= squares.mean(axis=0)
+    squares -= squares.mean(axis=1, keepdims=True)
+    products = -squares / 2
+    axes = principal_axes(products)[:, :2]
+    sizes = np.sqrt(np.maximum(np.einsum("ij,ij->j", axes, products @ axes), 0))
+    places = axes * sizes
+    rng = np.random.default_rng(0)
+    return np.asarray(places + rng.normal(scale=0.05, size=places.shape))
+
+
+def _majorise(places: _Points, apart: _Points) -> _Points:
+    """Move places until their distances fit those wanted; near ones count more."""
+    n = len(places)
+    weights = 1 / np.maximum(apart, 0.5) ** 2
+    np.fill_diagonal(weights, 0)
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    inverse = np.linalg.inv(laplacian + 1 / n)
+    for _ in range(_ROUNDS):
+        difference = places[:, None] - places[None]
+        distance = np.sqrt((difference**2).sum(axis=2))
+        ratio = np.divide(weights * apart, distance, out=np.zeros((n, n)), where=distance > 1e-9)
+        forces = np.diag(ratio.sum(axis=1)) - ratio
+        moved = inverse @ (forces @ places)
+        still = np.abs(moved - places).max() < 1e-3
+        places = moved
+        if still:
+            break
+    return np.asarray(places)
+
+
+def turned_wide(places: _Points) -> _Points:
+    """Places turned so that they spread most from left to right, and centred."""
+    centred = places - places.mean(axis=0)
+    return np.asarray(centred @ principal_axes(centred.T @ centred))
+
+
+def spread_boxes(centres: _Points, sizes: _Points, rounds: int = 300) -> _Points:
+    """Places for boxes near their centres, moved apart until they do not overlap."""
+    places = centres.astype(np.float64)
+    n = len(places)
+    for _ in range(rounds):
+        clash = False
+        for a in range(n):
+            for b in range(a + 1, n):
+                gap = places[b] - places[a]
+                over = (sizes[a] + sizes[b]) / 2 - np.abs(gap)
+                if (over <= 0).any():
+                    continue
+                clash = True
+                along = int(over[1] <= over[0])  # the shorter way out
+                push = np.zeros(2)
+                push[along] = (over[along] / 2 + 1e-6) * (1 if gap[along] >= 0 else -1)
+                places[a] -= push
+                places[b] += push
+        if not clash:
+            break
+    return places
+
+
+def middle_of(points: _Points, most: int = 500) -> _Points:
+    """The point of a group that is nearest to all of it: where to write its name."""
+    chosen = points[np.linspace(0, len(points) - 1, min(most, len(points))).astype(int)]
+    apart = np.sqrt(((chosen[:, None] - chosen[None]) ** 2).sum(axis=2))
+    return np.asarray(chosen[apart.sum(axis=1).argmin()])

@@ -1,0 +1,35 @@
+"""Numba kernels that every engine needs before training starts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._util.compiled import compiled
+from .._util.random import below, draw, stream, unit
+from .rules import BEGINNING, ORDER
+
+
+@compiled
+def count_nodes(nodes, visits):
+    """Add to `visits` how often each node occurs in some walks; -1 marks the end of a walk."""
+    for node in nodes:
+        if node >= 0:
+            visits[np.uint32(node)] += 1
+
+
+@compiled
+def fill_inputs(inputs, dimensions, seed):
+    """Fill the input vectors with random numbers of [-1/2d, 1/2d), as word2vec does."""
+    for row in range(len(inputs)):
+        key, gamma = stream(seed ^ BEGINNING, row)
+        for column in range(dimensions):
+            inputs[row, column] = (unit(draw(key, gamma, column, 0)) - 0.5) / dimensions
+
+
+@compiled
+def shuffle(array, seed):
+    """Bring an array into a random order that depends on the seed alone."""
+    key, gamma = stream(seed ^ ORDER, 0)
+    for last in range(array.size - 1, 0, -1):
+        other = below(draw(key, gamma, last, 0), last + 1)
+        array[last], array[other] = array[other], array[last]

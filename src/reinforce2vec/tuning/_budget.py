@@ -1,0 +1,148 @@
+"""The time budget of a search: how much is left, and how long a training will take."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .._util.checks import check_number
+from .._util.errors import InputError
+from .space import WALK_LENGTH, Setting
+
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+_TIME = re.compile("".join(rf"(?:(\d+(?:\.\d*)?){unit})?" for unit in _UNITS))
+_SHARE_OF_A_TRIAL = 1 / 8  # of the budget, at most
+SHARE_OF_THE_END = 1 / 4  # of the budget, for what comes after the search, at least
+_LEAST_TRIALS = (
+    5  # the default and another one, both again on the unseen part, and to measure speed
+)
+_BESIDE_THE_WINDOW = 3  # what a token costs beside its window, in steps of it
+_RECENT = 4  # trainings that show how fast the machine is now
+
+
+def seconds_of(budget: Any) -> float:
+    """Return a time in seconds, from a number or from text.
+
+    >>> [seconds_of(text) for text in ("90s", "10m", "1h30m", 45)]
+    [90.0, 600.0, 5400.0, 45.0]
+    """
+    found = budget
+    if isinstance(budget, str):
+        written = _TIME.fullmatch(budget.strip().lower())
+        if written is not None and any(written.groups()):
+            pairs = zip(written.groups(), _UNITS.values(), strict=True)
+            found = sum(float(number) * unit for number, unit in pairs if number)
+        else:
+            try:
+                found = float(budget)
+            except ValueError:
+                raise InputError(
+                    f"budget must be a time such as 90s, 10m or 1h30m, or seconds, not {budget!r}",
+                    parameter="budget",
+                    value=budget,
+                ) from None
+    return check_number("budget", found, above=0.0)
+
+
+def time_text(seconds: float) -> str:
+    """Return a time as it is typed, rounded up.
+
+    >>> [time_text(seconds) for seconds in (7.2, 60, 95, 5400)]
+    ['8s', '1m', '1m35s', '1h30m']
+    """
+    left, words = math.ceil(seconds), ""
+    for name, unit in _UNITS.items():
+        count, left = divmod(left, int(unit))
+        words += f"{count}{name}" if count else ""
+    return words or "0s"
+
+
+class SearchClock:
+    """The time that a search has spent, and that is left.
+
+    Parameters
+    ----------
+    limit : float, optional
+        Seconds in total; no limit by default.
+    spent : float
+        Seconds that were spent before: a search that is resumed has less left.
+    now : callable
+        Returns the time.
+    """
+
+    def __init__(
+        self,
+        limit: float | None = None,
+        spent: float = 0.0,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.limit, self.now = limit, now
+        self.began = now() - spent
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds so far."""
+        return self.now() - self.began
+
+    @property
+    def left(self) -> float:
+        """Seconds until the end."""
+        return math.inf if self.limit is None else self.limit - self.elapsed
+
+
+class _TimedTraining(NamedTuple):
+    """How long one training took."""
+
+    walk: str
+    work: float
+    seconds: float
+    beside: float  # seconds for all else: scoring, smoothing
+
+
+class TimeEstimates:
+    """Estimates how long a training takes from recent ones; the slowest of them counts."""
+
+    def __init__(self, n_nodes: int) -> None:
+        self.n_nodes = n_nodes
+        self.trainings: list[_TimedTraining] = []
+
+    def work(self, setting: Setting) -> float:
+        """Return the work of a training: steps of the window, over all walks."""
+        tokens = self.n_nodes * setting["walks_per_node"] * WALK_LENGTH
+        return float(tokens * (setting["window"] + _BESIDE_THE_WINDOW))
+
+    def add(self, setting: Setting, training: float, beside: float) -> None:
+        """Record how long a setting took."""
+        self.trainings.append(_TimedTraining(setting["walk"], self.work(setting), training, beside))
+
+    def expected(self, setting: Setting) -> float:
+        """Return the seconds that a setting will take; 0 before the first."""
+        if not self.trainings:
+            return 0.0
+        alike = [one for one in self.trainings if one.walk == setting["walk"]] or self.trainings
+        slowest = max(one.seconds / one.work for one in alike[-_RECENT:])
+        return self.work(setting) * slowest + max(one.beside for one in self.trainings[-_RECENT:])
+
+    def most_walks(self, default: Setting, choices: tuple[int, ...], budget: float) -> int:
+        """Return the most walks per node with which the default takes a small share of the budget.
+
+        InputError, with the budget that is needed, if two settings with the fewest walks cannot be
+        compared.
+        """
+        needed = _LEAST_TRIALS * self.expected(default | {"walks_per_node": choices[0]})
+        if needed > budget:
+            raise InputError(
+                f"a budget of {time_text(budget)} is too little for this graph: comparing two "
+                f"settings with {choices[0]} walk from every node takes about {time_text(needed)}",
+                parameter="budget",
+                value=budget,
+            )
+        affordable = [
+            walks
+            for walks in choices
+            if self.expected(default | {"walks_per_node": walks}) <= _SHARE_OF_A_TRIAL * budget
+        ]
+        return max(affordable, default=choices[0])

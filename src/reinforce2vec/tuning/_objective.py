@@ -1,0 +1,104 @@
+"""The tasks that settings are scored on, each with a validation part and an unseen test part."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from .._util.arrays import digest
+from .._util.checks import check_choice, check_count
+from .._util.errors import InputError
+from .._util.parameters import TASKS
+from .._util.progress import counted
+from ..evaluation import classify_nodes, hold_out_edges, score_links
+from ..evaluation.labels import as_indicators
+from ..evaluation.results import MetricValues
+from ..graph import Graph
+
+_MOST_EDGES = 20_000  # held out by default: more make scoring slow and hardly more precise
+VALIDATION, TEST = "validation", "test"
+
+
+class TuningTask(Protocol):
+    """A task to score vectors on."""
+
+    name: str
+    metric: str
+    graph: Graph  # the graph to embed
+    unseen: str  # the name of the part that the search does not look at
+    facts: dict[str, Any]  # what scores depend on beside the graph
+
+    def score(self, vectors: Any, part: str) -> MetricValues:
+        """Return scores of each way to use the vectors, on the validation or the test part."""
+
+
+class _LinkPredictionTask:
+    """Predict edges that were held out of the graph.
+
+    Half of the pairs are unseen. Of the others, half train the classifier during the search and
+    half are scored; at the end all of them train it.
+    """
+
+    name, metric, unseen = TASKS[0], "auc", "unseen pairs"
+
+    def __init__(self, graph: Graph, fraction: float | None, seed: int) -> None:
+        if fraction is None:
+            fraction = min(0.5, _MOST_EDGES / max(graph.n_edges, 1))
+        self.split, self.seed = hold_out_edges(graph, fraction, seed), seed
+        self.graph = self.split.graph
+        self.facts = {"fraction": fraction, "held_out_edges": len(self.split.edges)}
+
+    def score(self, vectors: Any, part: str) -> MetricValues:
+        """Return AUC and average precision of each operator, in percent."""
+        return score_links(vectors, self.split, seed=self.seed, part=part)
+
+
+class NodeClassificationTask:
+    """Classify nodes.
+
+    Half of the labelled nodes are unseen. Of the others, half train the classifier during the
+    search and half are scored; at the end all of them train it.
+    """
+
+    name, metric, unseen = TASKS[1], "micro", "unseen nodes"
+
+    def __init__(self, graph: Graph, labels: Any, seed: int) -> None:
+        self.graph, self.seed = graph, seed
+        self.labels = as_indicators(labels, graph.n_nodes, graph.ids)
+        self.facts = {
+            "labelled_nodes": int(self.labels.any(axis=1).sum()),
+            "classes": self.labels.shape[1],
+            "labels": digest(self.labels),
+        }
+
+    def score(self, vectors: Any, part: str) -> MetricValues:
+        """Return micro and macro F1, in percent."""
+        return {"vectors": classify_nodes(vectors, self.labels, seed=self.seed, part=part)}
+
+
+def make_task(
+    name: str, graph: Graph, labels: Any, fraction: float | None, seed: int
+) -> TuningTask:
+    """Return a task by its name; InputError if it lacks something."""
+    check_count("seed", seed, 0)
+    check_choice("task", name, TASKS)
+    if name == TASKS[0]:
+        if labels is not None:
+            raise InputError(
+                f"labels are for the task {TASKS[1]} and have no effect with {name}",
+                parameter="labels",
+            )
+        return _LinkPredictionTask(graph, fraction, seed)
+    if fraction is not None:
+        raise InputError(
+            f"fraction is for the task {TASKS[0]} and has no effect with {name}",
+            parameter="fraction",
+        )
+    if labels is None:
+        raise InputError(f"the task {name} needs labels: which classes nodes are in")
+    task = NodeClassificationTask(graph, labels, seed)
+    if task.facts["labelled_nodes"] < 8:
+        known = counted(task.facts["labelled_nodes"], "node")
+        raise InputError(
+            f"{known} with labels cannot be split into four parts: at least eight are needed"
+        )
+    return task

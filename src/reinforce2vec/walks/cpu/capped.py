@@ -1,0 +1,280 @@
+"""Numba kernel of DRRW with UCB and mild scores, with a cap on the unvisited candidates.
+
+At most `candidates` unvisited neighbours are weighed, and every visited one. The next node is an
+unvisited neighbour or a remembered node that is a neighbour: together the unvisited ones weigh as
+much as the cap allows, and a remembered node is proposed with the largest weight, tops[n], and kept
+with its own. About two proposals and one look-up of an edge a step.
+
+The lanes make their proposals in rounds, and a round goes by stages, each a loop over the lanes it
+concerns: the lists of `CappedScratch` hold these, filled without a branch. So hardly a branch
+depends on chance, and what a stage prefetches is in the cache when the next one reads it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._util.compiled import inlined, kernel
+from ..._util.intrinsics import BLOCK, fast_below, prefetch
+from ..._util.random import draw, unit
+from ..scores import softmax_weight
+from .lanes import begin_walks
+from .neighbors import WINDOW, find_arc_near, likely_window, row_bounds, shorter_row
+from .softmax import find_place, padded, weigh_neighbors
+
+PATIENT_TURNS = 64  # proposals of remembered nodes before every neighbour is weighed
+
+
+class CappedScratch(NamedTuple):
+    """What each lane remembers of its walk, and the state of a round."""
+
+    start_visits: NDArray[np.int64]
+    nodes: NDArray[np.int32]  # distinct ones, in the order of the first visits
+    counts: NDArray[np.int32]  # how often each was visited
+    sizes: NDArray[np.int64]  # how many they are
+    # lists of lanes, with one more entry: they are written to before it is known whether to count
+    undecided: NDArray[np.uint32]  # those that make a new proposal in the next turn
+    fresh: NDArray[np.uint32]  # those that draw an unvisited neighbour
+    recalled: NDArray[np.uint32]  # those that draw a remembered node
+    weighed: NDArray[np.uint32]  # those that weigh every neighbour
+    # by lane: the proposal
+    offers: NDArray[np.int32]  # its node
+    places: NDArray[np.int64]  # where that stands in `nodes`
+    lefts: NDArray[np.float64]  # where the draw fell, beyond the unvisited ones' weight
+    rows: NDArray[np.int32]  # in whose row its edge is looked up
+    entries: NDArray[np.int32]  # and for which entry
+    windows: NDArray[np.int64]  # and where first; or the position of the arc that was drawn
+
+
+def make_capped_scratch(lanes: int, length: int) -> CappedScratch:
+    """Allocate scratch memory for `lanes` walks."""
+    return CappedScratch(
+        start_visits=np.empty(lanes, np.int64),
+        nodes=np.empty((lanes, padded(length)), np.int32),
+        counts=np.empty((lanes, padded(length)), np.int32),
+        sizes=np.empty(lanes, np.int64),
+        undecided=np.empty(lanes + 1, np.uint32),
+        fresh=np.empty(lanes + 1, np.uint32),
+        recalled=np.empty(lanes + 1, np.uint32),
+        weighed=np.empty(lanes + 1, np.uint32),
+        offers=np.empty(lanes, np.int32),
+        places=np.empty(lanes, np.int64),
+        lefts=np.empty(lanes, np.float64),
+        rows=np.empty(lanes, np.int32),
+        entries=np.empty(lanes, np.int32),
+        windows=np.empty(lanes, np.int64),
+    )
+
+
+@kernel
+def capped_walks(graph, weighing, batch, settings, scratch):
+    """Take steps in rounds of proposals; see the head of this file."""
+    rows, length = batch.walks.shape
+    lanes = batch.keys.size
+    for base in range(0, rows, lanes):
+        width = min(lanes, rows - base)
+        begin_walks(batch, base, width)
+        _begin_memories(batch, base, width, settings, scratch)
+        for n in range(length - 1):
+            n_undecided, n_weighed = _who_proposes(
+                graph, weighing, batch, base, width, n, settings, scratch
+            )
+            n_fresh, turn = 0, 0
+            while n_undecided + n_fresh > 0:
+                n_fresh, n_recalled = _draw_kinds(
+                    batch, n, turn, settings, scratch, n_undecided, n_fresh
+                )
+                _draw_neighbors(graph, batch, base, n, turn, scratch, n_fresh)
+                n_undecided, n_kept = _draw_remembered(n, settings, scratch, n_recalled)
+                _prefetch_rows(graph, batch, base, n, scratch, n_kept)
+                n_undecided = _refuse_strangers(graph, scratch, n_kept, n_undecided)
+                n_fresh = _refuse_visited(graph, scratch, n_fresh)
+                turn += 1
+                if turn >= PATIENT_TURNS:
+                    n_weighed = _give_up(scratch, n_undecided, n_weighed)
+                    n_undecided = 0
+            _weigh(graph, weighing, batch, base, n, settings, scratch, n_weighed)
+            _take_steps(graph, batch, base, width, n, scratch)
+
+
+@inlined
+def _begin_memories(batch, base, width, settings, scratch):
+    """Forget the walks before; with occupation "path" the start counts as visited."""
+    scratch.nodes[:] = -1
+    scratch.counts[:] = 0
+    for lane in range(width):
+        scratch.sizes[lane] = scratch.start_visits[lane] = 1 if settings.scores.path else 0
+        if settings.scores.path:
+            scratch.nodes[lane, 0], scratch.counts[lane, 0] = batch.walks[base + lane, 0], 1
+
+
+@inlined
+def _who_proposes(graph, weighing, batch, base, width, n, settings, scratch):
+    """List the lanes that make proposals and those that weigh every neighbour; count both."""
+    n_undecided, n_weighed = 0, 0
+    for lane in range(width):
+        here = batch.walks[base + lane, n]
+        scratch.offers[lane] = -1
+        if here < 0:
+            continue
+        begin, end = row_bounds(graph.indptr, here)
+        if begin == end:
+            continue
+        if weighing is None and _enough_unvisited(
+            graph.indices, begin, end, scratch.nodes, lane, scratch.sizes[lane], settings.candidates
+        ):
+            scratch.undecided[n_undecided] = lane
+            n_undecided += 1
+        else:
+            scratch.weighed[n_weighed] = lane
+            n_weighed += 1
+    return n_undecided, n_weighed
+
+
+@inlined
+def _enough_unvisited(indices, begin, end, nodes, lane, size, candidates):
+    """Return whether a row has more arcs than the cap, and as many to unvisited nodes."""
+    if end - begin <= candidates:
+        return False
+    unvisited = end - begin - size  # no fewer
+    if unvisited >= candidates:
+        return True
+    unvisited = 0
+    for arc in range(begin, end):
+        unvisited += find_place(nodes, lane, size, indices[arc]) == size
+        if unvisited == candidates:
+            return True
+    return False
+
+
+@inlined
+def _draw_kinds(batch, n, turn, settings, scratch, n_undecided, n_fresh):
+    """Draw whether an unvisited neighbour is proposed or a remembered node; count both."""
+    undecided, fresh, recalled, lefts = (
+        scratch.undecided, scratch.fresh, scratch.recalled, scratch.lefts
+    )  # fmt: skip
+    candidates, top = settings.candidates, settings.tops[n]
+    for i in range(n_undecided):
+        lane = undecided[i]
+        bits = draw(batch.keys[lane], batch.gammas[lane], n, 2 * turn)
+        lefts[lane] = unit(bits) * (candidates + scratch.sizes[lane] * top) - candidates
+    n_recalled = 0
+    for i in range(n_undecided):
+        lane = undecided[i]
+        fresh[n_fresh] = lane
+        recalled[n_recalled] = lane
+        n_fresh += lefts[lane] < 0.0
+        n_recalled += lefts[lane] >= 0.0
+    return n_fresh, n_recalled
+
+
+@inlined
+def _draw_neighbors(graph, batch, base, n, turn, scratch, n_fresh):
+    """Draw an arc for each lane that proposes an unvisited neighbour, and prefetch its end."""
+    for i in range(n_fresh):
+        lane = scratch.fresh[i]
+        begin, end = row_bounds(graph.indptr, batch.walks[base + lane, n])
+        bits = draw(batch.keys[lane], batch.gammas[lane], n, 2 * turn + 1)
+        scratch.windows[lane] = begin + fast_below(bits, end - begin)
+        prefetch(graph.indices, scratch.windows[lane])
+
+
+@inlined
+def _draw_remembered(n, settings, scratch, n_recalled):
+    """Propose remembered nodes, and keep each with its weight; count who is undecided, and kept."""
+    undecided, recalled = scratch.undecided, scratch.recalled
+    top = settings.tops[n]
+    n_undecided, n_kept = 0, 0
+    for i in range(n_recalled):
+        lane = recalled[i]
+        left = scratch.lefts[lane] / top
+        place = min(np.int64(left), scratch.sizes[lane] - 1)
+        c = np.int64(scratch.counts[lane, np.uint64(place)])
+        weight = softmax_weight(settings.scores, n, scratch.start_visits[lane], c, 0.0)
+        kept = (left - place) * top < weight
+        scratch.offers[lane] = scratch.nodes[lane, np.uint64(place)]
+        scratch.places[lane] = place
+        undecided[n_undecided] = lane
+        n_undecided += not kept
+        recalled[n_kept] = lane
+        n_kept += kept
+    return n_undecided, n_kept
+
+
+@inlined
+def _prefetch_rows(graph, batch, base, n, scratch, n_kept):
+    """Prefetch where the edges to remembered nodes should stand."""
+    for i in range(n_kept):
+        lane = scratch.recalled[i]
+        row, entry = shorter_row(graph, batch.walks[base + lane, n], scratch.offers[lane])
+        scratch.rows[lane], scratch.entries[lane] = row, entry
+        scratch.windows[lane] = likely_window(graph, row, entry)
+        for block in range(0, WINDOW, BLOCK):
+            prefetch(graph.indices, scratch.windows[lane] + block)
+
+
+@inlined
+def _refuse_strangers(graph, scratch, n_kept, n_undecided):
+    """Refuse remembered nodes that are no neighbours; count who is undecided."""
+    for i in range(n_kept):
+        lane = scratch.recalled[i]
+        row, entry = scratch.rows[lane], scratch.entries[lane]
+        missed = find_arc_near(graph, row, entry, scratch.windows[lane]) < 0
+        scratch.undecided[n_undecided] = lane
+        n_undecided += missed
+    return n_undecided
+
+
+@inlined
+def _refuse_visited(graph, scratch, n_fresh):
+    """Refuse neighbours that were visited; count those that have to draw another."""
+    still = 0
+    for i in range(n_fresh):
+        lane = scratch.fresh[i]
+        there = graph.indices[np.uint64(scratch.windows[lane])]
+        scratch.offers[lane] = there
+        scratch.places[lane] = scratch.sizes[lane]
+        scratch.fresh[still] = lane
+        still += find_place(scratch.nodes, lane, scratch.sizes[lane], there) < scratch.sizes[lane]
+    return still
+
+
+@inlined
+def _give_up(scratch, n_undecided, n_weighed):
+    """Let the lanes that are still undecided weigh every neighbour; count those that do."""
+    for i in range(n_undecided):
+        scratch.weighed[n_weighed] = scratch.undecided[i]
+        n_weighed += 1
+    return n_weighed
+
+
+@inlined
+def _weigh(graph, weighing, batch, base, n, settings, scratch, n_weighed):
+    """Choose by weighing every neighbour."""
+    for i in range(n_weighed):
+        lane = scratch.weighed[i]
+        size = scratch.sizes[lane]
+        there = weigh_neighbors(
+            graph, weighing, batch, lane, batch.walks[base + lane, n], n, scratch.nodes,
+            scratch.counts, size, settings.scores, scratch.start_visits[lane], settings.candidates,
+        )  # fmt: skip
+        scratch.offers[lane] = there
+        scratch.places[lane] = find_place(scratch.nodes, lane, size, there)
+
+
+@inlined
+def _take_steps(graph, batch, base, width, n, scratch):
+    """Go to the nodes that were chosen, and remember them."""
+    for lane in range(width):
+        there = scratch.offers[lane]
+        batch.walks[base + lane, n + 1] = there
+        if there >= 0:
+            prefetch(graph.indptr, there)
+            scratch.start_visits[lane] += there == batch.walks[base + lane, 0]
+            place = np.uint64(scratch.places[lane])
+            scratch.nodes[lane, place] = there
+            scratch.counts[lane, place] += 1
+            scratch.sizes[lane] += scratch.counts[lane, place] == 1
