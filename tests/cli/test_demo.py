@@ -14,6 +14,8 @@ from helpers.packages import without_package
 from reinforce2vec import Embedding, planted_groups, read_graph, sample_walks
 from reinforce2vec.cli import _demo_steps as demo
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):

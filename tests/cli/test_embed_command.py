@@ -470,6 +470,7 @@ def signalled(number, *words):
         return interrupted(process, number)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_a_checkpoint_from_which_it_goes_on(folder, number):
@@ -483,6 +484,7 @@ def test_a_signal_leaves_a_checkpoint_from_which_it_goes_on(folder, number):
     assert sorted(os.listdir(folder)) == ["edges.txt", "vectors.npz"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_without_a_checkpoint_a_signal_leaves_nothing(folder):
     assert signalled(signal.SIGINT, *few()) == "interrupted: no unfinished file is left"

@@ -619,6 +619,7 @@ def large():
     return Reinforce2Vec(dimensions=20, walks_per_node=10, walk_length=20, workers=1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize(
     ("code", "kills"), [(KILL, KILLS), (DIE, 6)], ids=["at random moments", "while writing"]
@@ -636,6 +637,7 @@ def test_a_training_that_is_killed_many_times_ends_in_the_same(file, code, kills
     assert np.load(f"{file}.npy").tobytes() == large().fit_transform(rmat(9)).tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_in_another_process_leaves_a_checkpoint(file):
     process = in_another_process(WAIT, file)

@@ -201,6 +201,7 @@ def test_training_begins_with_the_same_vectors_and_visits_as_on_the_cpu(cuda):
 # -- the estimator -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_planted_groups_are_found(cuda):
     groups = planted_groups(200, 4, degree=12, mixing=0.1, seed=0)
     learned = quick(dimensions=16, walks_per_node=20, walk_length=20, window=5).fit(groups.graph)
@@ -260,6 +261,7 @@ def test_smoothing_follows(cuda, monkeypatch):
     assert asked == ["cuda"]
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_too_large_is_told(cuda):
     with pytest.raises(InputError, match="learning_rate of 500 is too large"):
         quick(learning_rate=500.0, walks_per_node=50).fit(karate_club())
