@@ -6,13 +6,14 @@ import re
 
 import numpy as np
 import pytest
-from reinforce2vec.cli._messages import USAGE
 
 from helpers.command_line import run
+from helpers.packages import without_package
 from reinforce2vec import (
     Embedding,
 )
 from reinforce2vec._util.cuda import device
+from reinforce2vec.cli._messages import USAGE
 
 COMMANDS = {
     "walk": ("walk", "edges.txt", "-o", "out.txt", "--length", "7", "--per-node", "3"),
@@ -26,7 +27,7 @@ COMMANDS = {
 @pytest.fixture
 def without_cupy(monkeypatch):
     device.why_not.cache_clear()
-    monkeypatch.setattr(device, "find_spec", lambda name: None)
+    without_package(monkeypatch, "cupy")
     yield
     device.why_not.cache_clear()
 
@@ -66,7 +67,7 @@ def test_the_card_writes_the_walks_of_the_cpu(folder, cuda):
 def test_vectors_of_the_card_are_written_and_it_is_said_where_they_were_learned(folder, cuda, more):
     result = run(*COMMANDS["embed"], "--backend", "cuda", *more)
     assert result.exit_code == 0, result.output
-    assert "on the graphics card" in result.stderr
+    assert "of GPU memory" in result.stderr
     found = Embedding.load("out.npz")
     assert found.vectors.shape == (34, 8)
     assert np.isfinite(found.vectors).all()

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from helpers.command_line import checked
+from helpers.packages import without_package
 from reinforce2vec import Embedding, planted_groups, read_graph, sample_walks
 from reinforce2vec.cli import _demo_steps as demo
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +68,7 @@ def test_the_files_are_where_it_says(told):
 def test_without_facebook_and_matplotlib_there_is_no_picture(tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "_NODES", 150)
     monkeypatch.setattr(demo, "_LONG", 200)
-    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    without_package(monkeypatch, "matplotlib")
     out, empty = tmp_path / "out", tmp_path / "empty"
     empty.mkdir()
     result = checked("demo", "-o", out, "--data-dir", empty, "--json")

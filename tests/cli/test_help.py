@@ -158,6 +158,7 @@ def test_defaults_of_walks_are_told_as_they_are(name):
 # -- at once, and in the shell -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_help_computes_nothing():
     """Neither numpy nor numba is imported, so that help comes at once."""
     code = (
@@ -171,6 +172,7 @@ def test_help_computes_nothing():
     run_python(code)
 
 
+@pytest.mark.slow
 def test_a_shell_completes_commands_options_and_values():
     def completed(words):
         asked = {"_REINFORCE2VEC_COMPLETE": "complete_bash", "_TYPER_COMPLETE_ARGS": words}

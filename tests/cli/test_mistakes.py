@@ -301,6 +301,7 @@ home.{name} = wait
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 @pytest.mark.parametrize(
     ("module", "name", "command"),
@@ -320,6 +321,7 @@ def test_ctrl_c_ends_everything_with_a_sentence(folder, module, name, command):
         assert interrupted(process) == "interrupted: no unfinished file is left"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_ends_the_compiler_too(folder, tmp_path):
     words = ["embed", *SOUND["embed"].split()]

@@ -19,6 +19,8 @@ from reinforce2vec.experiments.catalogue import EXPERIMENTS
 from reinforce2vec.experiments.cells import write_cell
 from reinforce2vec.experiments.scale import SMALL_SCALE
 
+pytestmark = pytest.mark.study
+
 SMALL = """
 from reinforce2vec.experiments import reproduction, scale
 reproduction.reproduce.__kwdefaults__["scale"] = scale.SMALL_SCALE

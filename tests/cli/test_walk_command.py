@@ -227,6 +227,7 @@ def test_an_interrupt_is_reported_in_a_line(folder, interrupts):
     assert result.stderr.splitlines()[-1].startswith("interrupted")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_stops_a_long_run_and_leaves_no_file(folder):
     with started("walk", "edges.txt", "-o", "walks.txt", "--per-node", 10**7) as process:
@@ -249,6 +250,7 @@ def command(*words, **settings):
     )
 
 
+@pytest.mark.slow
 def test_it_runs_as_a_module_without_a_terminal(folder):
     environment = os.environ | {"NO_COLOR": "1", "TERM": "dumb"}
     result = command(
@@ -260,6 +262,7 @@ def test_it_runs_as_a_module_without_a_terminal(folder):
     assert "2,720 walks" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="streams are closed otherwise there")
 def test_the_work_is_done_though_nobody_listens(folder):
     result = command("walk", "edges.txt", "-o", "walks.txt", preexec_fn=lambda: os.close(2))
@@ -267,6 +270,7 @@ def test_the_work_is_done_though_nobody_listens(folder):
     assert len(lines_of(folder / "walks.txt")) == 2720
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk to write to")
 @pytest.mark.parametrize("words", [["embed", "--help"], ["datasets", "--json"]], ids=" ".join)
 def test_a_result_that_cannot_be_printed_ends_in_a_sentence(words):
@@ -275,6 +279,7 @@ def test_a_result_that_cannot_be_printed_ends_in_a_sentence(words):
     assert (result.returncode, result.stderr) == (1, "error: No space left on device\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_names_that_a_terminal_cannot_show_are_no_failure_of_their_own(encoding):
     environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}

@@ -91,11 +91,10 @@ def server(running):
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     """An empty cache, and no folder of data."""
-    folder = tmp_path / "cache" / "reinforce2vec"
-    monkeypatch.setattr(loading, "cache_folder", lambda: folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("REINFORCE2VEC_DATA", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    return folder
+    return _downloads.cache_folder()
 
 
 @pytest.fixture
@@ -152,6 +151,7 @@ def real(request):
     return request.param, load_real(request.param)
 
 
+@pytest.mark.study
 def test_the_graphs_of_the_paper_have_their_sizes(real):
     name, dataset = real
     sizes = {
@@ -183,10 +183,12 @@ def test_sizes_in_the_paper_are_ours_but_for_what_the_description_says():
             assert f"{entry.paper_edges:,} edges of the paper" in entry.description
 
 
+@pytest.mark.study
 def test_ca_astroph_is_connected():
     assert load_real("ca-astroph").graph.n_components == 1
 
 
+@pytest.mark.study
 def test_dblp_has_one_class_for_each_node():
     labels = load_real("dblp").labels
     assert (labels.sum(axis=1) == 1).all()
@@ -194,6 +196,7 @@ def test_dblp_has_one_class_for_each_node():
     assert (sizes.max(), np.count_nonzero(sizes == 1)) == (13_338, 8)
 
 
+@pytest.mark.study
 def test_labels_of_a_matrix_stand_in_the_rows_of_its_nodes():
     proteins = load_real("ppi")
     held = scipy.io.loadmat(DATA / "Homo_sapiens.mat", **sparse_array_option(scipy.io.loadmat))
@@ -204,6 +207,7 @@ def test_labels_of_a_matrix_stand_in_the_rows_of_its_nodes():
         assert np.flatnonzero(proteins.labels[row]).tolist() == sorted(classes.tolist())
 
 
+@pytest.mark.study
 def test_the_file_that_snap_publishes_is_the_same_graph(tmp_path):
     """It names every edge in both directions, but self-loops once, below lines of comment."""
     ours = load_real("ca-astroph")
@@ -327,6 +331,7 @@ def test_an_unknown_name_is_a_sentence_with_those_known(name):
         load_dataset(name)
 
 
+@pytest.mark.slow
 def test_what_downloads_is_imported_only_to_download(tmp_path):
     (tmp_path / "facebook_combined.txt.gz").write_bytes(gzip.compress(b"1 2\n"))
     code = f"""

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+from helpers.packages import with_package, without_package
 from reinforce2vec import Embedding, project
 from reinforce2vec._util.errors import InputError
-from reinforce2vec.embedding import projection
 from reinforce2vec.embedding.projection import project_method
 
 
@@ -28,6 +28,7 @@ def clouds(n=60, dimensions=8, seed=0):
     return vectors * rng.uniform(0.1, 10, (n, 1)), group
 
 
+@pytest.mark.slow
 def test_groups_stay_together(method):
     vectors, group = clouds()
     points = project(vectors, method)
@@ -38,6 +39,7 @@ def test_groups_stay_together(method):
     assert (group[apart.argmin(axis=1)] == group).mean() > 0.95
 
 
+@pytest.mark.slow
 def test_one_seed_one_picture(method):
     vectors, _ = clouds()
     assert np.array_equal(project(vectors, method, seed=4), project(vectors, method, seed=4))
@@ -98,16 +100,16 @@ def test_an_embedding_is_left_as_it_is():
 
 
 def test_which_method_auto_is(monkeypatch):
-    there = {"sklearn", "umap"}
-    monkeypatch.setattr(projection, "find_spec", lambda name: name if name in there else None)
+    with_package(monkeypatch, "sklearn")
+    with_package(monkeypatch, "umap")
     assert project_method("auto", 10_000) == "tsne"
     assert project_method("auto", 10_001) == "umap"
     assert project_method("auto", 100_001) == "pca"
-    there.remove("umap")
+    without_package(monkeypatch, "umap")
     assert project_method("auto", 10_001) == "pca"
     assert project_method("tsne", 4) == "pca"
     assert project_method("tsne", 10_001) == "tsne"
-    there.remove("sklearn")
+    without_package(monkeypatch, "sklearn")
     assert project_method("auto", 100) == "pca"
 
 

@@ -492,6 +492,7 @@ def test_an_evaluation_is_shown_as_the_table_that_is_printed():
 # -- the paper's graphs --------------------------------------------------------------------------
 
 
+@pytest.mark.study
 def test_friendships_can_be_predicted():
     """AUC is 99.0 with a spread of 0.05 over seeds, at five times the walks."""
     graph = read_graph(real_file("facebook_combined.txt.gz"))
@@ -500,6 +501,7 @@ def test_friendships_can_be_predicted():
     assert 96 < result.mean["hadamard"]["auc"] < 99.5
 
 
+@pytest.mark.study
 def test_topics_of_proteins_can_be_told():
     """Micro-F1 is about 20; the most frequent label alone would have 7."""
     file = real_file("Homo_sapiens.mat")

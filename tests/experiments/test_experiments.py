@@ -175,6 +175,7 @@ def test_cells_of_all_seeds_share_vectors_that_need_no_seed():
     assert _grouped(links) == [[cell] for cell in links]
 
 
+@pytest.mark.slow
 def test_what_is_finished_is_kept_and_what_fails_is_told(tmp_path, capsys):
     broken = link_cell(method=EmbeddingMethod("broken", "broken", parameters={"walk_length": 0}))
     said = []
@@ -293,6 +294,7 @@ def scores_in(folder):
     }
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
     out = tmp_path / "out"
     run = start(out)

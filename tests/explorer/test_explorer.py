@@ -494,6 +494,7 @@ def test_mistakes_are_told_in_a_sentence(club, words, code, complaint):
     assert not (club / "map.html").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_stopped(club, number):

@@ -19,7 +19,10 @@ from reinforce2vec.explorer import PageServer, make_page, write_page
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to open pages in")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to open pages in"),
+]
 
 ARGUMENTS = [
     *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),

@@ -499,6 +499,7 @@ def test_graphml_that_cannot_be_used(write, text, message):
 # -- the graphs of the paper -------------------------------------------------------------------
 
 
+@pytest.mark.study
 @pytest.mark.parametrize(
     ("name", "options", "n_nodes", "n_edges", "loops"),
     [

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import pathlib, sys
 import numpy as np
@@ -44,6 +46,7 @@ print(r2v.read_walks(file.with_suffix(".txt")).nodes.tolist())
 """
 
 
+@pytest.mark.slow
 def test_small_graphs_are_built_and_read_without_the_compiler(tmp_path):
     command = [sys.executable, "-W", "error", "-c", PROGRAM, str(tmp_path)]
     found = [

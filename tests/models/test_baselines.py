@@ -163,6 +163,7 @@ def reconstructed(vectors, rank):
     return vectors[:, :rank] @ vectors[:, rank : 2 * rank].T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [0.01, 0.2])
 def test_hope_is_the_best_approximation_of_katz_proximity(graph, beta):
     if graph.weighted:
@@ -223,6 +224,7 @@ def grarep_parts(adjacency, ranks):
         yield unit(left_factor(positive_log(shares * len(power)), rank))
 
 
+@pytest.mark.slow
 def test_grarep_is_its_definition(graph, monkeypatch):
     monkeypatch.setattr(_blocks, "BLOCK_BYTES", 40_000)  # several blocks
     found = GraRep(10, steps=4).fit_transform(graph)
@@ -231,6 +233,7 @@ def test_grarep_is_its_definition(graph, monkeypatch):
         np.testing.assert_allclose(inner(part), inner(expected), atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [GraRep(8, steps=2), ProNE(8), ProNE(8, smooth=False)], ids=repr)
 def test_components_that_the_dimensions_do_not_reach_have_zeros_and_not_noise(model):
     core = rmat(9, 6, seed=3)
@@ -252,6 +255,7 @@ def deepwalk_matrix(adjacency, window, negatives):
     return positive_log(adjacency.sum() / (negatives * window) * powers * inverse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("window", "negatives"), [(10, 1), (3, 2)])
 def test_netmf_is_its_definition(graph, window, negatives, monkeypatch):
     monkeypatch.setattr(_blocks, "BLOCK_BYTES", 40_000)
@@ -260,6 +264,7 @@ def test_netmf_is_its_definition(graph, window, negatives, monkeypatch):
     np.testing.assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_netmf_of_large_components_comes_from_leading_eigenpairs(monkeypatch):
     monkeypatch.setattr(netmf, "_EXACT", 20)
     graph = rmat(8, 6, seed=3)  # one large component, and isolated nodes
@@ -312,6 +317,7 @@ def test_prone_ends_with_smoothing(graph):
 # -- all of them -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_one_seed_one_result_and_another_seed_the_same_but_for_rounding(method):
     graph = rmat(9, 6, seed=3)

@@ -185,6 +185,7 @@ def test_samplers_of_two_lengths_take_turns(cuda):
             np.testing.assert_array_equal(block, whole[first : first + 40])
 
 
+@pytest.mark.slow
 def test_a_callback_may_train_another_model(cuda):
     """Which shares the kernel, but wants less shared memory."""
     inner = []
@@ -349,6 +350,7 @@ def learned_from(graph, **changes):
     )
 
 
+@pytest.mark.slow
 def test_a_star_has_vectors_as_long_as_on_the_cpu(cuda, monkeypatch):
     """Every walk holds the row of the hub, but no more than once."""
     monkeypatch.setattr(training, "TURNS", 1)  # several walks in flight

@@ -81,6 +81,7 @@ def test_a_pipeline_predicts_for_single_nodes():
     assert fitted.predict([int(NODES[0])]).shape == (1,)
 
 
+@pytest.mark.slow
 def test_a_grid_search_reaches_the_parameters_of_model_and_classifier(trainings):
     settings = {
         "features__model__window": [1, 5],

@@ -478,6 +478,7 @@ def figures():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", figures())
 def test_all_that_is_written_lies_within_the_figure(name):
     figure = figures()[name]
@@ -491,6 +492,7 @@ def test_all_that_is_written_lies_within_the_figure(name):
         assert -1 <= box.x0 < box.x1 <= width * figure.dpi + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_the_same_picture_is_the_same_file(tmp_path, suffix):
     files = [tmp_path / f"{number}{suffix}" for number in range(2)]
@@ -545,6 +547,7 @@ assert label == "step" and figure.axes[-1].xaxis.label.get_size() == 9
 """
 
 
+@pytest.mark.slow
 def test_settings_of_the_user_stay_and_do_not_spoil_ours(tmp_path):
     run_python(UNTOUCHED, tmp_path / "a.png")
 

@@ -30,6 +30,7 @@ RUN = [
 # -- the code of the pages ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUN)
 def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(labelled, page):
     pages.run_page(DOCS / page, labelled)
@@ -184,6 +185,7 @@ def test_every_public_name_is_in_the_reference():
     assert [name for name in names if f"][reinforce2vec.{name}]" not in listed] == []
 
 
+@pytest.mark.slow
 def test_the_drawings_show_what_is_computed_now(tmp_path):
     drawn = run_drawings(tmp_path)
     kept = {path.name: words_of(path) for path in (DOCS / "how-it-works").glob("*.svg")}
@@ -246,6 +248,7 @@ class Page(HTMLParser):
             (self.links if tag == "a" else self.loads).append(given["href"])
 
 
+@pytest.mark.slow
 def test_the_site_builds_and_has_no_dead_link_and_loads_nothing_from_other_servers(tmp_path):
     """One test for all: building takes some seconds."""
     site = build_site(tmp_path)

@@ -88,6 +88,7 @@ def shown(cell):
     return words, [sorted(each) for each in data]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_and_shows_what_it_showed(tmp_path, name):
     fresh = executed(name, tmp_path)

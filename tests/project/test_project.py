@@ -24,6 +24,7 @@ OPTIONAL = (
 # -- the README --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_code_of_the_readme_runs_and_prints_what_it_shows(labelled):
     pages.run_page(ROOT / "README.md", labelled)
     languages = [block.language for block in pages.blocks_of(ROOT / "README.md")]
@@ -68,6 +69,7 @@ def test_importing_the_package_compiles_nothing():
     )
 
 
+@pytest.mark.slow
 def test_everything_imports_without_the_optional_packages():
     run_python(
         f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"
@@ -103,6 +105,7 @@ assert learner.backend_ == "cpu"
 """
 
 
+@pytest.mark.slow
 def test_the_core_works_without_what_only_the_rest_needs():
     """Commands, data sets, cards, tables and plots bring their own packages."""
     absent = (

@@ -11,6 +11,7 @@ import pytest
 from helpers import emulator
 from helpers.interrupts import Stopped
 from helpers.literal_skipgram import literal_training, make_walks
+from helpers.packages import without_package
 from reinforce2vec import (
     Graph,
     InputError,
@@ -200,6 +201,7 @@ def test_training_begins_with_the_same_vectors_and_visits_as_on_the_cpu(cuda):
 # -- the estimator -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_planted_groups_are_found(cuda):
     groups = planted_groups(200, 4, degree=12, mixing=0.1, seed=0)
     learned = quick(dimensions=16, walks_per_node=20, walk_length=20, window=5).fit(groups.graph)
@@ -259,6 +261,7 @@ def test_smoothing_follows(cuda, monkeypatch):
     assert asked == ["cuda"]
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_too_large_is_told(cuda):
     with pytest.raises(InputError, match="learning_rate of 500 is too large"):
         quick(learning_rate=500.0, walks_per_node=50).fit(karate_club())
@@ -328,7 +331,7 @@ def forgotten():
 
 
 def test_without_cupy_a_sentence_says_what_to_install(forgotten, monkeypatch):
-    monkeypatch.setattr(device, "find_spec", lambda name: None)
+    without_package(monkeypatch, "cupy")
     with pytest.raises(InputError, match=r"CuPy.*pip install 'reinforce2vec\[cuda\]'"):
         quick().fit(karate_club())
     assert quick(backend="auto").fit(karate_club()).backend_ == "cpu"
@@ -343,7 +346,6 @@ def test_without_cupy_a_sentence_says_what_to_install(forgotten, monkeypatch):
 )
 def test_without_a_device_a_sentence_says_so(forgotten, monkeypatch, name, found, message):
     monkeypatch.setitem(sys.modules, "cupy", emulator)
-    monkeypatch.setattr(device, "find_spec", lambda name: True)
     monkeypatch.setattr(emulator.cuda.runtime, name, found)
     with pytest.raises(InputError, match=message):
         sample_walks(karate_club(), backend="cuda")
@@ -352,7 +354,6 @@ def test_without_a_device_a_sentence_says_so(forgotten, monkeypatch, name, found
 def test_an_old_card_is_refused(forgotten, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", emulator)
     monkeypatch.setattr(device, "LEAST_CAPABILITY", (99, 0))
-    monkeypatch.setattr(device, "find_spec", lambda name: True)
     with pytest.raises(InputError, match=r"compute capability 99.0 or later, and this one has"):
         quick().fit(karate_club())
 

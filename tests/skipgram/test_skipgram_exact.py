@@ -96,6 +96,7 @@ def test_saturated_scores_have_the_loss_of_their_definition(monkeypatch):
     assert state.losses.sum() == pytest.approx(loss, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["fast"], indirect=True)
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names x86 processors")
 @pytest.mark.parametrize(

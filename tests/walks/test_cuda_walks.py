@@ -162,6 +162,7 @@ def test_walks_on_tiny_graphs_are_the_same(graph):
         assert_same(graph, walk, length=6)
 
 
+@pytest.mark.study
 @pytest.mark.parametrize("name", ["facebook", "ca-astroph", "blogcatalog", "ppi", "dblp"])
 def test_walks_on_the_graphs_of_the_paper_are_the_same(name, gpu):
     graph = load_real(name).graph

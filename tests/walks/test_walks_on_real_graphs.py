@@ -12,6 +12,8 @@ import pytest
 from helpers.real_data import real_file
 from reinforce2vec import FirstOrderWalk, ReinforcedWalk, read_graph, sample_walks
 
+pytestmark = pytest.mark.study
+
 paper, released = ReinforcedWalk.paper, ReinforcedWalk.released
 
 
