@@ -162,7 +162,7 @@ def test_pages_use_standard_terms(pattern):
 def test_the_files_that_the_architecture_page_names_exist():
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     text += " ".join(words_of(DOCS / "how-it-works" / "embed.svg"))
-    named = set(re.findall(r"(?<![\w/])(?:\w+/)+(?:\w+\.\w+)?(?![\w/])", text))
+    named = set(re.findall(r"(?<![\w/-])(?:\w+/)+(?:\w+\.\w+)?(?![\w/])", text))
     assert len(named) > 50
     package = Path(reinforce2vec.__file__).parent
     missing = [name for name in named if not any((at / name).exists() for at in (package, ROOT))]
