@@ -5,22 +5,26 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 CHECKED := src tests benchmarks docs examples
 # a folder with the paper's graphs beside the project, if there is one; REINFORCE2VEC_DATA overrides it
 GRAPHS := $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs page bench clean
+.PHONY: help demo test test-fast lint format docs page bench clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; \
-		do printf 'make %-8s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; \
+		do printf 'make %-9s %s\n' "$$name" "$$text"; done
 
 demo: $(VENV)/installed-demo  ## from a graph to vectors, a plot and an interactive page, in a minute or two
 	@REINFORCE2VEC_DATA="$${REINFORCE2VEC_DATA:-$(GRAPHS)}" $(BIN)/reinforce2vec demo
 
 test: $(VENV)/installed-test  ## run all tests, in parallel on all cores
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS)
+	$(PYTEST) $(ARGS)
+
+test-fast: $(VENV)/installed-test  ## run the quick tests only, in less than a minute
+	$(PYTEST) -m 'not slow and not browser and not study' $(ARGS)
 
 lint: $(VENV)/installed-lint  ## check style and types
 	$(BIN)/ruff check $(CHECKED)

@@ -1,4 +1,4 @@
-"""What all tests share: graphs, a card, Ctrl-C, and a compiler cache that is not stale."""
+"""What all tests share: files, graphs, a GPU, Ctrl-C, and a compiler cache that is not stale."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import signal
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import reinforce2vec
 from helpers import emulator, toy_graphs
+from helpers.files import write_club, write_sides
 from reinforce2vec._util.cuda import device
 
 SOURCE = Path(reinforce2vec.__file__).parent
@@ -18,6 +18,12 @@ SOURCE = Path(reinforce2vec.__file__).parent
 
 def pytest_sessionstart(session):
     forget_stale_machine_code(SOURCE)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "cuda" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.gpu)
 
 
 def forget_stale_machine_code(source):
@@ -34,16 +40,37 @@ def forget_stale_machine_code(source):
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """A folder with the graph that README and documentation speak of, and its labels."""
-    club = reinforce2vec.karate_club()
-    rows = np.repeat(np.arange(34), club.degrees)
-    pairs = np.column_stack([club.ids[rows], club.ids[club.indices]])
-    np.savetxt(tmp_path / "edges.txt", pairs[pairs[:, 0] < pairs[:, 1]], "%d")
-    stayed = {*range(1, 10), 11, 12, 13, 14, 17, 18, 20, 22}  # when the club split
-    sides = ["instructor" if node in stayed else "administrator" for node in club.ids.tolist()]
-    np.savetxt(tmp_path / "labels.txt", np.column_stack([club.ids, sides]), "%s")
+def folder(tmp_path, monkeypatch):
+    """The working directory, with the karate club in edges.txt."""
+    write_club(tmp_path)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def labelled(folder):
+    """That folder, with the two sides of the club in labels.txt: what the documentation reads."""
+    write_sides(folder)
+    return folder
+
+
+@pytest.fixture
+def unreadable(folder):
+    """That folder; edges.txt cannot be read, which a command reports with exit status 1."""
+    (folder / "edges.txt").write_bytes(b"\xff\x00")
+    return folder
+
+
+@pytest.fixture
+def write(tmp_path):
+    """A function that writes a file and returns its path."""
+
+    def _write(content, name="input.txt"):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return _write
 
 
 @pytest.fixture(params=toy_graphs.TOY_GRAPHS)
@@ -54,7 +81,7 @@ def toy_graph(request):
 
 @pytest.fixture
 def interrupts():
-    """Ctrl-C as it usually is; a shell may have told the tests to ignore it."""
+    """Ctrl-C as it usually is: a shell may run the tests with interrupts ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -63,7 +90,7 @@ def interrupts():
 
 @pytest.fixture
 def cuda(monkeypatch):
-    """A card that backend="cuda" works on: "device", a real one, or "emulated"."""
+    """A GPU that backend="cuda" works on: "device", a real one, or "emulated"."""
     device.why_not.cache_clear()
     if device.why_not() is None:
         yield "device"

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from helpers.command_line import checked
 from reinforce2vec import Embedding, planted_groups, read_graph, sample_walks
 from reinforce2vec.cli import _demo_steps as demo
-from reinforce2vec.cli.main import app
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +68,7 @@ def test_without_facebook_and_matplotlib_there_is_no_picture(tmp_path, monkeypat
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
     out, empty = tmp_path / "out", tmp_path / "empty"
     empty.mkdir()
-    words = ["demo", "-o", str(out), "--data-dir", str(empty), "--json"]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, result.output
+    result = checked("demo", "-o", out, "--data-dir", empty, "--json")
     assert "Facebook" not in result.output
     assert "stuck" in result.stderr
     said = json.loads(result.stdout)["files"]
@@ -84,6 +81,5 @@ def test_without_facebook_and_matplotlib_there_is_no_picture(tmp_path, monkeypat
 
 def test_a_file_in_place_of_the_folder_ends_in_a_sentence(tmp_path):
     (tmp_path / "out").write_text("")
-    result = CliRunner().invoke(app, ["demo", "--output", str(tmp_path / "out")])
-    assert result.exit_code == 2
+    result = checked("demo", "--output", tmp_path / "out", code=2)
     assert result.stderr.startswith("error: ")

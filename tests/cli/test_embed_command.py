@@ -7,14 +7,13 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from dataclasses import asdict
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from helpers.command_line import MAIN, check, interrupted, run, started
 from reinforce2vec import (
     Embedding,
     FirstOrderWalk,
@@ -22,30 +21,14 @@ from reinforce2vec import (
     ReinforcedWalk,
     SecondOrderWalk,
     __version__,
-    karate_club,
     read_graph,
 )
 from reinforce2vec._util import machine
-from reinforce2vec.cli.main import app
 from reinforce2vec.files import vector_files
 from reinforce2vec.models import reinforce2vec as model
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
 CHECKPOINT = ("--checkpoint", "training.checkpoint")
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder to work in, with the karate club in edges.txt."""
-    club = karate_club()
-    pairs = [(a, b) for a in club.ids.tolist() for b in club.neighbors(a).tolist() if a < b]
-    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def as_options(settings):
@@ -59,23 +42,6 @@ def few(**changes):
 def embed(*words, output="vectors.npz"):
     """Run the command on edges.txt, for a short while."""
     return run("embed", "edges.txt", "-o", output, *few(), *words)
-
-
-def check(result, code=0):
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
-@pytest.fixture
-def unread(monkeypatch):
-    """The graph may not be read."""
-
-    def never(*args, **options):
-        raise AssertionError("the graph was read")
-
-    monkeypatch.setattr("reinforce2vec.graph.read_graph", never)
-    monkeypatch.setattr("reinforce2vec.files.walk_readers.read_walks", never)
 
 
 @pytest.fixture
@@ -289,7 +255,7 @@ def test_with_json_a_failure_is_a_sentence_on_stderr(folder):
 def help_lines():
     """The help on a terminal so wide that every option has a line."""
     wide = {"terminal_width": 1000, "max_content_width": 1000}
-    return check(CliRunner().invoke(app, ["embed", "--help"], **wide)).stdout.splitlines()
+    return check(run("embed", "--help", **wide)).stdout.splitlines()
 
 
 def help_on(option):
@@ -375,7 +341,7 @@ def test_what_is_read_is_not_written_over_by_the_file_beside_the_output(folder):
     assert (folder / "w.ids.txt").read_text() == before
 
 
-def test_what_cannot_be_written_is_refused_before_the_graph_is_read(folder, unread, monkeypatch):
+def test_what_cannot_be_written_is_refused_before_the_graph_is_read(unreadable, monkeypatch):
     for output in ("nowhere/v.npz", "v.doc", "edges.txt"):
         check(embed(output=output), 2)
     monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
@@ -480,10 +446,8 @@ def test_a_checkpoint_stays_when_the_vectors_cannot_be_written(folder, monkeypat
 
 
 HALFWAY = """
-import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)
+import sys, time
 from reinforce2vec.models import reinforce2vec as model
-from reinforce2vec.cli.main import main
 
 settle = model.Trainer._settle
 outcomes = []
@@ -497,28 +461,15 @@ def wait(trainer, outcome):
     time.sleep(0.01)
 
 model.Trainer._settle = wait
-main()
 """
 
 
 def signalled(number, *words):
     """What the command says when it gets a signal halfway."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HALFWAY, "embed", "edges.txt", "-o", "vectors.npz", *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
+    command = ["embed", "edges.txt", "-o", "vectors.npz", *words]
+    with started(*command, code=HALFWAY + MAIN) as process:
         assert process.stdout.readline() == "halfway\n"
-        process.send_signal(number)
-        _, said = process.communicate("go on\n", timeout=300)
-    finally:
-        process.kill()
-    assert process.returncode == 130, said
-    assert "Traceback" not in said
-    return said.splitlines()[-1]
+        return interrupted(process, number)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")

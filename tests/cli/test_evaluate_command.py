@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from helpers.command_line import check, run
 from reinforce2vec import (
     Dataset,
     Embedding,
@@ -19,25 +19,19 @@ from reinforce2vec import (
     karate_club,
     read_graph,
 )
-from reinforce2vec.cli.main import app
-from reinforce2vec.files.label_files import read_named_labels
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
 AS_OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in FEW.items()]
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """The karate club in edges.txt; vectors and labels of 60 points in two groups."""
-    club = karate_club()
-    pairs = [(a, b) for a in club.ids.tolist() for b in club.neighbors(a).tolist() if a < b]
-    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs))
     points = np.random.default_rng(0).normal(size=(60, 3)) + (np.arange(60) % 2)[:, None]
-    Embedding(range(60), points).save(tmp_path / "vectors.npz")
+    Embedding(range(60), points).save(folder / "vectors.npz")
     lines = [f"{node} {'odd' if node % 2 else 'even'}\n" for node in range(60)]
-    (tmp_path / "labels.txt").write_text("".join(lines))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (folder / "labels.txt").write_text("".join(lines))
+    return folder
 
 
 @pytest.fixture
@@ -55,22 +49,12 @@ def ppi(monkeypatch):
     return asked
 
 
-def run(*words):
-    return CliRunner().invoke(app, ["evaluate", *map(str, words)])
-
-
-def check(result, code=0):
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
 def links(*words):
-    return run("link-prediction", *words, *AS_OPTIONS)
+    return run("evaluate", "link-prediction", *words, *AS_OPTIONS)
 
 
 def nodes(*words):
-    return run("node-classification", *words)
+    return run("evaluate", "node-classification", *words)
 
 
 # -- link prediction -----------------------------------------------------------------------------
@@ -150,29 +134,6 @@ def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):
     assert result.stdout == before
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# people\nann red blue\n\nbob blue\nann green\n",
-        "ann\tred\tblue\tgreen\r\nbob\tblue\r\n",
-        "ann,red,blue,green\nbob, blue,,\n",
-    ],
-)
-def test_label_files_in_every_form(tmp_path, text):
-    (tmp_path / "labels").write_text(text, newline="")
-    people = Embedding(["bob", "ann", "cid"], np.ones((3, 1)))
-    labels, _, strangers = read_named_labels(tmp_path / "labels", people)
-    assert labels.tolist() == [[True, False, False], [True, True, True], [False] * 3]
-    assert strangers == []
-
-
-def test_labels_may_have_blanks_where_fields_are_parted_otherwise(tmp_path):
-    (tmp_path / "labels").write_text("ann lee\tmachine learning\nbob\tlogic\n")
-    people = Embedding(["ann lee", "bob"], np.ones((2, 1)))
-    labels, _, _ = read_named_labels(tmp_path / "labels", people)
-    assert labels.tolist() == [[False, True], [True, False]]
-
-
 # -- what cannot be ------------------------------------------------------------------------------
 
 
@@ -195,7 +156,7 @@ def test_labels_may_have_blanks_where_fields_are_parted_otherwise(tmp_path):
     ],
 )
 def test_misunderstandings_are_told_before_anything_is_read(folder, ppi, words, sentence):
-    result = check(run(*words), code=2)
+    result = check(run("evaluate", *words), code=2)
     assert sentence in result.stderr
     assert result.stdout == ""
     assert ppi == []
@@ -218,7 +179,7 @@ def test_what_cannot_be_read_or_done_is_told(folder, ppi):
         (["node-classification", "vectors.npz", "--labels", "binary.txt"], "text in UTF-8"),
         (["node-classification", "vectors.npz", "--labels", "empty.txt"], "are no labels"),
     ]:
-        result = check(run(*words), code=1)
+        result = check(run("evaluate", *words), code=1)
         assert sentence in result.stderr
         assert result.stdout == ""
 

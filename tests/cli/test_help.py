@@ -11,19 +11,19 @@ import sys
 from pkgutil import resolve_name
 
 import pytest
-from typer.testing import CliRunner
 
 import reinforce2vec as r2v
+from helpers.command_line import run, run_python
 from helpers.commands_of import COMMANDS, flag_of, options_of
 from reinforce2vec import InputError
 from reinforce2vec.cli._app import with_options
-from reinforce2vec.cli.main import Commands, app
+from reinforce2vec.cli.main import Commands
 
 EVERY = pytest.mark.parametrize("name", COMMANDS)
 
 
 def help_of(name, **settings):
-    result = CliRunner().invoke(app, [*name.split(), "--help"], **settings)
+    result = run(*name.split(), "--help", **settings)
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
     return result.stdout
@@ -60,7 +60,9 @@ def test_every_option_is_told_once_and_with_words(name):
     told = help_of(name, terminal_width=1000, max_content_width=1000)
     heads = [line.split("  ")[1] for line in told.splitlines() if line.startswith("  -")]
     flags = [word for head in heads for word in re.split(r"[ ,/]+", head)]
-    for param in options_of(COMMANDS[name]):
+    options = options_of(COMMANDS[name])
+    assert options
+    for param in options:
         assert flags.count(flag_of(param)) == 1
         assert param.help
         assert param.help in told
@@ -86,7 +88,7 @@ def test_examples_are_commands_that_can_be_typed(name):
 
 def test_no_command_is_its_help_and_a_misuse():
     for words in ([], ["evaluate"]):
-        result = CliRunner().invoke(app, words)
+        result = run(*words)
         assert result.exit_code == 2
         assert "Commands:" in result.stderr
 
@@ -131,9 +133,9 @@ def arguments_in_python(name):
 @EVERY
 def test_names_and_defaults_are_those_of_the_library(name):
     python = arguments_in_python(name)
-    for param in options_of(COMMANDS[name]):
-        if param.name in OWN | WALK:
-            continue
+    shared = [param for param in options_of(COMMANDS[name]) if param.name not in OWN | WALK]
+    assert shared
+    for param in shared:
         assert param.name in python, f"{flag_of(param)} has another name in Python"
         default = python[param.name].default
         if isinstance(default, tuple):  # shares of nodes, which are typed 0.1,0.5
@@ -166,7 +168,7 @@ def test_help_computes_nothing():
         "    except SystemExit as end: assert not end.code\n"
         "assert not {'numpy', 'numba', 'scipy', 'rich', 'matplotlib'} & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    run_python(code)
 
 
 def test_a_shell_completes_commands_options_and_values():

@@ -6,8 +6,6 @@ A new command is not tested before it has a line in SOUND; a test says so.
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from helpers.command_line import MAIN, interrupted, started
 from helpers.commands_of import ALL, COMMANDS, flag_of, options_of
 from reinforce2vec import Embedding
 from reinforce2vec._util.errors import InputError
@@ -86,6 +85,14 @@ def fail(capsys):
     return run
 
 
+def commands_with(word):
+    """A mark: one case for every command that is used with a file or folder of such a name."""
+    names = [
+        name for name in COMMANDS if any(part.startswith(word) for part in SOUND[name].split())
+    ]
+    return pytest.mark.parametrize("name", names)
+
+
 EVERY = pytest.mark.parametrize("name", COMMANDS)
 
 
@@ -93,7 +100,7 @@ def test_every_command_is_tested():
     assert COMMANDS.keys() <= SOUND.keys()
 
 
-@EVERY
+@commands_with("old-")
 def test_files_that_cannot_be_read(folder, fail, name):
     words = SOUND[name].split()
     for number, word in enumerate(words):
@@ -103,16 +110,19 @@ def test_files_that_cannot_be_read(folder, fail, name):
                 fail(name, [*words[:number], file, *words[number + 1 :]], 1, file)
 
 
-@EVERY
-def test_the_wrong_file(folder, fail, name):
+@pytest.mark.parametrize(
+    ("file", "other"), [("old-edges.txt", "old-vectors.npz"), ("old-vectors.npz", "old-edges.txt")]
+)
+def test_the_wrong_file(folder, fail, file, other):
     """A graph in place of vectors, and vectors in place of a graph."""
-    for file, other in (("old-edges.txt", "old-vectors.npz"), ("old-vectors.npz", "old-edges.txt")):
+    names = [name for name in COMMANDS if file in SOUND[name].split()]
+    assert len(names) >= 5
+    for name in names:
         words = [other if word == file else word for word in SOUND[name].split()]
-        if words != SOUND[name].split():
-            fail(name, words, 1, other, "expected")
+        fail(name, words, 1, other, "expected")
 
 
-@EVERY
+@commands_with("new")
 def test_files_that_cannot_be_written(folder, fail, name):
     words = SOUND[name].split()
     for number, word in enumerate(words):
@@ -135,18 +145,30 @@ def test_options_that_do_not_exist_suggest_the_close_one(fail, name):
     fail(name, ["--zzzzzzzz"], 2, "there is no option --zzzzzzzz\n")
 
 
-@EVERY
+def wrong_values(param):
+    """Values that an option cannot have; none for a name or a file, which may be anything."""
+    metavar = param.metavar or ""
+    if metavar in ("N", "NUMBER", "SHARE", "RATE", "SECONDS"):
+        return ["many", "-1"]
+    return ["strange"] if "|" in metavar and metavar.islower() else []
+
+
+WRONG = {
+    name: [
+        (flag_of(param), value) for param in options_of(command) for value in wrong_values(param)
+    ]
+    for name, command in COMMANDS.items()
+}
+
+
+@pytest.mark.parametrize("name", [name for name, values in WRONG.items() if values])
 def test_values_that_are_none(folder, fail, name):
-    for param in options_of(COMMANDS[name]):
-        if getattr(param, "is_flag", False):
-            continue
-        flag, metavar = flag_of(param), param.metavar or ""
-        words = SOUND[name].split()
-        if metavar in ("N", "NUMBER", "SHARE", "RATE", "SECONDS"):
-            fail(name, [*words, flag, "many"], 2, flag)
-            fail(name, [*words, flag, "-1"], 2, flag)
-        elif "|" in metavar and metavar.islower():
-            fail(name, [*words, flag, "strange"], 2, flag)
+    for flag, value in WRONG[name]:
+        fail(name, [*SOUND[name].split(), flag, value], 2, flag)
+
+
+def test_most_commands_have_values_to_get_wrong():
+    assert [name for name, values in WRONG.items() if not values] == ["demo", "datasets"]
 
 
 def test_commands_that_do_not_exist_suggest_the_close_one(fail):
@@ -205,9 +227,7 @@ def test_a_mistake_of_ours_is_not_hidden():
 # -- Ctrl-C ------------------------------------------------------------------------------------
 
 PAUSED = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from reinforce2vec.cli.main import main
+import sys
 import {module} as home
 
 def wait(*args, **options):
@@ -216,7 +236,7 @@ def wait(*args, **options):
     raise AssertionError("it went on")
 
 home.{name} = wait
-main()
+{main}
 """
 
 
@@ -234,45 +254,17 @@ main()
 )
 def test_ctrl_c_ends_everything_with_a_sentence(folder, module, name, command):
     words = [*command.split(), *SOUND[command].split()]
-    process = subprocess.Popen(
-        [sys.executable, "-c", PAUSED.format(module=module, name=name), *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
+    with started(*words, code=PAUSED.format(module=module, name=name, main=MAIN)) as process:
         assert process.stdout.readline() == "there\n"
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    assert process.returncode == 130, said
-    assert said.splitlines()[-1] == "interrupted: no unfinished file is left"
-    assert "Traceback" not in said
+        assert interrupted(process) == "interrupted: no unfinished file is left"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_ends_the_compiler_too(folder, tmp_path):
-    code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from reinforce2vec.cli.main import main; main()"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "embed", *SOUND["embed"].split()],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
-    )
-    try:
+    words = ["embed", *SOUND["embed"].split()]
+    with started(*words, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}) as process:
         deadline = time.monotonic() + 120
         while process.poll() is None and not list(tmp_path.rglob("*.nbi")):
             assert time.monotonic() < deadline, "nothing was compiled"
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    assert process.returncode == 130, said
-    assert said.splitlines()[-1] == "interrupted: no unfinished file is left"
-    assert "Traceback" not in said
+        assert interrupted(process) == "interrupted: no unfinished file is left"

@@ -7,38 +7,26 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from helpers.command_line import checked
 from reinforce2vec import Embedding, karate_club, nearest_neighbors, recommend_links
-from reinforce2vec.cli.main import app
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """The karate club in edges.txt, vectors of its members, and of some people."""
-    club = karate_club()
-    pairs = [(a, b) for a in club.ids.tolist() for b in club.neighbors(a).tolist() if a < b]
-    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs))
     vectors = np.random.default_rng(0).normal(size=(34, 4))
-    Embedding(club.ids, vectors).save(tmp_path / "club.npz")
+    Embedding(karate_club().ids, vectors).save(folder / "club.npz")
     people = Embedding(["ann lee", "Bob", "cid", "-5"], [[1, 0], [0.8, 0.6], [0, 2], [-1, 0.1]])
-    people.save(tmp_path / "people.npz")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def run(*words, code=0):
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
+    people.save(folder / "people.npz")
+    return folder
 
 
 # -- neighbors -----------------------------------------------------------------------------------
 
 
 def test_neighbours_in_a_table(folder):
-    result = run("neighbors", "people.npz", "cid", "ann lee", "-k", 2)
+    result = checked("neighbors", "people.npz", "cid", "ann lee", "-k", 2)
     assert result.stdout.splitlines() == [
         "node     neighbor  cosine",
         "cid      Bob       0.6000",
@@ -50,7 +38,7 @@ def test_neighbours_in_a_table(folder):
 
 
 def test_neighbours_as_json(folder):
-    result = run("neighbors", "club.npz", 34, 1, "-k", 3, "--json", "--quiet")
+    result = checked("neighbors", "club.npz", 34, 1, "-k", 3, "--json", "--quiet")
     told = json.loads(result.stdout)
     expected = nearest_neighbors(Embedding.load("club.npz"), [34, 1], k=3)
     assert told["method"] == "exact"  # by auto
@@ -63,11 +51,11 @@ def test_neighbours_as_json(folder):
 
 
 def test_more_neighbours_than_there_are_take_no_more_memory(folder):
-    assert len(run("neighbors", "club.npz", 1, "-k", 99999999999).stdout.splitlines()) == 34
+    assert len(checked("neighbors", "club.npz", 1, "-k", 99999999999).stdout.splitlines()) == 34
 
 
 def test_a_negative_name_comes_after_two_dashes(folder):
-    result = run("neighbors", "people.npz", "-k", 1, "--", "-5")
+    result = checked("neighbors", "people.npz", "-k", 1, "--", "-5")
     assert result.stdout.splitlines()[1].split() == ["-5", "cid", "0.0995"]
 
 
@@ -84,7 +72,7 @@ def test_a_negative_name_comes_after_two_dashes(folder):
     ],
 )
 def test_nodes_that_are_not_there_are_told(folder, vectors, node, sentence):
-    result = run("neighbors", vectors, node, code=1)
+    result = checked("neighbors", vectors, node, code=1)
     assert sentence in result.stderr
     assert result.stdout == ""
 
@@ -98,14 +86,14 @@ def test_nodes_that_are_not_there_are_told(folder, vectors, node, sentence):
     ],
 )
 def test_misunderstandings_about_neighbours_are_told(folder, words, sentence):
-    assert sentence.lower() in run("neighbors", *words, code=2).stderr.lower()
+    assert sentence.lower() in checked("neighbors", *words, code=2).stderr.lower()
 
 
 # -- recommend -----------------------------------------------------------------------------------
 
 
 def test_links_of_a_node_are_those_of_the_library(folder):
-    result = run("recommend", "club.npz", "edges.txt", 34, "-k", 3)
+    result = checked("recommend", "club.npz", "edges.txt", 34, "-k", 3)
     expected = recommend_links(Embedding.load("club.npz"), karate_club(), 3, nodes=34)
     head, *lines = [line.split() for line in result.stdout.splitlines()]
     assert head == ["source", "target", "score"]
@@ -114,18 +102,18 @@ def test_links_of_a_node_are_those_of_the_library(folder):
 
 
 def test_without_nodes_the_likeliest_of_all_are_printed(folder):
-    result = run("recommend", "club.npz", "edges.txt", "--json")
+    result = checked("recommend", "club.npz", "edges.txt", "--json")
     links = recommend_links(Embedding.load("club.npz"), karate_club())
     told = json.loads(result.stdout)
     assert told["method"] == "exact"  # by auto
     assert [tuple(link.values()) for link in told["links"]] == list(links.best(20))
-    assert len(run("recommend", "club.npz", "edges.txt").stdout.splitlines()) == 21
-    assert len(run("recommend", "club.npz", "edges.txt", "--best", 3).stdout.splitlines()) == 4
+    assert len(checked("recommend", "club.npz", "edges.txt").stdout.splitlines()) == 21
+    assert len(checked("recommend", "club.npz", "edges.txt", "--best", 3).stdout.splitlines()) == 4
 
 
 @pytest.mark.parametrize(("name", "delimiter"), [("links.tsv", "\t"), ("links.csv", ",")])
 def test_links_of_all_go_to_a_file(folder, name, delimiter):
-    result = run("recommend", "club.npz", "edges.txt", "-o", name, "-k", 2, "--score", "cosine")
+    result = checked("recommend", "club.npz", "edges.txt", "-o", name, "-k", 2, "--score", "cosine")
     assert result.stdout == ""
     assert f"{name}: 68 links" in result.stderr
     with (folder / name).open(newline="") as file:
@@ -136,19 +124,19 @@ def test_links_of_all_go_to_a_file(folder, name, delimiter):
 
 
 def test_nodes_that_are_only_in_one_of_the_files_are_told(folder):
-    assert "without" not in run("recommend", "club.npz", "edges.txt", 1).stderr
+    assert "without" not in checked("recommend", "club.npz", "edges.txt", 1).stderr
     with (folder / "edges.txt").open("a") as file:
         file.write("1 101\n102 103\n")
     club = Embedding.load("club.npz")
     Embedding([*club.ids.tolist(), 200], np.ones((35, 2))).save("more.npz")
-    result = run("recommend", "more.npz", "edges.txt", 1)
+    result = checked("recommend", "more.npz", "edges.txt", 1)
     assert "edges.txt: 3 nodes without a vector, left out\n" in result.stderr
     assert "more.npz: 1 node not in the graph, without links so far\n" in result.stderr
-    assert run("recommend", "more.npz", "edges.txt", 1, "--quiet").stderr == ""
+    assert checked("recommend", "more.npz", "edges.txt", 1, "--quiet").stderr == ""
 
 
 def test_a_graph_is_read_as_told(folder):
-    result = run("recommend", "club.npz", "edges.txt", 1, "--directed", "--json", "--quiet")
+    result = checked("recommend", "club.npz", "edges.txt", 1, "--directed", "--json", "--quiet")
     assert json.loads(result.stdout)["directed"] is True
     assert result.stderr == ""
 
@@ -165,7 +153,7 @@ def test_a_graph_is_read_as_told(folder):
     ],
 )
 def test_misunderstandings_about_links_are_told(folder, words, sentence, code):
-    result = run("recommend", *words, code=code)
+    result = checked("recommend", *words, code=code)
     assert sentence in result.stderr
     assert result.stdout == ""
     assert not list(folder.glob("links*"))

@@ -8,31 +8,22 @@ import sys
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from typer.testing import CliRunner
 
+from helpers.command_line import checked
 from reinforce2vec import Embedding
-from reinforce2vec.cli.main import app
-from reinforce2vec.files.label_files import one_class, read_named_labels
 
 
 @pytest.fixture
-def place(folder, monkeypatch):
+def place(labelled):
     """A folder with vectors, edges and labels of the karate club."""
-    monkeypatch.chdir(folder)
     vectors = np.random.default_rng(0).normal(size=(34, 8))
     Embedding(range(1, 35), vectors).save("vectors.npz")
-    return folder
-
-
-def run(*words, code=0):
-    result = CliRunner().invoke(app, ["plot", *map(str, words)])
-    assert result.exit_code == code, result.output
-    return result
+    return labelled
 
 
 def test_a_picture_of_labels_and_degrees(place):
     words = ("--labels", "labels.txt", "--graph", "edges.txt", "--method", "pca")
-    result = run("vectors.npz", *words, "-o", "map.png", "--width", 3, "--height", 2)
+    result = checked("plot", "vectors.npz", *words, "-o", "map.png", "--width", 3, "--height", 2)
     assert result.stdout == ""
     assert result.stderr.splitlines()[-1] == "map.png: 34 nodes by PCA, coloured by label"
     assert "34 nodes in 2 classes" in result.stderr
@@ -40,14 +31,15 @@ def test_a_picture_of_labels_and_degrees(place):
 
 
 def test_the_picture_is_named_like_the_vectors(place):
-    run("vectors.npz", "--method", "pca")
+    checked("plot", "vectors.npz", "--method", "pca")
     assert imread("vectors.png").shape[:2] == (1350, 1800)
 
 
 @pytest.mark.parametrize("colour_by", ["label", "community", "degree", "none"])
 def test_colours_are_chosen(place, colour_by):
-    words = ["--labels", "labels.txt", "--graph", "edges.txt", "--method", "pca", "--json"]
-    result = run("vectors.npz", "-o", "map.svg", *words, "--quiet", "--colour-by", colour_by)
+    words = ["plot", "vectors.npz", "-o", "map.svg", "--labels", "labels.txt"]
+    words += ["--graph", "edges.txt", "--method", "pca", "--json", "--quiet"]
+    result = checked(*words, "--colour-by", colour_by)
     assert result.stderr == ""
     told = json.loads(result.stdout)
     assert told["colour_by"] == colour_by
@@ -60,16 +52,17 @@ def test_colours_are_chosen(place, colour_by):
 def test_very_many_vectors_alone_have_one_colour_unless_asked(place, monkeypatch):
     monkeypatch.setattr("reinforce2vec.plotting.maps._MAX_SEARCHED_NODES", 33)
     words = ("vectors.npz", "-o", "map.svg", "--method", "pca", "--json")
-    result = run(*words)
+    result = checked("plot", *words)
     assert json.loads(result.stdout)["colour_by"] == "none"
     assert result.stderr.splitlines()[-1] == "map.svg: 34 nodes by PCA, one colour"
-    assert json.loads(run(*words, "--graph", "edges.txt").stdout)["colour_by"] == "community"
-    asked = run(*words, "--colour-by", "community")
+    given = checked("plot", *words, "--graph", "edges.txt")
+    assert json.loads(given.stdout)["colour_by"] == "community"
+    asked = checked("plot", *words, "--colour-by", "community")
     assert json.loads(asked.stdout)["colour_by"] == "community"
 
 
 def test_a_title_is_written(place):
-    run("vectors.npz", "-o", "a.svg", "--method", "pca", "--title", "A club of 1977")
+    checked("plot", "vectors.npz", "-o", "a.svg", "--method", "pca", "--title", "A club of 1977")
     assert "A club of 1977" in (place / "a.svg").read_text()  # as a comment beside the letters
 
 
@@ -91,32 +84,11 @@ def test_a_title_is_written(place):
 def test_mistakes_are_told_in_a_sentence(place, words, code, told):
     if "labels.txt" in words:
         (place / "labels.txt").write_text("ann bob\n")
-    result = run("vectors.npz", *words, code=code)
+    result = checked("plot", "vectors.npz", *words, code=code)
     assert told in result.stderr
     assert not list(place.glob("*.png"))
 
 
 def test_without_matplotlib_it_is_told_what_to_install(place, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "pip install 'reinforce2vec[plots]'" in run("vectors.npz", code=2).stderr
-
-
-# -- labels with names ---------------------------------------------------------------------------
-
-
-def test_labels_keep_their_names(tmp_path):
-    embedding = Embedding(["a", "b", "c", "d"], np.eye(4))
-    file = tmp_path / "labels.txt"
-    file.write_text("a y x\nb x\nc z\nstranger x\n")
-    labels = read_named_labels(file, embedding)
-    assert labels.names == ["x", "y", "z"]
-    assert labels.strangers == ["stranger"]
-    assert labels.matrix.tolist() == [
-        *([True, True, False], [True, False, False]),
-        *([False, False, True], [False, False, False]),
-    ]
-    assert labels.display.tolist() == [0, 0, 2, -1]
-
-
-def test_of_equally_large_classes_the_first_is_shown():
-    assert one_class(np.array([[0, 1, 1], [1, 0, 0]], bool)).tolist() == [1, 0]
+    assert "pip install 'reinforce2vec[plots]'" in checked("plot", "vectors.npz", code=2).stderr

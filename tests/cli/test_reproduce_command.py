@@ -11,10 +11,9 @@ import sys
 import time
 
 import pytest
-from typer.testing import CliRunner
 
+from helpers.command_line import run
 from helpers.interrupts import wait_for_end
-from reinforce2vec.cli.main import app
 from reinforce2vec.experiments import reproduction
 from reinforce2vec.experiments.catalogue import EXPERIMENTS
 from reinforce2vec.experiments.cells import write_cell
@@ -33,8 +32,8 @@ def small(monkeypatch):
     monkeypatch.setitem(reproduction.reproduce.__kwdefaults__, "scale", SMALL_SCALE)
 
 
-def run(*words):
-    return CliRunner().invoke(app, ["reproduce", *map(str, words)])
+def reproduce(*words):
+    return run("reproduce", *words)
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +43,8 @@ def everything(tmp_path_factory):
     usual = reproduction.reproduce.__kwdefaults__["scale"]
     reproduction.reproduce.__kwdefaults__["scale"] = SMALL_SCALE
     try:
-        result = run("all", "--out", out)
-        again = run("table-5", "--seeds", 2, "--out", out)
+        result = reproduce("all", "--out", out)
+        again = reproduce("table-5", "--seeds", 2, "--out", out)
     finally:
         reproduction.reproduce.__kwdefaults__["scale"] = usual
     assert result.exit_code == 0, result.output
@@ -84,10 +83,12 @@ def test_the_pictures_of_the_page_are_there(everything):
 def test_no_number_is_missing(everything):
     out, _ = everything
     told = json.loads((out / "results.json").read_text())["experiments"]
-    for experiment in told.values():
-        for table in experiment["tables"]:
-            for row in table["rows"]:
-                assert None not in row.values(), (table["title"], row["label"])
+    tables = [table for experiment in told.values() for table in experiment["tables"]]
+    assert tables
+    for table in tables:
+        assert table["rows"]
+        for row in table["rows"]:
+            assert None not in row.values(), (table["title"], row["label"])
 
 
 def test_the_numbers_are_means_of_the_kept_cells(everything):
@@ -106,7 +107,7 @@ def test_the_numbers_are_means_of_the_kept_cells(everything):
 
 
 def test_a_page_names_the_seeds_that_its_cells_have(tmp_path):
-    assert run("figure-2", "table-5", "--seeds", 2, "--out", tmp_path).exit_code == 0
+    assert reproduce("figure-2", "table-5", "--seeds", 2, "--out", tmp_path).exit_code == 0
     told = json.loads((tmp_path / "results.json").read_text())["experiments"]
     for name, seeds, words in [("figure-2", [0], "*1 seed, "), ("table-5", [0, 1], "*2 seeds, ")]:
         assert words in (tmp_path / f"{name}.md").read_text()
@@ -114,16 +115,16 @@ def test_a_page_names_the_seeds_that_its_cells_have(tmp_path):
 
 
 def test_the_help_says_what_is_done_without_a_name():
-    told = " ".join(run("--help").stdout.split())
+    told = " ".join(reproduce("--help").stdout.split())
     assert "all of these, which takes about an hour for one seed on two processors" in told
     assert "Default: all." in told
 
 
 def test_a_later_run_keeps_what_earlier_ones_have_told(tmp_path):
-    told = json.loads(run("figure-2", "--out", tmp_path, "--json").stdout)
+    told = json.loads(reproduce("figure-2", "--out", tmp_path, "--json").stdout)
     assert (told["command"], told["failures"]) == ("reproduce", {})
     assert told["files"] == [str(tmp_path / "results.md"), str(tmp_path / "results.json")]
-    assert run("figure-1", "--out", tmp_path, "--jobs", 1).exit_code == 0
+    assert reproduce("figure-1", "--out", tmp_path, "--jobs", 1).exit_code == 0
     page = (tmp_path / "results.md").read_text()
     assert page.index("## Figure 1.") < page.index("## Figure 2.")
     assert len(json.loads((tmp_path / "results.json").read_text())["experiments"]) == 2
@@ -133,7 +134,7 @@ def test_without_matplotlib_the_tables_come_and_a_sentence_says_what_to_install(
     tmp_path, monkeypatch
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = run("figure-2", "--out", tmp_path)
+    result = reproduce("figure-2", "--out", tmp_path)
     assert result.exit_code == 0, result.output
     assert "pip install 'reinforce2vec[plots]'" in result.stderr
     assert "| VRRW" in (tmp_path / "results.md").read_text()
@@ -150,14 +151,14 @@ def real(monkeypatch):
 @pytest.mark.usefixtures("real")
 def test_data_that_is_not_there_is_told_before_anything_is_computed(tmp_path):
     words = ["figure-1", "figure-2", "--out", tmp_path / "out", "--data-dir"]
-    result = run(*words, tmp_path / "data")
+    result = reproduce(*words, tmp_path / "data")
     assert result.exit_code == 2
     assert (
         result.stderr
         == f"error: {tmp_path / 'data'}: there is no such folder (--data-dir names it)\n"
     )
     (tmp_path / "data").mkdir()
-    result = run(*words, tmp_path / "data")
+    result = reproduce(*words, tmp_path / "data")
     assert result.exit_code == 2
     assert "there is no Homo_sapiens.mat in this folder, for ppi" in result.stderr
     assert result.stderr.count("\n") == 1
@@ -170,7 +171,7 @@ def test_what_is_finished_needs_no_data(tmp_path):
     for cell in EXPERIMENTS["figure-2"].cells(range(1), SMALL_SCALE.__class__(steps=10)):
         found = {"looked": [10], "nodes": [[2]], "frequencies": [[5, 5]]}
         write_cell(tmp_path / "cells", cell, {"scores": found})
-    result = run("figure-2", "--out", tmp_path, "--data-dir", tmp_path / "nowhere")
+    result = reproduce("figure-2", "--out", tmp_path, "--data-dir", tmp_path / "nowhere")
     assert result.exit_code == 0, result.output
 
 
@@ -178,7 +179,7 @@ def test_what_is_finished_needs_no_data(tmp_path):
 def test_cells_that_fail_are_told_and_shown_as_dashes(tmp_path, monkeypatch):
     (tmp_path / "data").write_text("not a folder")
     monkeypatch.setattr(reproduction, "_load_needed", lambda *given: None)
-    result = run("figure-2", "--out", tmp_path / "out", "--data-dir", tmp_path / "data")
+    result = reproduce("figure-2", "--out", tmp_path / "out", "--data-dir", tmp_path / "data")
     assert result.exit_code == 1
     assert "paths-ppi-" in result.stderr
     assert "6 cells failed" in result.stderr
@@ -186,11 +187,11 @@ def test_cells_that_fail_are_told_and_shown_as_dashes(tmp_path, monkeypatch):
 
 
 def test_an_unknown_name_and_a_file_for_a_folder_end_in_a_sentence(tmp_path):
-    result = run("table-6", "--out", tmp_path)
+    result = reproduce("table-6", "--out", tmp_path)
     assert result.exit_code == 2
     assert result.stderr.startswith("error: there is no experiment 'table-6'")
     (tmp_path / "out").write_text("")
-    result = run("figure-2", "--out", tmp_path / "out")
+    result = reproduce("figure-2", "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "expected a folder" in result.stderr
 

@@ -10,8 +10,6 @@ import gzip
 import hashlib
 import json
 import re
-import subprocess
-import sys
 import threading
 from dataclasses import FrozenInstanceError
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,11 +18,11 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
-from typer.testing import CliRunner
 
+from helpers.command_line import run, run_python
 from helpers.paths import DATA
+from helpers.real_data import load_real
 from reinforce2vec import Dataset, InputError, karate_club, load_dataset
-from reinforce2vec.cli.main import app
 from reinforce2vec.datasets import _downloads, _reading, loading
 from reinforce2vec.datasets.registry import REGISTRY, DatasetEntry, PublishedFile
 from reinforce2vec.files.graph_readers import sparse_array_option
@@ -152,12 +150,6 @@ def check_toy(dataset):
 def real(request):
     """Each data set of the paper."""
     return request.param, load_real(request.param)
-
-
-def load_real(name):
-    if not DATA.exists():
-        pytest.skip(f"needs {DATA}")
-    return load_dataset(name, DATA)
 
 
 def test_the_graphs_of_the_paper_have_their_sizes(real):
@@ -346,9 +338,7 @@ except InputError as error:
     print(error)
 assert not {{"pooch", "requests"}} & set(sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "found 2 nodes, 1 edges" in done.stdout
+    assert "found 2 nodes, 1 edges" in run_python(code)
 
 
 # -- files that are not the published ones -------------------------------------------------------
@@ -511,12 +501,12 @@ def test_a_download_is_silent_where_there_is_no_terminal(toy, capsys):
 # -- the command ---------------------------------------------------------------------------------
 
 
-def run(*words):
-    return CliRunner().invoke(app, ["datasets", *[str(word) for word in words]])
+def datasets(*words):
+    return run("datasets", *words)
 
 
 def test_the_list_says_what_each_is_and_that_it_is_not_here(toy, server):
-    done = run()
+    done = datasets()
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     place = lines.index("ppi            3,890   37,845       50  human proteins that interact")
@@ -527,7 +517,7 @@ def test_the_list_says_what_each_is_and_that_it_is_not_here(toy, server):
 
 def test_the_list_says_where_a_data_set_was_found(toy, cache):
     write(cache, compressed=True)
-    lines = run("toy").stdout.splitlines()
+    lines = datasets("toy").stdout.splitlines()
     assert lines[1:] == [
         "toy                4        4        2  a toy",
         f"             {cache / 'toy.ungraph.gz'}",
@@ -537,28 +527,28 @@ def test_the_list_says_where_a_data_set_was_found(toy, cache):
 
 def test_the_list_of_a_folder_speaks_of_that_folder(toy, cache, tmp_path):
     write(cache)
-    assert f"not in {tmp_path}" in run("toy", "--data-dir", tmp_path).stdout
+    assert f"not in {tmp_path}" in datasets("toy", "--data-dir", tmp_path).stdout
 
 
 def test_the_command_fetches_what_it_is_asked_for(toy, server, cache):
-    done = run("--download", "toy")
+    done = datasets("--download", "toy")
     assert done.exit_code == 0
     assert str(cache / "toy.ungraph") in done.stdout
     assert sorted(server.asked) == ["published.cmty", "published.ungraph"]
-    assert run("--download", "toy").exit_code == 0
+    assert datasets("--download", "toy").exit_code == 0
     assert len(server.asked) == 2
 
 
 def test_a_failed_download_is_a_sentence_and_a_code(toy, server):
     server.files.clear()
-    done = run("--download", "toy")
+    done = datasets("--download", "toy")
     assert done.exit_code == 1
     assert done.stderr.startswith("error: toy: toy.ungraph is not on this machine")
 
 
 def test_programs_can_read_the_list(toy, cache):
     write(cache)
-    found = {entry["name"]: entry for entry in json.loads(run("--json").stdout)["datasets"]}
+    found = {entry["name"]: entry for entry in json.loads(datasets("--json").stdout)["datasets"]}
     assert list(found) == list(REGISTRY)
     assert found["toy"]["here"]
     assert found["toy"]["files"][1]["path"] == str(cache / "toy.cmty")
@@ -576,6 +566,6 @@ def test_programs_can_read_the_list(toy, cache):
     ],
 )
 def test_a_wrong_use_is_a_sentence_and_a_code(words, sentence):
-    done = run(*words)
+    done = datasets(*words)
     assert done.exit_code == 2
     assert sentence in done.stderr

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from reinforce2vec import Graph, InputError, karate_club
+from helpers.refusals import refusal as refused
+from reinforce2vec import Graph, karate_club
 from reinforce2vec._util import arrays as arrays_module
 from reinforce2vec.embedding import Embedding
 from reinforce2vec.embedding.embedding import OPERATORS
@@ -29,12 +30,6 @@ def people():
 def small_blocks(monkeypatch):
     """Parts of two rows, so that a few rows are several parts."""
     monkeypatch.setattr(arrays_module, "BLOCK_BYTES", 16)
-
-
-def refused(action, *arguments):
-    with pytest.raises(InputError) as caught:
-        action(*arguments)
-    return str(caught.value)
 
 
 # -- what it holds -----------------------------------------------------------------------------

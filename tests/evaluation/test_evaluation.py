@@ -15,7 +15,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from helpers.paths import DATA
+from helpers.html import Table
+from helpers.real_data import real_file
 from reinforce2vec import (
     Embedding,
     FirstOrderWalk,
@@ -26,6 +27,7 @@ from reinforce2vec import (
     evaluate_node_classification,
     hold_out_edges,
     karate_club,
+    planted_groups,
     read_graph,
     rmat,
     smooth,
@@ -470,18 +472,29 @@ def test_more_that_cannot_be(split, vectors, groups):
         score_links(np.ones((4, 2)), square)
 
 
+# -- in notebooks -------------------------------------------------------------------------------
+
+
+def test_an_evaluation_is_shown_as_the_table_that_is_printed():
+    data = planted_groups(60, 3, degree=6)
+    found = evaluate_node_classification(
+        data.labels + np.eye(60, 3), data.labels, train=(0.3, 0.5), seeds=2, progress=False
+    )
+    page = found._repr_html_()
+    head, *rows = Table(page).rows
+    assert head == ["", "micro-F1", "macro-F1"]
+    assert [row[0] for row in rows] == ["30%", "50%"]
+    printed = str(found)
+    assert all(cell in printed for row in rows for cell in row)
+    assert printed.splitlines()[0] in page
+
+
 # -- the paper's graphs --------------------------------------------------------------------------
-
-
-def file_of(name):
-    if not (DATA / name).exists():
-        pytest.skip(f"needs {DATA / name}")
-    return DATA / name
 
 
 def test_friendships_can_be_predicted():
     """AUC is 99.0 with a spread of 0.05 over seeds, at five times the walks."""
-    graph = read_graph(file_of("facebook_combined.txt.gz"))
+    graph = read_graph(real_file("facebook_combined.txt.gz"))
     model = Reinforce2Vec(64, FirstOrderWalk(), walks_per_node=2, learning_rate=0.1)
     result = evaluate_link_prediction(graph, model, seeds=1)
     assert 96 < result.mean["hadamard"]["auc"] < 99.5
@@ -489,7 +502,7 @@ def test_friendships_can_be_predicted():
 
 def test_topics_of_proteins_can_be_told():
     """Micro-F1 is about 20; the most frequent label alone would have 7."""
-    file = file_of("Homo_sapiens.mat")
+    file = real_file("Homo_sapiens.mat")
     model = Reinforce2Vec(64, FirstOrderWalk(), walks_per_node=8, learning_rate=0.05)
     vectors = model.fit_transform(read_graph(file))
     result = evaluate_node_classification(vectors, loadmat(file)["group"], seeds=1)

@@ -137,6 +137,7 @@ def test_different_cells_have_different_files(tmp_path, scale):
             told = described.setdefault(cell_path(tmp_path, cell), cell.description())
             assert told == cell.description()
             assert cell.cost() > 0
+    assert len(described) > len(EXPERIMENTS)
 
 
 def test_a_walk_is_spelled_by_what_is_not_its_default():

@@ -13,15 +13,14 @@ import re
 import signal
 import socket
 import struct
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
-from typer.testing import CliRunner
 
+from helpers.command_line import run, started
 from helpers.paths import ROOT
 from reinforce2vec import (
     Embedding,
@@ -32,7 +31,6 @@ from reinforce2vec import (
     nearest_neighbors,
     planted_groups,
 )
-from reinforce2vec.cli.main import app
 from reinforce2vec.embedding import nearest
 from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
 from reinforce2vec.explorer import PageServer, _data, _edges, _page, make_page
@@ -458,21 +456,16 @@ def test_explore_writes_a_file_whole_or_not_at_all(groups, tmp_path):
 
 
 @pytest.fixture
-def club(folder, monkeypatch):
+def club(labelled):
     """A folder to work in, with vectors.npz, edges.txt and labels.txt."""
-    monkeypatch.chdir(folder)
     vectors = np.random.default_rng(0).normal(size=(34, 4))
     Embedding(range(1, 35), vectors).save("vectors.npz")
-    return folder
-
-
-def run(*words):
-    return CliRunner().invoke(app, ["explore", *map(str, words)])
+    return labelled
 
 
 def test_the_command_writes_a_page(club):
     given = ("--graph", "edges.txt", "--labels", "labels.txt", "--export", "map.html")
-    result = run("vectors.npz", *given, "--json", "--method", "pca")
+    result = run("explore", "vectors.npz", *given, "--json", "--method", "pca")
     assert result.exit_code == 0, result.output
     facts = json.loads(result.stdout)
     assert facts["files"] == ["map.html"]
@@ -495,7 +488,7 @@ def test_the_command_writes_a_page(club):
     ],
 )
 def test_mistakes_are_told_in_a_sentence(club, words, code, complaint):
-    result = run(*words)
+    result = run("explore", *words)
     assert result.exit_code == code
     assert complaint in result.stderr
     assert not (club / "map.html").exists()
@@ -504,17 +497,14 @@ def test_mistakes_are_told_in_a_sentence(club, words, code, complaint):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_stopped(club, number):
-    words = ["-m", "reinforce2vec", "explore", "vectors.npz", "--no-browser", "--method", "pca"]
-    command = subprocess.Popen(
-        [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    url = command.stdout.readline().strip()
-    port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/", url)[1])
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.request("GET", "/")
-    assert connection.getresponse().status == 200
-    connection.close()
-    command.send_signal(number)
-    said = command.communicate(timeout=60)[1]
+    with started("explore", "vectors.npz", "--no-browser", "--method", "pca") as command:
+        url = command.stdout.readline().strip()
+        port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/", url)[1])
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("GET", "/")
+        assert connection.getresponse().status == 200
+        connection.close()
+        command.send_signal(number)
+        said = command.communicate(timeout=60)[1]
     assert command.returncode == 0, said
     assert said.endswith("the server has ended\n")

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse
 
-from reinforce2vec import Graph, InputError, ProNE, planted_groups
+from helpers import refusals
+from helpers.graphs import assert_same
+from reinforce2vec import Graph, ProNE, planted_groups
 
 from_any = Graph.from_any
-
-
-def refusal(source, **options):
-    """The sentence with which an object is refused."""
-    with pytest.raises(InputError) as caught:
-        from_any(source, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
-def assert_same(one, other):
-    assert one.ids.dtype == other.ids.dtype
-    assert one.ids.tolist() == other.ids.tolist()
-    assert one.indptr.tolist() == other.indptr.tolist()
-    assert one.indices.tolist() == other.indices.tolist()
-    assert (one.directed, one.weighted) == (other.directed, other.weighted)
-    if one.weighted:
-        assert one.weights.tolist() == other.weights.tolist()
+refusal = partial(refusals.refusal, from_any)
 
 
 # -- what needs no package ---------------------------------------------------------------------

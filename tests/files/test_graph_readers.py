@@ -14,23 +14,11 @@ import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from helpers.paths import DATA
+from helpers.graphs import assert_same
+from helpers.real_data import real_file
+from helpers.refusals import refusal
 from reinforce2vec import Graph, InputError, read_graph
 from reinforce2vec.files.edge_lists import read_edge_list
-
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data folder is not here")
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Write a file and return its path."""
-
-    def _write(content, name="edges.txt"):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return _write
 
 
 def edges_of(graph):
@@ -41,25 +29,8 @@ def edges_of(graph):
     return sorted((str(ids[a]), str(ids[b]), w) for a, b, w in triples)
 
 
-def assert_same(one, other):
-    assert one.ids.dtype == other.ids.dtype
-    assert one.ids.tolist() == other.ids.tolist()
-    assert edges_of(one) == edges_of(other)
-    assert (one.directed, one.weighted) == (other.directed, other.weighted)
-    assert one.dropped_self_loops == other.dropped_self_loops
-
-
 def parse(text, **options):
     return read_edge_list(io.BytesIO(text.encode()), "edges.txt", **options)
-
-
-def refusal(action, *args, **options):
-    """The sentence with which something is refused."""
-    with pytest.raises(InputError) as caught:
-        action(*args, **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 # -- edge lists: what is read ------------------------------------------------------------------
@@ -528,7 +499,6 @@ def test_graphml_that_cannot_be_used(write, text, message):
 # -- the graphs of the paper -------------------------------------------------------------------
 
 
-@needs_data
 @pytest.mark.parametrize(
     ("name", "options", "n_nodes", "n_edges", "loops"),
     [
@@ -540,7 +510,7 @@ def test_graphml_that_cannot_be_used(write, text, message):
     ],
 )
 def test_the_graphs_of_the_paper(name, options, n_nodes, n_edges, loops):
-    graph = read_graph(DATA / name, **options)
+    graph = read_graph(real_file(name), **options)
     assert (graph.n_nodes, graph.n_edges, graph.dropped_self_loops) == (n_nodes, n_edges, loops)
     assert not graph.weighted
 

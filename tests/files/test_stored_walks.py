@@ -14,24 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reinforce2vec import Graph, InputError, WalkSampler, karate_club, write_walks
+from helpers.refusals import refusal
+from reinforce2vec import Graph, WalkSampler, karate_club, write_walks
 from reinforce2vec.files import StoredWalks, read_walks
 from reinforce2vec.files import walk_readers as stored
 from reinforce2vec.files.walk_readers import walks_from
 
 SUFFIXES = (".txt", ".txt.gz", ".npy", ".parquet")
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Write a file and return its path."""
-
-    def _write(content, name="walks.txt"):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return _write
 
 
 @pytest.fixture
@@ -73,15 +62,6 @@ def lists(walks):
         rows = [*walks.nodes[begin:end].tolist(), -1]
         found.append([ids[row] for row in rows[: rows.index(-1)]])
     return found
-
-
-def refusal(action, *args):
-    """The sentence with which something is refused."""
-    with pytest.raises(InputError) as caught:
-        action(*args)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 # -- what was written comes back ---------------------------------------------------------------

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from helpers.refusals import refusal as refused
 from reinforce2vec import InputError
 from reinforce2vec._util import arrays as arrays_module
 from reinforce2vec.embedding import Embedding
@@ -54,14 +55,6 @@ def round_trip(path, ids, vectors):
 
 def bits(vectors):
     return np.ascontiguousarray(vectors).view(np.uint32)
-
-
-def refused(action, *arguments):
-    with pytest.raises(InputError) as caught:
-        action(*arguments)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 # -- there and back ----------------------------------------------------------------------------
@@ -619,7 +612,7 @@ def test_a_wrong_byte_gives_a_sentence_or_an_embedding(folder, suffix, place, va
     content[place % len(content)] = value
     path.write_bytes(content)
     with suppress(InputError):
-        Embedding.load(path)
+        assert isinstance(Embedding.load(path), Embedding)
 
 
 BAD_TEXT = {

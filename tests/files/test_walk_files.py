@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from helpers.refusals import refusal
 from reinforce2vec import Graph, InputError, WalkSampler, karate_club, write_walks
 from reinforce2vec.files import walk_writers as files
 
@@ -160,9 +161,7 @@ class UntouchedSampler(WalkSampler):
 
 def refused(path, graph=None):
     sampler = UntouchedSampler(karate_club() if graph is None else graph, length=3, per_node=1)
-    with pytest.raises(InputError) as caught:
-        write_walks(path, sampler)
-    return str(caught.value)
+    return refusal(write_walks, path, sampler)
 
 
 def test_an_unknown_suffix_is_refused_with_the_known_ones(tmp_path):

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse.csgraph import connected_components
 
 from reinforce2vec import FirstOrderWalk, Graph, InputError, ReinforcedWalk, sample_walks
 
@@ -65,8 +66,11 @@ def test_it_cannot_be_changed():
 
 def test_the_callers_arrays_stay_theirs():
     ends, ids = np.array([[0, 1]], np.int32), np.arange(2)
-    Graph.from_numbered(ends, None, ids)
-    ends[0, 0] = ids[0] = 1
+    graph = Graph.from_numbered(ends, None, ids)
+    assert ends.flags.writeable
+    assert ids.flags.writeable
+    ends[0, 0] = 1
+    assert graph.indices.tolist() == [1, 0]
 
 
 def test_repr_tells_what_there_is():
@@ -128,3 +132,15 @@ def test_large_weights_are_weighed_like_small_ones():
             for weights in (shares, shares * 2.0**1020)
         )
         np.testing.assert_array_equal(small, large)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_components_are_those_that_scipy_finds(directed):
+    rng = np.random.default_rng(0)
+    for n_edges in range(0, 120, 7):
+        edges = rng.integers(0, 60, (n_edges, 2))
+        graph = Graph.from_numbered(edges, None, np.arange(60), directed=directed, self_loops=True)
+        assert graph.n_components == connected_components(graph.to_scipy(), connection="weak")[0]
+    line = np.random.default_rng(1).permutation(5000)
+    pairs = np.column_stack([line[:-1], line[1:]])
+    assert Graph.from_edges(pairs, directed=directed).n_components == 1

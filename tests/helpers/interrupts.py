@@ -1,9 +1,11 @@
-"""Callbacks that stop a training, and what waits for processes to end."""
+"""Ctrl-C and other ends of a training, and what waits for processes to end."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import threading
 import time
 
 
@@ -32,6 +34,26 @@ def interrupt_at(percent, times=1):
                 signal.raise_signal(signal.SIGINT)
 
     return interrupt
+
+
+@contextlib.contextmanager
+def interrupt_when(condition):
+    """Press Ctrl-C, once, as soon as a condition holds within the block."""
+    left = threading.Event()
+
+    def watch():
+        while not left.wait(0.01):
+            if condition():
+                os.kill(os.getpid(), signal.SIGINT)
+                return
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        left.set()
+        watcher.join()
 
 
 def wait_for_end(group):

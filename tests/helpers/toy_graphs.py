@@ -82,6 +82,16 @@ def random_graph() -> Graph:
     return Graph.from_any(drawn, self_loops=True)
 
 
+N_GROUPS, GROUP = 10, 30  # groups of a planted partition, and nodes of each
+
+
+def planted_partition(seed: int = 4, directed: bool = False) -> networkx.Graph:
+    """Ten groups of 30; a node has about 9 neighbours in its own and 3 in the others."""
+    return networkx.planted_partition_graph(
+        N_GROUPS, GROUP, 0.3, 0.01, seed=seed, directed=directed
+    )
+
+
 def _with_weights(drawn: networkx.Graph, directed: bool) -> Graph:
     edges = list(drawn.edges)
     weights = 10.0 ** np.random.default_rng(8).uniform(-1.5, 1.5, len(edges))

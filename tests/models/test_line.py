@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from io import StringIO
+from functools import partial
 
 import networkx
 import numpy as np
@@ -13,6 +13,7 @@ import sklearn
 from scipy.stats import chisquare
 
 from helpers import toy_graphs
+from helpers.terminals import Terminal
 from reinforce2vec import LINE, Graph, InputError, karate_club
 from reinforce2vec._util import machine
 from reinforce2vec.models.baselines import _line_fast, line
@@ -23,10 +24,8 @@ from reinforce2vec.skipgram.rules import DRAWN_AT_ONCE, target_groups
 FALSE_ALARMS = 1e-6  # chance of any of the draws' tests to fail if all is well, for a new seed
 
 
-def quick(**changes):
-    """A model that learns fast and repeats."""
-    settings = {"dimensions": 8, "samples": 20_000, "learning_rate": 0.05, "workers": 1}
-    return LINE(**(settings | changes))
+# a model that learns fast and repeats
+quick = partial(LINE, dimensions=8, samples=20_000, learning_rate=0.05, workers=1)
 
 
 def training_of(graph, order, **changes):
@@ -359,11 +358,6 @@ def test_there_are_10_000_samples_a_node_unless_said_otherwise(monkeypatch):
     monkeypatch.setattr(line, "terminal_progress", lambda *words: lambda *now: told.append(now))
     LINE(workers=1).fit(toy_graphs.paper_toy())
     assert told[-1] == (50_000, 50_000)
-
-
-class Terminal(StringIO):
-    def isatty(self):
-        return True
 
 
 def test_a_terminal_is_told_how_it_goes(monkeypatch):

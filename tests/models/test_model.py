@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import re
 import sys
 import threading
-from io import StringIO
+from functools import partial
 
 import igraph
 import networkx
@@ -17,6 +18,9 @@ import pyarrow
 import pytest
 import scipy.sparse
 
+from helpers.models import vectors_of
+from helpers.terminals import Terminal
+from helpers.toy_graphs import GROUP, N_GROUPS, planted_partition
 from reinforce2vec import (
     FirstOrderWalk,
     Graph,
@@ -37,14 +41,8 @@ from reinforce2vec.walks import WalkSampler
 CLUB = karate_club()
 
 
-def quick(**changes):
-    """A model that learns fast and repeats."""
-    settings = {"dimensions": 8, "walks_per_node": 5, "workers": 1}
-    return Reinforce2Vec(**(settings | changes))
-
-
-def vectors_of(learned):
-    return learned.embedding_.vectors
+# a model that learns fast and repeats
+quick = partial(Reinforce2Vec, dimensions=8, walks_per_node=5, workers=1)
 
 
 def unit(vectors):
@@ -410,13 +408,6 @@ def test_callbacks_are_told_of_partial_fits_and_given_walks():
 # -- the line on the terminal ------------------------------------------------------------------
 
 
-class Terminal(StringIO):
-    """Pretends to be one."""
-
-    def isatty(self):
-        return True
-
-
 def on_a_terminal(monkeypatch):
     """Pretend that there is one; not a fixture, because pytest captures anew after those."""
     terminal = Terminal()
@@ -462,9 +453,10 @@ def test_without_a_terminal_nothing_is_said(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_without_standard_error_it_learns_all_the_same(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    quick().fit(CLUB)
+def test_without_standard_error_it_learns_all_the_same():
+    with contextlib.redirect_stderr(None):
+        silent = quick().fit(CLUB, progress=True)
+    assert np.array_equal(vectors_of(silent), vectors_of(quick().fit(CLUB)))
 
 
 # -- memory ------------------------------------------------------------------------------------
@@ -549,7 +541,7 @@ def test_what_would_fit_fits(monkeypatch):
 
 def test_where_the_system_tells_nothing_nothing_is_refused(monkeypatch):
     monkeypatch.setattr(machine, "available_bytes", lambda: None)
-    quick().fit(CLUB)
+    assert vectors_of(quick().fit(CLUB)).shape == (34, 8)
 
 
 def test_a_container_may_have_less_memory_than_its_machine(tmp_path, monkeypatch):
@@ -587,13 +579,6 @@ def test_the_machine_tells_its_memory_and_processors():
 
 
 # -- growing -----------------------------------------------------------------------------------
-
-
-N_GROUPS, GROUP = 10, 30
-
-
-def planted_partition(seed=4):
-    return networkx.planted_partition_graph(N_GROUPS, GROUP, 0.3, 0.01, seed=seed)
 
 
 def cut(whole, gone):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from itertools import combinations, pairwise
 from xml.etree import ElementTree
@@ -14,6 +13,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 import reinforce2vec as r2v
+from helpers.command_line import run_python
 from helpers.paths import ROOT
 from reinforce2vec import plotting
 from reinforce2vec._util.errors import InputError
@@ -77,6 +77,7 @@ def test_names_stand_where_their_class_is():
     embedding, group = vectors_in_groups()
     figure = plotting.embedding_map(embedding, group, method="pca")
     points = r2v.project(embedding, "pca")
+    assert len(figure.axes[0].texts) == len(set(group))
     for text in figure.axes[0].texts:
         apart = ((points - text.get_position()) ** 2).sum(axis=1)
         assert (group[np.argsort(apart)[:5]] == int(text.get_text())).all()
@@ -545,9 +546,7 @@ assert label == "step" and figure.axes[-1].xaxis.label.get_size() == 9
 
 
 def test_settings_of_the_user_stay_and_do_not_spoil_ours(tmp_path):
-    words = [sys.executable, "-c", UNTOUCHED, str(tmp_path / "a.png")]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_python(UNTOUCHED, tmp_path / "a.png")
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,11 @@ RUN = [
 
 
 @pytest.mark.parametrize("page", RUN)
-def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(folder, monkeypatch, page):
-    monkeypatch.chdir(folder)
-    pages.run_page(DOCS / page, folder)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(labelled, page):
+    pages.run_page(DOCS / page, labelled)
 
 
-def test_a_page_that_shows_something_else_is_found(folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_a_page_that_shows_something_else_is_found(folder):
     page = folder / "page.md"
     page.write_text("```python\nprint(1 + 1)\n```\n```text\n3\n```\n")
     with pytest.raises(AssertionError, match="shows something else"):

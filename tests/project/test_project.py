@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import reinforce2vec
 from helpers import pages
+from helpers.command_line import run_python
 from helpers.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -22,20 +21,11 @@ OPTIONAL = (
 )
 
 
-def run_python(code, folder=None):
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 # -- the README --------------------------------------------------------------------------------
 
 
-def test_the_code_of_the_readme_runs_and_prints_what_it_shows(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    pages.run_page(ROOT / "README.md", folder)
+def test_the_code_of_the_readme_runs_and_prints_what_it_shows(labelled):
+    pages.run_page(ROOT / "README.md", labelled)
     languages = [block.language for block in pages.blocks_of(ROOT / "README.md")]
     assert {"python", "sh"} <= set(languages)
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +32,8 @@ CLUB = karate_club()
 OFTEN = 0  # seconds between checkpoints: after every chunk
 
 
-def quick(**changes):
-    """A model that learns fast and repeats; a row of its matrices is filled up with zeros."""
-    settings = {"dimensions": 10, "walks_per_node": 20, "workers": 1}
-    return Reinforce2Vec(**(settings | changes))
+# a model that learns fast and repeats; a row of its matrices is filled up with zeros
+quick = partial(Reinforce2Vec, dimensions=10, walks_per_node=20, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -427,7 +426,7 @@ def test_a_disk_that_had_room_to_begin_has_room_to_resume(file, monkeypatch):
     size = file.stat().st_size
     usage = shutil.disk_usage(file.parent)._replace(free=1.5 * size + 10**5)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    quick().fit(CLUB, checkpoint=file, resume=True)
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), quick().fit(CLUB))
 
 
 def fill_the_disk_at(monkeypatch, number):

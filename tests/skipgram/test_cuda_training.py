@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
-import test_skipgram_exact as exact
 
 from helpers import emulator
+from helpers.interrupts import Stopped
+from helpers.literal_skipgram import literal_training, make_walks
 from reinforce2vec import (
     Graph,
     InputError,
@@ -45,20 +47,15 @@ def card(cuda, request, monkeypatch):
     return 1e-3 if (cuda, request.param) == ("device", "tensor cores") else 2e-5
 
 
-def quick(**changes):
-    settings = {"dimensions": 10, "walks_per_node": 10, "walk_length": 10, "backend": "cuda"}
-    return Reinforce2Vec(**(settings | changes))
+quick = partial(Reinforce2Vec, dimensions=10, walks_per_node=10, walk_length=10, backend="cuda")
 
 
 # -- as defined ----------------------------------------------------------------------------------
 
 
-def check_as_defined(walks, settings, exactness, monkeypatch):
+def check_as_defined(walks, settings, exactness):
     """Training on the card against the literal one, whose batches and groups are the card's."""
     shape = training.shape_for(settings, device.properties())
-    batch = exact.literal_batch
-    monkeypatch.setattr(exact, "literal_batch", lambda path: min(batch(path), shape.contexts))
-    monkeypatch.setattr(exact, "MOST_TARGETS", shape.targets)
     corpus = GivenWalks(walks_from(walks, np.arange(N_NODES)))
     state = begin(corpus, settings, 1)
     state.visits[:] = 1  # so that negatives come from all nodes
@@ -68,7 +65,8 @@ def check_as_defined(walks, settings, exactness, monkeypatch):
         matrix[:, : settings.dimensions] = rows / settings.dimensions**0.25
     expected = [matrix[:, : settings.dimensions].astype(float) for matrix in state.weights[:2]]
     n_walks = len(walks) * settings.epochs
-    loss, pairs = exact.literal_training(walks, *expected, state.visits, settings, n_walks)
+    sizes = (shape.contexts, shape.targets)
+    loss, pairs = literal_training(walks, *expected, state.visits, settings, n_walks, *sizes)
     Trainer(corpus, settings, state, 1, "cuda").run()
     for matrix, wanted in zip(state.weights[:2], expected, strict=True):
         np.testing.assert_allclose(
@@ -80,40 +78,38 @@ def check_as_defined(walks, settings, exactness, monkeypatch):
 
 
 @pytest.mark.parametrize("dimensions", [1, 33, 64, 100, 128, 300])
-def test_any_dimension_is_trained_as_defined(card, dimensions, monkeypatch):
-    walks = exact.make_walks(n_nodes=N_NODES)
-    check_as_defined(walks, Settings(dimensions, window=5), card, monkeypatch)
+def test_any_dimension_is_trained_as_defined(card, dimensions):
+    walks = make_walks(n_nodes=N_NODES)
+    check_as_defined(walks, Settings(dimensions, window=5), card)
 
 
 @pytest.mark.parametrize("negatives", [1, 2, 7, 8, 20])
-def test_any_number_of_negatives_is_trained_as_defined(card, negatives, monkeypatch):
-    walks = exact.make_walks(n_nodes=N_NODES)
-    check_as_defined(walks, Settings(16, window=5, negatives=negatives), card, monkeypatch)
+def test_any_number_of_negatives_is_trained_as_defined(card, negatives):
+    walks = make_walks(n_nodes=N_NODES)
+    check_as_defined(walks, Settings(16, window=5, negatives=negatives), card)
 
 
 @pytest.mark.parametrize("window", [1, 10, 15, 16, 2**31 - 1])
-def test_any_window_is_trained_as_defined(card, window, monkeypatch):
-    check_as_defined(
-        exact.make_walks(n_nodes=N_NODES), Settings(16, window=window), card, monkeypatch
-    )
+def test_any_window_is_trained_as_defined(card, window):
+    check_as_defined(make_walks(n_nodes=N_NODES), Settings(16, window=window), card)
 
 
-def test_subsampling_and_epochs_are_as_defined(card, monkeypatch):
-    walks = exact.make_walks(n_nodes=N_NODES)
+def test_subsampling_and_epochs_are_as_defined(card):
+    walks = make_walks(n_nodes=N_NODES)
     settings = Settings(16, window=4, subsample=3e-5, epochs=2)
-    check_as_defined(walks, settings, card, monkeypatch)
+    check_as_defined(walks, settings, card)
 
 
-def test_walks_longer_than_what_is_drawn_at_once_are_trained_as_defined(card, monkeypatch):
+def test_walks_longer_than_what_is_drawn_at_once_are_trained_as_defined(card):
     walks = np.random.default_rng(0).permutation(N_NODES)[:300].reshape(3, 100).astype(np.int32)
-    check_as_defined(walks, Settings(8, window=10), card, monkeypatch)
+    check_as_defined(walks, Settings(8, window=10), card)
 
 
 @pytest.mark.parametrize("window", [5, 20])
 @pytest.mark.parametrize("n_nodes", [2, 5, 30])
 def test_small_vocabularies_are_trained_much_as_on_the_cpu(card, n_nodes, window):
     """Rows are read a little ahead, so that one used again at once is a little old."""
-    walks = exact.make_walks(60, 20, n_nodes)
+    walks = make_walks(60, 20, n_nodes)
     losses = [
         Reinforce2Vec(8, window=window, workers=1, backend=backend, learning_rate=0.05)
         .fit_walks(walks)
@@ -266,10 +262,6 @@ def test_smoothing_follows(cuda, monkeypatch):
 def test_a_rate_that_is_too_large_is_told(cuda):
     with pytest.raises(InputError, match="learning_rate of 500 is too large"):
         quick(learning_rate=500.0, walks_per_node=50).fit(karate_club())
-
-
-class Stopped(Exception):
-    """What a callback raises to end a training."""
 
 
 @pytest.mark.parametrize(("first", "then"), [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "cuda")])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import networkx
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from helpers.models import vectors_of
+from helpers.toy_graphs import GROUP, N_GROUPS, planted_partition
 from reinforce2vec import (
     FirstOrderWalk,
     Graph,
@@ -32,14 +35,8 @@ from reinforce2vec.walks import WalkSampler
 ALPHA = 1e-6 / 4  # what each of the chi-square tests below is held against: see there
 
 
-def quick(**changes):
-    """A model that learns fast and repeats."""
-    settings = {"dimensions": 32, "walks_per_node": 20, "workers": 1}
-    return Reinforce2Vec(**(settings | changes))
-
-
-def vectors_of(model):
-    return model.embedding_.vectors
+# a model that learns fast and repeats
+quick = partial(Reinforce2Vec, dimensions=32, walks_per_node=20, workers=1)
 
 
 def check_sound(model, n_nodes):
@@ -55,14 +52,7 @@ def check_sound(model, n_nodes):
 # -- what is learned ---------------------------------------------------------------------------
 
 
-N_GROUPS, GROUP = 10, 30
 LABELS = np.repeat(np.arange(N_GROUPS), GROUP)
-
-
-def planted_partition(**options):
-    """Ten groups of 30; a node has about 9 neighbours in its own and 3 in the others."""
-    drawn = networkx.planted_partition_graph(N_GROUPS, GROUP, 0.3, 0.01, seed=4, **options)
-    return Graph.from_any(drawn)
 
 
 def accuracy(vectors, labels):
@@ -129,7 +119,7 @@ def test_groups_that_only_weights_show_are_found():
 
 def test_groups_are_found_along_directed_edges_that_end_in_dead_ends():
     """From each group edges lead to three nodes without a way out, which are of the group too."""
-    arcs = networkx.planted_partition_graph(N_GROUPS, GROUP, 0.3, 0.01, seed=4, directed=True)
+    arcs = planted_partition(directed=True)
     sinks = {(label, i): f"sink {label}.{i}" for label in range(N_GROUPS) for i in range(3)}
     for node in range(len(LABELS)):
         for i in range(3):

@@ -10,11 +10,10 @@ import sys
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import reinforce2vec as r2v
+from helpers.command_line import check, run
 from reinforce2vec import InputError, Reinforce2Vec, karate_club, planted_groups
-from reinforce2vec.cli.main import app
 from reinforce2vec.evaluation import link_prediction
 from reinforce2vec.tuning import Tuning, search, space, tune
 from reinforce2vec.tuning._budget import SearchClock, TimeEstimates, seconds_of, time_text
@@ -62,26 +61,8 @@ def untrained(monkeypatch):
     return asked
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The karate club in edges.txt, and its two halves in labels.txt."""
-    club = karate_club()
-    pairs = [(a, b) for a in club.ids.tolist() for b in club.neighbors(a).tolist() if a < b]
-    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs))
-    halves = [f"{node} {'low' if node < 18 else 'high'}\n" for node in club.ids]
-    (tmp_path / "labels.txt").write_text("".join(halves))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def run(*words):
-    return CliRunner().invoke(app, ["tune", *map(str, words)])
-
-
-def check(result, code=0):
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
+def tune_command(*words):
+    return run("tune", *words)
 
 
 def tried(found):
@@ -128,7 +109,7 @@ def test_command_and_python_make_the_model_that_was_scored(folder, fitted):
         scored = found.model(workers=3).get_params()
         program, *words = shlex.split(found.command)
         assert program == "reinforce2vec"
-        check(CliRunner().invoke(app, [*words, "--workers", "3"]))
+        check(run(*words, "--workers", 3))
         exec(found.python, {})
         by_command, by_python = fitted[-2:]
         assert by_command == scored
@@ -479,13 +460,13 @@ def test_ctrl_c_tells_the_best_so_far_and_keeps_it(folder, brief, interrupts, mo
 
     monkeypatch.setattr(TuningSearch, "watch", press)
     words = ["edges.txt", "--trials", 5, "-o", "tuning.json", "-d", 8, "--workers", 1]
-    result = check(run(*words), 130)
+    result = check(tune_command(*words), 130)
     assert "best of 2 in the search" in result.stdout
     assert "Interrupted before the unseen part" in result.stdout
     assert "interrupted: this is what was found so far; tuning.json keeps it" in result.stderr
     assert len(Tuning.load("tuning.json").trials) == 2
     monkeypatch.setattr(TuningSearch, "watch", watch)
-    check(run(*words, "--resume"))
+    check(tune_command(*words, "--resume"))
     assert Tuning.load("tuning.json").finished
 
 
@@ -494,7 +475,7 @@ def test_ctrl_c_before_anything_was_found_leaves_nothing(folder, interrupts, mon
         raise KeyboardInterrupt
 
     monkeypatch.setattr(TuningSearch, "embed", press)
-    result = check(run("edges.txt", "--trials", 5, "-o", "tuning.json"), 130)
+    result = check(tune_command("edges.txt", "--trials", 5, "-o", "tuning.json"), 130)
     assert "no unfinished file is left" in result.stderr
     assert not (folder / "tuning.json").exists()
 
@@ -535,7 +516,7 @@ def test_what_mattered_is_drawn(groups, untrained, tmp_path, trials, suffix):
 
 def test_the_command_prints_what_the_function_finds(folder, brief):
     words = ["edges.txt", "--trials", 3, "-d", 8, "--workers", 1, "--seed", 2, "--unweighted"]
-    result = check(run(*words))
+    result = check(tune_command(*words))
     found = tune(r2v.read_graph("edges.txt"), trials=3, seed=2, **FEW)
     assert f"best: no. {found.best.number}" in result.stdout or found.best is found.default
     (command,) = [line for line in result.stdout.splitlines() if "reinforce2vec embed" in line]
@@ -546,11 +527,11 @@ def test_the_command_prints_what_the_function_finds(folder, brief):
     assert "Validation chose the setting, which flatters it" in result.stdout
 
 
-def test_labels_come_from_a_file(folder, brief):
-    with (folder / "labels.txt").open("a") as file:
-        file.write("nobody low\n")
+def test_labels_come_from_a_file(labelled, brief):
+    with (labelled / "labels.txt").open("a") as file:
+        file.write("nobody instructor\n")
     result = check(
-        run(
+        tune_command(
             *("edges.txt", "--task", "node-classification", "--labels", "labels.txt", "--json"),
             *("--trials", 3, "-d", 8, "--workers", 1, "--plot", "tuning.svg"),
         )
@@ -563,7 +544,7 @@ def test_labels_come_from_a_file(folder, brief):
     assert [trial["score"] for trial in told["trials"]] == [score for _, score in tried(found)]
     assert "labels.txt: 34 nodes in 2 classes" in result.stderr
     assert "left out 1 line of nodes not in the graph (nobody, ...)" in result.stderr
-    assert (folder / "tuning.svg").stat().st_size > 10_000
+    assert (labelled / "tuning.svg").stat().st_size > 10_000
 
 
 def test_a_data_set_is_told_as_what_evaluates_it(folder, brief, monkeypatch):
@@ -571,9 +552,8 @@ def test_a_data_set_is_told_as_what_evaluates_it(folder, brief, monkeypatch):
         return r2v.Dataset(name, karate_club(), np.arange(34)[:, None] % 2 == np.arange(2))
 
     monkeypatch.setattr("reinforce2vec.datasets.load_dataset", load)
-    result = check(
-        run("ppi", "--task", "node-classification", "--trials", 2, "-d", 8, "--data-dir", ".")
-    )
+    words = ["ppi", "--task", "node-classification", "--trials", 2, "-d", 8, "--data-dir", "."]
+    result = check(tune_command(*words))
     start = "reinforce2vec evaluate node-classification ppi --data-dir . --walk reinforced"
     assert start in result.stdout
     assert 'graph = r2v.load_dataset("ppi", data_dir=".").graph' in result.stdout
@@ -599,14 +579,14 @@ NODES = ("edges.txt", "--task", "node-classification")
         (("nothing", "--budget", "1m"), "no data set of this name"),
     ],
 )
-def test_a_wrong_command_line_ends_in_a_sentence(folder, words, message):
-    result = check(run(*words), 2)
+def test_a_wrong_command_line_ends_in_a_sentence(labelled, words, message):
+    result = check(tune_command(*words), 2)
     assert message in " ".join(result.stderr.split())
 
 
-def test_labels_of_other_nodes_end_in_a_sentence(folder):
-    (folder / "labels.txt").write_text("ann low\nbob high\n")
-    result = check(run(*NODES, "--labels", "labels.txt"), 1)
+def test_labels_of_other_nodes_end_in_a_sentence(labelled):
+    (labelled / "labels.txt").write_text("ann instructor\nbob administrator\n")
+    result = check(tune_command(*NODES, "--labels", "labels.txt"), 1)
     assert "labels.txt: none of the nodes in this file" in result.stderr
 
 
@@ -628,7 +608,7 @@ def test_wrong_arguments_are_told(groups, settings, message):
 
 def test_without_optuna_the_command_says_how_to_get_it(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
-    result = check(run("edges.txt"), 2)
+    result = check(tune_command("edges.txt"), 2)
     assert "tuning needs optuna, which is not installed: pip install" in result.stderr
     with pytest.raises(InputError, match=r"reinforce2vec\[tune\]"):
         tune(karate_club())

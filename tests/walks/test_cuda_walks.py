@@ -9,11 +9,11 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from test_datasets import load_real
-from test_walks_exact import PRESETS, VARIATIONS
 
 from helpers import toy_graphs
+from helpers.real_data import load_real
 from helpers.toy_graphs import TOY_GRAPHS
+from helpers.walk_policies import PRESETS, VARIATIONS
 from reinforce2vec import (
     FirstOrderWalk,
     Graph,

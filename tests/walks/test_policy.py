@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from reinforce2vec import FirstOrderWalk, InputError, ReinforcedWalk, SecondOrderWalk
+from helpers import refusals
+from reinforce2vec import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from reinforce2vec.walks.policy import check_walk
 
 REWARDS = ["vertex", "kl", "js"]
 EXPLORATIONS = ["none", "epsilon", "ucb"]
 
-
-def refusal(walk):
-    """The sentence with which a walk is refused."""
-    with pytest.raises(InputError) as caught:
-        check_walk(walk)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+refusal = partial(refusals.refusal, check_walk)
 
 
 # -- presets -------------------------------------------------------------------------------------

@@ -9,26 +9,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helpers.paths import DATA
+from helpers.real_data import real_file
 from reinforce2vec import FirstOrderWalk, ReinforcedWalk, read_graph, sample_walks
 
 paper, released = ReinforcedWalk.paper, ReinforcedWalk.released
 
 
-def graph_of(file):
-    if not (DATA / file).exists():
-        pytest.skip(f"needs {DATA / file}")
-    return read_graph(DATA / file)
-
-
 @pytest.fixture(scope="module")
 def facebook():
-    return graph_of("facebook_combined.txt.gz")
+    return read_graph(real_file("facebook_combined.txt.gz"))
 
 
 @pytest.fixture(scope="module")
 def proteins():
-    return graph_of("Homo_sapiens.mat")
+    return read_graph(real_file("Homo_sapiens.mat"))
 
 
 def distinct_nodes(walks):

@@ -4,44 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import reinforce2vec
+from helpers.command_line import check, checked, interrupted, run, started
+from helpers.interrupts import interrupt_when
+from helpers.limits import largest_file
 from reinforce2vec import (
     Embedding,
     FirstOrderWalk,
     InputError,
     ReinforcedWalk,
     SecondOrderWalk,
-    karate_club,
     read_graph,
     sample_walks,
 )
 from reinforce2vec.cli._options import chosen_walk
-from reinforce2vec.cli.main import app
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder to work in, with the karate club in edges.txt."""
-    club = karate_club()
-    rows = np.repeat(np.arange(34), club.degrees)
-    pairs = zip(club.ids[rows].tolist(), club.ids[club.indices].tolist(), strict=True)
-    lines = [f"{a} {b}\n" for a, b in pairs if a < b]
-    (tmp_path / "edges.txt").write_text("".join(lines))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def walk(*words):
@@ -84,9 +67,7 @@ def test_one_seed_makes_one_file_with_any_number_of_workers(folder):
 
 
 def test_the_suffix_names_the_format(folder):
-    assert (
-        run("walk", "edges.txt", "-o", "w.npy", "--length", "5", "--per-node", "2").exit_code == 0
-    )
+    checked("walk", "edges.txt", "-o", "w.npy", "--length", "5", "--per-node", "2")
     assert np.load("w.npy").shape == (68, 5)
     assert len((folder / "w.ids.txt").read_text().splitlines()) == 34
 
@@ -230,50 +211,31 @@ def test_mistakes_end_in_a_sentence_and_an_exit_code(folder, words, code, messag
     assert sorted(os.listdir(folder)) == before
 
 
-def test_a_full_disk_ends_in_a_sentence(folder, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device", "walks.txt")
+def test_a_file_that_cannot_be_written_ends_in_a_sentence(folder):
+    check(walk())
+    (folder / "walks.txt").unlink()
+    with largest_file(1000):
+        result = check(walk(), 1)
+    assert result.stderr.splitlines()[-1] == f"error: {folder / 'walks.txt'}: File too large"
+    assert os.listdir(folder) == ["edges.txt"]
 
-    monkeypatch.setattr("reinforce2vec.files.write_walks", full)
-    result = walk()
-    assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1] == "error: walks.txt: No space left on device"
 
-
-def test_an_interrupt_is_told_in_a_line(folder, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("reinforce2vec.files.write_walks", interrupted)
-    result = walk()
-    assert result.exit_code == 130
+def test_an_interrupt_is_reported_in_a_line(folder, interrupts):
+    with interrupt_when(lambda: any(file.stat().st_size for file in folder.glob(".*.part"))):
+        result = walk("--per-node", 10**7)
+    check(result, 130)
     assert result.stderr.splitlines()[-1].startswith("interrupted")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_stops_a_long_run_and_leaves_no_file(folder):
-    # a shell that runs the tests in the background lets them ignore interrupts; this one does not
-    code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from reinforce2vec.cli.main import main; main()"
-    )
-    words = ["walk", "edges.txt", "-o", "walks.txt", "--per-node", "10000000"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *words], stderr=subprocess.PIPE, text=True
-    )
-    try:
+    with started("walk", "edges.txt", "-o", "walks.txt", "--per-node", 10**7) as process:
         deadline = time.monotonic() + 300
         while not any(file.stat().st_size for file in folder.glob(".*.part")):
             assert process.poll() is None
             assert time.monotonic() < deadline, "the walk never began"
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    assert process.returncode == 130, said
-    assert said.splitlines()[-1].startswith("interrupted")
-    assert "Traceback" not in said
+        assert interrupted(process).startswith("interrupted")
     assert os.listdir(folder) == ["edges.txt"]
 
 

@@ -1,21 +1,19 @@
-"""What users of backend="cuda" live with: memory, interrupts, copies, errors, the command line."""
+"""What users of backend="cuda" live with: memory, interrupts, copies, errors."""
 
 from __future__ import annotations
 
 import copy
 import pickle
-import re
+from functools import partial
 
 import numpy as np
 import pytest
 import sklearn.base
-from typer.testing import CliRunner
 
 from helpers import emulator
 from helpers.interrupts import Stopped, interrupt_at, stop_at
 from helpers.toy_graphs import random_graph
 from reinforce2vec import (
-    Embedding,
     Graph,
     InputError,
     ProNE,
@@ -29,8 +27,6 @@ from reinforce2vec import (
 )
 from reinforce2vec._util import arrays
 from reinforce2vec._util.cuda import device
-from reinforce2vec.cli._messages import USAGE
-from reinforce2vec.cli.main import app
 from reinforce2vec.models import smoothing
 from reinforce2vec.skipgram.checkpoint import read_checkpoint
 from reinforce2vec.skipgram.corpus import SampledWalks
@@ -39,9 +35,15 @@ from reinforce2vec.skipgram.cuda import engine as training
 CLUB = karate_club()
 
 
-def quick(**changes):
-    settings = {"dimensions": 10, "walks_per_node": 6, "walk_length": 10, "window": 3}
-    return Reinforce2Vec(**(settings | {"negatives": 2, "backend": "cuda"} | changes))
+quick = partial(
+    Reinforce2Vec,
+    dimensions=10,
+    walks_per_node=6,
+    walk_length=10,
+    window=3,
+    negatives=2,
+    backend="cuda",
+)
 
 
 def used():
@@ -387,90 +389,3 @@ def test_prone_stays_on_the_cpu(cuda, monkeypatch):
 
     monkeypatch.setattr(smoothing, "DeviceLinks", never)
     assert ProNE(dimensions=4).fit(CLUB).embedding_.vectors.shape == (34, 4)
-
-
-# -- the command line ----------------------------------------------------------------------------
-
-
-COMMANDS = {
-    "walk": ("walk", "edges.txt", "-o", "out.txt", "--length", "7", "--per-node", "3"),
-    "embed": (
-        *("embed", "edges.txt", "-o", "out.npz", "--dimensions", "8"),
-        *("--walk-length", "10", "--walks-per-node", "3"),
-    ),
-}
-
-
-def run(name, *more):
-    result = CliRunner().invoke(app, [*COMMANDS[name], *more])
-    assert "Traceback" not in result.output
-    return result
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder to work in, with the karate club in edges.txt."""
-    pairs = [(a, b) for a in CLUB.ids.tolist() for b in CLUB.neighbors(a).tolist() if a < b]
-    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def unread(monkeypatch):
-    """The graph may not be read."""
-
-    def never(*args, **options):
-        raise AssertionError("the graph was read")
-
-    monkeypatch.setattr("reinforce2vec.graph.read_graph", never)
-
-
-@pytest.fixture
-def without_cupy(monkeypatch):
-    device.why_not.cache_clear()
-    monkeypatch.setattr(device, "find_spec", lambda name: None)
-    yield
-    device.why_not.cache_clear()
-
-
-def check_refused(result, words, folder):
-    assert result.exit_code == USAGE, result.output
-    assert re.search(words, result.stderr)
-    assert [path.name for path in folder.iterdir()] == ["edges.txt"]
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_without_cupy_a_command_ends_in_a_sentence_before_the_graph_is_read(
-    folder, unread, without_cupy, name
-):
-    result = run(name, "--backend", "cuda")
-    check_refused(result, r"^error: .*CuPy.*pip install 'reinforce2vec\[cuda\]'$", folder)
-    assert len(result.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_an_unknown_backend_is_refused_before_the_graph_is_read(folder, unread, name):
-    result = run(name, "--backend", "nonsense")
-    check_refused(result, r"^error: --backend must be one of .*, not 'nonsense'$", folder)
-    assert len(result.stderr.splitlines()) == 1
-
-
-def test_the_card_writes_the_walks_of_the_cpu(folder, cuda):
-    written = []
-    for backend in ("cpu", "cuda"):
-        assert run("walk", "--backend", backend).exit_code == 0
-        written.append((folder / "out.txt").read_text())
-    assert written[0] == written[1]
-    assert len(written[0].splitlines()) == 34 * 3
-
-
-@pytest.mark.parametrize("more", [(), ("--smooth",)], ids=["plain", "smooth"])
-def test_vectors_of_the_card_are_written_and_it_is_said_where_they_were_learned(folder, cuda, more):
-    result = run("embed", "--backend", "cuda", *more)
-    assert result.exit_code == 0, result.output
-    assert "of GPU memory" in result.stderr
-    found = Embedding.load("out.npz")
-    assert found.vectors.shape == (34, 8)
-    assert np.isfinite(found.vectors).all()
-    assert np.ptp(found.vectors) > 0.1

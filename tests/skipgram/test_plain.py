@@ -1,0 +1,182 @@
+"""The plain engine of training: the same vectors as the fast one's, up to rounding.
+
+Both add the same float32 numbers in different orders, so single numbers differ by about 1e-7 of the
+largest, and more after a long training. TOLERANCE, of the largest number of all vectors, holds for
+all settings below; another draw of a single negative changes vectors a hundred times as much.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from helpers.toy_graphs import weighted
+from reinforce2vec import (
+    LINE,
+    FirstOrderWalk,
+    Graph,
+    InputError,
+    Reinforce2Vec,
+    karate_club,
+    rmat,
+    sample_walks,
+)
+from reinforce2vec._util import engine
+from reinforce2vec._util.engine import VARIABLE
+from reinforce2vec.skipgram import backends, plain
+from reinforce2vec.skipgram.cpu import engine as fast
+
+TOLERANCE = 1e-4
+CLUB = karate_club()
+WALKS = sample_walks(CLUB, FirstOrderWalk(), length=20, per_node=5)
+FEW = {"walks_per_node": 5, "walk_length": 20, "walk": FirstOrderWalk(), "workers": 1}
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """A function that calls another one with each engine, and returns the two results."""
+
+    def call(function):
+        found = []
+        for name in ("fast", "plain"):
+            monkeypatch.setenv(VARIABLE, name)
+            found.append(function())
+        return found
+
+    return call
+
+
+def check_close(one, other):
+    assert one.shape == other.shape
+    assert one.dtype == other.dtype == np.float32
+    np.testing.assert_allclose(one, other, rtol=0, atol=TOLERANCE * np.abs(one).max())
+
+
+def directed():
+    pairs = [(f"n{a}", f"n{b}") for a, b in np.random.default_rng(3).integers(0, 40, (150, 2))]
+    return Graph.from_edges(pairs, directed=True, nodes=["alone"])
+
+
+@pytest.mark.parametrize(
+    ("graph", "settings"),
+    [
+        (CLUB, {"dimensions": 64}),
+        (CLUB, {"dimensions": 37, "window": 3, "negatives": 13, "epochs": 2}),
+        (CLUB, {"dimensions": 1, "negatives": 1, "window": 1}),
+        (rmat(7, 6, seed=2), {"dimensions": 16, "subsample": 1e-3, "seed": 2**64 + 5}),
+        (weighted(), {"dimensions": 24, "learning_rate": 0.1}),
+        (directed(), {"dimensions": 10, "smooth": True}),
+    ],
+    ids=["usual", "odd sizes", "smallest", "subsampled", "weighted", "directed"],
+)
+def test_vectors_are_those_of_the_fast_engine(graph, settings, both):
+    one, other = both(lambda: Reinforce2Vec(**(FEW | settings)).fit(graph))
+    check_close(one.embedding_.vectors, other.embedding_.vectors)
+    np.testing.assert_allclose(one.loss_curve_, other.loss_curve_, rtol=1e-4)
+    assert one.n_tokens_ == other.n_tokens_
+    assert one.learning_rate_ == other.learning_rate_
+
+
+def test_given_walks_teach_both_engines_the_same(both):
+    walks = [[*CLUB.ids[walk[: 1 + k % 20]]] for k, walk in enumerate(WALKS)]
+    one, other = both(lambda: Reinforce2Vec(12, workers=1).fit_walks(walks).embedding_)
+    assert np.array_equal(one.ids, other.ids)
+    check_close(one.vectors, other.vectors)
+
+
+@pytest.mark.parametrize("graph", [CLUB, weighted(), directed()], ids=["club", "weighted", "directed"])
+@pytest.mark.parametrize("negatives", [5, 7])
+def test_line_finds_the_vectors_of_the_fast_engine(graph, negatives, both):
+    settings = {"dimensions": 11, "negatives": negatives, "samples": 3000, "workers": 1}
+    one, other = both(lambda: LINE(**settings).fit(graph).embedding_.vectors)
+    check_close(one, other)
+
+
+def test_one_thread_repeats_to_the_last_bit(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "plain")
+    models = [Reinforce2Vec(**FEW), Reinforce2Vec(**FEW), LINE(samples=1000, workers=1)]
+    one, other, line = (model.fit(CLUB).embedding_.vectors for model in models)
+    assert np.array_equal(one, other)
+    assert np.array_equal(line, LINE(samples=1000, workers=1).fit(CLUB).embedding_.vectors)
+
+
+def test_a_training_that_diverges_says_so(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "plain")
+    with pytest.raises(InputError, match=r"training failed .* learning_rate of 1e\+06 is too large"):
+        Reinforce2Vec(**FEW, learning_rate=1e6).fit(CLUB)
+
+
+# -- which engine is used ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """A fast engine that does not compile, in a process that has not found that out yet."""
+
+    def fail(settings):
+        raise TypeError("unknown instruction\nwith details")
+
+    monkeypatch.setattr(fast, "compile_kernels", fail)
+    monkeypatch.setattr(engine, "_has_failed", False)
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
+def trained(**changes):
+    return Reinforce2Vec(**(FEW | changes)).fit_walks(WALKS, ids=CLUB)
+
+
+def test_an_engine_that_does_not_compile_is_replaced_with_one_warning(broken, monkeypatch):
+    with pytest.warns(RuntimeWarning, match=r"TypeError: unknown instruction\)"):
+        first = trained()
+    second = trained()  # warnings are errors
+    monkeypatch.setenv(VARIABLE, "plain")
+    expected = trained().embedding_.vectors
+    assert np.array_equal(first.embedding_.vectors, expected)
+    assert np.array_equal(second.embedding_.vectors, expected)
+
+
+def test_an_engine_that_is_demanded_fails_with_its_own_error(broken, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "fast")
+    with pytest.raises(TypeError, match="unknown instruction"):
+        trained()
+
+
+@pytest.mark.parametrize(("name", "module"), [("fast", fast), ("plain", plain)])
+def test_the_environment_names_the_engine(name, module, monkeypatch):
+    made = []
+    monkeypatch.setenv(VARIABLE, name)
+    make = backends.make_engine
+    monkeypatch.setattr(
+        "reinforce2vec.skipgram.trainer.make_engine",
+        lambda *options: made.append(make(*options)) or made[-1],
+    )
+    trained()
+    assert isinstance(made[0], module.TrainingEngine)
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from reinforce2vec import LINE, Reinforce2Vec, karate_club
+
+few = {"dimensions": 8, "walks_per_node": 1, "walk_length": 8, "workers": 1}
+club = karate_club()
+vectors = Reinforce2Vec(**few).fit(club).embedding_.vectors
+line = LINE(dimensions=8, samples=200, workers=1).fit(club).embedding_.vectors
+np.save(sys.argv[1], [vectors, line])
+"""
+
+
+def test_everything_runs_without_a_compiler_too(tmp_path):
+    """Python and numba add in different orders."""
+    found = []
+    for name, changes in (("python", {"NUMBA_DISABLE_JIT": "1"}), ("numba", {VARIABLE: "plain"})):
+        path = tmp_path / f"{name}.npy"
+        command = [sys.executable, "-W", "error", "-c", PROGRAM, str(path)]
+        subprocess.run(command, env={**os.environ, **changes}, check=True)
+        found.append(np.load(path))
+    check_close(*found)
