@@ -55,7 +55,7 @@ LOOP = (
         "walks",
         GREEN,
         "sample the walks of the chunk:\nchoose the kernel, fill its score tables",
-        "skipgram/corpus.py  walks/sampler.py\nwalks/plan.py  walks/scores.py  walks/backends.py",
+        "skipgram/corpus.py  walks/sampler.py\nwalks/plan.py  walks/scores.py  walks/_backends.py",
         ("walks/cpu/", "walks/plain/", "walks/cuda/"),
     ),
     (
