@@ -109,23 +109,25 @@ HOUSE_WORDS = (
 )
 # What is read: pages, the text of notebooks, the strings of Python files (docstrings, messages).
 READ = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
+    "*.md",
     "CITATION.cff",
     "Makefile",
     "mkdocs.yml",
     "pyproject.toml",
-    "docs/architecture.md",
-    "docs/commands.md",
-    "docs/faq.md",
-    "docs/how-it-works.md",
-    "docs/index.md",
-    "docs/howto/[!s]*.md",
-    "docs/reference/*.md",
+    "benchmarks/*.md",
+    "benchmarks/*.py",
+    "docs/*.md",
+    "docs/benchmarks/*.md",
     "docs/drawings/*.py",
+    "docs/howto/*.md",
     "docs/making/*.py",
+    "docs/reference/*.md",
     "examples/*.ipynb",
+    "src/reinforce2vec/datasets/*.py",
+    "src/reinforce2vec/embedding/*.py",
+    "src/reinforce2vec/explorer/*.py",
+    "src/reinforce2vec/files/*.py",
+    "src/reinforce2vec/graph/*.py",
 )
 
 
