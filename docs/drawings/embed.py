@@ -55,8 +55,8 @@ LOOP = (
         "walks",
         GREEN,
         "sample the walks of the chunk:\nchoose the kernel, fill its score tables",
-        "skipgram/corpus.py  walks/sampler.py\nwalks/plan.py  walks/scores.py",
-        ("walks/cpu/", "walks/plain.py", "walks/cuda/"),
+        "skipgram/corpus.py  walks/sampler.py\nwalks/plan.py  walks/scores.py  walks/_backends.py",
+        ("walks/cpu/", "walks/plain/", "walks/cuda/"),
     ),
     (
         "skipgram",
