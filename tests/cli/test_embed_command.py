@@ -23,7 +23,6 @@ from reinforce2vec import (
     __version__,
     read_graph,
 )
-from reinforce2vec._util import machine
 from reinforce2vec.files import vector_files
 from reinforce2vec.models import reinforce2vec as model
 

@@ -19,9 +19,6 @@ from reinforce2vec import (
     karate_club,
     read_graph,
 )
-from reinforce2vec.cli.main import app
-from reinforce2vec.files.label_files import read_named_labels
-from reinforce2vec.graph import Dataset
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
 AS_OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in FEW.items()]

@@ -33,11 +33,11 @@ def demo(
     with exit_code(USAGE):
         check_results_folder(output)
     with exit_code(FAILURE):
-        from ..datasets.loading import existing
+        from ..datasets.loading import existing_folder
         from ._demo_steps import run_demo
 
         if data_dir is not None:
-            existing(data_dir, "data_dir")  # before the work
+            existing_folder(data_dir, "data_dir")  # before the work
         write = None if quiet else (lambda line: typer.echo(line, err=as_json))
         files = run_demo(output, write, data_dir)
         if as_json:
