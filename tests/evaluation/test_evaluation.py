@@ -435,7 +435,7 @@ def test_vectors_and_classes_where_a_model_is_expected():
     for vectors in (np.ones((34, 2)), Embedding(range(34), np.ones((34, 2)))):
         with pytest.raises(InputError) as error:
             evaluate_link_prediction(karate_club(), vectors)
-        assert f" {type(vectors).__name__}: the graph without the held-out edges" in str(error.value)
+        assert f" {type(vectors).__name__}: the graph without the held-out" in str(error.value)
 
 
 def test_prone_checks_how_to_smooth_before_it_begins(monkeypatch):

@@ -341,7 +341,7 @@ def test_the_best_links_are_chosen_for_each_seed():
     }
     choice = best_links(found, "shared", ["raw"])
     assert choice.values["auc"].values == (70, 72)
-    assert choice.told() == "a, raw, l2 (1 of 2); b, raw, l2 (1 of 2)"
+    assert choice.summary() == "a, raw, l2 (1 of 2); b, raw, l2 (1 of 2)"
     assert best_links(found, "transfer", ["raw"]).values["auc"].values == (60, 62)
     assert len(link_candidates("a", found["a"][0], "shared", ["raw"])) == 1
 
