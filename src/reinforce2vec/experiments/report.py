@@ -110,12 +110,12 @@ def _draw_picture(out: Path, picture: Picture) -> None:
 def _read_data(path: Path) -> dict[str, Any]:
     """Read what earlier runs left in the JSON file; nothing if it cannot be read."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        told = None
-    if not isinstance(told, dict) or not isinstance(told.get("experiments"), dict):
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("experiments"), dict):
         return {"experiments": {}}
-    return told
+    return found
 
 
 def _write_text(path: Path, text: str) -> None:

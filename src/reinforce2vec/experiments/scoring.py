@@ -99,7 +99,7 @@ def _embed_whole(cell: Cell, method: EmbeddingMethod, graph: Graph) -> tuple[_Ve
 # -- tasks ---------------------------------------------------------------------------------------
 
 
-def _score_links(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
+def _score_link_cell(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
     """Score link prediction: `shared` on one residual graph, `transfer` to a second one.
 
     Validation scores come from the training pairs of the first graph and do not use the test pairs
@@ -132,7 +132,9 @@ def _validation(vectors: _Vectors, split: Any, seed: int) -> dict[str, dict[str,
     return {name: {"validation": scores["auc"]} for name, scores in found.items()}
 
 
-def _score_groups(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
+def _score_classification_cell(
+    cell: Cell, method: EmbeddingMethod, data_dir: str | None
+) -> CellScores:
     """Score node classification: F1 of each shuffle, at each training fraction."""
     data = _data_of(cell.graph, cell.scale.planted, data_dir)
     raw, smoothed = _embed_whole(cell, method, data.graph)
@@ -163,10 +165,14 @@ def _shuffles(
     return found
 
 
-def _score_paths(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
+def _score_path_cell(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
     """Follow long walks: how occupation vectors converge, and where walks get stuck."""
     graph = _graph_of(cell, data_dir)
     return look_at_paths(graph, method.parameters["walk"], cell.scale.steps, cell.seed)
 
 
-_TASKS = {LINK_PREDICTION: _score_links, NODE_CLASSIFICATION: _score_groups, PATHS: _score_paths}
+_TASKS = {
+    LINK_PREDICTION: _score_link_cell,
+    NODE_CLASSIFICATION: _score_classification_cell,
+    PATHS: _score_path_cell,
+}
