@@ -88,7 +88,7 @@ _learning = Lock()
 
 
 def _trained(graph: Graph, model: Estimator) -> Embedding:
-    """What a copy of the model learns from the graph, or has learned before.
+    """Return the vectors that a copy of the model computes for the graph, or has computed before.
 
     Graphs are compared by content, since other processes get copies of them.
     """
