@@ -38,7 +38,7 @@ from .estimator import Estimator
 _Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
-FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
+_FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 
 
 class Reinforce2Vec(Estimator):
@@ -479,7 +479,7 @@ class Reinforce2Vec(Estimator):
         self._checked("smooth")
         return Settings(
             self._checked("dimensions"),
-            min(self._checked("window"), FARTHEST),
+            min(self._checked("window"), _FARTHEST),
             self._checked("negatives"),
             self._checked("epochs"),
             self._rate(corpus),
