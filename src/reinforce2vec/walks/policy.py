@@ -125,9 +125,8 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
     def check(self) -> None:
         """Raise InputError if a parameter makes no sense."""
         for name in REINFORCED:
-            PARAMETERS[name].check(getattr(self, name))
-        if self.exploration == "epsilon":
-            PARAMETERS["weight"].check(self.weight, most=1.0)
+            probability = name == "weight" and self.exploration == "epsilon"
+            PARAMETERS[name].check(getattr(self, name), most=1.0 if probability else None)
         if self.attraction != 1 and not self.draws:
             raise InputError(
                 "attraction has no effect on a walk that takes the best neighbour; it needs "
