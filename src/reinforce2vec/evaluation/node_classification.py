@@ -152,7 +152,7 @@ def classify_nodes(
 
 
 def _most_likely(scores: NDArray[Any], how_many: NDArray[Any]) -> NDArray[np.bool_]:
-    """Of each row as many classes as asked for, those with the highest scores."""
+    """Return the classes with the highest scores: in each row as many as given."""
     rank = (-scores).argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
     chosen: NDArray[np.bool_] = rank < how_many[:, None]
     return chosen

@@ -50,9 +50,9 @@ KIND_NOTES = {"raw": "", "smoothed": ", vectors smoothed"}
 LEGEND = "Ours in percent, mean ± sample standard deviation over seeds (the paper's, difference)."
 _BEST_NOTE = (
     "Best rows: for each seed (and shuffle) the setting with the best score on a validation part "
-    "of the training data is taken, and its test score is told; no test pair or label takes part "
-    "in the choice. node2vec's p and q alone are chosen once a graph, with the first seed, by the "
-    "mean of its shuffles: that can only favour it."
+    "of the training data is taken, and its test score is reported; no test pair or label takes "
+    "part in the choice. node2vec's p and q alone are chosen once a graph, with the first seed, by "
+    "the mean of its shuffles: that can only favour it."
 )
 
 

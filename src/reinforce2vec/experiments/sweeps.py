@@ -188,7 +188,7 @@ def _setting_cells(
 
 
 def _measures(graph: str) -> tuple[str, ...]:
-    """What is told of a graph; the first is drawn."""
+    """The scores reported for a graph; the first is drawn."""
     return ("auc",) if graph in LINK_GRAPHS else ("micro", "macro")
 
 

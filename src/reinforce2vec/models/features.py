@@ -90,7 +90,7 @@ _learning = Lock()
 def _trained(graph: Graph, model: Estimator) -> Embedding:
     """What a copy of the model learns from the graph, or has learned before.
 
-    Graphs are told apart by what they hold, since copies of one travel to other processes.
+    Graphs are identified by their content, since copies of one are sent to other processes.
     """
     params = model.get_params()
     key = (fingerprint(graph), type(model).__qualname__, repr(params))

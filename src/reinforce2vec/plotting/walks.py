@@ -105,7 +105,7 @@ def occupation_over_time(
     n_nodes : int
         Number of nodes of the graph.
     top : int, default 6
-        How many of the most visited nodes are told apart, at most 7.
+        How many of the most visited nodes have a colour of their own, at most 7.
     ids : sequence, optional
         Names of the nodes, such as `graph.ids`; by default row numbers.
     title : str, optional

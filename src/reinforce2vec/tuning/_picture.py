@@ -150,7 +150,7 @@ def _limits(scores: _Values, low: float) -> tuple[float, float]:
 
 
 def _jitter(at: _Values) -> _Values:
-    """Small steps to the sides, so that points at one place are told apart."""
+    """Return small offsets to the sides, so that points at one place do not overlap."""
     moved = np.zeros(len(at))
     for place in np.unique(at):
         here = np.flatnonzero(at == place)
