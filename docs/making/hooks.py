@@ -38,25 +38,14 @@ def section(name: str, command: Any) -> Iterator[str]:
     if command.help:
         yield f"{paragraphs(command.help)}\n"
     yield f"    {' '.join([name, *usage(command, shown)])}\n"
-    for title, parameters in groups(shown):
+    from reinforce2vec.cli._app import grouped
+
+    for title, parameters in grouped(shown).items():
         yield f"**{title}**\n"
         for parameter in parameters:
             yield f"{names(parameter)}\n:   {text(parameter)}\n"
     if command.epilog:
         yield f"{paragraphs(command.epilog)}\n"
-
-
-def groups(parameters: list[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield arguments, then options by the groups of the help; those of no group come last."""
-    found: dict[str, list[Any]] = {"Arguments": []}
-    others = []
-    for parameter in parameters:
-        group = getattr(parameter, "rich_help_panel", None)
-        if parameter.param_type_name == "argument":
-            group = "Arguments"
-        (found.setdefault(group, []) if group else others).append(parameter)
-    found["Other options" if any(found.values()) else "Options"] = others
-    yield from ((name, members) for name, members in found.items() if members)
 
 
 def usage(command: Any, parameters: list[Any]) -> Iterator[str]:

@@ -432,12 +432,12 @@ def test_a_model_where_vectors_are_expected():
 
 
 def test_vectors_and_classes_where_a_model_is_expected():
-    with pytest.raises(InputError, match=r"not the class ProNE: give an instance: ProNE\(\)"):
+    with pytest.raises(InputError, match=r"not the class ProNE: pass an instance, ProNE\(\)"):
         evaluate_link_prediction(karate_club(), ProNE)
     for vectors in (np.ones((34, 2)), Embedding(range(34), np.ones((34, 2)))):
         with pytest.raises(InputError) as error:
             evaluate_link_prediction(karate_club(), vectors)
-        assert f" {type(vectors).__name__}: what is left without" in str(error.value)
+        assert f" {type(vectors).__name__}: the graph without the held-out" in str(error.value)
 
 
 def test_prone_checks_how_to_smooth_before_it_begins(monkeypatch):

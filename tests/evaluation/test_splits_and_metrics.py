@@ -179,7 +179,7 @@ def test_a_split_of_a_larger_graph():
             "4 edges is 2, and of this graph 1 can be held out",
         ),
         ([(0, 1), (1, 2), (2, 0)], 0.1, "3 edges is 0, and of this graph 1 can be held out"),
-        ([(0, 1), (1, 2), (2, 0)], 0.5, "the graph has no pair of nodes without an edge, and"),
+        ([(0, 1), (1, 2), (2, 0)], 0.5, "the graph has no pair of nodes without an edge, which"),
         (
             [(a, b) for a in range(4) for b in range(a)][1:],
             0.4,

@@ -258,9 +258,8 @@ def test_a_failure_says_what_and_where():
 
 def test_processes_have_one_thread_and_end_in_the_middle_of_a_job(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    began = time.monotonic()
     with JobProcesses(2) as processes:
-        processes.submit(time.sleep, [(600,)])
+        processes.submit(time.sleep, [(10**6,)])  # this test hangs if it is not ended
         [one] = results_of(processes, os.getenv, ("OMP_NUM_THREADS",))
         assert one.value == "1"
         numpy_first = "import numpy, threadpoolctl; assert all("
@@ -268,7 +267,6 @@ def test_processes_have_one_thread_and_end_in_the_middle_of_a_job(monkeypatch):
         assert results_of(processes, exec, (numpy_first,)) == [(None, None)]
     assert os.environ["OMP_NUM_THREADS"] == "2"
     assert not multiprocessing.active_children()
-    assert time.monotonic() - began < 300
 
 
 SCRIPT = """
@@ -344,7 +342,7 @@ def test_the_best_links_are_chosen_for_each_seed():
     }
     choice = best_links(found, "shared", ["raw"])
     assert choice.values["auc"].values == (70, 72)
-    assert choice.told() == "a, raw, l2 (1 of 2); b, raw, l2 (1 of 2)"
+    assert choice.summary() == "a, raw, l2 (1 of 2); b, raw, l2 (1 of 2)"
     assert best_links(found, "transfer", ["raw"]).values["auc"].values == (60, 62)
     assert len(link_candidates("a", found["a"][0], "shared", ["raw"])) == 1
 

@@ -407,7 +407,7 @@ def test_the_table_marks_the_best():
     [
         ({}, "no results"),
         ([1], "not \\[1\\]"),
-        ({"a": evaluation(), "b": evaluation(shares=(0.3,))}, "different kinds"),
+        ({"a": evaluation(), "b": evaluation(shares=(0.3,))}, "different tasks"),
     ],
 )
 def test_what_is_no_evaluation_is_refused(results, told):

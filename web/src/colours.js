@@ -1,4 +1,4 @@
-// Colours of nodes: groups in Okabe and Ito's palette, which the colour-blind can tell apart, in the
+// Colours of nodes: groups in Okabe and Ito's palette, which is safe for the colour-blind, in the
 // order of plotting/style.py; and degrees on a scale that rises in lightness as viridis does.
 
 const OKABE_ITO = [
@@ -6,7 +6,7 @@ const OKABE_ITO = [
   ...["#56b4e9", "#d55e00", "#333333", "#f0e442"],
 ];
 const ON_DARK = { "#333333": "#f2f2f2", "#0072b2": "#2f95d6" };
-const ON_LIGHT = { "#f0e442": "#dfcf1a" }; // a shade darker, so that it shows on white
+const ON_LIGHT = { "#f0e442": "#dfcf1a" }; // darker, so that it is visible on white
 const VIRIDIS = [
   ...["#440154", "#482878", "#3e4989", "#31688e", "#26828e"],
   ...["#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"],
@@ -24,8 +24,8 @@ function paletteColour(number) {
 }
 
 /**
- * The colours of groups by rank: the largest have one, the rest are grey. Where some are in the
- * light, those of them that are grey otherwise take what colours are free.
+ * The colours of groups by rank: the largest have one, the rest are grey. Where some groups are
+ * highlighted, those of them that are otherwise grey take unused colours.
  */
 export function groupColours(way, lit) {
   const own = (rank) => rank < IN_COLOUR && rank !== way.unnamed;
@@ -39,10 +39,10 @@ export function groupColours(way, lit) {
   return colours;
 }
 
-/** What is not in the light recedes almost into the background. */
+/** The colour of groups that are not highlighted, close to the background. */
 export const dimmed = () => (isDark() ? "#2a2e33" : "#e6e8ea");
 
-/** SHADES colours from few to many. */
+/** SHADES colours from low to high. */
 export function shades() {
   const colours = [];
   for (let i = 0; i < SHADES; i++) {
@@ -50,7 +50,7 @@ export function shades() {
     const low = Math.min(Math.floor(place), VIRIDIS.length - 2);
     colours.push(mixed(VIRIDIS[low], VIRIDIS[low + 1], place - low));
   }
-  return isDark() ? colours : colours.reverse(); // the many stand out from the background
+  return isDark() ? colours : colours.reverse(); // high values contrast with the background
 }
 
 function mixed(one, other, share) {

@@ -1,4 +1,4 @@
-// What the page holds: a header in JSON and arrays of numbers, gzipped, as base64.
+// The data of the page: a header in JSON and arrays of numbers, gzipped, as base64.
 
 const KINDS = {
   f4: Float32Array,
@@ -9,7 +9,7 @@ const KINDS = {
   u2: Uint16Array,
   u4: Uint32Array,
 };
-export const NOTHING = -32768; // in place of a cosine or a score that is not there
+export const NOTHING = -32768; // in place of a missing cosine or score
 
 /** Read the data of the page. */
 export async function readData(text) {
@@ -36,7 +36,7 @@ function bytesOf(text) {
   return bytes;
 }
 
-/** Numbers whose first bytes stand first, then all second ones, and so on: it compresses well. */
+/** Numbers stored as all first bytes, then all second ones, and so on: it compresses well. */
 function gathered(planes, Kind, count) {
   const numbers = new Kind(count);
   const bytes = new Uint8Array(numbers.buffer);
@@ -48,10 +48,10 @@ function gathered(planes, Kind, count) {
   return numbers;
 }
 
-/** The nodes on the map and all that is known of them, by row number. */
+/** The nodes on the map and their data, by row number. */
 class Nodes {
   constructor(header, arrays) {
-    Object.assign(this, header); // title, ids, notes, …: see data.py
+    Object.assign(this, header); // title, ids, notes, …: see _data.py
     Object.assign(this, arrays); // x, y, nearest, cosines, community, degree, …
     this.total = header.nodes;
     this.count = header.ids.length;
@@ -88,12 +88,12 @@ class Nodes {
     return ranked(this.nearest, this.cosines, 1000, this.listed, row);
   }
 
-  /** The links that a node most likely misses, as [{row, value}]; null without a graph. */
+  /** The likely missing links of a node, as [{row, value}]; null without a graph. */
   likely(row) {
     return this.missing ? ranked(this.missing, this.scores, 100, this.listed, row) : null;
   }
 
-  /** The nodes that edges of a node lead to, as [{row, weight}]. */
+  /** The targets of edges of a node, as [{row, weight}]. */
   targets(row) {
     const { starts, ends } = this.links;
     const found = [];
@@ -101,7 +101,7 @@ class Nodes {
     return found;
   }
 
-  /** The nodes that edges lead from to a node. */
+  /** The sources of edges to a node. */
   sources(row) {
     const { backStarts, begins, edges } = this.links;
     const found = [];
@@ -115,7 +115,7 @@ class Nodes {
     return { row, weight: this.edge_weights?.[edge] ?? null };
   }
 
-  /** Lists of graph neighbours under their titles: one, or two where edges have directions. */
+  /** Lists of graph neighbours with titles: one, or two in a directed graph. */
   neighbours(row) {
     if (!this.links) return [];
     const first = (a, b) => b.weight - a.weight || this.degree[b.row] - this.degree[a.row];
@@ -142,10 +142,10 @@ function ranked(rows, values, unit, k, row) {
   return found;
 }
 
-/** The edges from their first nodes, and from their second ones; each stands in the page once. */
+/** The edges by their first and by their second node; the page stores each once. */
 function linksOf(count, arrays) {
   const { edge_counts: counts } = arrays;
-  const ends = Int32Array.from(arrays.edge_ends); // held as steps, in a kind too small for sums
+  const ends = Int32Array.from(arrays.edge_ends); // stored as differences, in a type too small for sums
   for (let i = 1; i < ends.length; i++) ends[i] += ends[i - 1];
   const starts = new Uint32Array(count + 1);
   const backStarts = new Uint32Array(count + 1);
@@ -153,7 +153,7 @@ function linksOf(count, arrays) {
   for (const end of ends) backStarts[end + 1]++;
   for (let row = 0; row < count; row++) backStarts[row + 1] += backStarts[row];
   const place = backStarts.slice();
-  const begins = new Int32Array(ends.length); // of each edge, its first node, by its second
+  const begins = new Int32Array(ends.length); // the first node of each edge, ordered by the second
   const edges = new Int32Array(ends.length);
   for (let row = 0; row < count; row++) {
     for (let i = starts[row]; i < starts[row + 1]; i++) {

@@ -16,14 +16,14 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A number with thousands apart: 88,234. */
+/** A number with thousands separators: 88,234. */
 export const written = (number) => number.toLocaleString("en");
 
 /** A count of things: 1 node, 2,000 nodes. */
 export const counted = (number, one, many = `${one}s`) =>
   `${written(number)} ${number === 1 ? one : many}`;
 
-/** Whether the reader would rather not see things move. */
+/** Whether the user prefers reduced motion. */
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** The value of a colour that the style sheet names. */

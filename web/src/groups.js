@@ -1,10 +1,10 @@
-// What nodes can be coloured by: groups (labels, communities) ranked by size, or the degree.
+// Colourings of nodes: by groups (labels, communities) ranked by size, or by degree.
 
 import { counted, written } from "./dom.js";
 
-export const LISTED = 300; // groups that the legend names; all smaller ones are one entry
+export const LISTED = 300; // groups in the legend; all smaller ones share one entry
 
-/** The ways to colour this map, by name, in the order of the menu. */
+/** The colourings of this map, by name, in the order of the menu. */
 export function colourings(nodes) {
   const ways = new Map();
   if (nodes.label) ways.set("label", grouped(nodes, "Label", nodes.label, nodes.label_names));
@@ -13,7 +13,7 @@ export function colourings(nodes) {
   return ways;
 }
 
-/** Groups ranked by size: of each node its rank, and of each rank its name, size and place. */
+/** Groups ranked by size: the rank of each node; name, size and position of each rank. */
 function grouped(nodes, title, number, names) {
   let most = -1;
   for (const group of number) most = Math.max(most, group);
@@ -41,9 +41,9 @@ function grouped(nodes, title, number, names) {
   return { title, rank, groups, unnamed, summary: counted(order.length, ...kinds) };
 }
 
-const CELLS = 40; // along each side of the grid on which the densest spot of a group is found
+const CELLS = 40; // cells along each side of the grid that finds the densest spot of a group
 
-/** Where each group is densest: above that spot its name is written. */
+/** The densest spot of each group: its name is written above. */
 function places(nodes, rank, groups) {
   const span = extent(nodes);
   const column = (row) => Math.floor(((nodes.x[row] - span.left) / span.size) * (CELLS - 1e-3));

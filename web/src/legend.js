@@ -1,8 +1,8 @@
-// What the colours mean; a group that is clicked stands in the light.
+// The legend; a click on a group highlights it.
 
 import { byId, make, written } from "./dom.js";
 
-/** Show the legend of a way to colour; `toggle` is called with the rank of a group clicked. */
+/** Show the legend of a colouring; `toggle` is called with the rank of the clicked group. */
 export function showLegend(way, colours, lit, toggle) {
   const content = way.rank ? groups(way, colours, lit, toggle) : scale(way, colours);
   byId("legend").replaceChildren(make("h2", {}, way.summary), content);

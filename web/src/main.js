@@ -1,4 +1,4 @@
-// The page: what is chosen, and who is told about it.
+// The page: its state (selection, colours), and the parts that show it.
 
 import { SHADES, groupColours, shades } from "./colours.js";
 import { readData } from "./data.js";
@@ -16,8 +16,8 @@ class Explorer {
     this.nodes = nodes;
     this.ways = colourings(nodes);
     this.way = [...this.ways.values()][0];
-    this.colours = []; // of the groups by rank, or from few to many
-    this.lit = null; // ranks of the groups in the light, or null for all
+    this.colours = []; // of the groups by rank, or from low to high degree
+    this.lit = null; // ranks of the highlighted groups, or null for all
     this.chosen = []; // rows: one is shown with its neighbours, many as a selection
     this.map = new NodeMap(byId("points"), nodes, {
       hover: (row) => this.hover(row),
@@ -25,8 +25,8 @@ class Explorer {
       view: () => this.follow(),
     });
     this.map.free = () => this.freeMargins();
-    const cards = ["bar", "legend", "panel"].map(byId);
-    this.overlay = new Overlay(byId("overlay"), byId("names"), cards, this.map);
+    const panels = ["bar", "legend", "panel"].map(byId);
+    this.overlay = new Overlay(byId("overlay"), byId("names"), panels, this.map);
     this.search = setUpSearch(
       nodes,
       (row) => this.group(row),
@@ -43,7 +43,7 @@ class Explorer {
     this.openHash();
   }
 
-  // -- what is written around the map ---------------------------------------------------------
+  // -- text around the map ---------------------------------------------------------------------
 
   writeFacts() {
     const { nodes } = this;
@@ -81,7 +81,7 @@ class Explorer {
     if (this.chosen.length) this.showChosen();
   }
 
-  /** Put a group in the light, or out of it. */
+  /** Highlight a group, or end that. */
   toggle(rank, more) {
     const lit = new Set(more ? this.lit : []);
     if (this.lit?.has(rank)) lit.delete(rank);
@@ -95,7 +95,7 @@ class Explorer {
     return colours[way.rank ? way.rank[row] : Math.floor(way.share[row] * (SHADES - 1))];
   }
 
-  // -- what is chosen --------------------------------------------------------------------------
+  // -- the selection ---------------------------------------------------------------------------
 
   /** Choose rows: none, one or many. */
   choose(rows) {
@@ -106,7 +106,7 @@ class Explorer {
     writeHash(rows.length === 1 ? hashOf(this.nodes.ids[rows[0]]) : "");
   }
 
-  /** Choose rows that were picked on the map: nothing should hide them now. */
+  /** Choose rows that were picked on the map, and uncover them. */
   pick(rows) {
     this.choose(rows);
     if (rows.length) this.map.reveal(rows);
@@ -134,7 +134,7 @@ class Explorer {
     return { row, nearest: rows(nodes.similar(row)), missing: rows(nodes.likely(row)), graph };
   }
 
-  /** Go to a row that was searched for; the keyboard goes on in its card. */
+  /** Go to a row that was searched for, and move the focus to its panel. */
   find(row) {
     this.go(row);
     byId("panel").querySelector("h2").focus();
@@ -153,13 +153,13 @@ class Explorer {
     try {
       id = decodeURIComponent(id);
     } catch {
-      // taken as it is
+      // use it undecoded
     }
     const row = this.nodes.row(id);
     if (row >= 0 && !(this.chosen.length === 1 && this.chosen[0] === row)) this.go(row);
   }
 
-  // -- what moves ------------------------------------------------------------------------------
+  // -- tooltip and view ------------------------------------------------------------------------
 
   hover(row) {
     this.hovered = row;
@@ -179,13 +179,13 @@ class Explorer {
     tip.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
   }
 
-  /** The points have been drawn: what lies over them follows. */
+  /** Redraw what lies over the points after they have been drawn. */
   follow() {
     this.overlay.draw();
     if (this.hovered >= 0) this.placeTip();
   }
 
-  /** How much of each side of the window cards cover. */
+  /** How much of each side of the window panels cover. */
   freeMargins() {
     const bar = byId("bar").getBoundingClientRect();
     const wide = window.innerWidth > 860;
@@ -239,14 +239,14 @@ class Explorer {
     if (event.key === "/") byId("search").focus();
     else if (event.key === "?") byId("help").showModal();
     else if (event.key === "0") this.map.reset();
-    else if (event.key === "Escape") this.letGo();
+    else if (event.key === "Escape") this.clear();
     else if (event.key in moves && (onMap || event.target === document.body)) {
       this.map.nudge(...moves[event.key]);
     } else return;
     event.preventDefault();
   }
 
-  letGo() {
+  clear() {
     this.map.lasso(false);
     if (this.chosen.length) this.choose([]);
     else if (this.lit) {
@@ -265,12 +265,12 @@ function hashOf(id) {
   }
 }
 
-/** End the address so, unless the page has none of its own, as within another page. */
+/** Set the hash of the address, unless the page has none of its own, as within another page. */
 function writeHash(hash) {
   try {
     if (location.hash !== hash) history.replaceState(null, "", hash || location.pathname);
   } catch {
-    // it stays as it is
+    // leave it
   }
 }
 
@@ -278,7 +278,7 @@ async function open() {
   const message = byId("message");
   if (!canDraw()) {
     message.textContent =
-      "This map is drawn with WebGL, which this browser does not offer: switch on hardware acceleration in its settings, or open the page in another browser.";
+      "This map is drawn with WebGL, which this browser does not support: turn on hardware acceleration in its settings, or open the page in another browser.";
     return;
   }
   const holder = byId("data");

@@ -1,4 +1,4 @@
-// The map itself: points drawn with WebGL by regl-scatterplot, and the camera over them.
+// The map: points drawn with WebGL by regl-scatterplot, and its camera.
 
 import createScatterplot from "regl-scatterplot";
 import { IN_COLOUR, SHADES, dimmed } from "./colours.js";
@@ -6,19 +6,19 @@ import { calm, styled } from "./dom.js";
 import { extent } from "./groups.js";
 
 const SIZES = 24; // steps between the smallest and the largest point
-const FEW = 100; // nodes that are best seen all together
-const FARTHEST = 0.004; // of the nodes, beyond the first view at each side
+const FEW = 100; // up to so many nodes, the view always shows all
+const FARTHEST = 0.004; // share of the nodes left outside the first view at each side
 const MARGIN = 1.12; // of the view around all nodes
 
-/** Whether this browser can draw points with WebGL as they need it. */
+/** Whether this browser has the WebGL features that drawing needs. */
 export function canDraw() {
   const gl = document.createElement("canvas").getContext("webgl");
   const able = Boolean(gl?.getExtension("OES_texture_float"));
-  gl?.getExtension("WEBGL_lose_context")?.loseContext(); // it is not needed any more
+  gl?.getExtension("WEBGL_lose_context")?.loseContext(); // it is no longer needed
   return able;
 }
 
-/** A linear scale, as much of d3's as regl-scatterplot keeps in step with the view. */
+/** A linear scale with the part of d3's interface that regl-scatterplot uses. */
 function scale() {
   let domain = [-1, 1];
   let range = [0, 1];
@@ -29,7 +29,7 @@ function scale() {
   return place;
 }
 
-/** Draws nodes, and says where on the screen they are. */
+/** Draws nodes, and gives their positions on the screen. */
 export class NodeMap {
   /** `on` has the listeners: hover(row or -1), select(rows), view(). */
   constructor(canvas, nodes, on) {
@@ -55,7 +55,7 @@ export class NodeMap {
       height: "auto",
       xScale: this.xScale,
       yScale: this.yScale,
-      syncEvents: true, // so that what lies over the points moves with them
+      syncEvents: true, // so that the overlay moves with the points
       spatialIndexUseWorker: false,
       lassoMinDelay: 0,
       lassoMinDist: 3,
@@ -65,7 +65,7 @@ export class NodeMap {
       pointSizeSelected: 1,
       opacityBy: "density",
       opacityByDensityFill: 0.35,
-      deselectOnEscape: false, // the page has its own idea of it
+      deselectOnEscape: false, // the page handles Escape itself
     });
     this.plot.subscribe("pointOver", (row) => on.hover(row));
     this.plot.subscribe("pointOut", () => on.hover(-1));
@@ -76,7 +76,7 @@ export class NodeMap {
     this.ignoreClicksOfLassos();
   }
 
-  /** A lasso that ends where it began is no click on the node there. */
+  /** Do not treat a lasso that ends where it began as a click on a node. */
   ignoreClicksOfLassos() {
     let lassoed = false;
     this.plot.subscribe("lassoEnd", () => (lassoed = true));
@@ -88,7 +88,7 @@ export class NodeMap {
     );
   }
 
-  /** The rectangle that all nodes are in, but for the farthest of many. */
+  /** The rectangle around all nodes, without outliers if there are many nodes. */
   whereMostAre() {
     const beyond = Math.floor(this.points.length * FARTHEST);
     const [[left, right], [bottom, top]] = [0, 1].map((axis) => {
@@ -98,7 +98,7 @@ export class NodeMap {
     return { left, right, bottom, top };
   }
 
-  /** Point sizes that suit so many nodes: hubs are larger, where degrees are known. */
+  /** Point sizes for this number of nodes; hubs are larger if degrees are known. */
   sizes() {
     const n = this.nodes.count;
     const least = Math.min(13, Math.max(2.4, 40 / (n + 40) ** 0.25));
@@ -106,7 +106,7 @@ export class NodeMap {
     return Array.from({ length: SIZES }, (_, i) => least + (most - least) * (i / (SIZES - 1)) ** 2);
   }
 
-  /** Colour all nodes; `lit` is the set of ranks of groups in the light, or null. */
+  /** Colour all nodes; `lit` is the set of ranks of highlighted groups, or null. */
   colour(way, colours, lit) {
     const done = this.drawn.then(() => this.recolour(way, colours, lit)); // one after another
     this.drawn = done.catch(() => {});
@@ -120,7 +120,7 @@ export class NodeMap {
       point[3] = share ? share[row] : 0;
     });
     const shown = colours.map((colour, rank) => (lit && !lit.has(rank) ? dimmed() : colour));
-    const pointColor = shown.length > 1 ? shown : [shown[0], shown[0]]; // it wants at least two
+    const pointColor = shown.length > 1 ? shown : [shown[0], shown[0]]; // regl-scatterplot needs at least two
     const bright = (rank) => (lit ? lit.has(rank) : rank < IN_COLOUR && rank !== way.unnamed);
     const order = way.rank && way.groups.length > 1 ? this.lastOf(way.rank, bright) : null;
     await this.plot.set({
@@ -139,7 +139,7 @@ export class NodeMap {
     await this.plot.draw(this.points, spatialIndex ? { ...kinds, spatialIndex } : kinds);
   }
 
-  /** Of each node, its degree between 0 and 1. */
+  /** The degree of each node, scaled to 0 to 1. */
   shares() {
     if (!this.share) {
       const most = this.nodes.degree.reduce((a, b) => Math.max(a, b), 1);
@@ -148,14 +148,14 @@ export class NodeMap {
     return this.share;
   }
 
-  /** All rows, those of bright groups last: they are drawn over the others. */
+  /** All rows, those of highlighted groups last: they are drawn over the others. */
   lastOf(rank, bright) {
     const [under, over] = [[], []];
     rank.forEach((group, row) => (bright(group) ? over : under).push(row));
     return under.length && over.length ? under.concat(over) : null;
   }
 
-  /** Show these rows as selected, without telling anyone. */
+  /** Show these rows as selected, without calling listeners. */
   select(rows) {
     this.plot.set({ opacityInactiveScale: rows.length > 1 ? 0.15 : 1 });
     if (rows.length) this.plot.select([...rows], { preventEvent: true });
@@ -177,25 +177,25 @@ export class NodeMap {
     this.onLasso?.(wanted);
   }
 
-  /** Where a row is on the screen. */
+  /** The screen position of a row. */
   at(row) {
     return [this.xScale(this.points[row][0]), this.yScale(this.points[row][1])];
   }
 
-  /** Where a place of the map is on the screen. */
+  /** The screen position of a point of the map. */
   atPlace(x, y) {
     const place = [(x - this.middle[0]) / this.half, (y - this.middle[1]) / this.half];
     return [this.xScale(place[0]), this.yScale(place[1])];
   }
 
-  /** See all nodes. */
+  /** Show all nodes. */
   reset(smoothly = true) {
     const { left, right, bottom, top } = this.home;
     const half = [right - left, top - bottom].map((side) => Math.max(side / 2, 0.02) * MARGIN);
     return this.lookAt((left + right) / 2, (bottom + top) / 2, ...half, smoothly);
   }
 
-  /** Fly to a node, near enough to tell it from those around it. */
+  /** Fly to a node, close enough to separate it from its surroundings. */
   flyTo(row) {
     if (this.nodes.count <= FEW) return this.reset();
     const [x, y] = this.points[row];
@@ -209,7 +209,7 @@ export class NodeMap {
     return this.lookAt(x, y, half, half, true);
   }
 
-  /** Look at a place, so that so much to each side of it is seen beside the cards. */
+  /** Centre a point, with some distance to each side visible beside the panels. */
   lookAt(x, y, halfWidth, halfHeight, smoothly) {
     const free = this.free?.() ?? { left: 0, right: 0, top: 0, bottom: 0 };
     const { width, height } = this.canvas.getBoundingClientRect();
@@ -230,7 +230,7 @@ export class NodeMap {
     return this.plot.zoomToArea(rect, { transition: true, transitionDuration: 600 });
   }
 
-  /** Move the map to the left where rows are hidden by the card at the right. */
+  /** Move the map to the left if the panel at the right hides rows. */
   reveal(rows) {
     const { width } = this.canvas.getBoundingClientRect();
     const free = this.free();
@@ -245,7 +245,7 @@ export class NodeMap {
     this.moveTo({ x, y: low, width: right - left, height: top - low }, true);
   }
 
-  /** Move by a share of the view, or zoom by a factor, for those who use the keyboard. */
+  /** Move by a share of the view, or zoom by a factor, for keyboard control. */
   nudge(right, up, factor = 1) {
     const [left, farRight] = this.xScale.domain();
     const [low, top] = this.yScale.domain();

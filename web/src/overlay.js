@@ -1,13 +1,13 @@
-// What lies over the points: lines from the chosen node, rings, and the names of groups.
+// Drawn over the points: lines from the chosen node, rings, and the names of groups.
 
 import { make, styled } from "./dom.js";
 
-const NAMES = 12; // groups whose names are written on the map
+const NAMES = 12; // group names written on the map
 const LINES = 200; // of one kind, at most
 
 export class Overlay {
-  constructor(canvas, names, cards, map) {
-    this.cards = cards;
+  constructor(canvas, names, panels, map) {
+    this.panels = panels;
     this.canvas = canvas;
     this.names = names;
     this.map = map;
@@ -62,7 +62,7 @@ export class Overlay {
     for (const name of ["ink", "paper", "text", "near-line", "missing-line", "graph-line"]) {
       this.look[name] = styled(`--${name}`);
     }
-    this.taken = this.cards.filter((card) => !card.hidden).map(boxOf); // where nothing is written
+    this.taken = this.panels.filter((panel) => !panel.hidden).map(boxOf); // no text here
     if (this.focus) this.drawFocus(pen);
     if (this.pointed >= 0) this.ring(pen, this.pointed, 5, this.look.ink, 2);
     this.placeNames(width, height);
@@ -124,7 +124,7 @@ export class Overlay {
     }
   }
 
-  /** A ring so far around a point. */
+  /** A ring around a point, at some distance. */
   ring(pen, row, away, colour, width) {
     const radius = this.map.radius(row) + away;
     pen.strokeStyle = colour;

@@ -1,11 +1,11 @@
-// The card of a node, or of a selection of many.
+// The panel of a node, or of a selection.
 
 import { byId, counted, make, written } from "./dom.js";
 import { csv, download, json } from "./save.js";
 
-const FIRST = 20; // graph neighbours that are listed at once
-const MOST = 1000; // that are listed when all are asked for
-const MEMBERS = 200; // of a selection that are listed
+const FIRST = 20; // graph neighbours listed at first
+const MOST = 1000; // listed after a click on "Show all", at most
+const MEMBERS = 200; // nodes of a selection that are listed
 
 /** Show a node; `act` has go(row), point(row or -1) and close(). */
 export function showNode(nodes, row, act) {
@@ -14,14 +14,14 @@ export function showNode(nodes, row, act) {
     section(
       "Nearest neighbours",
       "near",
-      "by the cosine of their vectors",
+      "by cosine similarity of the vectors",
       scored(nodes, nodes.similar(row), (cosine) => cosine, 3, act),
     ),
     missing &&
       section(
-        "Links it most likely misses",
+        "Likely missing links",
         "missing",
-        "by the log odds that they are edges",
+        "by the log odds of being an edge",
         scored(nodes, missing, (odds) => 1 / (1 + Math.exp(-odds)), 2, act),
       ),
     ...nodes.neighbours(row).map((list) => graphSection(nodes, list, act)),
@@ -63,7 +63,7 @@ function section(title, kind, note, content) {
   );
 }
 
-/** Rows with their values, and bars for what `share` makes of these. */
+/** Rows with their values, and bars of the length that `share` returns for them. */
 function scored(nodes, found, share, digits, act) {
   if (!found.length) return make("p", { class: "muted" }, "None.");
   return make(
@@ -126,8 +126,8 @@ function graphSection(nodes, { title, found, total }, act) {
   if (total > found.length) {
     const left = total - found.length;
     const which = found.length
-      ? "more that this page does not hold"
-      : "that this page does not hold";
+      ? "more that are not stored in this page"
+      : "that are not stored in this page";
     whole.append(make("p", { class: "muted" }, `And ${written(left)} ${which}.`));
   }
   if (!total) whole.append(make("p", { class: "muted" }, "None."));
@@ -240,7 +240,7 @@ function open(...children) {
   panel.scrollTop = 0;
 }
 
-/** Close the card. */
+/** Close the panel. */
 export const closePanel = () => {
   byId("panel").hidden = true;
 };

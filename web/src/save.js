@@ -2,7 +2,7 @@
 
 const COLUMNS = ["id", "x", "y", "label", "degree", "community"];
 
-/** What is known of rows, as objects with the columns that this map has. */
+/** The data of rows, as objects with the columns of this map. */
 export function table(nodes, rows) {
   return rows.map((row) => {
     const entry = { id: nodes.ids[row], x: short(nodes.x[row]), y: short(nodes.y[row]) };
@@ -13,7 +13,7 @@ export function table(nodes, rows) {
   });
 }
 
-/** A float32 in as few digits as tell it from others. */
+/** A float32 with the fewest digits that identify it. */
 function short(number) {
   for (let digits = 1; digits < 9; digits++) {
     const rounded = Number(number.toPrecision(digits));
@@ -22,10 +22,10 @@ function short(number) {
   return number;
 }
 
-/** Text that a spreadsheet would run as a formula, behind a quote; numbers stay numbers. */
+/** Quote text that a spreadsheet would run as a formula; numbers stay numbers. */
 const unrun = (text) => (/^[=+\-@\t\r]/.test(text) && isNaN(text) ? `'${text}` : text);
 
-/** Rows as CSV, as RFC 4180 has it. */
+/** Rows as CSV (RFC 4180). */
 export function csv(nodes, rows) {
   const entries = table(nodes, rows);
   const columns = COLUMNS.filter((name) => entries.length && name in entries[0]);

@@ -1,4 +1,4 @@
-// The search field: ids that begin with what is typed, then those that hold it.
+// The search field: ids that begin with the text, then those that contain it.
 
 import { byId, make } from "./dom.js";
 
@@ -11,7 +11,7 @@ export class Finder {
     this.ids = ids;
   }
 
-  /** The rows that suit a text best: the id itself, then beginnings, then parts; shorter first. */
+  /** The best matches of a text: the id itself, then prefixes, then parts; shorter first. */
   find(text, most = SUGGESTIONS) {
     const wanted = text.trim().toLowerCase();
     if (!wanted) return [];
@@ -70,7 +70,7 @@ export function setUpSearch(nodes, describe, choose) {
       ),
     );
     if (!rows.length && field.value.trim()) {
-      items.push(make("li", { class: "muted none" }, "No node of this map has this in its id."));
+      items.push(make("li", { class: "muted none" }, "No node id contains this text."));
     }
     list.replaceChildren(...items);
     list.hidden = !items.length;

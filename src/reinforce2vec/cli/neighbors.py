@@ -46,8 +46,8 @@ def neighbors(
         from ..embedding.nearest import search_method
 
         embedding = read_input_vectors(vectors, quiet)
-        asked = named_nodes(nodes, embedding)
-        found = nearest_neighbors(embedding, asked, k, method, progress=not quiet)
+        wanted = named_nodes(nodes, embedding)
+        found = nearest_neighbors(embedding, wanted, k, method, progress=not quiet)
         if as_json:
             similar = [
                 {

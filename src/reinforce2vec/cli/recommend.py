@@ -101,16 +101,16 @@ def recommend(
         from ..embedding.nearest import search_method
 
         embedding = read_input_vectors(vectors, quiet)
-        asked = named_nodes(nodes, embedding) if nodes else None
+        wanted = named_nodes(nodes, embedding) if nodes else None
         whole = read_input_graph(graph, context)
         if not quiet:
             _report_strangers(vectors, embedding, graph, whole)
         links = recommend_links(
-            *(embedding, whole, k), nodes=asked, score=score, method=method, progress=not quiet
+            *(embedding, whole, k), nodes=wanted, score=score, method=method, progress=not quiet
         )
         if best is not None:
             links = links.best(best)
-        elif asked is None and output is None:
+        elif wanted is None and output is None:
             links = links.best(_SHOWN)
             note = "the most likely of all: name nodes for theirs, or write all with -o FILE"
             report(note, quiet or as_json)
@@ -118,7 +118,7 @@ def recommend(
             _write_table(output, links)
             report(f"{output}: {counted(len(links), 'link')}", quiet)
         if as_json:
-            n_sources = len(embedding) if asked is None else len(set(asked))
+            n_sources = len(embedding) if wanted is None else len(set(wanted))
             taken = search_method(method, n_sources, *embedding.vectors.shape)
             facts = {"vectors": vectors, "graph": graph, **options.graph_facts(whole), "k": k}
             table = [dict(zip(_COLUMNS, link, strict=True)) for link in links]

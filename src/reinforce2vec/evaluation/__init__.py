@@ -1,4 +1,4 @@
-"""How good vectors are: link prediction and node classification.
+"""Evaluation of vectors: link prediction and node classification.
 
 It imports `graph`, `embedding` and `models`.
 """

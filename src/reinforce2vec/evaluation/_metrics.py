@@ -1,4 +1,7 @@
-"""How right answers are: areas under curves, and F1."""
+"""Metrics: area under the ROC curve, average precision, and F1.
+
+They are ours because evaluation must work without scikit-learn; tests compare them with its own.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from numpy.typing import NDArray
 
 
 def auc(truth: NDArray[Any], scores: NDArray[Any]) -> float:
-    """Share of (yes, no) pairs of which the yes has the higher score, in percent; ties are half.
+    """Return the area under the ROC curve, in percent; ties count half.
 
     Examples
     --------
@@ -25,9 +28,9 @@ def auc(truth: NDArray[Any], scores: NDArray[Any]) -> float:
 
 
 def average_precision(truth: NDArray[Any], scores: NDArray[Any]) -> float:
-    """Precision, averaged over the yes answers from the highest score to the lowest, in percent.
+    """Return the average precision, in percent.
 
-    Answers with the same score count as found together, as in scikit-learn.
+    Items with the same score count as retrieved together, as in scikit-learn.
 
     Examples
     --------
@@ -41,9 +44,9 @@ def average_precision(truth: NDArray[Any], scores: NDArray[Any]) -> float:
 
 
 def f1_scores(truth: NDArray[Any], found: NDArray[Any]) -> tuple[float, float]:
-    """Micro and macro F1 of boolean matrices (rows, classes), in percent.
+    """Return micro and macro F1 of boolean matrices (rows, classes), in percent.
 
-    A class that is neither there nor found has the F1 0, as in the published tables.
+    A class that is neither present nor predicted has F1 0, as in the published tables.
 
     Examples
     --------
@@ -61,7 +64,7 @@ def f1_scores(truth: NDArray[Any], found: NDArray[Any]) -> tuple[float, float]:
 
 
 def _by_score(truth: NDArray[Any], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Yes answers, and all answers, of each different score, the highest first."""
+    """Return positives, and all items, of each distinct score, the highest first."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     begins = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))

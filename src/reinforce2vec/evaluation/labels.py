@@ -1,4 +1,4 @@
-"""Labels of nodes, in whichever way they are given."""
+"""Labels of nodes in any accepted form, as a boolean matrix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WANTED = (
 
 
 def as_indicators(labels: Any, n_nodes: int, ids: Ids | None = None) -> NDArray[np.bool_]:
-    """Labels as a boolean matrix (nodes, classes); by ids, where both sides have them."""
+    """Return labels as a boolean matrix (nodes, classes), matched by ids where both have them."""
     if isinstance(labels, Mapping):
         labels = labels_from_mapping(labels, ids)
     elif hasattr(labels, "index") and hasattr(labels, "iloc"):
@@ -36,7 +36,7 @@ def as_indicators(labels: Any, n_nodes: int, ids: Ids | None = None) -> NDArray[
 
 
 def labels_from_mapping(labels: Mapping[Any, Any], ids: Ids | None) -> list[Any]:
-    """What is said of each node; None of those of which nothing is."""
+    """Return the labels of each node in the order of the ids; None where there are none."""
     if ids is None:
         raise InputError(
             "labels by node id need vectors with ids: give an Embedding, such as a model's "
@@ -52,7 +52,7 @@ def labels_from_mapping(labels: Mapping[Any, Any], ids: Ids | None) -> list[Any]
 
 
 def labels_from_pandas(labels: Any, ids: Ids | None) -> Any:
-    """A Series or DataFrame in the order of the ids, if its index holds them."""
+    """Return the values of a Series or DataFrame, by ids if its index holds them."""
     if ids is not None:
         index = labels.index.tolist()
         places = {node: place for place, node in enumerate(index)}
@@ -67,12 +67,12 @@ def labels_from_pandas(labels: Any, ids: Ids | None) -> Any:
 
 
 def _is_default(index: Any) -> bool:
-    """Whether an index is the one that pandas makes when it is given none."""
+    """Return whether an index is the default that pandas makes."""
     return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
 
 
 def _matrix_of(labels: Any) -> NDArray[np.bool_]:
-    """A matrix of 0 and 1 as it is, classes of each node in columns of their own."""
+    """Return a matrix of 0 and 1 as it is; make one from lists of classes."""
     sequence = isinstance(labels, (list, tuple))
     try:
         array = np.asarray(labels)
@@ -92,14 +92,14 @@ def _matrix_of(labels: Any) -> NDArray[np.bool_]:
 
 
 def _columns_of(labels: Iterable[Any]) -> NDArray[np.bool_]:
-    """A column for each class, in their order if they have one; None and NaN are no class."""
+    """Return a column for each class, sorted if possible; None and NaN are no class."""
     rows = [
         [name for name in (one if isinstance(one, SEVERAL) else [one]) if not is_missing(name)]
         for one in labels
     ]
     try:
         names = list(dict.fromkeys(chain.from_iterable(rows)))
-    except TypeError:  # what cannot be hashed is no class
+    except TypeError:  # a class must be hashable
         raise InputError(_WANTED) from None
     with suppress(TypeError):
         names.sort()

@@ -1,4 +1,4 @@
-"""Link prediction: can edges that were taken away be told from pairs that never were edges?"""
+"""Link prediction: can vectors separate held-out edges from pairs that are no edges?"""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class LinkPredictionResult(Evaluation):
     Attributes
     ----------
     seeds : tuple of int
-        What the runs differ by.
+        The seed of each run.
     scores : tuple of dict
         For each seed and operator, "auc" and "ap"; see also `mean` and `spread`.
     protocol : {"shared", "transfer"}
-        How training and test pairs were parted.
+        How training and test pairs were separated.
     fraction : float
         Share of the edges that was held out.
     """
@@ -57,11 +57,11 @@ def evaluate_link_prediction(
     seeds: int | Iterable[int] = 3,
     progress: bool = True,
 ) -> LinkPredictionResult:
-    """How well edges that were taken away can be predicted from vectors of what is left.
+    """Evaluate how well held-out edges can be predicted from vectors of the remaining graph.
 
     For each seed, edges are held out of the graph, which stays connected, and as many pairs without
     an edge are drawn. The rest of the graph is embedded, and a logistic regression on features of
-    pairs learns to tell edges from non-edges.
+    pairs learns to separate edges from non-edges.
 
     Parameters
     ----------
@@ -82,11 +82,11 @@ def evaluate_link_prediction(
     seeds : int or iterable of int, default 3
         How many runs, or the seed of each.
     progress : bool, default True
-        Show a line on the terminal, if there is one.
+        Show progress on the terminal, if there is one.
 
     Returns
     -------
-    LinkPrediction
+    LinkPredictionResult
         Prints as a table; `mean` and `spread` are dicts by operator.
 
     Examples
@@ -118,10 +118,10 @@ def evaluate_link_prediction(
 
 
 def _learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:
-    """A function from a graph and a seed to vectors."""
+    """Return a function that makes vectors from a graph and a seed."""
     if isinstance(embed, type) and hasattr(embed, "fit_transform"):
         name = embed.__name__
-        raise InputError(f"embed must be a model, not the class {name}: give an instance: {name}()")
+        raise InputError(f"embed must be a model, not the class {name}: pass an instance, {name}()")
     if isinstance(embed, Estimator):
         params = embed.get_params()
 
@@ -135,7 +135,7 @@ def _learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:
     if not callable(embed):
         raise InputError(
             "embed must be a model with fit_transform, or a function from a graph to a matrix, not "
-            f"a {type_name(embed)}: what is left without the held-out edges is to be embedded"
+            f"a {type_name(embed)}: the graph without the held-out edges has to be embedded"
         )
     return lambda graph, seed: embed(graph)
 
@@ -148,7 +148,7 @@ def score_links(
     operators: Iterable[str] = tuple(OPERATORS),
     part: str = "test",
 ) -> MetricValues:
-    """How well a classifier of pairs tells the edges of a split from its non-edges.
+    """Score how well a classifier of pairs separates the edges of a split from its non-edges.
 
     The protocol `shared`: half of the pairs, drawn at random, train a logistic regression on the
     features of a pair, scaled to mean 0 and variance 1; the other half test it.
@@ -160,12 +160,12 @@ def score_links(
     split : EdgeSplit
         As :func:`hold_out_edges` makes it.
     seed : int, default 0
-        Which half trains.
+        Decides which half trains.
     operators : names of :data:`reinforce2vec.embedding.OPERATORS`, default all
-        How the vectors of two nodes become the features of a pair.
+        How the vectors of two nodes are combined into features of a pair.
     part : {"test", "validation"}
-        "validation" leaves the test pairs alone: half of the training pairs train, the other half
-        are scored. For choosing settings.
+        "validation" does not touch the test pairs: half of the training pairs train, the other
+        half are scored. Use it to choose hyperparameters.
 
     Returns
     -------
@@ -176,13 +176,13 @@ def score_links(
     matrix = as_matrix(vectors, split.graph)
     pairs, truth = _labelled_pairs(split)
     order = np.random.default_rng(check_count("seed", seed, 0)).permutation(len(pairs))
-    known, asked = _halves(order)
+    train, test = _halves(order)
     if part == "validation":
-        known, asked = _halves(known)
+        train, test = _halves(train)
     return {
-        name: _judge(
-            *(_pair_features(matrix, pairs[known], name), truth[known]),
-            *(_pair_features(matrix, pairs[asked], name), truth[asked]),
+        name: _score_classifier(
+            *(_pair_features(matrix, pairs[train], name), truth[train]),
+            *(_pair_features(matrix, pairs[test], name), truth[test]),
         )
         for name in operators
     }
@@ -196,10 +196,10 @@ def transfer_links(
     *,
     operators: Iterable[str] = tuple(OPERATORS),
 ) -> MetricValues:
-    """How well a classifier trained on all pairs of one split tells those of another apart.
+    """Score a classifier trained on all pairs of one split on those of another.
 
-    The protocol `transfer`: as :func:`score_links`, but what is learned about one embedding is
-    asked about another, of another graph or of the same graph with other edges held out.
+    The protocol `transfer`: as :func:`score_links`, but the classifier is trained on one embedding
+    and tested on another, of another graph or of the same graph with other edges held out.
     """
     one = as_matrix(train_vectors, train_split.graph)
     other = as_matrix(test_vectors, test_split.graph)
@@ -208,47 +208,47 @@ def transfer_links(
             f"vectors of {one.shape[1]} and of {other.shape[1]} dimensions cannot share a "
             "classifier"
         )
-    (known, known_truth), (asked, asked_truth) = map(_labelled_pairs, (train_split, test_split))
+    (train, train_truth), (test, test_truth) = map(_labelled_pairs, (train_split, test_split))
     return {
-        name: _judge(
-            *(_pair_features(one, known, name), known_truth),
-            *(_pair_features(other, asked, name), asked_truth),
+        name: _score_classifier(
+            *(_pair_features(one, train, name), train_truth),
+            *(_pair_features(other, test, name), test_truth),
         )
         for name in operators
     }
 
 
 def _labelled_pairs(split: EdgeSplit) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """All pairs of a split, and whether they are edges."""
+    """Return all pairs of a split, and whether they are edges."""
     pairs = np.concatenate([split.edges, split.non_edges])
     return pairs, np.repeat([True, False], [len(split.edges), len(split.non_edges)])
 
 
 def _halves(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Those that train, and those that are asked about."""
+    """Return the part that trains, and the part that is scored."""
     middle = len(order) // 2
     return order[:middle], order[middle:]
 
 
 def _pair_features(matrix: NDArray[Any], pairs: NDArray[np.int64], operator: str) -> NDArray[Any]:
-    """The operator on the vectors of each pair."""
+    """Apply the operator to the vectors of each pair."""
     check_choice("operator", operator, OPERATORS)
     features: NDArray[Any] = OPERATORS[operator](matrix[pairs[:, 0]], matrix[pairs[:, 1]])
     return features
 
 
-def _judge(
-    known: NDArray[Any],
-    known_truth: NDArray[np.bool_],
-    asked: NDArray[Any],
-    asked_truth: NDArray[np.bool_],
+def _score_classifier(
+    train: NDArray[Any],
+    train_truth: NDArray[np.bool_],
+    test: NDArray[Any],
+    test_truth: NDArray[np.bool_],
 ) -> dict[str, float]:
-    """Train on what is known, and score what is asked."""
-    if asked_truth.all() or not asked_truth.any():
+    """Train on one set of pairs, and score the other."""
+    if test_truth.all() or not test_truth.any():
         raise InputError(
-            f"the {len(asked_truth):,} pairs to score are all of one kind: hold out more edges, or "
+            f"the {len(test_truth):,} pairs to score are all of one kind: hold out more edges, or "
             "take another seed"
         )
-    weights, intercepts = fit_logistic(known, known_truth[:, None], standardise=True)
-    scores = predict(asked, weights, intercepts)[:, 0]
-    return {"auc": auc(asked_truth, scores), "ap": average_precision(asked_truth, scores)}
+    weights, intercepts = fit_logistic(train, train_truth[:, None], standardise=True)
+    scores = predict(test, weights, intercepts)[:, 0]
+    return {"auc": auc(test_truth, scores), "ap": average_precision(test_truth, scores)}

@@ -1,4 +1,4 @@
-"""Node classification: can the labels of a node be told from its vector?"""
+"""Node classification: can the labels of a node be predicted from its vector?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NodeClassificationResult(Evaluation):
     Attributes
     ----------
     seeds : tuple of int
-        What the runs differ by.
+        The seed of each run.
     scores : tuple of dict
         For each seed and share, "micro" and "macro"; see also `mean` and `spread`.
     """
@@ -51,29 +51,29 @@ def evaluate_node_classification(
     seeds: int | Iterable[int] = 5,
     progress: bool = True,
 ) -> NodeClassificationResult:
-    """How well the labels of nodes can be told from their vectors.
+    """Evaluate how well the labels of nodes can be predicted from their vectors.
 
     As in the published tables: one-vs-rest logistic regression on the vectors as they are, C = 1;
-    of each test node as many labels are predicted as it has, those with the highest scores.
+    for each test node as many labels are predicted as it has, those with the highest scores.
 
     Parameters
     ----------
     vectors : array (n_nodes, dimensions) or Embedding
-        From any method; no number may be missing.
+        From any method; all numbers must be finite.
     labels : array or sparse matrix (n_nodes, classes) of 0 and 1, list, dict, or pandas Series
-        Which classes a node is in; or the class of each, or a list of its classes. Nodes in no
-        class, which None and NaN are, are left out. Beside an Embedding, a dict {id: class} is
-        matched by ids, and so is a Series whose index holds them; all else is in row order.
+        Which classes a node is in; or the class of each, or a list of its classes. Nodes without
+        a class (also None and NaN) are left out. With an Embedding, a dict {id: class} is matched
+        by ids, and so is a Series whose index holds them; everything else is in row order.
     train : float or iterable of float, default 0.5
         Shares of the labelled nodes that train; the others test.
     seeds : int or iterable of int, default 5
-        How many ways to choose them, or the seed of each.
+        How many random choices of the training nodes, or the seed of each.
     progress : bool, default True
-        Show a line on the terminal, if there is one.
+        Show progress on the terminal, if there is one.
 
     Returns
     -------
-    NodeClassification
+    NodeClassificationResult
         Prints as a table; `mean` and `spread` are dicts by share.
 
     Examples
@@ -103,10 +103,10 @@ def evaluate_node_classification(
 def classify_nodes(
     vectors: Any, labels: Any, *, train: float = 0.5, seed: int = 0, part: str = "test"
 ) -> dict[str, float]:
-    """How well one-vs-rest logistic regression tells the labels of nodes from their vectors.
+    """Score how well one-vs-rest logistic regression predicts the labels of nodes from vectors.
 
-    As in the published tables: vectors as they are, C = 1, and of each test node as many labels are
-    predicted, those with the highest scores, as it has.
+    As in the published tables: vectors as they are, C = 1; for each test node as many labels are
+    predicted as it has, those with the highest scores.
 
     Parameters
     ----------
@@ -152,19 +152,19 @@ def classify_nodes(
 
 
 def _most_likely(scores: NDArray[Any], how_many: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the classes with the highest scores: in each row as many as given."""
+    """Mark the classes with the highest scores in each row, as many as `how_many` says."""
     rank = (-scores).argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
     chosen: NDArray[np.bool_] = rank < how_many[:, None]
     return chosen
 
 
 def _ids_of(vectors: Any) -> Ids | None:
-    """The ids that vectors come with, if they do."""
+    """Return the ids of vectors, if they have any."""
     return vectors.ids if isinstance(vectors, Embedding) else None
 
 
 def _refuse_certain(classes: NDArray[np.bool_]) -> None:
-    """InputError if the labels of all nodes are the same, so that any answer is right."""
+    """Raise InputError if all nodes have the same labels, so that every prediction is right."""
     used = classes.any(axis=0)
     if len(classes) and classes[:, used].all():
         raise InputError(

@@ -1,4 +1,4 @@
-"""What evaluations return: scores by seed, their mean and spread, as a table or for JSON."""
+"""Results of evaluations: scores by seed, their mean and spread, as a table or for JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._util.progress import counted, terminal_progress
 
 _PARTS = ("test", "validation")
 
-MetricValues = dict[Any, dict[str, float]]  # for each way, the value of each metric
+MetricValues = dict[Any, dict[str, float]]  # for each row of the table, the value of each metric
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,9 +24,9 @@ class Evaluation:
     Attributes
     ----------
     seeds : tuple of int
-        What the runs differ by.
+        The seed of each run.
     scores : tuple of dict
-        For each seed and each way of scoring, the value of every metric.
+        For each seed and each row of the table, the value of every metric.
     """
 
     seeds: tuple[int, ...]
@@ -34,12 +34,12 @@ class Evaluation:
 
     @property
     def mean(self) -> MetricValues:
-        """The mean over the seeds."""
+        """Mean over the seeds."""
         return self._over_seeds(mean)
 
     @property
     def spread(self) -> MetricValues:
-        """The sample standard deviation over the seeds; not a number if there is one seed only."""
+        """Sample standard deviation over the seeds; NaN if there is only one."""
         return self._over_seeds(lambda values: stdev(values) if len(values) > 1 else float("nan"))
 
     def _over_seeds(self, fold: Callable[[Sequence[float]], float]) -> MetricValues:
@@ -50,11 +50,11 @@ class Evaluation:
 
     @property
     def title(self) -> str:
-        """What was evaluated, in front of the table."""
+        """What was evaluated; the table begins with it."""
         raise NotImplementedError
 
     def _table(self) -> tuple[str, list[list[str]]]:
-        """A line of what it is; the table, its head first."""
+        """Return the title and the rows of the table, its head first."""
         over = "" if len(self.seeds) == 1 else "mean ± standard deviation of "
         title = f"{self.title}: {over}{counted(len(self.seeds), 'seed')}, in percent"
         mean, spread = self.mean, self.spread
@@ -81,11 +81,11 @@ class Evaluation:
         return html_table(head, rows, title)
 
     def row_name(self, way: Hashable) -> str:
-        """What stands in front of a row of the table."""
+        """Return the label of a row of the table."""
         return str(way)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as `json.dumps` takes it."""
+        """Return everything as a dict that `json.dumps` accepts."""
         spread = self.spread if len(self.seeds) > 1 else None
         found = asdict(self) | {"mean": self.mean, "spread": spread}
         return {name: _with_text_keys(value) for name, value in found.items()}
@@ -105,7 +105,7 @@ def _with_text_keys(value: Any) -> Any:
 def run_seeds(
     what: str, seeds: int | Iterable[int], progress: bool, run: Callable[[int], MetricValues]
 ) -> tuple[tuple[int, ...], tuple[MetricValues, ...]]:
-    """One run for each seed: 0, 1, ... if a number of them is given."""
+    """Run once for each seed: 0, 1, ... if a number of seeds is given."""
     listed = range(check_count("seeds", seeds, 1)) if not isinstance(seeds, Iterable) else seeds
     chosen = tuple(check_count("seeds", seed, 0) for seed in listed)
     if not chosen:
@@ -120,5 +120,5 @@ def run_seeds(
 
 
 def check_part(part: str) -> None:
-    """Which pairs or nodes to score."""
+    """Raise InputError unless `part` names what to score."""
     check_choice("part", part, _PARTS)

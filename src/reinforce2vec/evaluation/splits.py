@@ -1,4 +1,4 @@
-"""Edges to predict: some are taken out of a graph, and as many pairs without an edge drawn."""
+"""Splits for link prediction: held-out edges, and as many pairs without an edge."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _Pairs = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class EdgeSplit:
-    """A graph without some of its edges, those edges, and pairs that were none.
+    """A graph without some of its edges, these edges, and pairs without an edge.
 
     Attributes
     ----------
     graph : Graph
-        What is left: the same nodes in the same rows, and as many components.
+        The remaining graph: the same nodes in the same rows, and as many components.
     edges : int64 array (m, 2)
-        The edges taken out, as row numbers.
+        The held-out edges, as row numbers.
     non_edges : int64 array (m, 2)
-        Different pairs of different nodes without an edge in the whole graph, as row numbers.
+        Distinct pairs of distinct nodes without an edge in the whole graph, as row numbers.
     """
 
     graph: Graph
@@ -37,21 +37,20 @@ class EdgeSplit:
 
 
 def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSplit:
-    """Take edges out of a graph, to be predicted from the rest, and draw as many non-edges.
+    """Hold out edges of a graph, to be predicted from the rest, and draw as many non-edges.
 
-    What is left is as connected as the graph was: it keeps a random spanning tree of every
-    component; the edges to take out are drawn from all others. Edges of a node to itself stay. On a
-    directed graph, edges and non-edges are ordered pairs, and components are those of the graph
-    without directions.
+    The remaining graph has the same components: it keeps a random spanning tree of each, and the
+    held-out edges are drawn from all others. Self-loops stay. On a directed graph, edges and
+    non-edges are ordered pairs, and components are those of the graph without directions.
 
     Parameters
     ----------
     graph : Graph
         Anything else that :meth:`Graph.from_any` takes is converted.
     fraction : float, default 0.5
-        Share of the edges to take out.
+        Share of the edges to hold out.
     seed : int, default 0
-        One seed, one split.
+        The same seed gives the same split.
 
     Returns
     -------
@@ -60,7 +59,7 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     Raises
     ------
     InputError
-        If so many edges cannot go without taking the graph apart, or there are fewer non-edges.
+        If removing so many edges would split a component, or if there are fewer non-edges.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     rng = np.random.default_rng(check_count("seed", seed, 0))
     n_nodes = graph.n_nodes
     rows, weights = edges_of(graph)
-    ends = rows.astype(np.int64)  # products of them number pairs
+    ends = rows.astype(np.int64)  # a pair is numbered by a product that needs 64 bits
     proper = np.flatnonzero(ends[:, 0] != ends[:, 1])
     edges = ends[proper]
     how_many = int(fraction * len(edges))
@@ -118,7 +117,7 @@ def shuffle_seed(seed: int, number: int) -> int:
 
 
 def _outside_forest(edges: _Pairs, n_nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Which edges a random spanning forest does without: Kruskal's, over shuffled edges."""
+    """Return the edges outside a random spanning forest (Kruskal's over shuffled edges)."""
     order = rng.permutation(len(edges))
     places = np.empty(len(edges))
     places[order] = np.arange(1, len(edges) + 1)  # 0 would be no edge
@@ -131,17 +130,17 @@ def _outside_forest(edges: _Pairs, n_nodes: int, rng: np.random.Generator) -> ND
 def _draw_non_edges(
     edges: _Pairs, n_nodes: int, how_many: int, directed: bool, rng: np.random.Generator
 ) -> _Pairs:
-    """Different pairs of different nodes that are no edges, all sets of them equally likely.
+    """Draw distinct pairs of distinct nodes that are no edges, all sets of them equally likely.
 
-    By drawing pairs until enough are new and no edges; where edges are so many that this would take
-    long, by listing the pairs, which then are not much more than the edges.
+    Pairs are drawn until enough are new and no edges. Where edges are so many that this would take
+    long, all pairs are listed: they are then at most four times as many as the edges.
     """
     taken = np.sort(edges[:, 0] * n_nodes + edges[:, 1])
     n_pairs = n_nodes * (n_nodes - 1) // (1 if directed else 2)
     n_free = n_pairs - len(edges)
     if n_free == 0:
         raise InputError(
-            "the graph has no pair of nodes without an edge, and edges are to be told from such"
+            "the graph has no pair of nodes without an edge, which link prediction needs"
         )
     if how_many > n_free:
         raise InputError(

@@ -1,7 +1,8 @@
-"""The paper's tables and figures, computed by us, beside the paper's own numbers.
+"""Reproduction of the paper's tables and figures, beside the paper's own numbers; our own studies.
 
     methods ──▶ cells ──▶ running ──▶ tables, figures ──▶ report
 
-A cell is what is computed once and kept: one method on one graph with one seed. Tables and figures
-only look at cells. `catalogue` says which experiments there are. It imports everything but `cli`.
+A cell is one method on one graph with one seed; it is computed once and kept in a file. Tables and
+figures are made from cells. `catalogue` lists the experiments, `reproduction.reproduce` runs them.
+It imports everything but `cli`.
 """

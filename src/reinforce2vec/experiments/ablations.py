@@ -1,4 +1,4 @@
-"""Tables 5 and 8, which take the walk apart, and figure 4: ε from 0 to 1."""
+"""Tables 5 and 8, ablations of the walk, and figure 4: ε from 0 to 1."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TINTS = {"paper": BLUE, "released": ORANGE}
 def _ablation_cells(
     task: str, graph: str, methods: Sequence[EmbeddingMethod], seeds: Sequence[int], scale: Scale
 ) -> list[Cell]:
-    """The cells of some walks; those that Tables 4, 5 and 7 also have are the same ones."""
+    """Return the cells of some walks; those in Tables 4, 5 and 7 too are the same cells."""
     shared = {
         method.name for reading in READING_WALKS for method in ablation(reading, scale).values()
     }
@@ -48,7 +48,7 @@ def _ablation_cells(
 
 
 def _variant_label(reward: str, exploration: str) -> str:
-    """A row of the ablation tables."""
+    """Return the label of a row of the ablation tables."""
     return f"{REWARD_LABELS[reward]}, {EXPLORATION_LABELS[exploration]}"
 
 
@@ -56,13 +56,13 @@ def _variant_label(reward: str, exploration: str) -> str:
 
 
 def table_5_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
-    """All walks of both readings on Facebook."""
+    """Return cells of all walks of both readings on Facebook."""
     methods = [one for reading in READING_WALKS for one in ablation(reading, scale).values()]
     return _ablation_cells(LINK_PREDICTION, _FACEBOOK, methods, seeds, scale)
 
 
 def table_5(results: Results, seeds: Sequence[int], scale: Scale) -> View:
-    """AUC by reward and exploration, in both readings and protocols."""
+    """Show AUC by reward and exploration, in both readings and protocols."""
     view, dots = View(notes=[LEGEND]), []
     for protocol in PROTOCOL_NOTES:
         for reading in READING_WALKS:
@@ -105,13 +105,13 @@ def table_5(results: Results, seeds: Sequence[int], scale: Scale) -> View:
 
 
 def table_8_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
-    """All walks of both readings on PPI."""
+    """Return cells of all walks of both readings on PPI."""
     methods = [one for reading in READING_WALKS for one in ablation(reading, scale).values()]
     return _ablation_cells(NODE_CLASSIFICATION, _PPI, methods, seeds, scale)
 
 
 def table_8(results: Results, seeds: Sequence[int], scale: Scale) -> View:
-    """F1 by reward and exploration, in both readings."""
+    """Show F1 by reward and exploration, in both readings."""
     view, dots = View(notes=[LEGEND]), []
     for reading in READING_WALKS:
         rows: dict[str, list[list[TableEntry | None]]] = {}
@@ -149,7 +149,7 @@ def table_8(results: Results, seeds: Sequence[int], scale: Scale) -> View:
 
 
 def figure_4_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
-    """Every ε in both readings on both graphs."""
+    """Return cells of every ε in both readings on both graphs."""
     methods = [greedy(reading, one, scale) for reading in READING_WALKS for one in paper.EPSILONS]
     return [
         *_ablation_cells(NODE_CLASSIFICATION, _PPI, methods, seeds, scale),
@@ -158,7 +158,7 @@ def figure_4_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
 
 
 def figure_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
-    """Scores over ε; for ε = 1 every walk is first-order."""
+    """Show scores over ε; for ε = 1 every walk is first-order."""
     view, panels = View(notes=[LEGEND]), []
     columns = ["", *(f"ε = {one:g}" for one in paper.EPSILONS)]
     groups = Table(f"{TITLES[_PPI]}: F1 by ε", columns)
@@ -174,8 +174,8 @@ def figure_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                         _ablation_cells(NODE_CLASSIFICATION, _PPI, [method], seeds, scale)
                     )
                     number = paper.TABLE_8.get(("js", _PUBLISHED_EPSILONS.get(epsilon, "")), {})
-                    told = number.get(measure) if kind == "raw" else None
-                    entries.append(group_entry(found, kind, measure, told))
+                    published = number.get(measure) if kind == "raw" else None
+                    entries.append(group_entry(found, kind, measure, published))
                 groups.add(f"{measure}, {reading}{KIND_NOTES[kind]}", entries)
                 curves.append(_curve(reading, kind, entries))
         points = [
@@ -211,7 +211,7 @@ def figure_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     return view
 
 
-_PUBLISHED_EPSILONS = {0.0: "none", 0.5: "epsilon"}  # the ε of rows in Tables 5 and 8
+_PUBLISHED_EPSILONS = {0.0: "none", 0.5: "epsilon"}  # ε of rows of Tables 5 and 8
 
 
 def _curve(reading: str, kind: str, entries: list[TableEntry | None]) -> Curve:

@@ -1,4 +1,4 @@
-"""Which experiments there are."""
+"""The list of experiments."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _ALL = "all"
 
 
 class Experiment(NamedTuple):
-    """A table, a figure or a study: the cells it needs and how it looks at them."""
+    """A table, a figure or a study: the cells it needs, and the view made from them."""
 
     name: str
     title: str
     cells: Callable[[Sequence[int], Scale], list[Cell]]
     view: Callable[[Results, Sequence[int], Scale], View]
-    beyond: bool = False  # what the paper has not, and `all` leaves out
+    beyond: bool = False  # not in the paper; `all` leaves it out
 
 
 EXPERIMENTS = {
@@ -91,7 +91,7 @@ EXPERIMENTS = {
 
 
 def experiments_named(names: Sequence[str]) -> list[Experiment]:
-    """The experiments of these names, each once; `all` is every table and figure of the paper."""
+    """Return the named experiments, each once; `all` is every table and figure of the paper."""
     wanted: dict[str, Experiment] = {}
     for name in names or (_ALL,):
         if name == _ALL:

@@ -1,4 +1,4 @@
-"""Cells: what is computed once, kept in a file of its own, and looked at by tables and figures."""
+"""Cells: units of computation, each kept in a file, from which tables and figures are made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .scale import Scale
 LINK_PREDICTION, NODE_CLASSIFICATION, PATHS = "link-prediction", "node-classification", "paths"
 FULL, HEADLINE, VALIDATION_ONLY = "full", "headline", "validation"
 
-# Shares of the labelled nodes that train; the first is the one of the paper's tables.
+# Training fractions of the labelled nodes; the first is that of the paper's tables.
 FRACTIONS: dict[str, tuple[float, ...]] = {
     "blogcatalog": (0.5, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9),
     "ppi": (0.5, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9),
@@ -43,18 +43,18 @@ class Cell:
     Parameters
     ----------
     task : {"link-prediction", "node-classification", "paths"}
-        What the vectors, or walks, are looked at for.
+        What the vectors, or walks, are evaluated on.
     graph : str
         Name of a data set, or "toy".
     method : Method
-        What makes the vectors.
+        The method that makes the vectors.
     seed : int
-        Decides splits, shuffles, walks and training: one description, one result.
+        Seed of splits, shuffles, walks and training: the same cell always gives the same result.
     scale : Scale
-        Amounts.
+        Sizes and amounts.
     scope : {"full", "headline", "validation"}
-        How much is scored: all there is; the `shared` protocol, or the one training fraction of
-        the tables, alone; or validation scores alone, which are there to choose settings by.
+        How much is scored: everything; only the `shared` protocol, or the one training fraction of
+        the tables; or only validation scores, which choose hyperparameters.
     """
 
     task: str
@@ -66,7 +66,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What its file is called."""
+        """The name of its file."""
         size = f"d{self.scale.dimensions}"
         words = [self.task, self.graph, self.method.name, size, f"seed{self.seed}"]
         if self.scope != FULL:
@@ -81,8 +81,8 @@ class Cell:
         return FRACTIONS[self.graph] if self.scope == FULL else FRACTIONS[self.graph][:1]
 
     def description(self) -> dict[str, Any]:
-        """All that its scores depend on."""
-        told: dict[str, Any] = {
+        """Return everything that its scores depend on."""
+        described: dict[str, Any] = {
             "task": self.task,
             "graph": self.graph,
             "method": self.method.settings(),
@@ -91,25 +91,25 @@ class Cell:
             "version": __version__,
         }
         if self.task == PATHS:
-            told["steps"] = self.scale.steps
+            described["steps"] = self.scale.steps
         else:
-            told["dimensions"] = self.scale.dimensions
+            described["dimensions"] = self.scale.dimensions
         if self.task == NODE_CLASSIFICATION:
-            told["fractions"] = list(self.fractions)
-            told["shuffles"] = [self.scale.shuffles, self.scale.more_shuffles]
+            described["fractions"] = list(self.fractions)
+            described["shuffles"] = [self.scale.shuffles, self.scale.more_shuffles]
         if self.scale.planted:
-            told["planted"] = self.scale.planted
-        return told
+            described["planted"] = self.scale.planted
+        return described
 
     def needs(self) -> list[Cell]:
-        """The cells that choose its method's parameters: once a graph, with the first seed."""
+        """Return the cells that choose its method's parameters: once per graph, with seed 0."""
         return [
             replace(self, method=pilot, scope=VALIDATION_ONLY, seed=0)
             for pilot in self.method.pilots()
         ]
 
     def cost(self) -> float:
-        """About how many seconds it takes on one processor."""
+        """Return an estimate of its seconds on one core."""
         if self.task == PATHS:
             return 2.0
         nodes = self.scale.planted or _NODES[self.graph]
@@ -126,7 +126,7 @@ class Cell:
 
 
 def all_needed(cells: list[Cell]) -> list[Cell]:
-    """The cells and what they need, each once."""
+    """Return the cells and those they need, each once."""
     found: dict[str, Cell] = {}
     for cell in cells:
         for one in (*cell.needs(), cell):
@@ -138,19 +138,19 @@ def all_needed(cells: list[Cell]) -> list[Cell]:
 
 
 def cell_path(folder: Path, cell: Cell) -> Path:
-    """Where a cell is kept."""
+    """Return the file of a cell."""
     return folder / (re.sub(r"[^\w.,-]+", "_", cell.name) + ".json")
 
 
 def write_cell(folder: Path, cell: Cell, result: dict[str, Any]) -> None:
-    """Keep a finished cell: whole or not at all."""
-    told = {"description": cell.description(), "label": cell.method.label} | result
+    """Write a finished cell to its file: whole or not at all."""
+    content = {"description": cell.description(), "label": cell.method.label} | result
     with whole(cell_path(folder, cell)) as stream:
-        stream.write((json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode())
+        stream.write((json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def read_cell(folder: Path, cell: Cell) -> dict[str, Any] | None:
-    """A cell that was kept; None if it is not there, or is one of other settings.
+    """Read a cell; None if there is no file, or if it holds a cell of other settings.
 
     Raises ValueError if the file is damaged.
     """

@@ -13,7 +13,7 @@ VECTOR_KINDS = ("raw", "smoothed")
 
 
 class Candidate(NamedTuple):
-    """A setting as it did: what it is, and its scores on the validation and on the test part."""
+    """A setting with its scores on the validation and on the test part."""
 
     setting: str
     validation: float
@@ -21,7 +21,7 @@ class Candidate(NamedTuple):
 
 
 def pilot_score(task: str, scores: CellScores) -> float:
-    """By what one of several small trainings is chosen."""
+    """Return the validation score by which one of several pilots is chosen."""
     if task == LINK_PREDICTION:
         return float(max(one["validation"] for one in scores["raw"]["shared"].values()))
     (shuffles,) = scores["raw"].values()
@@ -29,7 +29,7 @@ def pilot_score(task: str, scores: CellScores) -> float:
 
 
 def best_candidate(candidates: Iterable[Candidate]) -> Candidate | None:
-    """The one with the best validation score; the first of equals; None if there are none."""
+    """Return the candidate with the best validation score, the first of equals; None of none."""
     listed = list(candidates)
     return max(listed, key=lambda one: one.validation) if listed else None
 
@@ -37,7 +37,7 @@ def best_candidate(candidates: Iterable[Candidate]) -> Candidate | None:
 def link_candidates(
     label: str, scores: CellScores, protocol: str, kinds: Iterable[str] = VECTOR_KINDS
 ) -> list[Candidate]:
-    """Each operator on raw and smoothed vectors, as a setting of its own.
+    """Return a candidate for each operator on raw and on smoothed vectors.
 
     Validation pairs are training pairs of the residual graph that trains the classifier, in both
     protocols.
@@ -56,7 +56,7 @@ def link_candidates(
 def group_candidates(
     label: str, scores: CellScores, shuffle: int, kinds: Iterable[str] = VECTOR_KINDS
 ) -> list[Candidate]:
-    """Raw and smoothed vectors at the tables' training fraction, for one shuffle."""
+    """Return candidates of raw and smoothed vectors, at the tables' fraction, for one shuffle."""
     found = []
     for kind in kinds:
         one = next(iter(scores[kind].values()))[shuffle]

@@ -51,8 +51,8 @@ LEGEND = "Ours in percent, mean ± sample standard deviation over seeds (the pap
 _BEST_NOTE = (
     "Best rows: for each seed (and shuffle) the setting with the best score on a validation part "
     "of the training data is taken, and its test score is reported; no test pair or label takes "
-    "part in the choice. node2vec's p and q alone are chosen once a graph, with the first seed, by "
-    "the mean of its shuffles: that can only favour it."
+    "part in the choice. Only node2vec's p and q are chosen once per graph, with the first seed, "
+    "by the mean of its shuffles: that can only favour it."
 )
 
 
@@ -64,14 +64,14 @@ def _cells_of(
     method: EmbeddingMethod,
     scope: str = FULL,
 ) -> list[Cell]:
-    """A cell for each seed."""
+    """Return a cell for each seed."""
     return [Cell(task, graph, method, seed, scale, scope) for seed in seeds]
 
 
 def _comparison_cells(
     task: str, graphs: Iterable[str], seeds: Sequence[int], scale: Scale, scope: str = FULL
 ) -> list[Cell]:
-    """Every method on every graph."""
+    """Return cells of every method on every graph."""
     return [
         cell
         for graph in graphs
@@ -81,7 +81,7 @@ def _comparison_cells(
 
 
 def _groups_of_methods(methods: Iterable[EmbeddingMethod]) -> dict[str, list[EmbeddingMethod]]:
-    """Baselines and reinforced walks, as the best rows look at them."""
+    """Group methods into baselines and reinforced walks, for the rows of the best."""
     listed = list(methods)
     return {
         "baselines": [method for method in listed if method.group == "baseline"],
@@ -90,7 +90,7 @@ def _groups_of_methods(methods: Iterable[EmbeddingMethod]) -> dict[str, list[Emb
 
 
 def _chosen_notes(results: Results, cells: Iterable[Cell]) -> list[str]:
-    """What the methods with choices have chosen."""
+    """Return notes on what methods with choices have chosen."""
     found = [
         f"{TITLES[cell.graph]}, seed {cell.seed}: {chosen}"
         for cell in cells
@@ -103,12 +103,12 @@ def _chosen_notes(results: Results, cells: Iterable[Cell]) -> list[str]:
 
 
 def table_4_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
-    """Every method on the graphs of link prediction."""
+    """Return cells of every method on the graphs of link prediction."""
     return _comparison_cells(LINK_PREDICTION, LINK_GRAPHS, seeds, scale)
 
 
 def table_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
-    """AUC by method and operator, in both protocols, raw and smoothed."""
+    """Show AUC by method and operator, in both protocols, raw and smoothed."""
     view, methods = View(notes=[LEGEND]), compared(scale)
     dots: list[Dots] = []
     for graph in LINK_GRAPHS:
@@ -159,7 +159,7 @@ def _best_link_table(
     methods: list[EmbeddingMethod],
     found: dict[str, dict[int, CellScores]],
 ) -> Table:
-    """The best by validation, of baselines and of reinforced walks."""
+    """Return the table of the best by validation, of baselines and of reinforced walks."""
     table = Table(
         f"{TITLES[graph]}: the best setting, chosen by validation",
         ["of", "AUC, `transfer`", "AUC, `shared`", "average precision, `shared`", "`shared` chose"],
@@ -177,7 +177,7 @@ def _best_link_table(
                     transfer.values["auc"],
                     shared.values["auc"],
                     shared.values["ap"],
-                    shared.told() or None,
+                    shared.summary() or None,
                 ],
             )
     return table
@@ -187,12 +187,12 @@ def _best_link_table(
 
 
 def table_7_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
-    """Every method on the graphs of node classification."""
+    """Return cells of every method on the graphs of node classification."""
     return _comparison_cells(NODE_CLASSIFICATION, CLASSIFICATION_GRAPHS, seeds, scale)
 
 
 def table_7(results: Results, seeds: Sequence[int], scale: Scale) -> View:
-    """Micro and macro F1 by method and graph, raw and smoothed."""
+    """Show micro and macro F1 by method and graph, raw and smoothed."""
     return _compare_groups(results, seeds, scale, "table-7", CLASSIFICATION_GRAPHS, FULL)
 
 
@@ -200,17 +200,17 @@ _WIDE_GRAPHS = ("blogcatalog", "ppi")
 
 
 def wide_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
-    """Every method with vectors as long as in most other publications."""
+    """Return cells of every method with 128 dimensions, as in most other publications."""
     return _comparison_cells(NODE_CLASSIFICATION, _WIDE_GRAPHS, seeds, _widened(scale), HEADLINE)
 
 
 def wide(results: Results, seeds: Sequence[int], scale: Scale) -> View:
-    """Table 7 with 128 dimensions."""
+    """Show Table 7 with 128 dimensions."""
     return _compare_groups(results, seeds, _widened(scale), "wide", _WIDE_GRAPHS, HEADLINE)
 
 
 def _widened(scale: Scale) -> Scale:
-    """The same amounts of training for vectors twice as long: 128 numbers, not the paper's 64."""
+    """Return the same scale with twice the dimensions: 128, not the paper's 64."""
     return replace(scale, dimensions=2 * scale.dimensions)
 
 
@@ -222,7 +222,7 @@ def _compare_groups(
     graphs: Sequence[str],
     scope: str,
 ) -> View:
-    """A table of raw vectors, one of smoothed ones, one of the best, and a picture."""
+    """Show tables of raw vectors, of smoothed ones and of the best, and a figure."""
     view, methods = View(notes=[LEGEND]), compared(scale)
     found = {
         graph: by_method(
@@ -249,7 +249,7 @@ def _compare_groups(
             table.add(method.label, entries)
             rows.setdefault(kind, []).append(entries)
         view.tables.append(table)
-    view.tables[0].note = f"Nodes that train: {shares}."
+    view.tables[0].note = f"Training nodes: {shares}."
     view.tables.append(_best_group_table(methods, found, columns))
     dots = [
         Dots(
@@ -276,7 +276,7 @@ def _best_group_table(
     found: dict[str, dict[str, dict[int, CellScores]]],
     columns: list[str],
 ) -> Table:
-    """The best by validation, of baselines and of reinforced walks, on each graph."""
+    """Return the table of the best by validation on each graph."""
     table = Table("The best setting, chosen by validation", ["of", *columns])
     notes = []
     for name, members in _groups_of_methods(methods).items():
@@ -293,7 +293,7 @@ def _best_group_table(
                 choice = best_groups(own, kinds, top)
                 entries += [choice.values["micro"], choice.values["macro"]]
                 if kinds == VECTOR_KINDS and choice.settings:
-                    notes.append(f"{TITLES[graph]}, {name}: {choice.told()}.")
+                    notes.append(f"{TITLES[graph]}, {name}: {choice.summary()}.")
             table.add(what, entries)
     table.note = "The paper's: its best row. Chosen: " + " ".join(notes)
     return table
@@ -303,7 +303,7 @@ def _best_group_table(
 
 
 def figure_3(results: Results, seeds: Sequence[int], scale: Scale) -> View:
-    """F1 over the share of nodes that train."""
+    """Show F1 over the training fraction."""
     methods = compared(scale)
     styles = method_styles([method.group for method in methods])
     panels, view = [], View(notes=[LEGEND])
@@ -339,7 +339,7 @@ def figure_3(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                 [(100 * FRACTIONS[graph][0], published[measure])] if measure in published else []
             )
             panels.append(
-                Panel(TITLES[graph], "nodes that train, %", f"{measure} F1, %", curves, points)
+                Panel(TITLES[graph], "training nodes, %", f"{measure} F1, %", curves, points)
             )
     view.notes.append(
         "The paper has curves without numbers; its one number for reinforce2vec, from Table 7 or "

@@ -1,4 +1,4 @@
-"""Pictures of scores. matplotlib is imported only here, and only when something is drawn."""
+"""Figures of scores. matplotlib is imported only when something is drawn."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ..plotting.style import (
 from .tables import TableEntry
 from .toy import TOY_EDGES, ToyStep
 
-_LOOK: dict[Any, Any] = {**STYLE, "savefig.bbox": "tight"}  # legends stand below the axes
+_LOOK: dict[Any, Any] = {**STYLE, "savefig.bbox": "tight"}  # legends are below the axes
 _TOY_PLACES = {1: (0.0, 1.0), 3: (0.0, 0.0), 4: (1.0, 0.0), 5: (1.0, 1.0), 2: (1.9, 0.0)}
 
 
 def pyplot() -> Any:
-    """matplotlib's pyplot, drawing to files; InputError, with what to install, if it is missing."""
+    """Return pyplot, set to draw to files; InputError, with what to install, if it is missing."""
     package = matplotlib()
     import matplotlib.pyplot as plt
 
@@ -41,7 +41,7 @@ def pyplot() -> Any:
 
 
 class Dots(NamedTuple):
-    """A panel of dots: a row for each label, with ours, ours smoothed, and the paper's."""
+    """A panel of dots: a row for each label, with ours, ours smoothed, and the paper's score."""
 
     title: str
     labels: Sequence[str]
@@ -50,7 +50,7 @@ class Dots(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """A line: where, how much, and how far the seeds are apart."""
+    """A line: positions, scores with their spread over seeds, and its style."""
 
     label: str
     x: Sequence[float]
@@ -61,7 +61,7 @@ class Curve(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """Some curves, and points of the paper."""
+    """Some curves, and the paper's points."""
 
     title: str
     x_label: str
@@ -72,7 +72,7 @@ class Panel(NamedTuple):
 
 
 def method_styles(groups: Sequence[str]) -> list[dict[str, Any]]:
-    """Colour, dashes and width for methods by their groups; what is compared stands out."""
+    """Return colour, dashes and width for methods by their groups; reinforced walks stand out."""
     hues = {
         "baseline": (ORANGE, SKY, GREEN, PURPLE, GREY, BLACK, YELLOW),
         "paper": (BLUE,),
@@ -88,7 +88,7 @@ def method_styles(groups: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def colours(labels: Sequence[str]) -> dict[str, str]:
-    """A colour for each label."""
+    """Return a colour for each label."""
     return {label: COLOURS[number % len(COLOURS)] for number, label in enumerate(labels)}
 
 
@@ -96,7 +96,7 @@ def colours(labels: Sequence[str]) -> dict[str, str]:
 
 
 def dot_plot(panels: Sequence[Dots], x_label: str, across: int = 2) -> Any:
-    """Rows of dots, one panel beside the other."""
+    """Draw rows of dots, one panel beside the other."""
     plt = pyplot()
     rows = -(-len(panels) // across)
     across = min(across, len(panels))
@@ -139,7 +139,7 @@ def dot_plot(panels: Sequence[Dots], x_label: str, across: int = 2) -> Any:
 def curve_plot(
     panels: Sequence[Panel], across: int = 3, size: tuple[float, float] = (3.5, 2.9)
 ) -> Any:
-    """Lines over a common scale, with the seeds' spread as a band and the paper's points."""
+    """Draw lines with the spread over seeds as a band, and the paper's points."""
     plt = pyplot()
     rows = -(-len(panels) // across)
     across = min(across, len(panels))
@@ -184,7 +184,7 @@ def curve_plot(
 
 
 def _legend_below(figure: Any, axes: Any) -> None:
-    """One legend for all panels, each label once."""
+    """Add one legend for all panels, each label once."""
     found: dict[str, Any] = {}
     for axis in axes.flat:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
@@ -206,7 +206,7 @@ def _legend_below(figure: Any, axes: Any) -> None:
 def toy_plot(
     steps: Sequence[ToyStep], settled: dict[str, tuple[list[int], list[list[float]]]]
 ) -> Any:
-    """The toy graph, its occupation vector after each of the first steps, and how it settles."""
+    """Draw the toy graph, its occupation vector after each of the first steps, and over time."""
     plt = pyplot()
     across = max(len(steps) + 1, 2)
     figure = plt.figure(figsize=(2.3 * across, 5.6))
@@ -251,7 +251,7 @@ def toy_plot(
 
 
 def _spread_out(heights: Sequence[float], gap: float) -> list[float]:
-    """Places for labels: near these heights, but no two nearer than the gap."""
+    """Return heights for labels near the given ones, no two closer than the gap."""
     placed: dict[int, float] = {}
     lowest = -np.inf
     for number in np.argsort(heights, kind="stable").tolist():
@@ -260,7 +260,7 @@ def _spread_out(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def _draw_toy_graph(axis: Any) -> None:
-    """The five nodes and the edges that the caption tells."""
+    """Draw the five nodes, and the edges that the caption names."""
     for a, b in TOY_EDGES:
         x, y = zip(_TOY_PLACES[a], _TOY_PLACES[b], strict=True)
         axis.plot(x, y, color=GREY, linewidth=1.5, zorder=1)
@@ -275,7 +275,7 @@ def _draw_toy_graph(axis: Any) -> None:
 
 
 def stuck_plot(frequencies: dict[str, dict[int, list[int]]]) -> Any:
-    """How often each node stood in the last hundred steps: a panel for each walk."""
+    """Draw how often each node was visited in the last hundred steps, a panel for each walk."""
     plt = pyplot()
     across = min(3, len(frequencies))
     rows = -(-len(frequencies) // across)

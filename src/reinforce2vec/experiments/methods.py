@@ -1,6 +1,6 @@
-"""The methods that are compared: a table of data.
+"""The methods that are compared, as data.
 
-To add one of ours, add a line to :data:`OURS`.
+To add a setting of our own, add a line to `_OUR_SETTINGS`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REWARD_LABELS = {
 EXPLORATION_LABELS = {"none": "w/o exploration", "epsilon": "ε-greedy", "ucb": "UCB"}
 READING_WALKS = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
 
-# Our own settings: name, label, and how they differ from the paper's training.
+# Our own settings: name, label, and their differences from the paper's training.
 _FEW_WALKS = {"walks_per_node": 10, "learning_rate": 0.05}
 _OUR_SETTINGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
@@ -41,7 +41,7 @@ _OUR_SETTINGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 @dataclass(frozen=True)
 class EmbeddingMethod:
-    """A way to turn a graph into vectors: plain data, so that it can go to another process.
+    """A method that turns a graph into vectors; plain data, so that it can be pickled.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ class EmbeddingMethod:
     parameters : dict
         Its parameters, without dimensions, seed and workers.
     choices : tuple of (str, dict)
-        Where several parameters are tried by small trainings on the same graph: a name, and what
-        it changes. The one with the best validation score is taken.
+        If several parameters are tried by short trainings on the same graph: a name, and what it
+        changes. The one with the best validation score is taken.
     pilot : dict
-        What the small trainings change of the parameters.
+        Parameters of these short trainings that differ.
     group : {"baseline", "paper", "ours"}
-        Whose method it is.
+        Where the method comes from.
     like : str
-        The name under which the paper has it, if it has.
+        Its name in the paper, if it is there.
     """
 
     name: str
@@ -74,7 +74,7 @@ class EmbeddingMethod:
     like: str = ""
 
     def make(self, dimensions: int, seed: int) -> Any:
-        """The estimator; it works with one thread, so that one seed gives one result."""
+        """Return the estimator, with one thread, so that a seed always gives the same result."""
         import reinforce2vec
 
         kind = getattr(reinforce2vec, self.estimator)
@@ -89,12 +89,12 @@ class EmbeddingMethod:
         return bool(getattr(getattr(reinforce2vec, self.estimator), "seeded", True))
 
     def chosen(self, number: int) -> EmbeddingMethod:
-        """This method with one of its choices."""
+        """Return this method with one of its choices."""
         changes = self.parameters | self.choices[number][1]
         return replace(self, parameters=changes, choices=(), pilot={})
 
     def pilots(self) -> list[EmbeddingMethod]:
-        """The small trainings that tell which choice to take."""
+        """Return the short trainings that decide which choice to take."""
         return [
             EmbeddingMethod(
                 f"{self.name}-{name}",
@@ -106,12 +106,12 @@ class EmbeddingMethod:
         ]
 
     def settings(self) -> dict[str, Any]:
-        """What describes the method, for a JSON file."""
-        told: dict[str, Any] = {"estimator": self.estimator} | _spelled_all(self.parameters)
+        """Return a description of the method, for a JSON file."""
+        described: dict[str, Any] = {"estimator": self.estimator} | _spelled_all(self.parameters)
         if self.choices:
-            told["choices"] = {name: _spelled_all(changes) for name, changes in self.choices}
-            told["pilot"] = _spelled_all(self.pilot)
-        return told
+            described["choices"] = {name: _spelled_all(changes) for name, changes in self.choices}
+            described["pilot"] = _spelled_all(self.pilot)
+        return described
 
 
 def _spelled_all(parameters: dict[str, Any]) -> dict[str, str]:
@@ -119,7 +119,7 @@ def _spelled_all(parameters: dict[str, Any]) -> dict[str, str]:
 
 
 def _parameter_text(value: Any) -> str:
-    """A parameter as text; of a walk only what differs from its defaults."""
+    """Return a parameter as text; of a walk only what differs from its defaults."""
     if not is_dataclass(value) or isinstance(value, type):
         return str(value)
     given = [
@@ -134,12 +134,12 @@ def _parameter_text(value: Any) -> str:
 
 
 def _walk_method(name: str, label: str, walk: Walk, scale: Scale, **more: Any) -> EmbeddingMethod:
-    """Skip-gram on walks, at the paper's amount of training."""
+    """Return skip-gram on walks, with the paper's amount of training."""
     return EmbeddingMethod(name, label, "Reinforce2Vec", {"walk": walk} | scale.training(), **more)
 
 
 def _baselines(scale: Scale) -> list[EmbeddingMethod]:
-    """The paper's baselines, two that are stronger, and DeepWalk as briefly as our own."""
+    """Return the paper's baselines, two stronger ones, and DeepWalk with as few walks as ours."""
     pairs = product(scale.choices, repeat=2)
     return [
         _walk_method("deepwalk", "DeepWalk", FirstOrderWalk(), scale, like="deepwalk"),
@@ -166,7 +166,7 @@ def _baselines(scale: Scale) -> list[EmbeddingMethod]:
 
 
 def variant(reading: str, reward: str, exploration: str, scale: Scale) -> EmbeddingMethod:
-    """One of the paper's walks in one of its two readings.
+    """Return one of the paper's walks in one of its two readings.
 
     Walks that take the best neighbour take the most visited one, whatever the reward: they are the
     same walks, and one method.
@@ -187,12 +187,12 @@ def variant(reading: str, reward: str, exploration: str, scale: Scale) -> Embedd
 
 
 def _readings(scale: Scale) -> list[EmbeddingMethod]:
-    """What the paper calls reinforce2vec, in both readings."""
+    """Return what the paper calls reinforce2vec, in both readings."""
     return [variant(reading, "js", "ucb", scale) for reading in READING_WALKS]
 
 
 def _our_methods(scale: Scale) -> list[EmbeddingMethod]:
-    """Our own settings."""
+    """Return our own settings as methods."""
     return [
         EmbeddingMethod(name, label, "Reinforce2Vec", scale.training() | changes, group="ours")
         for name, label, changes in _OUR_SETTINGS
@@ -200,12 +200,12 @@ def _our_methods(scale: Scale) -> list[EmbeddingMethod]:
 
 
 def compared(scale: Scale) -> list[EmbeddingMethod]:
-    """The rows of the tables that compare methods."""
+    """Return the methods of the tables that compare methods."""
     return [*_baselines(scale), *_readings(scale), *_our_methods(scale)]
 
 
 def ablation(reading: str, scale: Scale) -> dict[tuple[str, str], EmbeddingMethod]:
-    """All rewards and explorations of one reading."""
+    """Return all rewards and explorations of one reading."""
     return {
         (reward, exploration): variant(reading, reward, exploration, scale)
         for reward in paper.REWARD_NAMES
@@ -214,7 +214,7 @@ def ablation(reading: str, scale: Scale) -> dict[tuple[str, str], EmbeddingMetho
 
 
 def greedy(reading: str, epsilon: float, scale: Scale) -> EmbeddingMethod:
-    """DRRW by JS divergence with probability ε of a random step."""
+    """Return DRRW by JS divergence with probability ε of a random step."""
     if epsilon == 0.0:
         return variant(reading, "js", "none", scale)
     if epsilon == 0.5:

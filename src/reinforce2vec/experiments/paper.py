@@ -1,4 +1,4 @@
-"""The paper's own numbers, in percent, to stand beside ours.
+"""The paper's own numbers, in percent, for comparison.
 
 Xiao, Zhao, Zheng and Song, "Vertex-reinforced Random Walk for Network Embedding" (SDM 2020).
 Tables are numbered as in the paper. It gives no spread; its figures give no numbers.
@@ -71,7 +71,7 @@ TABLE_7: dict[str, dict[str, _F1Scores]] = {
         "line": _groups(20.1),
         "grarep": _groups(20.5),
         "hope": _groups(21.1),
-        "reinforce2vec": _groups(22.5, 18.6),  # the macro F1 stands in Table 8
+        "reinforce2vec": _groups(22.5, 18.6),  # macro F1 from Table 8
     },
     "dblp": {
         "deepwalk": _groups(57.8),
@@ -96,7 +96,7 @@ TABLE_8: dict[tuple[str, str], _F1Scores] = {
     ("js", "ucb"): _groups(22.5, 18.6),
 }
 
-# Figure 2: different nodes in the last 100 of 10,000 steps of VRRW on PPI, by its caption.
+# Figure 2: distinct nodes in the last 100 of 10,000 steps of VRRW on PPI, by its caption.
 STUCK_NODES = 4
 
 # Figure 4: the ε tried, and the best of them, by the text.

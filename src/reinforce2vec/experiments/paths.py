@@ -1,4 +1,4 @@
-"""Long walks looked at: how their occupation vectors settle, and among how many nodes they end."""
+"""Long walks: how their occupation vectors converge, and among how many nodes they end."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from ..walks import divergences, occupation, sample_walks, stuck_set
 from ..walks.policy import Walk
 from .cells import CellScores
 
-_N_WALKS = 20  # from different nodes; figures are medians over them
-_LAST_STEPS = 100  # steps in which nodes are counted
-_POINTS = 60  # places along the walk at which it is looked at
-_FEW_NODES = 10  # nodes of a graph whose whole occupation vectors are kept
-_DEGREE = 20  # walks start in the thick of the graph, not in a corner that nothing leads out of
+_N_WALKS = 20  # from different nodes; results are medians over them
+_LAST_STEPS = 100  # steps over which nodes are counted
+_POINTS = 60  # steps at which the walk is inspected
+_FEW_NODES = 10  # up to so many nodes, whole occupation vectors are kept
+_DEGREE = 20  # least degree of starts, so that walks do not start in a dead end
 
 
 def look_at_paths(graph: Graph, walk: Walk, steps: int, seed: int) -> CellScores:
-    """Walks of so many steps from random nodes, and what became of them.
+    """Sample long walks from random nodes, and return what happened to them.
 
     Returns
     -------
     dict
         "looked": steps at which nodes were counted; "frequencies": for each of them, how often
-        each node stood in the last hundred steps of the first walk, the most frequent first;
-        "nodes": how many different ones, for each walk; "steps": places along the walk; "moved":
-        there, the median JS distance between w(n) and w(n+1), over the path; "occupation": there,
-        w(n) of the first walk, on graphs of up to ten nodes, where it starts at the first node.
+        each node was visited in the last hundred steps of the first walk, the most frequent first;
+        "nodes": the number of distinct nodes, for each walk; "steps": inspected steps; "moved":
+        at these, the median JS distance between w(n) and w(n+1), over the path; "occupation": at
+        these, w(n) of the first walk, on graphs of up to ten nodes, where it starts at node 0.
     """
     rng = np.random.default_rng(seed)
     central = np.flatnonzero(graph.degrees >= min(_DEGREE, np.median(graph.degrees)))

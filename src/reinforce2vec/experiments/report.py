@@ -1,4 +1,4 @@
-"""From cells to files: Markdown, JSON and pictures, and one page that holds them all."""
+"""Writing results: Markdown, JSON and figures, and one page with all of them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def write_report(
     scale: Scale,
     say: Callable[[str], None],
 ) -> None:
-    """Write what each experiment shows, and the page and the data of all that are in the folder."""
-    told = _read_data(out / _RESULTS_JSON)
+    """Write the files of each experiment, and the page and the data of all in the folder."""
+    results_data = _read_data(out / _RESULTS_JSON)
     drawing = True
     for experiment in experiments:
         view = experiment.view(results, seeds, scale)
@@ -45,18 +45,18 @@ def write_report(
         used = sorted({cell.seed for cell in experiment.cells(seeds, scale)})
         text = _page(experiment, view, used, out)
         _write_text(out / f"{experiment.name}.md", text)
-        told["experiments"][experiment.name] = _data(experiment, view, used)
-    told |= {
+        results_data["experiments"][experiment.name] = _data(experiment, view, used)
+    results_data |= {
         "version": __version__,
         "python": platform.python_version(),
-        "machine": f"{platform.machine()}, {available_cpus()} processors",
+        "machine": f"{platform.machine()}, {available_cpus()} CPUs",
     }
-    _write_text(out / _RESULTS_JSON, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+    _write_text(out / _RESULTS_JSON, json.dumps(results_data, indent=1, ensure_ascii=False) + "\n")
     _write_text(out / _RESULTS_PAGE, _index(out))
 
 
 def _page(experiment: Experiment, view: View, seeds: Sequence[int], out: Path) -> str:
-    """An experiment as Markdown."""
+    """Return an experiment as Markdown."""
     parts = [f"## {experiment.title}\n"]
     parts.append(f"*{counted(len(seeds), 'seed')}, reinforce2vec {__version__}.*\n")
     parts += [f"{note}\n" for note in view.notes]
@@ -68,7 +68,7 @@ def _page(experiment: Experiment, view: View, seeds: Sequence[int], out: Path) -
 
 
 def _data(experiment: Experiment, view: View, seeds: Sequence[int]) -> dict[str, Any]:
-    """An experiment for the JSON file."""
+    """Return an experiment as data for the JSON file."""
     return {
         "title": experiment.title,
         "seeds": list(seeds),
@@ -78,11 +78,11 @@ def _data(experiment: Experiment, view: View, seeds: Sequence[int]) -> dict[str,
 
 
 def _index(out: Path) -> str:
-    """One page of all experiments whose files are in the folder."""
+    """Return one page of all experiments whose files are in the folder."""
     parts = [
         "# Results\n",
         "Every number comes from `reinforce2vec reproduce`; `results.json` holds the same, and "
-        "`cells/` what each method gave with each seed.\n",
+        "`cells/` the scores of each method with each seed.\n",
     ]
     parts += [
         path.read_text(encoding="utf-8")
@@ -93,7 +93,7 @@ def _index(out: Path) -> str:
 
 
 def _draw_picture(out: Path, picture: Picture) -> None:
-    """Draw a picture into its files."""
+    """Draw a figure, and write its files."""
     from .figures import pyplot
 
     plt = pyplot()
@@ -108,17 +108,17 @@ def _draw_picture(out: Path, picture: Picture) -> None:
 
 
 def _read_data(path: Path) -> dict[str, Any]:
-    """What earlier runs have left in the JSON file; nothing if it cannot be read."""
+    """Read what earlier runs left in the JSON file; nothing if it cannot be read."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        told = None
-    if not isinstance(told, dict) or not isinstance(told.get("experiments"), dict):
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("experiments"), dict):
         return {"experiments": {}}
-    return told
+    return found
 
 
 def _write_text(path: Path, text: str) -> None:
-    """A text file, whole or not at all."""
+    """Write a text file, whole or not at all."""
     with whole(path) as stream:
         stream.write(text.encode())

@@ -1,4 +1,4 @@
-"""One call from names of experiments to files with their results."""
+"""`reproduce`: from names of experiments to files with their results."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ def reproduce(
     scale: Scale = PAPER_SCALE,
     say: Callable[[str], None] = lambda message: None,
 ) -> RunOutcome:
-    """Compute what is not there yet and write tables, figures and data.
+    """Compute missing cells, and write tables, figures and data.
 
     Parameters
     ----------
     names : sequence of str
         Experiments; `all` for every table and figure of the paper.
     out : path
-        The folder for results; made if it is not there.
+        The folder for results; created if it does not exist.
     seeds : int, default 1
         How many seeds: 0, 1, ...
     data_dir : str, optional
         A folder with the data sets.
     jobs : int, optional
-        Processes; by default one for each processor.
+        Number of processes; by default one per CPU.
     scale : Scale
-        Amounts of everything.
+        Sizes and amounts.
     say : callable
-        Takes sentences on what happens.
+        Called with sentences about anything unusual.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def reproduce(
     Raises
     ------
     InputError
-        Before anything is computed, if a data set is not there.
+        Before anything is computed, if a data set is missing.
     """
     experiments = experiments_named(names)
     listed = range(check_count("seeds", seeds, 1))
@@ -70,7 +70,7 @@ def reproduce(
 
 
 def _load_needed(cells: list[Cell], folder: Path, data_dir: str | None) -> None:
-    """Load each data set of the cells that are not there yet: now it is fetched, or missed."""
+    """Load each data set of missing cells, so that a missing file is reported now."""
     wanted = [cell for cell in all_needed(cells) if not cell.scale.planted and cell.graph != TOY]
     kept = kept_cells(wanted, folder, lambda message: None)
     for name in sorted({cell.graph for cell in wanted if cell.name not in kept}):

@@ -1,4 +1,4 @@
-"""Cells computed by several processes, kept when finished, and found again by a later run."""
+"""Running cells in several processes; finished ones are kept, and reused by later runs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ EVERY_LINE = 60.0  # and between two lines in a file
 
 
 class RunOutcome(NamedTuple):
-    """What became of the cells."""
+    """Results and failures of a run."""
 
-    results: dict[str, dict[str, Any]]  # by the cell's name: what its file holds
-    failures: dict[str, str]  # by the cell's name: why it is not there
-    computed: int  # cells that were not there before
+    results: dict[str, dict[str, Any]]  # by the cell's name: the content of its file
+    failures: dict[str, str]  # by the cell's name: the reason
+    computed: int  # cells computed by this run
 
 
 def run_cells(
@@ -44,28 +44,28 @@ def run_cells(
     say: _Say = lambda message: None,
     stream: TextIO | None = None,
 ) -> RunOutcome:
-    """Compute the cells that are not there yet, the long ones first.
+    """Compute the cells that are missing, the long ones first.
 
     Parameters
     ----------
     cells : list of Cell
-        What is wanted; what they need is added.
+        The cells to compute; those they need are added.
     folder : path
-        Where finished cells are kept.
+        The folder of finished cells.
     jobs : int
-        Processes.
+        Number of processes.
     data_dir : str, optional
         A folder with the data sets.
     say : callable
-        Takes a sentence about something out of the ordinary.
+        Called with sentences about anything unusual.
     stream : file, optional
-        Where the progress goes.
+        Where progress is written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     wanted = all_needed(cells)
     results, failures = kept_cells(wanted, folder, say), dict[str, str]()
     missing = [cell for cell in wanted if cell.name not in results]
-    # those that others wait for come first, then the long ones
+    # cells that others need come first, then the long ones
     needed = {pilot.name for cell in missing for pilot in cell.needs()}
     waiting = sorted(_grouped(missing), key=lambda group: _order(group, needed))
     progress = Progress(missing, len(results), jobs, sys.stderr if stream is None else stream)
@@ -113,7 +113,7 @@ def _compute(cell: Cell, data_dir: str | None, pilots: list[CellScores]) -> dict
 
 
 def kept_cells(cells: list[Cell], folder: Path, say: _Say) -> dict[str, dict[str, Any]]:
-    """The cells that an earlier run has finished."""
+    """Return the cells that an earlier run has finished."""
     found = {}
     for cell in cells:
         try:
@@ -127,7 +127,7 @@ def kept_cells(cells: list[Cell], folder: Path, say: _Say) -> dict[str, dict[str
 
 
 def _grouped(cells: list[Cell]) -> list[list[Cell]]:
-    """Cells of several seeds together where all seeds have the same vectors."""
+    """Group cells of several seeds where all seeds have the same vectors."""
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         shared = cell.task == NODE_CLASSIFICATION and not cell.method.seeded
@@ -139,7 +139,7 @@ def _grouped(cells: list[Cell]) -> list[list[Cell]]:
 def _next_ready(
     waiting: list[list[Cell]], results: dict[str, Any], failures: dict[str, str]
 ) -> list[Cell] | None:
-    """The first cells that need wait for nothing."""
+    """Return the first group whose needed cells are finished or failed."""
     for group in waiting:
         needed = (pilot.name for cell in group for pilot in cell.needs())
         if all(name in results or name in failures for name in needed):
@@ -156,7 +156,7 @@ def _order(group: list[Cell], needed: set[str]) -> tuple[bool, float]:
 
 
 def _library_commit() -> str:
-    """The commit that this library's source stands at; empty if there is none, or no git."""
+    """Return the commit of this library's source; empty if there is none, or no git."""
     try:
         done = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=12"],

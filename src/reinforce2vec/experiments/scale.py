@@ -1,4 +1,4 @@
-"""How large the experiments are: the paper's size, or a small one that runs in seconds."""
+"""Sizes of the experiments: the paper's, or a small one that runs in seconds."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Scale:
-    """The amounts that all experiments share; the defaults are the paper's.
+    """Sizes and amounts shared by all experiments; the defaults are the paper's.
 
     Parameters
     ----------
     dimensions, walks_per_node, walk_length, window : int
         The paper's d, R, L and C.
     pilot_walks : int
-        Walks a node in the small trainings that choose node2vec's p and q.
+        Walks per node in the short trainings that choose node2vec's p and q.
     choices : tuple of float
-        What p and q are chosen from.
+        Values to choose p and q from.
     shuffles, more_shuffles : int
-        Divisions of the labelled nodes at the fraction of the tables, and at the other ones.
+        Random splits of the labelled nodes, at the tables' fraction and at the others.
     steps : int
-        Steps of the walks whose paths are looked at.
+        Steps of long walks.
     planted : int
-        Nodes of a generated graph that stands in for every data set; 0: the data sets themselves.
+        Nodes of a generated graph that replaces every data set; 0: the data sets themselves.
     """
 
     dimensions: int = 64
@@ -38,7 +38,7 @@ class Scale:
     planted: int = 0
 
     def training(self) -> dict[str, Any]:
-        """Parameters of the paper's training, all of them given, whatever our defaults are."""
+        """Return the paper's training parameters, all explicit, so that defaults do not matter."""
         return {
             "walk_length": self.walk_length,
             "walks_per_node": self.walks_per_node,

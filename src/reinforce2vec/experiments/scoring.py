@@ -1,4 +1,4 @@
-"""What a cell computes: a pure function of its description."""
+"""Computing a cell: a pure function of its description."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ _Vectors = NDArray[np.float32]
 
 
 def compute(cell: Cell, data_dir: str | None, pilots: list[CellScores]) -> dict[str, Any]:
-    """Scores of a cell, and how long they took.
+    """Compute the scores of a cell; return them with the seconds they took.
 
     Parameters
     ----------
     cell : Cell
-        What to compute.
+        The cell to compute.
     data_dir : str, optional
         A folder with the data sets.
     pilots : list
         Scores of the cells that this one needs, in their order.
     """
     began = time.perf_counter()
-    method, told = cell.method, {}
+    method, more = cell.method, {}
     if pilots:
         best = int(np.argmax([pilot_score(cell.task, scores) for scores in pilots]))
-        told["chosen"] = method.choices[best][0]
+        more["chosen"] = method.choices[best][0]
         method = method.chosen(best)
     scores = _TASKS[cell.task](cell, method, data_dir)
-    return {"scores": scores, "seconds": round(time.perf_counter() - began, 2)} | told
+    return {"scores": scores, "seconds": round(time.perf_counter() - began, 2)} | more
 
 
 # -- graphs and vectors --------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def compute(cell: Cell, data_dir: str | None, pilots: list[CellScores]) -> dict[
 
 @lru_cache(maxsize=2)
 def _data_of(graph: str, planted: int, data_dir: str | None) -> Any:
-    """A data set, or the generated graph that stands in for it."""
+    """Return a data set, or the generated graph that replaces it."""
     if planted:
         from ..graph import planted_groups
 
@@ -68,7 +68,7 @@ def _data_of(graph: str, planted: int, data_dir: str | None) -> Any:
 
 
 def _graph_of(cell: Cell, data_dir: str | None) -> Graph:
-    """The graph of a cell."""
+    """Return the graph of a cell."""
     if cell.graph == "toy":
         return toy_graph()
     graph: Graph = _data_of(cell.graph, cell.scale.planted, data_dir).graph
@@ -76,7 +76,7 @@ def _graph_of(cell: Cell, data_dir: str | None) -> Graph:
 
 
 def _embed(method: EmbeddingMethod, graph: Graph, dimensions: int, seed: int) -> _Vectors:
-    """Vectors of a graph, with one thread."""
+    """Return vectors of a graph, trained with one thread."""
     vectors: _Vectors = method.make(dimensions, seed).fit_transform(graph, progress=False)
     return vectors
 
@@ -85,7 +85,7 @@ _latest: tuple[Any, _Vectors, _Vectors] | None = None
 
 
 def _embed_whole(cell: Cell, method: EmbeddingMethod, graph: Graph) -> tuple[_Vectors, _Vectors]:
-    """Vectors of a whole graph, raw and smoothed; kept where all seeds have the same."""
+    """Return vectors of a whole graph, raw and smoothed; cached for seeds that share them."""
     global _latest
     size = cell.scale.dimensions
     seed = cell.seed if method.seeded else None
@@ -100,12 +100,12 @@ def _embed_whole(cell: Cell, method: EmbeddingMethod, graph: Graph) -> tuple[_Ve
 # -- tasks ---------------------------------------------------------------------------------------
 
 
-def _score_links(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
-    """Link prediction: the `shared` protocol on one residual graph, `transfer` to a second one.
+def _score_link_cell(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
+    """Score link prediction: `shared` on one residual graph, `transfer` to a second one.
 
-    Validation scores come from the training pairs of the first graph and know nothing of the test
-    pairs of `shared`. The second graph is only tested on; but two halves of one graph have edges in
-    common, so in `transfer` no choice is quite blind.
+    Validation scores come from the training pairs of the first graph and do not use the test pairs
+    of `shared`. The second graph is only tested on; but two halves of one graph have edges in
+    common, so in `transfer` no choice is fully blind.
     """
     graph = _graph_of(cell, data_dir)
     seeds = split_seeds(cell.seed)
@@ -133,8 +133,10 @@ def _validation(vectors: _Vectors, split: Any, seed: int) -> dict[str, dict[str,
     return {name: {"validation": scores["auc"]} for name, scores in found.items()}
 
 
-def _score_groups(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
-    """Node classification: F1 of each shuffle, at each training fraction."""
+def _score_classification_cell(
+    cell: Cell, method: EmbeddingMethod, data_dir: str | None
+) -> CellScores:
+    """Score node classification: F1 of each shuffle, at each training fraction."""
     data = _data_of(cell.graph, cell.scale.planted, data_dir)
     raw, smoothed = _embed_whole(cell, method, data.graph)
     kinds = {"raw": raw} if cell.scope == VALIDATION_ONLY else {"raw": raw, "smoothed": smoothed}
@@ -164,10 +166,14 @@ def _shuffles(
     return found
 
 
-def _score_paths(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
-    """Long walks: how their occupation vectors settle, and where they get stuck."""
+def _score_path_cell(cell: Cell, method: EmbeddingMethod, data_dir: str | None) -> CellScores:
+    """Follow long walks: how occupation vectors converge, and where walks get stuck."""
     graph = _graph_of(cell, data_dir)
     return look_at_paths(graph, method.parameters["walk"], cell.scale.steps, cell.seed)
 
 
-_TASKS = {LINK_PREDICTION: _score_links, NODE_CLASSIFICATION: _score_groups, PATHS: _score_paths}
+_TASKS = {
+    LINK_PREDICTION: _score_link_cell,
+    NODE_CLASSIFICATION: _score_classification_cell,
+    PATHS: _score_path_cell,
+}

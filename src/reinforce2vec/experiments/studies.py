@@ -1,4 +1,4 @@
-"""Our own studies beyond the paper: sweeps by name.
+"""Our own studies beyond the paper, as sweeps.
 
 A study is a :class:`Sweep`; `reinforce2vec reproduce NAME` runs it like a table of the paper.
 """
@@ -9,14 +9,14 @@ from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from ..walks.policy import Walk
 from .sweeps import Sweep, SweepSetting
 
-_GRAPHS = ("facebook", "blogcatalog", "ppi")  # those on which a training takes seconds
+_GRAPHS = ("facebook", "blogcatalog", "ppi")  # training takes seconds on these
 _RATES = (0.025, 0.05, 0.1)
 _USUAL_RATE = 0.05
 _WALKS_PER_NODE = (1, 5, 10, 20, 40, 80)
 
 
 def _attracted(attraction: float, candidates: int | None = None) -> ReinforcedWalk:
-    """A walk that only asks whether it has been to a neighbour, not how often."""
+    """Return a walk that weighs visited neighbours alike, however often they were visited."""
     return ReinforcedWalk(weight=0.0, attraction=attraction, candidates=candidates)
 
 
@@ -48,7 +48,7 @@ _BY_BUDGET: dict[str, Walk] = {
 
 
 def _setting(row: str, walk: Walk, walks: int, rate: float, place: bool) -> SweepSetting:
-    """A walk with one amount of training and one learning rate."""
+    """Return a walk with one amount of training and one learning rate."""
     parameters = {"walk": walk, "walks_per_node": walks, "learning_rate": rate}
     words = "" if place else f"R {walks}, "
     return SweepSetting(row, parameters, walks if place else None, f"{words}rate {rate:g}")

@@ -1,7 +1,7 @@
 """Sweeps: many settings of Reinforce2Vec on several graphs, as a table and as curves.
 
-A sweep is a list of settings. Each belongs to a row (or curve), may have a place along it, and may
-be one of several choices there, such as learning rates: validation takes the best for each seed.
+A sweep is a list of settings. Each belongs to a row (or curve), may have a position along it, and
+may be one of several choices there, such as learning rates: validation takes the best per seed.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class SweepSetting:
     Parameters
     ----------
     row : str
-        Which row of the table, or curve, it belongs to.
+        The row of the table, or the curve, it belongs to.
     parameters : dict
-        How it differs from the paper's training.
+        Parameters that differ from the paper's training.
     place : float, optional
-        Where on the curve it stands: the column of the table.
+        Its position on the curve: the column of the table.
     choice : str
-        What tells it from others of the same row and place.
+        Its name among others of the same row and position.
     """
 
     row: str
@@ -52,7 +52,7 @@ class SweepSetting:
     choice: str = ""
 
     def method(self, scale: Scale) -> EmbeddingMethod:
-        """The method, named by all that tells it from others."""
+        """Return the method, with a unique name."""
         words = [self.row, "" if self.place is None else f"{self.place:g}", self.choice]
         name = re.sub(r"[^a-z0-9.]+", "-", " ".join(words).lower()).strip("-")
         label = self.choice or self.row
@@ -63,7 +63,7 @@ class SweepSetting:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Settings, and the graphs they are tried on."""
+    """Settings, and the graphs to try them on."""
 
     name: str
     title: str
@@ -73,7 +73,7 @@ class Sweep:
     notes: tuple[str, ...] = field(default=())
 
     def cells(self, seeds: Sequence[int], scale: Scale) -> list[Cell]:
-        """Every setting on every graph."""
+        """Return cells of every setting on every graph."""
         return [
             cell
             for graph in self.graphs
@@ -82,7 +82,7 @@ class Sweep:
         ]
 
     def view(self, results: Results, seeds: Sequence[int], scale: Scale) -> View:
-        """A table and curves for each graph, the best choice taken by validation."""
+        """Show a table and curves for each graph; validation takes the best choice."""
         rows = list(dict.fromkeys(setting.row for setting in self.settings))
         places = sorted({one.place for one in self.settings if one.place is not None})
         view = View(notes=[LEGEND, *self.notes])
@@ -108,7 +108,11 @@ class Sweep:
                             label = f"{row}{KIND_NOTES[kind]}"
                             curves.append(Curve(label, places, entries, tint[row], kind != "raw"))
                             chosen[f"{graph}, {label}"] = dict(
-                                zip(map(str, places), (pick.told() for pick in picks), strict=True)
+                                zip(
+                                    map(str, places),
+                                    (pick.summary() for pick in picks),
+                                    strict=True,
+                                )
                             )
                     view.tables.append(table)
             y_label = f"{_measure_label(graph, _measures(graph)[0])}, %"
@@ -120,7 +124,7 @@ class Sweep:
     def _flat_tables(
         self, rows: list[str], results: Results, seeds: Sequence[int], scale: Scale
     ) -> list[Table]:
-        """Without places: a row for each setting, a column for each graph."""
+        """Return tables with a row for each setting and a column for each graph."""
         columns = [
             f"{TITLES[graph]} {_measure_label(graph, measure)}"
             for graph in self.graphs
@@ -153,7 +157,7 @@ class Sweep:
         seeds: Sequence[int],
         scale: Scale,
     ) -> Choice:
-        """The best choice at one place of a row, by validation."""
+        """Return the best choice at one position of a row, by validation."""
         there = [one for one in self.settings if (one.row, one.place) == (row, place)]
         return self._best(graph, there, kind, results, seeds, scale)
 
@@ -166,7 +170,7 @@ class Sweep:
         seeds: Sequence[int],
         scale: Scale,
     ) -> Choice:
-        """The best of some settings, by validation."""
+        """Return the best of some settings, by validation."""
         found = {
             f"{setting.row}, {setting.choice}": results.by_seed(
                 _setting_cells(setting, graph, seeds, scale)
@@ -181,17 +185,17 @@ class Sweep:
 def _setting_cells(
     setting: SweepSetting, graph: str, seeds: Sequence[int], scale: Scale
 ) -> list[Cell]:
-    """A cell for each seed."""
+    """Return a cell for each seed."""
     task = LINK_PREDICTION if graph in LINK_GRAPHS else NODE_CLASSIFICATION
     method = setting.method(scale)
     return [Cell(task, graph, method, seed, scale, HEADLINE) for seed in seeds]
 
 
 def _measures(graph: str) -> tuple[str, ...]:
-    """The scores reported for a graph; the first is drawn."""
+    """Return the metrics of a graph; the first is drawn."""
     return ("auc",) if graph in LINK_GRAPHS else ("micro", "macro")
 
 
 def _measure_label(graph: str, measure: str) -> str:
-    """In words."""
+    """Return the label of a metric."""
     return "AUC, `shared`, best operator" if graph in LINK_GRAPHS else f"{measure} F1"

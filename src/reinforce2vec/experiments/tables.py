@@ -1,4 +1,4 @@
-"""Tables: plain data made of scores, with the paper's numbers and the difference beside ours."""
+"""Tables of scores, with the paper's numbers and the differences."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TableEntry:
-    """A number of a table: ours, one for each seed, and the paper's, if it has one."""
+    """A table entry: our score for each seed, and the paper's, if it has one."""
 
     values: tuple[float, ...]
     paper: float | None = None
 
     @property
     def mean(self) -> float:
-        """Over the seeds."""
+        """Mean over the seeds."""
         return statistics.fmean(self.values)
 
     @property
     def spread(self) -> float | None:
-        """Sample standard deviation over the seeds; None for a single one."""
+        """Sample standard deviation over the seeds; None for a single seed."""
         return statistics.stdev(self.values) if len(self.values) > 1 else None
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's; None where it has no number."""
+        """Our mean minus the paper's number; None where it has none."""
         return None if self.paper is None else self.mean - self.paper
 
     def __str__(self) -> str:
-        told = f"{self.mean:.1f}" + ("" if self.spread is None else f" ± {self.spread:.1f}")
+        text = f"{self.mean:.1f}" + ("" if self.spread is None else f" ± {self.spread:.1f}")
         if self.difference is not None:
-            told += f" ({self.paper:.1f}, {self.difference:+.1f})"
-        return told
+            text += f" ({self.paper:.1f}, {self.difference:+.1f})"
+        return text
 
     def data(self) -> dict[str, Any]:
-        """For a JSON file."""
+        """Return it as data for a JSON file."""
         return {
             "mean": self.mean,
             "spread": self.spread,
@@ -48,13 +48,13 @@ class TableEntry:
 
 
 def table_entry(values: Sequence[float], paper: float | None = None) -> TableEntry | None:
-    """An entry of some values; None if there are none."""
+    """Return an entry of some values; None if there are none."""
     return TableEntry(tuple(map(float, values)), paper) if values else None
 
 
 @dataclass
 class Table:
-    """Rows of entries, or of text, under named columns; the first column names the row."""
+    """Rows of entries, or of text, under named columns; the first column labels the row."""
 
     title: str
     columns: list[str]
@@ -62,11 +62,11 @@ class Table:
     note: str = ""
 
     def add(self, label: str, entries: Sequence[Any]) -> None:
-        """One more row."""
+        """Add a row."""
         self.rows.append((label, list(entries)))
 
     def markdown(self) -> str:
-        """The table as Markdown; the best mean of a column of percentages is bold."""
+        """Return the table as Markdown; the best mean of a column of percentages is bold."""
         best = [self._best(number) for number in range(len(self.columns) - 1)]
         lines = [f"**{self.title}**", "", _line(self.columns)]
         lines.append(_line(["---"] * len(self.columns)))
@@ -81,7 +81,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def data(self) -> dict[str, Any]:
-        """For a JSON file."""
+        """Return it as data for a JSON file."""
         rows = [
             {"label": label} | dict(zip(self.columns[1:], map(_data, entries), strict=True))
             for label, entries in self.rows

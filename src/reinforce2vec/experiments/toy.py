@@ -1,9 +1,9 @@
-"""The paper's toy example, worked out step by step with the equations as they stand.
+"""The paper's toy example, computed step by step with the printed equations.
 
-The picture is not in the paper's source. Its caption says: from "1" there are "3" and "5", from "4"
-there are "2", "3" and "5", and the path goes 1, 3, 4, 3. So five edges are certain, and the nodes
-are five at least; whether "2" and "3", "2" and "5" or "3" and "5" are joined is not said, and here
-they are not.
+The figure is not in the paper's source. Its caption says: from "1" there are "3" and "5", from "4"
+there are "2", "3" and "5", and the path goes 1, 3, 4, 3. So five edges are certain, and there are
+at least five nodes; the caption does not say whether "2" and "3", "2" and "5" or "3" and "5" are
+joined, and here they are not.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from ..graph import Graph
 
 TOY_EDGES = ((1, 3), (1, 5), (2, 4), (3, 4), (4, 5))
-CAPTION_PATH = (1, 3, 4, 3)  # the path as far as the caption tells it
+CAPTION_PATH = (1, 3, 4, 3)  # the path in the caption
 _STEPS = 8
 _Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ToyStep:
-    """One decision: where the walk stands, what it weighs, and where it goes."""
+    """One step: the path so far, the scores of the neighbours, and the next node."""
 
     path: tuple[int, ...]
     occupation: _Vector  # w(n), by node
@@ -33,22 +33,22 @@ class ToyStep:
 
 
 def toy_graph() -> Graph:
-    """Five nodes, five edges."""
+    """Return the graph: five nodes, five edges."""
     return Graph.from_edges(TOY_EDGES, nodes=range(1, 6))
 
 
 def toy_walk(steps: int = _STEPS, seed: int = 0) -> list[ToyStep]:
-    """DRRW by KL divergence without exploration: as the caption tells it, then on by itself.
+    """Walk by DRRW with KL divergence, without exploration: first as in the caption, then on.
 
-    Ties that the caption decides are decided so; later ones at random.
+    Ties are decided as in the caption; later ones at random.
     """
     rng = np.random.default_rng(seed)
     neighbours = {
         node: sorted({a + b - node for a, b in TOY_EDGES if node in (a, b)}) for node in range(1, 6)
     }
     path = [CAPTION_PATH[0]]
-    told: list[ToyStep] = []
-    while len(told) < steps:
+    taken: list[ToyStep] = []
+    while len(taken) < steps:
         before = _occupation_vector(path)
         found: dict[str, dict[int, float]] = {"kl": {}, "js": {}}
         for node in neighbours[path[-1]]:
@@ -60,13 +60,13 @@ def toy_walk(steps: int = _STEPS, seed: int = 0) -> list[ToyStep]:
         following = (
             CAPTION_PATH[len(path)] if len(path) < len(CAPTION_PATH) else int(rng.choice(best))
         )
-        told.append(ToyStep(tuple(path), before, found, following, len(best) > 1))
+        taken.append(ToyStep(tuple(path), before, found, following, len(best) > 1))
         path.append(following)
-    return told
+    return taken
 
 
 def _occupation_vector(path: list[int]) -> _Vector:
-    """w(n): every node counts once, and once more for each visit at steps 1 to n."""
+    """Return w(n): every node counts once, and once more for each visit at steps 1 to n."""
     visits = np.ones(5)
     for node in path[1:]:
         visits[node - 1] += 1
@@ -75,11 +75,11 @@ def _occupation_vector(path: list[int]) -> _Vector:
 
 
 def _kullback_leibler(p: _Vector, q: _Vector) -> float:
-    """D_KL(p || q) in nats, term by term."""
+    """Return D_KL(p || q) in nats, term by term."""
     return float(np.sum(p * np.log(p / q)))
 
 
 def _jensen_shannon(p: _Vector, q: _Vector) -> float:
-    """The mean divergence of both from their middle, in nats."""
+    """Return the mean divergence of both from their mean, in nats."""
     middle = (p + q) / 2
     return (_kullback_leibler(p, middle) + _kullback_leibler(q, middle)) / 2

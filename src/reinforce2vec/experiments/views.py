@@ -1,4 +1,4 @@
-"""What tables and figures read out of cells: plain functions from scores to numbers."""
+"""Views: from the scores of cells to the numbers of tables and figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Draw = Callable[[], Any]  # a matplotlib figure
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture to be drawn, if there is something to draw with."""
+    """A figure to draw, if matplotlib is installed."""
 
     name: str
     caption: str
@@ -27,35 +27,35 @@ class Picture:
 
 @dataclass
 class View:
-    """All that an experiment has to show."""
+    """Tables, figures and notes of an experiment."""
 
     tables: list[Table] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    more: dict[str, Any] = field(default_factory=dict)  # further data, for the JSON file alone
+    more: dict[str, Any] = field(default_factory=dict)  # further data, only for the JSON file
 
 
 class Results:
-    """Cells that are there, looked up by what they are."""
+    """Results of cells, looked up by cell."""
 
     def __init__(self, results: Mapping[str, Mapping[str, Any]]) -> None:
         self._results = results
 
     def scores(self, cell: Cell) -> CellScores | None:
-        """The scores of a cell; None if it failed."""
+        """Return the scores of a cell; None if it failed."""
         found = self._results.get(cell.name)
         return None if found is None else found["scores"]
 
     def chosen(self, cell: Cell) -> str | None:
-        """What the pilots of a cell chose."""
+        """Return what the pilots of a cell chose."""
         return self._results.get(cell.name, {}).get("chosen")
 
     def all(self, cells: Iterable[Cell]) -> list[CellScores]:
-        """The scores of those cells that are there."""
+        """Return the scores of those cells that did not fail."""
         return [found for cell in cells if (found := self.scores(cell)) is not None]
 
     def by_seed(self, cells: Iterable[Cell]) -> dict[int, CellScores]:
-        """The same by their seeds."""
+        """Return the same by seed."""
         return {cell.seed: found for cell in cells if (found := self.scores(cell)) is not None}
 
 
@@ -69,7 +69,7 @@ def link_entry(
     operator: str,
     paper: float | None = None,
 ) -> TableEntry | None:
-    """One operator's AUC over the seeds."""
+    """Return one operator's AUC over the seeds."""
     return table_entry([scores[kind][protocol][operator]["auc"] for scores in found], paper)
 
 
@@ -83,7 +83,7 @@ def group_entry(
     paper: float | None = None,
     fraction: str | None = None,
 ) -> TableEntry | None:
-    """F1 over the seeds, each the mean of its shuffles; by default at the tables' fraction."""
+    """Return F1 over the seeds, means of shuffles, by default at the tables' fraction."""
     values = []
     for scores in found:
         shuffles = scores[kind][fraction or next(iter(scores[kind]))]
@@ -96,13 +96,13 @@ def group_entry(
 
 @dataclass(frozen=True)
 class Choice:
-    """For each seed the scores of the setting that validation preferred, and which that was."""
+    """For each seed the scores of the setting that validation chose, and how often each was."""
 
     values: dict[str, TableEntry | None]
     settings: Counter[str]
 
-    def told(self) -> str:
-        """The settings, the most frequent first."""
+    def summary(self) -> str:
+        """Return the settings, the most frequent first."""
         times = self.settings.total()
         return "; ".join(
             f"{setting} ({count} of {times})" if len(self.settings) > 1 else setting
@@ -116,7 +116,7 @@ def best_links(
     kinds: Iterable[str] = VECTOR_KINDS,
     paper: float | None = None,
 ) -> Choice:
-    """For each seed the best of all methods, raw or smoothed, and operators.
+    """Choose for each seed the best of all methods, raw or smoothed, and operators.
 
     `found` has the scores by method and seed.
     """
@@ -143,7 +143,7 @@ def best_groups(
     kinds: Iterable[str] = VECTOR_KINDS,
     paper: Mapping[str, float] | None = None,
 ) -> Choice:
-    """For each seed and shuffle the best of all methods, raw or smoothed."""
+    """Choose for each seed and shuffle the best of all methods, raw or smoothed."""
     kinds, paper = tuple(kinds), paper or {}
     settings: Counter[str] = Counter()
     values: dict[str, list[float]] = {"micro": [], "macro": []}
@@ -172,5 +172,5 @@ def by_method(
     methods: Iterable[EmbeddingMethod],
     cells: Callable[[EmbeddingMethod], Iterable[Cell]],
 ) -> dict[str, dict[int, CellScores]]:
-    """Scores by label and seed, of those that are there."""
+    """Return scores by label and seed, of cells that did not fail."""
     return {method.label: results.by_seed(cells(method)) for method in methods}

@@ -1,4 +1,4 @@
-"""Figure 1, the toy example and how occupation vectors settle, and figure 2, the stuck sets."""
+"""Figure 1, the toy example and convergence of occupation vectors; figure 2, the stuck sets."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .toy import CAPTION_PATH, toy_walk
 from .views import Picture, Results, View
 
 TOY, _PPI = "toy", "ppi"
-_SEED = 0  # one set of walks is enough to see what they do
-_SHOWN = len(CAPTION_PATH)  # steps of the toy example in the picture
+_SEED = 0  # one set of walks is enough
+_SHOWN = len(CAPTION_PATH)  # steps of the toy example in the figure
 
-# What is looked at: reading, reward, exploration.
+# Walks: reading, reward, exploration.
 _ON_TOY = (("paper", "kl", "none"), ("paper", "kl", "epsilon"), ("paper", "kl", "ucb"))
 _ON_PPI = (
     ("paper", "vertex", "none"),
@@ -34,7 +34,7 @@ _ON_PPI = (
 
 
 def _path_cell(graph: str, walk: tuple[str, str, str], scale: Scale) -> Cell:
-    """The cell of one walk."""
+    """Return the cell of one walk."""
     method = EmbeddingMethod("-".join(walk), _walk_label(walk), "", {"walk": _walk_of(walk, scale)})
     return Cell(PATHS, graph, method, _SEED, scale)
 
@@ -44,7 +44,7 @@ def _walk_of(walk: tuple[str, str, str], scale: Scale) -> Any:
 
 
 def _walk_label(walk: tuple[str, str, str]) -> str:
-    """A walk's name in pictures."""
+    """Return the label of a walk."""
     reading, reward, exploration = walk
     kind = {"vertex": "VRRW", "kl": "DRRW-KL", "js": "DRRW-JS"}[reward]
     return f"{kind} {EXPLORATION_LABELS[exploration]}, {reading} reading"
@@ -54,7 +54,7 @@ def _walk_label(walk: tuple[str, str, str]) -> str:
 
 
 def figure_1_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
-    """Long walks on the toy graph and on PPI."""
+    """Return cells of long walks on the toy graph and on PPI."""
     return [
         *(_path_cell(TOY, walk, scale) for walk in _ON_TOY),
         *(_path_cell(_PPI, walk, scale) for walk in _ON_PPI),
@@ -62,7 +62,7 @@ def figure_1_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
 
 
 def figure_1(results: Results, seeds: Sequence[int], scale: Scale) -> View:
-    """The toy example step by step, and the convergence of the occupation vector."""
+    """Show the toy example step by step, and the convergence of the occupation vector."""
     view, steps = View(), toy_walk()
     table = Table(
         "DRRW by KL divergence on the toy graph, without exploration",
@@ -79,12 +79,12 @@ def figure_1(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         table.add(str(number), [path, ", ".join(map(str, shares)), weighed, following])
     view.tables.append(table)
     view.notes += [
-        "The paper's picture is not in its source. From the caption five edges are certain (1–3, "
-        "1–5, 2–4, 3–4, 4–5) and are taken as the whole graph; whether 2–3, 2–5 or 3–5 are joined "
-        "is not said. The moves 1→3→4→3 are the caption's; later ones are the best score's.",
-        "At node 3 the caption has a tie between going on to 4 and back to the start 1: so it is "
-        "by the printed equations, which do not count the start; by the released code, which does, "
-        "the walk would turn back.",
+        "The paper's figure is not in its source. From the caption five edges are certain (1–3, "
+        "1–5, 2–4, 3–4, 4–5) and are taken as the whole graph; it does not say whether 2–3, 2–5 or "
+        "3–5 are joined. The moves 1→3→4→3 are the caption's; later ones take the best score.",
+        "At node 3 the caption has a tie between going on to 4 and back to the start 1. The "
+        "printed equations, which do not count the start, agree; by the released code, which "
+        "counts it, the walk would turn back.",
     ]
     settled, moving = {}, {}
     for walk in _ON_TOY:
@@ -115,7 +115,7 @@ def figure_1(results: Results, seeds: Sequence[int], scale: Scale) -> View:
 
 
 def _convergence_table(moving: dict[str, tuple[list[int], list[float]]]) -> Table:
-    """The distance after 1, 10, 100 steps and so on."""
+    """Return the table of distances after 1, 10, 100 steps and so on."""
     steps = next(iter(moving.values()))[0] if moving else []
     shown = [step for step in steps if step == 10 ** (len(str(step)) - 1)]
     table = Table(
@@ -128,7 +128,7 @@ def _convergence_table(moving: dict[str, tuple[list[int], list[float]]]) -> Tabl
 
 
 def _convergence_plot(panel: Panel) -> Any:
-    """Curves on logarithmic scales."""
+    """Draw curves on logarithmic scales."""
     figure = curve_plot([panel], 1, (6.5, 3.8))
     figure.axes[0].set_yscale("log")
     return figure
@@ -138,12 +138,12 @@ def _convergence_plot(panel: Panel) -> Any:
 
 
 def figure_2_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
-    """Long walks on PPI."""
+    """Return cells of long walks on PPI."""
     return [_path_cell(_PPI, walk, scale) for walk in _ON_PPI]
 
 
 def figure_2(results: Results, seeds: Sequence[int], scale: Scale) -> View:
-    """Node frequencies in the last 100 steps."""
+    """Show node frequencies in the last 100 steps."""
     view, frequencies = View(), {}
     table: Table | None = None
     for walk in _ON_PPI:
@@ -164,12 +164,12 @@ def figure_2(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         view.tables.append(table)
     view.more = {"frequencies": frequencies}
     view.notes.append(
-        f"The paper's walk (VRRW without exploration) meets {paper.STUCK_NODES} nodes in the last "
+        f"The paper's walk (VRRW without exploration) visits {paper.STUCK_NODES} nodes in the last "
         "100 of 10,000 steps. The printed equation, which draws in proportion to visits, "
         "concentrates far more slowly; the released code, which takes the most visited neighbour, "
-        "is stuck between two nodes at once."
+        "gets stuck between two nodes at once."
     )
-    caption = "How often each node stood in the last 100 steps, and how many there were."
+    caption = "Visits of each node in the last 100 steps, and the number of distinct nodes."
     if frequencies:
         view.pictures.append(Picture("figure-2", caption, partial(stuck_plot, frequencies)))
     return view

@@ -1,7 +1,7 @@
 """The explorer: an embedding as an interactive map, in one self-contained page.
 
-`data` gathers what the page shows, `page` puts it into HTML, `server` serves it on this machine.
-Sources of the page are in the folder web/. It imports everything up to `plotting`.
+`_data` collects what the page shows, `_page` puts it into HTML, `server` serves it on this machine.
+The sources of the page are in the folder web/. It imports everything up to `plotting`.
 """
 
 from .exploring import Page, explore, make_page, write_page

@@ -1,4 +1,4 @@
-"""What the page shows: the map, and what is known of every node on it."""
+"""The contents of the page: the map, and the data of every node on it."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
 from ._edges import MapLinks, edges_on_map
 from ._packing import fixed_point, pack
 
-_MAP_NODES = 100_000  # on a map: so many, a browser draws smoothly
-_LISTED = 10  # nearest neighbours, and missing links, of a node
+_MAP_NODES = 100_000  # a browser draws so many smoothly
+_LISTED = 10  # nearest neighbours, and likely missing links, per node
 
 _Arrays = dict[str, NDArray[Any] | None]
 _Rows = NDArray[np.int64]
 ReportStep = Callable[[str], AbstractContextManager[None]]
-"""Called with what is done next; its block is left when that is done."""
+"""Called with what is done next; returns a context manager that ends when it is done."""
 
 
 def report_nothing(message: str) -> AbstractContextManager[None]:
-    """A step that tells nobody."""
+    """Report nothing."""
     return nullcontext()
 
 
 class _Contents(NamedTuple):
-    """What goes into a page."""
+    """The contents of a page."""
 
     data: bytes
-    """All of it, packed."""
+    """Header and arrays, packed."""
     n_nodes: int
-    """How many nodes are on the map."""
+    """Number of nodes on the map."""
     method: str
-    """How they were placed."""
+    """The projection."""
     notes: list[str]
-    """Sentences on what is not in it."""
+    """Sentences about what was left out."""
 
 
 @dataclass(frozen=True)
 class _Shown:
-    """The nodes on the map, and what the user has told of them."""
+    """The nodes on the map, and what the user gave for them."""
 
     embedding: Embedding
-    positions: NDArray[np.float64] | None  # where they are, if that is known
+    positions: NDArray[np.float64] | None  # if they were given
     links: MapLinks | None
-    labels: NDArray[np.int32] | None  # a class of each node, -1 if it has none
+    labels: NDArray[np.int32] | None  # the class of each node, -1 for none
     sets: list[tuple[int, ...]] | None  # all classes of each node, where some have several
 
     def part(self, rows: _Rows) -> _Shown:
-        """Some of the nodes."""
+        """Return the same for some of the nodes."""
         return _Shown(
             Embedding(self.embedding.ids[rows], self.embedding.vectors[rows]),
             None if self.positions is None else self.positions[rows],
@@ -83,7 +83,7 @@ def gather_contents(
     progress: bool,
     step: ReportStep,
 ) -> _Contents:
-    """Everything that the page shows.
+    """Collect everything that the page shows.
 
     Parameters
     ----------
@@ -92,19 +92,19 @@ def gather_contents(
     graph : Graph or None
         Neighbours, degrees, communities and missing links come from it.
     labels : anything that :func:`classes_of` takes, or None
-        What nodes are known to be.
+        The classes of the nodes.
     title : str
-        Stands above the map.
+        Written above the map.
     method : {"auto", "pca", "tsne", "umap"}
-        How vectors become points of the map.
+        The projection of vectors to points.
     seed : int
-        Of the map, of communities, and of the sample where there are too many nodes.
+        Seed of the map, of communities, and of the sample if there are too many nodes.
     positions : array (n_nodes, 2) or None
-        Where nodes are, if that is known; `method` is then not used.
+        Positions of the nodes, if they are known; `method` is then ignored.
     progress : bool
-        Show a line on the terminal, if there is one, in the longest searches.
+        Show progress of the longest searches on the terminal, if there is one.
     step : callable
-        Is told what is under way.
+        Called with the name of each step.
     """
     _check_vectors(embedding)
     classes = None if labels is None else classes_of(labels, embedding)
@@ -149,7 +149,7 @@ def gather_contents(
 
 
 def _check_vectors(embedding: Embedding) -> None:
-    """InputError if the vectors cannot be drawn."""
+    """Raise InputError if the vectors cannot be drawn."""
     if not len(embedding):
         raise InputError("the embedding has no nodes: there is nothing to see")
     if not np.isfinite(embedding.vectors).all():
@@ -157,7 +157,7 @@ def _check_vectors(embedding: Embedding) -> None:
 
 
 def _foremost_rows(shown: _Shown, seed: int) -> tuple[_Rows, str]:
-    """As many nodes as a map holds, and which they are: those of most edges, or a sample."""
+    """Return as many rows as a map holds, by degree or as a sample, and a text that says which."""
     if shown.links is not None:
         order = np.argsort(-shown.links.degrees, kind="stable")
         return np.sort(order[:_MAP_NODES]), f"the {_MAP_NODES:,} nodes of highest degree"
@@ -168,7 +168,7 @@ def _foremost_rows(shown: _Shown, seed: int) -> tuple[_Rows, str]:
 def _node_arrays(
     shown: _Shown, method: str, seed: int, progress: bool, step: ReportStep
 ) -> tuple[_Arrays, int | None]:
-    """All numbers of the page; and how many edges a node has kept, if some were left out."""
+    """Return all arrays of the page, and the edges kept per node, if some were left out."""
     embedding, links = shown.embedding, shown.links
     arrays: _Arrays = {"label": shown.labels}
     if shown.positions is None:
@@ -192,7 +192,7 @@ def _node_arrays(
 def _missing_links(
     embedding: Embedding, links: MapLinks, progress: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """For each node, the rows to which it most likely misses a link, and log odds; -1 and NaN."""
+    """Return for each node the likeliest missing links and their log odds, padded with -1, NaN."""
     found = recommend_links(embedding, links.graph, _LISTED, progress=progress)
     own = embedding.rows(found.sources.tolist())
     place = np.arange(len(own)) - np.searchsorted(own, own)  # sources come in the order of rows
@@ -206,7 +206,7 @@ def _missing_links(
 def _distinct_sets(
     sets: list[tuple[int, ...]],
 ) -> tuple[NDArray[np.int32], list[tuple[int, ...]]]:
-    """The number of each node's set of classes, and the sets by number."""
+    """Return the number of each node's set of classes, and the sets by number."""
     numbers: dict[tuple[int, ...], int] = {}
     codes = [numbers.setdefault(each, len(numbers)) for each in sets]
     return np.array(codes, np.int32), list(numbers)

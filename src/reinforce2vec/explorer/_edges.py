@@ -1,4 +1,4 @@
-"""The graph as the page holds it: the edges among the nodes on the map, and their degrees."""
+"""The graph in the page: the edges between nodes on the map, and their degrees."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..embedding.matching import rows_in_graph
 from ..graph import Graph, edges_of
 from ..plotting.maps import degrees_of
 
-_MAP_EDGES = 2_000_000  # in a page, so that it stays small enough to be mailed
-_PER_NODE = (50, 30, 20, 10)  # edges that a node keeps where the graph has more than that
+_MAP_EDGES = 2_000_000  # in a page, so that it stays small enough to send by e-mail
+_PER_NODE = (50, 30, 20, 10)  # edges kept per node if the graph has more
 
 _Counts = NDArray[np.int64]
 
@@ -26,13 +26,13 @@ class MapLinks:
     Attributes
     ----------
     graph : Graph
-        All of it.
+        The whole graph.
     rows : int64 array
-        Of each node on the map its row in the graph, -1 if it is not there.
+        The row in the graph of each node on the map, -1 if it is not in the graph.
     degrees : int64 array
-        Edges of each node on the map, wherever they lead; directed ones both ways.
+        Degree of each node on the map, in the whole graph; in- and out-edges together.
     inward : int64 array or None
-        How many of them lead to the node, in a directed graph.
+        In-degree, in a directed graph.
     """
 
     graph: Graph
@@ -42,7 +42,7 @@ class MapLinks:
 
     @classmethod
     def of(cls, embedding: Embedding, graph: Graph) -> MapLinks:
-        """The graph as seen from all nodes of an embedding; InputError if it has none of them."""
+        """Match a graph to all nodes of an embedding; InputError if they share none."""
         rows = rows_in_graph(embedding, graph)
         inward = None
         if graph.directed:
@@ -51,21 +51,21 @@ class MapLinks:
         return cls(graph, rows, degrees_of(graph, rows), inward)
 
     def part(self, shown: _Counts) -> MapLinks:
-        """The graph as seen from some of the nodes."""
+        """Return the same for some of the nodes."""
         inward = None if self.inward is None else self.inward[shown]
         return replace(self, rows=self.rows[shown], degrees=self.degrees[shown], inward=inward)
 
 
 def edges_on_map(links: MapLinks) -> tuple[dict[str, NDArray[Any] | None], int | None]:
-    """The edges between nodes on the map, each once, as the page reads them.
+    """Return the edges between nodes on the map, each once, as the page reads them.
 
     Returns
     -------
     dict of arrays
-        edge_counts: of each node, how many edges begin at it; edge_ends: where they end, node by
-        node in ascending order, each as the difference from the one before; edge_weights.
+        edge_counts: for each node, how many edges begin at it; edge_ends: where they end, node by
+        node in ascending order, as differences; edge_weights.
     int or None
-        How many edges a node is sure to have kept, if some were left out.
+        How many edges every node keeps at least, if some were left out.
     """
     place = np.full(links.graph.n_nodes, -1, np.int32)
     known = np.flatnonzero(links.rows >= 0)
@@ -93,9 +93,9 @@ def edges_on_map(links: MapLinks) -> tuple[dict[str, NDArray[Any] | None], int |
 def _foremost_edges(
     ends: NDArray[np.int32], weights: NDArray[np.float64], degrees: _Counts
 ) -> tuple[NDArray[np.bool_], int]:
-    """Which edges are among the first of either of their nodes, and how many are first.
+    """Return which edges are among the first of either of their nodes, and how many that is.
 
-    The heaviest come first, and of equally heavy ones those to nodes of many edges.
+    The heaviest come first, and among equal weights those to nodes of high degree.
     """
     rank = np.full(len(ends), len(degrees), np.int64)
     for own, other in ((0, 1), (1, 0)):

@@ -13,7 +13,7 @@ _PLACEHOLDER = re.compile(rb"\{\{(\w+)\}\}")
 
 
 def page_with(title: str, data: bytes) -> bytes:
-    """The whole page around its data, which :func:`packing.packed` made."""
+    """Return the whole page around its data, which :func:`~._packing.pack` made."""
     parts = {
         "title": html.escape(title, quote=True).encode("utf-8", "replace"),
         "policy": content_policy().encode(),
@@ -27,7 +27,7 @@ def page_with(title: str, data: bytes) -> bytes:
 
 @cache
 def content_policy() -> str:
-    """What the page may do: run its own script and style, and speak to nobody.
+    """Return the content security policy: the page runs its own script and makes no requests.
 
     regl, which draws, compiles its drawing commands with `Function`: hence 'unsafe-eval'. No text
     from the data ever reaches it.
@@ -52,4 +52,4 @@ def _hash(name: str) -> str:
 
 def _static(name: str) -> bytes:
     content = (files(__package__) / "static" / name).read_bytes()
-    return content.replace(b"\r\n", b"\n")  # as browsers read it before they hash it
+    return content.replace(b"\r\n", b"\n")  # browsers normalize line ends before they hash

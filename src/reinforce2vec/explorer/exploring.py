@@ -1,4 +1,4 @@
-"""explore: an embedding as a map in the browser."""
+"""`explore`: an embedding as an interactive map in the browser."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def explore(
     port: int = 0,
     browser: bool = True,
 ) -> PageServer | Path:
-    """See an embedding as a map in the browser, and ask it about its nodes.
+    """Visualize an embedding as an interactive map in the browser.
 
-    The page finds nodes by their ids; of a node it shows the nearest neighbours, the neighbours in
-    the graph and the links that are most likely missing; it colours nodes by label, community or
-    degree, and saves a selection of them. All of it is in the page: nothing is loaded from
-    anywhere. Maps hold up to 100,000 nodes, of more those of highest degree.
+    The page finds nodes by their ids; for a node it shows the nearest neighbours, the neighbours in
+    the graph and the likeliest missing links; it colours nodes by label, community or degree, and
+    saves a selection of them. The page is self-contained: nothing is downloaded. Maps hold up to
+    100,000 nodes; of larger graphs those of highest degree are shown.
 
     Parameters
     ----------
@@ -75,25 +75,25 @@ def explore(
         The class of each node: a list in row order, a dict {id: class}, a pandas Series, a matrix
         (nodes, classes) of 0 and 1, or the path of a file of lines `id label ...`.
     export : path, optional
-        Write the page to this file instead, which can be opened, kept and mailed.
+        Write the page to this file instead of serving it.
     method : {"auto", "pca", "tsne", "umap"}
-        How vectors become points, as for :func:`reinforce2vec.project`.
+        The projection, as for :func:`reinforce2vec.project`.
     title : str, optional
-        Stands above the map.
+        Written above the map.
     seed : int, default 0
-        Of the map and the communities.
+        Seed of the map and the communities.
     positions : array (n_nodes, 2), optional
-        Where the nodes are, if that is known, as :func:`reinforce2vec.project` gives it.
+        Positions of the nodes, if they are known, as :func:`reinforce2vec.project` returns them.
     port : int, default 0
-        Where the page is served, on this machine only; 0 takes a port that is free.
+        The port of the page, on this machine only; 0 takes a free one.
     browser : bool, default True
-        Open the page.
+        Open the page in the browser.
 
     Returns
     -------
     PageServer
-        Serves the page until it is closed or Python ends; a script that has nothing else to do
-        calls its `wait()`. With `export` the path of the file instead.
+        Serves the page until it is closed or Python ends; a script calls its `wait()` to keep it
+        open. With `export`, the path of the file instead.
 
     Examples
     --------
@@ -122,15 +122,15 @@ def explore(
 
 
 class Page(NamedTuple):
-    """The page, and what is on it."""
+    """The page, and facts about it."""
 
     html: bytes
     n_nodes: int
-    """How many nodes are on the map."""
+    """Number of nodes on the map."""
     method: str
-    """How they were placed."""
+    """The projection."""
     notes: list[str]
-    """Sentences on what is not in the page."""
+    """Sentences about what was left out."""
 
 
 def make_page(
@@ -145,7 +145,7 @@ def make_page(
     progress: bool = True,
     step: ReportStep = report_nothing,
 ) -> Page:
-    """The page of :func:`explore`."""
+    """Make the page of :func:`explore`."""
     embedding = as_embedding(embedding)
     title = title or "Map of an embedding"
     contents = gather_contents(

@@ -1,4 +1,4 @@
-"""A server of one page, for the browser on this machine and nobody else."""
+"""A server of one page, for browsers on this machine only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._util.errors import InputError
 from ._page import content_policy
 
 _HOST = "127.0.0.1"
-_HOST_NAMES = (_HOST, "localhost")  # what a browser on this machine may call it
+_HOST_NAMES = (_HOST, "localhost")  # allowed in the Host header
 _HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -27,17 +27,17 @@ _HEADERS = {
 
 
 class PageServer:
-    """A page under an address of this machine, until it is closed.
+    """A server of a page on this machine, until it is closed.
 
-    It answers only to browsers on this machine that ask for it by name: a request that another
-    site has made, or that comes under another name, is refused.
+    It answers only browsers on this machine that use its own address: requests made by other sites,
+    or under another host name, are refused.
 
     Parameters
     ----------
     page : bytes
         The page, in HTML.
     port : int, default 0
-        Where to listen; 0 takes a port that is free.
+        The port; 0 takes a free one.
 
     Attributes
     ----------
@@ -102,30 +102,30 @@ class PageServer:
 
 
 class _Server(ThreadingHTTPServer):
-    allow_reuse_address = os.name != "nt"  # there, others could then take an address in use
+    allow_reuse_address = os.name != "nt"  # on Windows, others could take an address in use
     daemon_threads = True
     page: bytes
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a browser that went away."""
+        """Ignore browsers that closed the connection."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Gives the page to those who may have it."""
+    """Sends the page to allowed requests."""
 
     server: _Server
     server_version = "reinforce2vec"
     sys_version = ""
-    timeout = 30  # seconds that a connection may be silent
+    timeout = 30  # seconds without data
 
     def do_GET(self) -> None:
         """Send the page."""
         self._answer(with_body=True)
 
     def do_HEAD(self) -> None:
-        """Send what would come before the page."""
+        """Send the headers alone."""
         self._answer(with_body=False)
 
     def __getattr__(self, name: str) -> Any:
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, "text/html; charset=utf-8", self.server.page, with_body)
 
     def _refuse(self, code: int, sentence: str) -> None:
-        self.close_connection = True  # what else it has sent is of no interest
+        self.close_connection = True  # do not read the rest of the request
         body = f"{sentence}\n".encode()
         self._send(code, "text/plain; charset=utf-8", body, self.command != "HEAD")
 
@@ -164,4 +164,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *words: Any) -> None:
-        """Say nothing: who looks at the page is no news."""
+        """Log nothing."""

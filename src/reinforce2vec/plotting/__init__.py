@@ -1,4 +1,4 @@
-"""Pictures of embeddings, walks and scores, as matplotlib figures fit for a paper.
+"""Figures of embeddings, walks and scores, made with matplotlib, ready for a paper.
 
 >>> import reinforce2vec as r2v
 >>> club = r2v.karate_club()

@@ -1,4 +1,4 @@
-"""Classes of nodes, from labels of any kind or from communities, and the looks of each."""
+"""Classes of nodes, from labels in any form or from communities, and how each is drawn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..evaluation.labels import SEVERAL, labels_from_mapping, labels_from_pandas
 from ..files.label_files import NamedLabels, one_class, read_named_labels
 from .style import FILLS, PALE
 
-_SHAPES = "o^"  # with each of the colours; more are not told apart when they are small
+_SHAPES = "o^"  # for each colour; more shapes cannot be distinguished when points are small
 OTHER = -1
 
 
@@ -42,9 +42,9 @@ class Classes:
     codes : int32 array (n_nodes,)
         The number of each node's class; -1 if it has none.
     names : list of str
-        What the classes are called.
+        The names of the classes.
     kind : str
-        What a class is: "class", or "community".
+        What the legend calls them: "class", or "community".
     sets : list of tuples of int, optional
         The numbers of all classes of each node, if some have several.
     """
@@ -55,10 +55,10 @@ class Classes:
     sets: list[tuple[int, ...]] | None = None
 
     def looks(self) -> tuple[list[Look], Look | None]:
-        """The classes to be drawn, by name, and all other nodes, if there are any.
+        """Return how to draw each class, sorted by name, and all other nodes, if there are any.
 
-        Eight classes have a colour each, sixteen a colour and a shape. Of more, the eight largest
-        have a colour, and the others are left pale.
+        Up to eight classes differ by colour, up to sixteen by colour and shape. Of more, the eight
+        largest have a colour, and the others are pale.
         """
         sizes = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
         order = [number for number in np.argsort(-sizes, kind="stable").tolist() if sizes[number]]
@@ -85,14 +85,14 @@ class Classes:
 
 
 def _numbers_first(name: str) -> tuple[float, str]:
-    """What to sort names by: numbers as numbers, before words."""
+    """Return the sort key of a name: numbers as numbers, before words."""
     return (int(name) if name.isdecimal() else float("inf"), name)
 
 
 def classes_of(labels: Any, embedding: Embedding) -> Classes:
-    """One class of each node of an embedding, from labels in whichever way they are given.
+    """Return one class for each node of an embedding, from labels in any form.
 
-    Of several classes of a node it is the one with the most nodes. Text is the path of a file.
+    If a node has several classes, the one with the most nodes is taken. Text is the path of a file.
     """
     if isinstance(labels, (str, os.PathLike)):
         labels = read_named_labels(labels, embedding)
@@ -111,14 +111,14 @@ def classes_of(labels: Any, embedding: Embedding) -> Classes:
 
 
 def _classes_from_matrix(matrix: NDArray[np.bool_], names: list[str]) -> Classes:
-    """Classes from a matrix (nodes, classes)."""
+    """Make classes from a matrix (nodes, classes)."""
     several = (matrix.sum(axis=1) > 1).any()
     sets = [tuple(np.flatnonzero(row).tolist()) for row in matrix] if several else None
     return Classes(one_class(matrix), names, sets=sets)
 
 
 def _classes_from_objects(labels: Any, embedding: Embedding) -> Classes:
-    """Classes from a dict by node id, a table, a matrix of 0 and 1, or a list."""
+    """Make classes from a dict by node id, a table, a matrix of 0 and 1, or a list."""
     if isinstance(labels, Mapping):
         labels = labels_from_mapping(labels, embedding.ids)
     elif hasattr(labels, "index") and hasattr(labels, "iloc"):

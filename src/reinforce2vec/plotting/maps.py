@@ -22,18 +22,16 @@ from .classes import OTHER, Classes, Look, classes_of
 from .style import BLUE, FAINT, INK, PALE, TIME, clear_axes, halo, new_figure, styled
 
 METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
-_MANY_POINTS = 3000  # points from which on they are dots of a bitmap in SVG and PDF
-_MAX_SEARCHED_NODES = (
-    100_000  # nodes without a graph, up to which communities are looked for unasked
-)
-_FEW_EDGES = 2000  # that are drawn; more are a haze
-_MAX_NAMES = 24  # classes whose names are written into the map
-_LONGEST_NAME = 28  # letters of a name
-_NAME_SIZE = 8.5  # of its letters
+_MANY_POINTS = 3000  # with more points, they become a bitmap in SVG and PDF
+_MAX_SEARCHED_NODES = 100_000  # without a graph and labels, find communities up to here
+_FEW_EDGES = 2000  # draw edges up to this number; more would hide the nodes
+_MAX_NAMES = 24  # class names written on the map
+_LONGEST_NAME = 28  # characters
+_NAME_SIZE = 8.5  # font size, in points
 
 
 class _NodeSizes(NamedTuple):
-    """Areas of nodes, and the degrees that they stand for, if they do."""
+    """Areas of nodes, and the degrees they show, if they show any."""
 
     areas: NDArray[np.float64]
     degrees: NDArray[np.int64] | None
@@ -54,9 +52,9 @@ def embedding_map(
     axes: Any = None,
     progress: bool = True,
 ) -> Any:
-    """A map of an embedding: similar nodes lie close together, and colours tell their classes.
+    """Draw a map of an embedding: similar nodes lie close together, colours show their classes.
 
-    Names of classes are written where most of their nodes are, unless other nodes prevail there.
+    The name of a class is written where most of its nodes are, unless most nodes there are others.
 
     Parameters
     ----------
@@ -64,29 +62,30 @@ def embedding_map(
         The vectors.
     labels : optional
         The class of each node: a list in row order, a dict {id: class}, a pandas Series, a matrix
-        (nodes, classes) of 0 and 1, or the path of a file of lines `id label ...`. Of several
-        classes of a node, the largest is shown.
+        (nodes, classes) of 0 and 1, or the path of a file of lines `id label ...`. If a node has
+        several classes, the largest is shown.
     graph : Graph, optional
-        The graph, or anything that :meth:`Graph.from_any` takes, matched by ids. Gives degrees, by
-        which nodes are sized, and communities.
+        The graph, or anything that :meth:`Graph.from_any` takes, matched by ids. Nodes are sized
+        by their degrees, and communities are found in it.
     method : {"auto", "pca", "tsne", "umap"}
         As for :func:`reinforce2vec.project`.
     colour_by : {"label", "community", "degree", "none"}, optional
         By default by label if there are labels, else by community: those of the graph, or without
-        one of the graph that links every node with those most similar. That takes long for very
-        many nodes: of more than 100,000 without labels and a graph, all have one colour by default.
+        a graph those of a graph that links every node with the most similar ones. That takes long
+        for very many nodes: with more than 100,000 nodes and neither labels nor a graph, all have
+        one colour by default.
     title : str, optional
-        Stands above the map.
+        Written above the map.
     width, height : float
-        Of the figure, in inches.
+        Size of the figure, in inches.
     seed : int, default 0
-        Of the projection and the communities.
+        Seed of the projection and the communities.
     positions : array (n_nodes, 2), optional
-        Where the nodes are, if that is known; `method` is then not used.
+        Positions of the nodes, if they are known; `method` is then ignored.
     axes : matplotlib Axes, optional
-        Where to draw; a new figure by default.
+        The axes to draw on; a new figure by default.
     progress : bool, default True
-        Show a line on the terminal, if there is one, while similar nodes are looked for.
+        Show progress on the terminal, if there is one, while similar nodes are searched.
 
     Returns
     -------
@@ -129,7 +128,7 @@ def embedding_map(
         else:
             everyone = np.arange(len(points))
             _draw_nodes(axes, points, sizes.areas, [Look("", BLUE, "o", everyone)])
-    return axes.figure.figure  # that of a panel, too
+    return axes.figure.figure  # also for axes of a subfigure
 
 
 # -- what is drawn -------------------------------------------------------------------------------
@@ -138,7 +137,7 @@ def embedding_map(
 def check_drawing(
     colour_by: str | None, labels: Any, graph: Any, width: float, height: float, n_nodes: int = 0
 ) -> str:
-    """What to colour nodes by; InputError if there is nothing of the kind, or no room."""
+    """Return what to colour nodes by; InputError if it is missing, or for a wrong size."""
     unasked = "none" if graph is None and n_nodes > _MAX_SEARCHED_NODES else "community"
     wanted = colour_by or ("label" if labels is not None else unasked)
     check_choice("colour_by", wanted, COLOURINGS)
@@ -154,7 +153,7 @@ def check_drawing(
 def _place_nodes(
     embedding: Embedding, method: str, seed: int, positions: Any
 ) -> tuple[NDArray[np.float64], str]:
-    """Where nodes are, and a line that says how they came there."""
+    """Return positions of the nodes, and a caption that says how they were made."""
     what = counted(len(embedding), "node")
     if positions is None:
         points = project(embedding, method, seed=seed).astype(np.float64)
@@ -167,7 +166,7 @@ def _place_nodes(
 
 
 def checked_positions(positions: Any, n_nodes: int) -> NDArray[np.float64]:
-    """Places of nodes as an array, all of them finite."""
+    """Return positions as an array; InputError unless there is a finite pair for each node."""
     try:
         points = np.asarray(positions, np.float64)
     except (TypeError, ValueError):
@@ -180,7 +179,7 @@ def checked_positions(positions: Any, n_nodes: int) -> NDArray[np.float64]:
 
 
 def degrees_of(graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Neighbours of each node, in both directions; 0 for nodes that are not in the graph."""
+    """Return the degree of each node, in both directions; 0 for nodes that are not in the graph."""
     degrees = graph.degrees.copy()
     if graph.directed:
         degrees += np.bincount(graph.indices, minlength=graph.n_nodes)
@@ -195,9 +194,9 @@ def communities_of(
     nearest: tuple[NDArray[np.int32], NDArray[np.float32]] | None = None,
     progress: bool = True,
 ) -> Classes:
-    """Communities of the graph, or of what links every node with those most similar.
+    """Find communities of the graph, or of a graph that links every node with similar ones.
 
-    These are looked for unless `nearest` has them, as :func:`nearest_rows` gives them.
+    Similar nodes are searched unless `nearest` has them, as :func:`nearest_rows` returns them.
     """
     if graph is None or rows is None:
         nearest = nearest or nearest_rows(embedding.vectors, progress=progress)
@@ -210,7 +209,7 @@ def communities_of(
 
 
 def _node_sizes(n_nodes: int, degrees: NDArray[np.int64] | None, area: float) -> _NodeSizes:
-    """Areas of points, in square points: fewer are larger, and so are those of many neighbours."""
+    """Return areas in square points: larger if there are fewer nodes, and for high degrees."""
     middle = float(np.clip(400 * area / max(n_nodes, 1), 1.2, 45))
     if degrees is None or not degrees.any():
         return _NodeSizes(np.full(n_nodes, middle), None)
@@ -228,7 +227,7 @@ def _draw_nodes(
     looks: list[Look],
     layer: float = 2.0,
 ) -> None:
-    """Points of some classes, large nodes below small ones, so that no class hides another."""
+    """Draw the points of some classes, large nodes below small ones: no class hides another."""
     n = len(points)
     colour, shape = np.empty(n, object), np.empty(n, "<U1")
     for look in looks:
@@ -246,7 +245,7 @@ def _draw_nodes(
 def _draw_edges(
     axes: Any, points: NDArray[np.float64], graph: Graph, rows: NDArray[np.int64]
 ) -> None:
-    """Edges of a small graph, in the background."""
+    """Draw the edges of a small graph, in the background."""
     from matplotlib.collections import LineCollection
 
     number = np.full(graph.n_nodes, -1)
@@ -257,7 +256,7 @@ def _draw_edges(
 
 
 def _point_style(n_nodes: int) -> dict[str, Any]:
-    """How solid points are: few with a rim, many seen through and as dots of a bitmap."""
+    """Return the style of points: few have a rim; many are translucent and become a bitmap."""
     many = n_nodes > _MANY_POINTS
     return {
         "alpha": 0.65 if many else 0.9,
@@ -270,7 +269,7 @@ def _point_style(n_nodes: int) -> dict[str, Any]:
 def _draw_classes(
     axes: Any, points: NDArray[np.float64], sizes: _NodeSizes, classes: Classes
 ) -> None:
-    """Nodes in the colours of their classes, names where the classes are, and a legend."""
+    """Draw nodes in the colours of their classes, the names of classes, and a legend."""
     from matplotlib.lines import Line2D
 
     looks, rest = classes.looks()
@@ -289,7 +288,7 @@ def _draw_classes(
 
 
 def _legend_beside(axes: Any, handles: list[Any], title: str, low: bool = False) -> None:
-    """A legend on the right of the axes, at their top or bottom, beside one that is there."""
+    """Add a legend on the right of the axes, at the top or bottom; keep one that is there."""
     before = axes.get_legend()
     legend = axes.legend(
         handles=handles, title=title, loc="lower left" if low else "upper left",
@@ -298,11 +297,11 @@ def _legend_beside(axes: Any, handles: list[Any], title: str, low: bool = False)
     )  # fmt: skip
     legend.get_title().set_color(FAINT)
     if before is not None:
-        axes.add_artist(before).set_clip_on(False)  # else the layout leaves it no room
+        axes.add_artist(before).set_clip_on(False)  # otherwise the layout leaves no room for it
 
 
 def _explain_sizes(axes: Any, sizes: _NodeSizes) -> None:
-    """A legend: how large nodes of some degrees are."""
+    """Add a legend of node sizes for some degrees."""
     from matplotlib.lines import Line2D
 
     degrees = sizes.degrees
@@ -325,7 +324,7 @@ def _explain_sizes(axes: Any, sizes: _NodeSizes) -> None:
 def _draw_degrees(
     axes: Any, points: NDArray[np.float64], sizes: _NodeSizes, degrees: NDArray[np.int64]
 ) -> None:
-    """Nodes coloured by degree, on a logarithmic scale."""
+    """Draw nodes coloured by degree, on a logarithmic scale."""
     from matplotlib.colors import LogNorm
 
     order = np.argsort(degrees, kind="stable")
@@ -340,7 +339,7 @@ def _draw_degrees(
 
 
 def _write_names(axes: Any, points: NDArray[np.float64], looks: list[Look]) -> None:
-    """Write the names of classes where their nodes are, if they prevail; none over another."""
+    """Write names of classes where most nearby nodes are theirs; names do not overlap."""
     centres, names, radii = [], [], []
     for look in looks[:_MAX_NAMES]:
         centre = middle_of(points[look.rows])
@@ -353,13 +352,13 @@ def _write_names(axes: Any, points: NDArray[np.float64], looks: list[Look]) -> N
             radii.append(float(np.quantile(own, 0.8)))
     if not names:
         return
-    axes.figure.figure.draw_without_rendering()  # now that the legend has its room: the scale
+    axes.figure.figure.draw_without_rendering()  # the legend has its room: the scale is final
     scale = axes.transData.transform([(0, 0), (1, 0)])[:, 0]
-    dots = axes.figure.dpi / 72  # a point of type, on the screen
+    dots = axes.figure.dpi / 72  # pixels per typographic point
     boxes = np.array([(0.65 * len(name) + 0.5, 1.35) for name in names]) * _NAME_SIZE * dots
     places = axes.transData.transform(np.array(centres))
     radius = np.array(radii) * (scale[1] - scale[0])
-    small = radius < boxes[:, 1]  # what would vanish below its name has it above
+    small = radius < boxes[:, 1]  # else the name hides the group
     places[small, 1] += 0.7 * (radius[small] + boxes[small, 1])
     moved = axes.transData.inverted().transform(spread_boxes(places, boxes))
     for name, (x, y) in zip(names, moved, strict=True):
@@ -370,5 +369,5 @@ def _write_names(axes: Any, points: NDArray[np.float64], looks: list[Look]) -> N
 
 
 def _shortened(name: str) -> str:
-    """A name of at most so many letters."""
+    """Return a name, cut to the longest allowed length."""
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

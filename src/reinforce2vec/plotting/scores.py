@@ -1,4 +1,4 @@
-"""Scores of evaluations: pictures with their spread, and tables."""
+"""Scores of evaluations, with their spread: figures and tables."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .style import COLOURS, MARKERS, new_figure, styled
 
 
 def evaluation_scores(results: Any, metrics: Any = None) -> Any:
-    """Scores of one or several evaluations, with the spread over their seeds.
+    """Draw scores of one or several evaluations, with the spread over their seeds.
 
-    Where they were taken for several shares of training nodes they are curves with a band of one
-    standard deviation; else dots with bars of one standard deviation.
+    Scores for several shares of training nodes become curves with a band of one standard
+    deviation; others dots with bars of one standard deviation.
 
     Parameters
     ----------
     results : Evaluation, or dict {name: Evaluation}
         What :func:`reinforce2vec.evaluate_link_prediction` or
-        :func:`reinforce2vec.evaluate_node_classification` returned; several are of one kind.
+        :func:`reinforce2vec.evaluate_node_classification` returned; several must be of one task.
     metrics : list of str, optional
-        Which of "auc", "ap", "micro" and "macro" get a panel; by default all there are.
+        Which of "auc", "ap", "micro" and "macro" get a panel; by default all that were measured.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def evaluation_scores(results: Any, metrics: Any = None) -> Any:
 
 
 def evaluation_table(results: Any) -> str:
-    """Scores of one or several evaluations as a table in Markdown, the best in bold.
+    """Return scores of one or several evaluations as a Markdown table, the best in bold.
 
     Parameters
     ----------
@@ -116,13 +116,13 @@ def evaluation_table(results: Any) -> str:
 
 
 def _score_text(mean: float, spread: float, best: float, among: int) -> str:
-    """A score with its spread, in bold if it is the best of several."""
+    """Return a score with its spread as text, in bold if it is the best of several."""
     text = f"{mean:.1f}" + ("" if isnan(spread) else f" ± {spread:.1f}")
     return f"**{text}**" if among > 1 and mean == best else text
 
 
 def _named_results(results: Any) -> dict[str, Evaluation]:
-    """Evaluations by name."""
+    """Return evaluations by name."""
     named = dict(results) if isinstance(results, Mapping) else {"": results}
     for one in named.values():
         if not isinstance(one, Evaluation):
@@ -136,18 +136,18 @@ def _named_results(results: Any) -> dict[str, Evaluation]:
 
 
 def _layout_of(named: Mapping[str, Evaluation]) -> tuple[list[Any], list[str]]:
-    """Ways of scoring that all have in common, and the metrics."""
+    """Return the rows that all evaluations have in common, and the metrics."""
     means = [one.mean for one in named.values()]
     first = means[0]
     ways = [way for way in first if all(way in mean for mean in means)]
     metrics = list(next(iter(first.values())))
     if not ways or any(list(next(iter(mean.values()))) != metrics for mean in means):
-        raise InputError("these results are of different kinds: compare those of one task")
+        raise InputError("these results are of different tasks: compare those of one task")
     return ways, metrics
 
 
 def _draw_curves(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], metric: str) -> None:
-    """Scores over shares of training nodes, one line for each result."""
+    """Draw scores over shares of training nodes, one line for each result."""
     x = np.array([100 * float(way) for way in ways])
     for number, (name, result) in enumerate(named.items()):
         mean, spread = _series(result, ways, metric)
@@ -157,11 +157,11 @@ def _draw_curves(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], m
             linewidth=1.4, label=name,
         )  # fmt: skip
         panel.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
-    panel.set_xlabel("nodes that train, %")
+    panel.set_xlabel("training nodes, %")
 
 
 def _draw_dots(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], metric: str) -> None:
-    """Scores of each way in a row, those of several results below each other."""
+    """Draw scores as rows of dots, those of several results below each other."""
     step = 0.7 / len(named)
     for number, (name, result) in enumerate(named.items()):
         mean, spread = _series(result, ways, metric)
@@ -177,7 +177,7 @@ def _draw_dots(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], met
 
 
 def _series(result: Evaluation, ways: list[Hashable], metric: str) -> tuple[Any, Any]:
-    """Means and spreads, 0 where one seed has none."""
+    """Return means and spreads; the spread of a single seed is 0."""
     mean = np.array([result.mean[way][metric] for way in ways])
     spread = np.array([result.spread[way][metric] for way in ways])
     return mean, np.nan_to_num(spread)

@@ -1,4 +1,4 @@
-"""How pictures look, and how they are saved. matplotlib is imported when one is drawn."""
+"""Style of figures, and saving them. matplotlib is imported when one is drawn."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import Any
 from .._util import errors
 from ..files.writing import check_target, known_suffix, resolve_target, whole
 
-# Okabe and Ito's palette: told apart by colour-blind readers too.
+# Okabe and Ito's palette, which colour-blind readers can distinguish.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, GREY = (
     *("#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442"),
     *("#0072B2", "#D55E00", "#CC79A7", "#7F7F7F"),
 )
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, BLACK, GREY)  # of lines
 FILLS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, "#333333", YELLOW)  # of dots and areas
-PALE = "#D4D4D4"  # of what stands in the background; greens and purples are grey to some eyes
-INK, FAINT = "#333333", "#666666"  # of writing
+PALE = "#D4D4D4"  # of the background; the greens and purples look grey to some readers
+INK, FAINT = "#333333", "#666666"  # of text
 MARKERS = "osD^vP*X"
-TIME = "viridis"  # from early to late, from little to much: even for all eyes
+TIME = "viridis"  # for time and amounts: perceptually uniform, also for colour-blind readers
 
 STYLE: dict[str, Any] = {
     "font.size": 9,
@@ -46,11 +46,11 @@ STYLE: dict[str, Any] = {
     "grid.color": "#E6E6E6",
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
-    "svg.hashsalt": "reinforce2vec",  # the same picture, the same file
-    "pdf.fonttype": 42,  # letters stay letters, as publishers want
+    "svg.hashsalt": "reinforce2vec",  # the same figure gives the same file
+    "pdf.fonttype": 42,  # text stays text, as publishers require
 }
 _WRITTEN_TO = "pictures are written to"
-_METADATA: dict[str, dict[str, Any]] = {  # without a date: the same picture, the same file
+_METADATA: dict[str, dict[str, Any]] = {  # no date: the same figure gives the same file
     ".png": {"Software": None},
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None},
@@ -58,7 +58,7 @@ _METADATA: dict[str, dict[str, Any]] = {  # without a date: the same picture, th
 
 
 def matplotlib() -> Any:
-    """The package; InputError, with what to install, if it is missing."""
+    """Import matplotlib; InputError, with what to install, if it is missing."""
     try:
         import matplotlib
         import matplotlib.figure
@@ -70,7 +70,7 @@ def matplotlib() -> Any:
 
 @contextmanager
 def styled() -> Iterator[Any]:
-    """The package matplotlib, set to the look of our pictures within the block only."""
+    """Apply our style to matplotlib, within the block only; return the package."""
     package = matplotlib()
     with package.style.context(["default", STYLE]):
         yield package
@@ -78,7 +78,7 @@ def styled() -> Iterator[Any]:
 
 @cache
 def _figure_class() -> Any:
-    """The class of our figures: one that a notebook shows, whether it knows matplotlib or not."""
+    """Return our class of figures, which Jupyter displays without matplotlib's integration."""
 
     class Picture(matplotlib().figure.Figure):  # type: ignore[misc]
         def _repr_png_(self) -> bytes:
@@ -88,24 +88,24 @@ def _figure_class() -> Any:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure of a size in inches, unknown to pyplot: nothing of the user's changes."""
+    """Return an empty figure of a size in inches, without changing the state of pyplot."""
     return _figure_class()(figsize=(width, height), layout="constrained")
 
 
 def save(figure: Any, path: str | os.PathLike[str], *, dpi: int = 300) -> None:
     """Write a figure to a file: .png, .svg or .pdf.
 
-    The file appears when it is complete. The same figure gives the same bytes, whatever the day.
+    The file appears when it is complete. The same figure always gives the same bytes.
 
     Parameters
     ----------
     figure : matplotlib Figure
-        Of any origin.
+        Any figure of matplotlib.
     path : path
         The file to write; its suffix names the format.
     dpi : int, default 300
-        Dots an inch of a PNG, and of clouds of many points in SVG and PDF, where all else is lines
-        and letters.
+        Dots per inch of a PNG, and of bitmaps of many points in SVG and PDF, where everything else
+        is vector graphics.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def check_picture_path(path: str | os.PathLike[str]) -> Path:
 
 
 def _render(figure: Any, suffix: str, dpi: int) -> bytes:
-    """A figure as the bytes of a file."""
+    """Return a figure as the bytes of a file."""
     stream = BytesIO()
     with styled():
         figure.savefig(stream, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
@@ -143,7 +143,7 @@ def _render(figure: Any, suffix: str, dpi: int) -> bytes:
 
 
 def clear_axes(axes: Any, title: str | None = None) -> None:
-    """Axes without frame, ticks and grid, for places whose numbers mean nothing."""
+    """Remove frame, ticks and grid from axes whose coordinates mean nothing."""
     axes.set_xticks([])
     axes.set_yticks([])
     axes.grid(visible=False)
@@ -156,7 +156,7 @@ def clear_axes(axes: Any, title: str | None = None) -> None:
 
 
 def halo(width: float = 2.5) -> list[Any]:
-    """A white rim round letters, so that they are read on any ground."""
+    """Return a white outline of text, so that it is legible on any background."""
     from matplotlib.patheffects import withStroke
 
     return [withStroke(linewidth=width, foreground="white")]

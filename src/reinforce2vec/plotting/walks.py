@@ -1,4 +1,4 @@
-"""What a walk did: its path over the graph, where its time went, where it got stuck."""
+"""Figures of walks: the path over the graph, the share of time at nodes, the stuck set."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .maps import checked_positions
 from .style import COLOURS, FAINT, FILLS, INK, PALE, RED, TIME, clear_axes, halo, new_figure, styled
 
 _PANEL = 2.7  # inches
-_MAX_ARCS = 600  # steps that are drawn one by one; of longer paths, the last ones
-_N_POINTS = 200  # places along a path at which it is looked at
-_MAX_NEIGHBOURS = 150  # nodes around a path that are shown of a large graph
+_MAX_ARCS = 600  # steps drawn one by one; of longer paths, the last ones
+_N_POINTS = 200  # steps of a path at which shares are computed
+_MAX_NEIGHBOURS = 150  # neighbours of a path shown of a large graph
 
 _Places = NDArray[np.float64]
 _Rows = NDArray[np.int64]
@@ -35,22 +35,22 @@ def walk_path(
     title: str | None = None,
     axes: Any = None,
 ) -> Any:
-    """A walker's path over its graph: light is late, and nodes are as large as its visits.
+    """Draw a walk over its graph: lighter steps are later, and nodes are sized by visits.
 
     Parameters
     ----------
     graph : Graph
-        The graph, or anything that :meth:`Graph.from_any` takes. Of one with more than 1,000
-        nodes the part around the path is shown.
+        The graph, or anything that :meth:`Graph.from_any` takes. With more than 1,000 nodes, the
+        part around the path is shown.
     path : array of int, or dict {name: array}
         A walk, as row numbers: a row of :func:`reinforce2vec.sample_walks`. Several walks get a
         panel each.
     positions : array (n_nodes, 2), optional
-        Where the nodes are; by default as far apart as steps lead from one to the other.
+        Positions of the nodes; by default their distances approximate graph distances.
     title : str, optional
-        Stands above a single walk.
+        Written above a single walk.
     axes : matplotlib Axes, optional
-        Where to draw a single walk, without the scale of steps; a new figure by default.
+        The axes to draw a single walk on, without a colour bar; a new figure by default.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def walk_path(
 def occupation_over_time(
     paths: Any, n_nodes: int, *, top: int = 6, ids: Any = None, title: str | None = None
 ) -> Any:
-    """Which share of its time a walk has spent where, as it goes on.
+    """Draw the share of time a walk has spent at its most visited nodes, over its steps.
 
     Parameters
     ----------
@@ -105,11 +105,11 @@ def occupation_over_time(
     n_nodes : int
         Number of nodes of the graph.
     top : int, default 6
-        How many of the most visited nodes have a colour of their own, at most 7.
+        How many of the most visited nodes have a colour, at most 7.
     ids : sequence, optional
         Names of the nodes, such as `graph.ids`; by default row numbers.
     title : str, optional
-        Stands above a single walk.
+        Written above a single walk.
 
     Returns
     -------
@@ -129,7 +129,9 @@ def occupation_over_time(
     top = min(check_count("top", top, 1), len(FILLS) - 1)
     with styled():
         panels = _row_of_panels(len(named), _PANEL, share=True)
-        colours: dict[int, str] = {}  # the same of a node in all panels, as far as they suffice
+        colours: dict[
+            int, str
+        ] = {}  # a node has the same in all panels, as long as there are enough
         for panel, (name, nodes) in zip(panels, named.items(), strict=True):
             _draw_occupation(panel, nodes, n_nodes, top, ids, colours)
             panel.set_title(name)
@@ -138,7 +140,7 @@ def occupation_over_time(
 
 
 def stuck_set(graph: Any, paths: Any, *, last: int = 100, positions: Any = None) -> Any:
-    """Where walks ended up: the nodes of their last steps, and how many they met as they went on.
+    """Draw where walks get stuck: the nodes of their last steps, and how many they visit over time.
 
     Parameters
     ----------
@@ -147,9 +149,9 @@ def stuck_set(graph: Any, paths: Any, *, last: int = 100, positions: Any = None)
     paths : array of int, or dict {name: array}
         A walk, as row numbers, or several, to be compared.
     last : int, default 100
-        In how many steps nodes are counted. A walk that moves among few nodes is stuck.
+        Over how many steps nodes are counted. A walk that visits few nodes is stuck.
     positions : array (n_nodes, 2), optional
-        Where the nodes are; by default as far apart as steps lead from one to the other.
+        Positions of the nodes; by default their distances approximate graph distances.
 
     Returns
     -------
@@ -190,7 +192,7 @@ def stuck_set(graph: Any, paths: Any, *, last: int = 100, positions: Any = None)
 
 
 def _named_paths(paths: Any, title: str | None) -> dict[str, _Rows]:
-    """Walks by name, each without its padding."""
+    """Return walks by name, each without its padding."""
     if not isinstance(paths, Mapping):
         paths = {title or "": paths}
     if not paths:
@@ -199,16 +201,16 @@ def _named_paths(paths: Any, title: str | None) -> dict[str, _Rows]:
 
 
 def _trim(path: Any) -> _Rows:
-    """A path as an array of row numbers, without the -1 after its end."""
+    """Return a path as an array of row numbers, without the -1 after its end."""
     nodes = np.asarray(path)
-    nodes_of_stuck_set(nodes)  # checks it
+    nodes_of_stuck_set(nodes)  # raises InputError for what is no path
     return nodes[nodes >= 0].astype(np.int64)
 
 
 def _drawn_part(graph: Graph, paths: list[_Rows], positions: Any) -> tuple[Graph, _Rows, _Places]:
-    """What is shown of a graph: all of it, or of a large one what is around the paths.
+    """Return what is drawn of a graph: all of it, or of a large one the part around the paths.
 
-    Returns the part as a graph, the rows of its nodes in the whole, ascending, and their places.
+    The part comes as a graph, the rows of its nodes in the whole graph, ascending, and positions.
     """
     highest = max(int(nodes.max()) for nodes in paths)
     if highest >= graph.n_nodes:
@@ -231,7 +233,7 @@ def _drawn_part(graph: Graph, paths: list[_Rows], positions: Any) -> tuple[Graph
 
 
 def _around(graph: Graph, visited: _Rows) -> _Rows:
-    """Visited nodes and some of their neighbours: those that know most of them."""
+    """Return visited nodes and some neighbours: those with the most edges to them."""
     if len(visited) > MAX_LAYOUT_NODES:
         raise InputError(
             f"paths over {len(visited):,} nodes are too long to be drawn node by node: at most "
@@ -248,13 +250,13 @@ def _around(graph: Graph, visited: _Rows) -> _Rows:
 
 
 def _panel_height(places: _Places) -> float:
-    """How high a panel of a graph is, in inches, so that the graph fills it."""
+    """Return the height of a panel in inches, so that the graph fills it."""
     extent = np.ptp(places, axis=0)
     return _PANEL * float(np.clip((extent[1] + 1e-9) / (extent[0] + 1e-9), 0.4, 1.2))
 
 
 def _row_of_panels(count: int, height: float, share: bool = False) -> list[Any]:
-    """Axes side by side in a new figure."""
+    """Return axes side by side in a new figure."""
     figure = new_figure(max(_PANEL * count, 3.6), height)
     return list(figure.subplots(1, count, squeeze=False, sharey=share)[0])
 
@@ -263,7 +265,7 @@ def _row_of_panels(count: int, height: float, share: bool = False) -> list[Any]:
 
 
 def _draw_graph(panel: Any, graph: Graph, places: _Places) -> None:
-    """The graph itself, in the background."""
+    """Draw the graph itself, in the background."""
     from matplotlib.collections import LineCollection
 
     ends, _ = edges_of(graph)
@@ -276,12 +278,12 @@ def _draw_graph(panel: Any, graph: Graph, places: _Places) -> None:
 
 
 def _node_area(n_nodes: int) -> float:
-    """Area of a node that was not visited, in square points."""
+    """Return the area of a node that was not visited, in square points."""
     return float(np.clip(700 / n_nodes, 1.5, 22))
 
 
 def _draw_path(panel: Any, places: _Places, nodes: _Rows) -> None:
-    """Steps as arcs coloured by time, nodes by their visits; start and end are marked."""
+    """Draw steps as arcs coloured by time, nodes sized by their visits, and the start."""
     from matplotlib.collections import LineCollection
 
     steps = np.arange(1, len(nodes))[-_MAX_ARCS:]
@@ -296,7 +298,7 @@ def _draw_path(panel: Any, places: _Places, nodes: _Rows) -> None:
         panel.add_collection(arcs)
     met, visits = np.unique(nodes, return_counts=True)
     area = _node_area(len(places))
-    shares = visits / max(visits.max(), 6)  # all of few visits are small
+    shares = visits / max(visits.max(), 6)  # nodes with few visits stay small
     panel.scatter(
         *places[met].T, s=area * (1 + 7 * shares), color="white", edgecolors=INK, linewidths=0.9,
         zorder=3,
@@ -310,7 +312,7 @@ def _draw_path(panel: Any, places: _Places, nodes: _Rows) -> None:
 
 
 def _bend(begin: _Places, end: _Places) -> _Places:
-    """Arcs from points to points, of eight pieces; each a little different, so that none hides."""
+    """Return arcs of eight segments, each bent a little differently: none hides another."""
     bend = np.random.default_rng(0).uniform(0.06, 0.24, len(begin))
     along = end - begin
     aside = np.column_stack([-along[:, 1], along[:, 0]]) * bend[:, None]
@@ -322,7 +324,7 @@ def _bend(begin: _Places, end: _Places) -> _Places:
 def _draw_occupation(
     panel: Any, nodes: _Rows, n_nodes: int, top: int, ids: Any, colours: dict[int, str]
 ) -> None:
-    """Shares of time, stacked: the most visited nodes in colours, all others pale."""
+    """Draw shares of time, stacked: the most visited nodes in colours, all others pale."""
     last = len(nodes) - 1
     steps = np.unique(np.linspace(0, last, _N_POINTS).astype(np.int64))
     shares = occupation(nodes, n_nodes, steps.tolist(), "path")
@@ -338,7 +340,7 @@ def _draw_occupation(
     parts = [*zip(names, shares[-1, chosen].tolist(), strict=True), ("others", float(rest[-1]))]
     height = 0.0
     for name, share in parts:
-        if share > 0.04:  # else there is no room to write it
+        if share > 0.04:  # less leaves no room for text
             panel.annotate(
                 name, (1.0, height + share / 2), xycoords=panel.get_yaxis_transform(),
                 xytext=(3, 0), textcoords="offset points", va="center", fontsize=8,
@@ -351,7 +353,7 @@ def _draw_occupation(
 
 
 def _different_colours(nodes: list[int], known: dict[int, str]) -> list[str]:
-    """A colour for each node, none twice; those that are known stay if they can."""
+    """Return a colour for each node, none twice; nodes keep known colours where possible."""
     taken: dict[str, int] = {}
     for node in nodes:
         if node in known:
@@ -368,7 +370,7 @@ def _different_colours(nodes: list[int], known: dict[int, str]) -> list[str]:
 def _draw_stuck(
     panel: Any, places: _Places, rows: _Rows, nodes: _Rows, last: int, colour: str
 ) -> None:
-    """Nodes of the last steps, by how often they were met; those met before, and the others."""
+    """Draw nodes of the last steps, sized by their visits, and those visited before."""
     area = _node_area(len(places))
     met = np.searchsorted(rows, np.unique(nodes))
     panel.scatter(
@@ -385,7 +387,7 @@ def _draw_stuck(
 
 
 def _draw_distinct(panel: Any, paths: dict[str, _Rows], last: int) -> None:
-    """How many different nodes were met within so many steps, as walks go on."""
+    """Draw how many distinct nodes the last steps visited, over time."""
     for number, (name, nodes) in enumerate(paths.items()):
         ends = np.unique(np.linspace(min(last, len(nodes)), len(nodes), _N_POINTS).astype(np.int64))
         counts = [len(np.unique(nodes[max(0, end - last) : end])) for end in ends]

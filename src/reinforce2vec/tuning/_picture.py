@@ -65,12 +65,12 @@ def _draw_progress(axis: Any, story: SearchStory) -> None:
     best = np.maximum.accumulate(scores)
     axis.step(minutes, np.maximum(best, low), color=BLACK, where="post", linewidth=1.4)
     default = story.default.score or 0.0
-    told = "default" if default >= low else f"default: {default:.2f}"  # below the axis
+    name = "default" if default >= low else f"default: {default:.2f}"  # below the axis
     axis.axhline(max(default, low), color=GREY, linestyle="--", linewidth=1.2, zorder=1)
     above, below = (2, "bottom"), (-2, "top")
     for height, text, colour, (away, anchor) in (
         (best[-1], "best so far", INK, above),
-        (default, told, FAINT, below if default >= low else above),
+        (default, name, FAINT, below if default >= low else above),
     ):
         axis.annotate(
             text, (1, max(height, low)), (-2, away), xycoords=("axes fraction", "data"), zorder=5,
@@ -150,7 +150,7 @@ def _limits(scores: _Values, low: float) -> tuple[float, float]:
 
 
 def _jitter(at: _Values) -> _Values:
-    """Return small offsets to the sides, so that points at one place do not overlap."""
+    """Small steps to the sides, so that points at one place do not overlap."""
     moved = np.zeros(len(at))
     for place in np.unique(at):
         here = np.flatnonzero(at == place)

@@ -1,4 +1,4 @@
-"""What a walk is: three kinds, each a small frozen dataclass."""
+"""The three kinds of walks and their parameters, each a frozen dataclass."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class SecondOrderWalk:
     Parameters
     ----------
     p : float, default 1
-        Return parameter: the smaller, the more often the walk turns back.
+        Return parameter: the smaller it is, the more often the walk turns back.
     q : float, default 1
-        In-out parameter: the smaller, the farther the walk strays.
+        In-out parameter: the smaller it is, the farther the walk strays.
     """
 
     p: float = 1.0
@@ -51,11 +51,11 @@ class SecondOrderWalk:
 class ReinforcedWalk:
     """A walk that remembers its whole path and lets it choose the next node.
 
-    The reward of a neighbour says how well it fits the path so far: how often the path has been
-    there (VRRW), or how little the path's occupation vector would move (DRRW). Exploration keeps
-    the walk from getting stuck. With `exploration="ucb"` the next node is drawn from the softmax
-    of reward plus exploration score; with "epsilon" a neighbour at random is taken with
-    probability ε and otherwise the reward decides: VRRW draws in proportion to it (on the path:
+    The reward of a neighbour measures how well it fits the path so far: how often the path has
+    been there (VRRW), or how little the path's occupation vector would move (DRRW). Exploration
+    keeps the walk from getting stuck. With `exploration="ucb"` the next node is drawn from the
+    softmax of reward plus exploration score. With "epsilon" a random neighbour is taken with
+    probability ε, and otherwise the reward decides: VRRW draws in proportion to it (on the path:
     takes the best), DRRW takes the best. Edge weights multiply a neighbour's weight in every draw.
 
     Parameters
@@ -81,8 +81,8 @@ class ReinforcedWalk:
     temperature : float, default 1
         Divides the scores before the softmax: low is greedy, high is uniform.
     attraction : float, default 1
-        A visited neighbour weighs so many times as much as its score says: above 1 the path
-        attracts the walk, below 1 it repels it. Ours, not the paper's.
+        Multiplies the weight of visited neighbours: above 1 the path attracts the walk, below 1
+        it repels it. Not in the paper.
 
     Examples
     --------
@@ -103,14 +103,14 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
 
     @classmethod
     def paper(cls, reward: str = "js", exploration: str = "ucb", **changes: Any) -> ReinforcedWalk:
-        """The equations as the paper prints them; `changes` override single parameters."""
+        """Return the walk of the paper's equations; `changes` override single parameters."""
         return cls(reward, exploration, **changes)
 
     @classmethod
     def released(
         cls, reward: str = "js", exploration: str = "ucb", **changes: Any
     ) -> ReinforcedWalk:
-        """The walk that made the paper's tables; `changes` override single parameters.
+        """Return the walk that made the paper's tables; `changes` override single parameters.
 
         It sets `occupation` to "path", `weight` to 0.01 with UCB, and `candidates` to 10 but for
         the reward "vertex".

@@ -1,4 +1,4 @@
-"""What a walk did: where its time went, how fast that settled, where it got stuck.
+"""Analysing a walk: where its time went, how fast that settled, where it got stuck.
 
 A path is one row of :func:`reinforce2vec.sample_walks`: row numbers X(0), X(1), ..., with -1
 after a walk that ended early. Step n is the move to X(n); the start X(0) is step 0.
@@ -24,7 +24,7 @@ _DIVERGENCES = ("kl", "js")
 def occupation(
     path: Any, n_nodes: int, steps: Sequence[int] | None = None, occupation: str = "graph"
 ) -> NDArray[np.float64]:
-    """The share of a walk's time that each node has had: the paper's occupation vector w(n).
+    """Return the share of a walk's time spent at each node: the paper's occupation vector w(n).
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def occupation(
 def divergences(
     path: Any, n_nodes: int, reward: str = "js", occupation: str = "graph"
 ) -> NDArray[np.float64]:
-    """How far each step of a walk moved its occupation vector: D(w(n), w(n+1)).
+    """Return how far each step of a walk moved its occupation vector: D(w(n), w(n+1)).
 
     A walk has converged where these fall to 0. Each takes O(1) time, by the closed form that
     the walks themselves use.
@@ -120,7 +120,7 @@ def divergences(
 def stuck_set(
     path: Any, after: int | None = None, last: int = 100
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The nodes among which a walk moves at the end: where it got stuck, if they are few.
+    """Return the nodes among which a walk moves at its end: where it got stuck, if they are few.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _follow(scores, nodes, visits, moved):  # type: ignore[no-untyped-def]
 
 
 def _checked_path(path: Any, n_nodes: int | None) -> NDArray[np.int64]:
-    """A path as an array without its padding."""
+    """Return a path as an array without its padding."""
     nodes = np.asarray(path)
     if nodes.ndim != 1 or (nodes.size and nodes.dtype.kind not in "iu"):
         raise InputError(
@@ -191,7 +191,7 @@ def _checked_path(path: Any, n_nodes: int | None) -> NDArray[np.int64]:
 
 
 def _checked_steps(steps: Any, last: int) -> NDArray[np.int64]:
-    """Step numbers as an array, each of them a step of the walk."""
+    """Return step numbers as an array; InputError if one is no step of the walk."""
     wanted = np.asarray(steps)
     if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
         raise InputError("steps are integers, given in a list or a 1-D array")
