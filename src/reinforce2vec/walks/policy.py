@@ -42,7 +42,7 @@ class SecondOrderWalk:
     q: float = 1.0
 
     def check(self) -> None:
-        """Raise InputError if a parameter makes no sense."""
+        """Raise InputError if a parameter is invalid."""
         for name in SECOND_ORDER:
             PARAMETERS[name].check(getattr(self, name))
 
@@ -123,7 +123,7 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
         return cls(reward, exploration, **(settings | changes))
 
     def check(self) -> None:
-        """Raise InputError if a parameter makes no sense."""
+        """Raise InputError if a parameter is invalid."""
         for name in REINFORCED:
             probability = name == "weight" and self.exploration == "epsilon"
             PARAMETERS[name].check(getattr(self, name), most=1.0 if probability else None)
