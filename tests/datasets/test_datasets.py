@@ -563,14 +563,14 @@ def test_programs_can_read_the_list(toy, cache):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "code", "sentence"),
     [
-        (["karate"], "no data set 'karate'"),
-        (["--data-dir", "nowhere"], "nowhere: there is no such folder"),
-        (["--download", "--data-dir", "."], "--download keeps what it fetches"),
+        (["karate"], 1, "no data set 'karate'"),
+        (["--data-dir", "nowhere"], 1, "nowhere: there is no such folder"),
+        (["--download", "--data-dir", "."], 2, "--download writes to the cache folder"),
     ],
 )
-def test_a_wrong_use_is_a_sentence_and_a_code(words, sentence):
+def test_a_wrong_use_is_a_sentence_and_a_code(words, code, sentence):
     done = datasets(*words)
-    assert done.exit_code == 2
+    assert done.exit_code == code
     assert sentence in done.stderr
