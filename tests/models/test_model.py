@@ -128,7 +128,7 @@ def test_a_bad_parameter_is_named_in_fit(name, value):
 
 
 def test_a_bad_parameter_of_the_walk_is_named_in_fit():
-    with pytest.raises(InputError, match="reward must be one of vertex, kl, js, not 'best'"):
+    with pytest.raises(InputError, match="reward must be one of js, kl, vertex, not 'best'"):
         quick(walk=ReinforcedWalk("best")).fit(CLUB)
 
 

@@ -47,7 +47,7 @@ quick = partial(
 
 
 def used():
-    """Bytes that are alive on the card."""
+    """Bytes that are alive on the GPU."""
     return device.cupy().get_default_memory_pool().used_bytes()
 
 
@@ -55,7 +55,7 @@ def used():
 
 
 @pytest.mark.parametrize("smoothed", [False, True])
-def test_after_a_training_nothing_is_left_on_the_card(cuda, smoothed):
+def test_after_a_training_nothing_is_left_on_the_gpu(cuda, smoothed):
     before, seen = used(), []
     learned = quick(smooth=smoothed).fit(CLUB, callbacks=[lambda moment: seen.append(used())])
     assert min(seen) > before
@@ -64,14 +64,14 @@ def test_after_a_training_nothing_is_left_on_the_card(cuda, smoothed):
     assert used() <= before
 
 
-def test_after_a_training_on_given_walks_nothing_is_left_on_the_card(cuda):
+def test_after_a_training_on_given_walks_nothing_is_left_on_the_gpu(cuda):
     before = used()
     quick().fit_walks(sample_walks(CLUB, length=10, per_node=10), ids=CLUB)
     assert used() <= before
 
 
 @pytest.mark.parametrize("error", [Stopped, KeyboardInterrupt])
-def test_after_an_error_in_a_callback_nothing_is_left_on_the_card(cuda, error):
+def test_after_an_error_in_a_callback_nothing_is_left_on_the_gpu(cuda, error):
     before, seen = used(), []
 
     def fail(moment):
@@ -87,7 +87,7 @@ def test_after_an_error_in_a_callback_nothing_is_left_on_the_card(cuda, error):
     assert not hasattr(learner, "embedding_")
 
 
-def test_moments_that_are_kept_keep_nothing_on_the_card_and_show_the_final_vectors(cuda):
+def test_moments_that_are_kept_keep_nothing_on_the_gpu_and_show_the_final_vectors(cuda):
     before, moments = used(), []
     learned = quick().fit(CLUB, callbacks=[moments.append])
     assert used() <= before
@@ -95,7 +95,7 @@ def test_moments_that_are_kept_keep_nothing_on_the_card_and_show_the_final_vecto
         np.testing.assert_array_equal(moment.vectors, learned.embedding_.vectors)
 
 
-def test_smoothing_leaves_nothing_on_the_card(cuda):
+def test_smoothing_leaves_nothing_on_the_gpu(cuda):
     before = used()
     smooth(np.eye(34, dtype=np.float32), CLUB, backend="cuda")
     assert used() <= before
@@ -110,14 +110,14 @@ def test_a_sampler_gives_its_memory_back_when_it_is_gone(cuda):
     assert used() <= before
 
 
-# -- a card that is nearly full ------------------------------------------------------------------
+# -- a GPU that is nearly full ------------------------------------------------------------------
 
 
 @pytest.fixture
 def leave(cuda, monkeypatch):
-    """Make the card so small that so many bytes are left, for all that is asked to be free."""
+    """Make the GPU so small that so many bytes are left, for all that is asked to be free."""
     if cuda == "device":
-        pytest.skip("nobody knows how much a card has left to the last byte")
+        pytest.skip("nobody knows how much a GPU has left to the last byte")
     rounding = 60 * emulator.UNIT
     monkeypatch.setattr(device, "RESERVE", rounding)
     monkeypatch.setattr(arrays, "BLOCK_BYTES", 16 * emulator.UNIT)
@@ -132,7 +132,7 @@ def bytes_to_learn(learner, graph):
 
 @pytest.mark.parametrize("walk", [None, ReinforcedWalk("vertex"), ReinforcedWalk.released()])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_auto_takes_a_card_that_has_exactly_what_is_needed(leave, walk, weighted):
+def test_auto_takes_a_gpu_that_has_exactly_what_is_needed(leave, walk, weighted):
     graph = planted_groups(300, seed=1).graph
     if weighted:
         graph = Graph.from_any(graph.to_scipy() * 2.5)
@@ -153,7 +153,7 @@ def test_auto_smooths_where_it_learns(leave):
     assert learner.fit(CLUB).backend_ == "cpu"
 
 
-def test_a_card_with_room_for_training_but_not_for_smoothing_is_refused_before_it_begins(leave):
+def test_a_gpu_with_room_for_training_but_not_for_smoothing_is_refused_before_it_begins(leave):
     graph, seen = planted_groups(3000, degree=40, seed=1).graph, []
     learner = quick(smooth=True, walks_per_node=1, walk_length=2)
     trains, smooths = bytes_to_learn(learner, graph), smoothing.bytes_on_gpu(graph, 10)
@@ -341,7 +341,7 @@ def test_starts_that_are_changed_in_place_are_followed(cuda):
 
 
 def learned_from(graph, **changes):
-    """Vectors of the CPU and of the card."""
+    """Vectors of the CPU and of the GPU."""
     return (
         Reinforce2Vec(8, walk_length=10, workers=1, backend=backend, **changes)
         .fit(graph)
@@ -387,7 +387,7 @@ def test_prone_stays_on_the_cpu(cuda, monkeypatch):
     monkeypatch.setitem(device.LEAST_WORK, "smoothing", 0)
 
     def never(graph):
-        raise AssertionError("ProNE went to the card")
+        raise AssertionError("ProNE went to the GPU")
 
     monkeypatch.setattr(smoothing, "DeviceLinks", never)
     assert ProNE(dimensions=4).fit(CLUB).embedding_.vectors.shape == (34, 4)

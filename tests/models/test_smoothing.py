@@ -169,7 +169,7 @@ def test_too_little_memory_is_said_with_figures(monkeypatch):
         smooth(some_vectors(50), random_graph())
 
 
-# -- on a graphics card --------------------------------------------------------------------------
+# -- on a GPU --------------------------------------------------------------------------
 
 
 GRAPHS = {
@@ -184,7 +184,7 @@ GRAPHS = {
 }
 
 
-def check_card(graph, dimensions):
+def check_gpu(graph, dimensions):
     vectors = some_vectors(graph.n_nodes, dimensions)
     found = smooth(vectors, graph, backend="cuda")
     assert found.dtype == np.float32
@@ -192,44 +192,44 @@ def check_card(graph, dimensions):
 
 
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=list(GRAPHS))
-def test_a_card_gives_the_vectors_of_the_cpu(cuda, graph):
-    check_card(graph(), 5)
+def test_a_gpu_gives_the_vectors_of_the_cpu(cuda, graph):
+    check_gpu(graph(), 5)
 
 
-def test_a_card_takes_columns_and_rows_in_turns(cuda, monkeypatch):
+def test_a_gpu_takes_columns_and_rows_in_turns(cuda, monkeypatch):
     monkeypatch.setattr("reinforce2vec.models.smoothing._ROWS", 100)
-    check_card(rmat(8, 4, seed=1), 40)
+    check_gpu(rmat(8, 4, seed=1), 40)
 
 
-def test_a_card_smooths_a_larger_graph(cuda):
-    check_card(rmat(14 if cuda == "device" else 10, 16, seed=1), 100)
+def test_a_gpu_smooths_a_larger_graph(cuda):
+    check_gpu(rmat(14 if cuda == "device" else 10, 16, seed=1), 100)
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_the_estimate_for_the_card_is_enough(cuda, directed, monkeypatch):
+def test_the_estimate_for_the_gpu_is_enough(cuda, directed, monkeypatch):
     """With no room beyond it but for what is rounded up, smoothing works."""
     if cuda == "device":
-        pytest.skip("nobody knows how much a card has left to the last byte")
+        pytest.skip("nobody knows how much a GPU has left to the last byte")
     graph = rmat(9, 8, directed=directed, seed=1)
     used = emulator.get_default_memory_pool().used_bytes()
     needed = smoothing.bytes_on_gpu(graph, 40)
     monkeypatch.setattr(emulator, "MEMORY", used + needed + 30 * emulator.UNIT)
     monkeypatch.setattr(device, "RESERVE", 0)
-    check_card(graph, 40)
+    check_gpu(graph, 40)
     assert emulator.get_default_memory_pool().used_bytes() <= used
     monkeypatch.setattr(emulator, "MEMORY", used + needed // 3)
     monkeypatch.setattr(device, "free_bytes", lambda: 2 * needed)
     with pytest.raises(MemoryError):
-        check_card(graph, 40)
+        check_gpu(graph, 40)
 
 
-def test_too_little_memory_on_the_card_is_said_with_figures(cuda, monkeypatch):
+def test_too_little_memory_on_the_gpu_is_said_with_figures(cuda, monkeypatch):
     monkeypatch.setattr(device, "free_bytes", lambda: 1000)
     with pytest.raises(InputError, match=r"smoothing 50 .* of GPU memory, and 1\.0 kB"):
         smooth(some_vectors(50), random_graph(), backend="cuda")
 
 
-def test_a_large_graph_fits_on_a_small_card():
+def test_a_large_graph_fits_on_a_small_gpu():
     large = SimpleNamespace(
         indices=range(128_000_000), n_nodes=4_200_000, directed=False, weighted=False
     )
@@ -241,7 +241,7 @@ def test_a_large_graph_fits_on_a_small_card():
     [(0, 1 << 40, True), (1 << 60, 1 << 40, False), (0, 1000, False)],
     ids=["pays and fits", "does not pay", "does not fit"],
 )
-def test_a_card_is_taken_by_itself_where_it_pays_and_fits(cuda, monkeypatch, least, free, taken):
+def test_a_gpu_is_taken_by_itself_where_it_pays_and_fits(cuda, monkeypatch, least, free, taken):
     made = []
     monkeypatch.setitem(device.LEAST_WORK, "smoothing", least)
     monkeypatch.setattr(device, "free_bytes", lambda: free)

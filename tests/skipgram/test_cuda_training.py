@@ -1,4 +1,4 @@
-"""Training on a card: on a real one where there is one, else on the emulated one."""
+"""Training on a GPU: on a real one where there is one, else on the emulated one."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ H200 = device.Device((9, 0), 132, 2048, 233_472, 232_448)
 
 
 @pytest.fixture(params=["tensor cores", "none"])
-def card(cuda, request, monkeypatch):
-    """A card that trains on one walk at a time and moves every row all of its way.
+def gpu(cuda, request, monkeypatch):
+    """A GPU that trains on one walk at a time and moves every row all of its way.
 
     It is as exact as its number says: tensor cores round factors to 10 bits, emulated ones do not.
     """
@@ -55,7 +55,7 @@ quick = partial(Reinforce2Vec, dimensions=10, walks_per_node=10, walk_length=10,
 
 
 def check_as_defined(walks, settings, exactness):
-    """Training on the card against the literal one, whose batches and groups are the card's."""
+    """Training on the GPU against the literal one, whose batches and groups are the GPU's."""
     shape = training.shape_for(settings, device.properties())
     corpus = GivenWalks(walks_from(walks, np.arange(N_NODES)))
     state = begin(corpus, settings, 1)
@@ -79,36 +79,36 @@ def check_as_defined(walks, settings, exactness):
 
 
 @pytest.mark.parametrize("dimensions", [1, 33, 64, 100, 128, 300])
-def test_any_dimension_is_trained_as_defined(card, dimensions):
+def test_any_dimension_is_trained_as_defined(gpu, dimensions):
     walks = make_walks(n_nodes=N_NODES)
-    check_as_defined(walks, Settings(dimensions, window=5), card)
+    check_as_defined(walks, Settings(dimensions, window=5), gpu)
 
 
 @pytest.mark.parametrize("negatives", [1, 2, 7, 8, 20])
-def test_any_number_of_negatives_is_trained_as_defined(card, negatives):
+def test_any_number_of_negatives_is_trained_as_defined(gpu, negatives):
     walks = make_walks(n_nodes=N_NODES)
-    check_as_defined(walks, Settings(16, window=5, negatives=negatives), card)
+    check_as_defined(walks, Settings(16, window=5, negatives=negatives), gpu)
 
 
 @pytest.mark.parametrize("window", [1, 10, 15, 16, 2**31 - 1])
-def test_any_window_is_trained_as_defined(card, window):
-    check_as_defined(make_walks(n_nodes=N_NODES), Settings(16, window=window), card)
+def test_any_window_is_trained_as_defined(gpu, window):
+    check_as_defined(make_walks(n_nodes=N_NODES), Settings(16, window=window), gpu)
 
 
-def test_subsampling_and_epochs_are_as_defined(card):
+def test_subsampling_and_epochs_are_as_defined(gpu):
     walks = make_walks(n_nodes=N_NODES)
     settings = Settings(16, window=4, subsample=3e-5, epochs=2)
-    check_as_defined(walks, settings, card)
+    check_as_defined(walks, settings, gpu)
 
 
-def test_walks_longer_than_what_is_drawn_at_once_are_trained_as_defined(card):
+def test_walks_longer_than_what_is_drawn_at_once_are_trained_as_defined(gpu):
     walks = np.random.default_rng(0).permutation(N_NODES)[:300].reshape(3, 100).astype(np.int32)
-    check_as_defined(walks, Settings(8, window=10), card)
+    check_as_defined(walks, Settings(8, window=10), gpu)
 
 
 @pytest.mark.parametrize("window", [5, 20])
 @pytest.mark.parametrize("n_nodes", [2, 5, 30])
-def test_small_vocabularies_are_trained_much_as_on_the_cpu(card, n_nodes, window):
+def test_small_vocabularies_are_trained_much_as_on_the_cpu(gpu, n_nodes, window):
     """Rows are read a little ahead, so that one used again at once is a little old."""
     walks = make_walks(60, 20, n_nodes)
     losses = [
@@ -126,7 +126,7 @@ def test_small_vocabularies_are_trained_much_as_on_the_cpu(card, n_nodes, window
 @pytest.mark.parametrize("dimensions", [1, 32, 64, 100, 128, 256, 512, 1000, 3000])
 @pytest.mark.parametrize("negatives", [1, 5, 20, 3000])
 @pytest.mark.parametrize("window", [1, 10, 15, 16, 10**6])
-def test_every_shape_fits_a_card(dimensions, negatives, window):
+def test_every_shape_fits_a_gpu(dimensions, negatives, window):
     settings = Settings(dimensions, window=window, negatives=negatives)
     shape = training.shape_for(settings, H200)
     assert shape.width >= dimensions
@@ -213,12 +213,12 @@ def test_planted_groups_are_found(cuda):
 
 def test_walks_that_are_there_already_are_trained_on(cuda):
     walks = sample_walks(karate_club(), per_node=10, length=10)
-    on_cpu, on_card = (
+    on_cpu, on_gpu = (
         quick(backend=backend, workers=1, learning_rate=0.05).fit_walks(walks, ids=karate_club())
         for backend in ("cpu", "cuda")
     )
-    assert on_cpu.n_tokens_ == on_card.n_tokens_ == walks.size
-    assert on_card.loss_curve_.mean() == pytest.approx(on_cpu.loss_curve_.mean(), rel=0.05)
+    assert on_cpu.n_tokens_ == on_gpu.n_tokens_ == walks.size
+    assert on_gpu.loss_curve_.mean() == pytest.approx(on_cpu.loss_curve_.mean(), rel=0.05)
 
 
 def test_directed_weighted_graphs_with_dead_ends_are_trained_on(cuda):
@@ -241,7 +241,7 @@ def test_callbacks_see_the_vectors_as_they_are(cuda, monkeypatch):
     assert seen[-1][0].tokens == learned.n_tokens_
 
 
-def test_new_edges_move_vectors_on_the_card_too(cuda):
+def test_new_edges_move_vectors_on_the_gpu_too(cuda):
     learned = quick().fit(karate_club())
     before = learned.embedding_.vectors.copy()
     learned.partial_fit([("new", 34), ("new", 33)])
@@ -293,7 +293,7 @@ def test_checkpoints_move_between_backends(cuda, first, then, tmp_path, monkeypa
 # -- which backend -------------------------------------------------------------------------------
 
 
-def test_auto_takes_the_card_when_it_pays(cuda, monkeypatch):
+def test_auto_takes_the_gpu_when_it_pays(cuda, monkeypatch):
     assert quick(backend="auto").fit(karate_club()).backend_ == "cpu"
     monkeypatch.setitem(device.LEAST_WORK, "training", 1)
     assert quick(backend="auto").fit(karate_club()).backend_ == "cuda"
@@ -301,7 +301,7 @@ def test_auto_takes_the_card_when_it_pays(cuda, monkeypatch):
     assert quick(backend="cpu").fit(karate_club()).backend_ == "cpu"
 
 
-def test_what_does_not_fit_on_the_card_is_refused_with_figures(cuda, monkeypatch):
+def test_what_does_not_fit_on_the_gpu_is_refused_with_figures(cuda, monkeypatch):
     monkeypatch.setattr(device, "free_bytes", lambda: 1000)
     message = r'needs about .* of GPU memory, and 1.0 kB are free: use backend="cpu"'
     with pytest.raises(InputError, match=message):
@@ -351,7 +351,7 @@ def test_without_a_device_a_sentence_says_so(forgotten, monkeypatch, name, found
         sample_walks(karate_club(), backend="cuda")
 
 
-def test_an_old_card_is_refused(forgotten, monkeypatch):
+def test_an_old_gpu_is_refused(forgotten, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", emulator)
     monkeypatch.setattr(device, "LEAST_CAPABILITY", (99, 0))
     with pytest.raises(InputError, match=r"compute capability 99.0 or later, and this one has"):

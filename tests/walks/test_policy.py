@@ -144,14 +144,14 @@ def test_a_ucb_weight_may_exceed_one():
 @pytest.mark.parametrize("wrong", [2.0, "3", True, [1]])
 def test_candidates_must_be_an_integer(wrong):
     assert refusal(ReinforcedWalk(candidates=wrong)) == (
-        f"candidates must be an integer, not {wrong!r}"
+        f"candidates must be an integer of at least 1, not {wrong!r}"
     )
 
 
 @pytest.mark.parametrize("wrong", [0, -4])
 def test_candidates_must_be_at_least_one(wrong):
     message = refusal(ReinforcedWalk(candidates=wrong))
-    assert message == f"candidates must be a number at least 1, not {wrong!r}"
+    assert message == f"candidates must be an integer of at least 1, not {wrong!r}"
     check_walk(ReinforcedWalk(candidates=np.int64(1)))
 
 

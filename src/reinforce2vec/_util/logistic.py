@@ -261,6 +261,6 @@ def moments(x: NDArray[Any]) -> tuple[Floats, Floats]:
 
 
 def blocks(x: NDArray[Any]) -> list[slice]:
-    """Slices of rows that stay in a processor's cache."""
+    """Return slices of rows that fit into the cache of a CPU core."""
     step = max(1, BLOCK_BYTES // (8 * x.shape[1]))
     return [slice(begin, begin + step) for begin in range(0, len(x), step)]

@@ -58,7 +58,7 @@ def run_demo(folder: Path, write: Write | None = print, data_dir: Path | None = 
     began = time.perf_counter()
     line = write or (lambda text: None)
     folder.mkdir(parents=True, exist_ok=True)
-    line(f"reinforce2vec {__version__}: node embeddings from random walks that remember")
+    line(f"reinforce2vec {__version__}: node embeddings from reinforced random walks")
     line("(the numerical code is compiled now; later runs skip that)\n")
     edges, groups = folder / "groups-edges.txt", folder / "groups-labels.txt"
     _write_planted(edges, groups)

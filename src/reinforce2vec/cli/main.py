@@ -70,7 +70,7 @@ def _every_command(
         ),
     ] = False,
 ) -> None:
-    """Node embeddings from random walks that remember, of graphs in files."""
+    """Node embeddings from reinforced random walks."""
 
 
 app.command(epilog=demo.EPILOG)(demo.demo)

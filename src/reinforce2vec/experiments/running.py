@@ -119,7 +119,7 @@ def kept_cells(cells: list[Cell], folder: Path, say: _Say) -> dict[str, dict[str
         try:
             kept = read_cell(folder, cell)
         except ValueError as error:
-            say(f"{cell_path(folder, cell)}: damaged ({error}), computed anew")
+            say(f"{cell_path(folder, cell)}: damaged ({error}), computed again")
             continue
         if kept is not None:
             found[cell.name] = kept

@@ -88,13 +88,17 @@ _learning = Lock()
 
 
 def _trained(graph: Graph, model: Estimator) -> Embedding:
-    """What a copy of the model learns from the graph, or has learned before.
+    """Return the vectors that a copy of the model computes for the graph, or has computed before.
 
-    Graphs are told apart by what they hold, since copies of one travel to other processes.
+    <<<<<<< HEAD
+        Graphs are compared by content, since other processes get copies of them.
+    =======
+        Graphs are identified by their content, since copies of one are sent to other processes.
+    >>>>>>> hF
     """
     params = model.get_params()
     key = (fingerprint(graph), type(model).__qualname__, repr(params))
-    with _learning:  # threads that want the same wait for it; each learning uses all processors
+    with _learning:  # threads that need the same vectors wait for them; a training uses all CPUs
         if key not in _cache:
             copy = type(model)(**params)
             _cache[key] = copy.fit(graph, progress=False).embedding_

@@ -38,7 +38,7 @@ from .estimator import Estimator
 _Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
-FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
+_FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 
 
 class Reinforce2Vec(Estimator):
@@ -287,7 +287,7 @@ class Reinforce2Vec(Estimator):
         if settings.dimensions != self._state.weights.dimensions:
             raise InputError(
                 f"the vectors have {self._state.weights.dimensions} dimensions and cannot go on "
-                f"with {settings.dimensions}: set it back, or fit anew"
+                f"with {settings.dimensions}: set it back, or fit again"
             )
         sampler = self._sampler(graph, seed=settings.seed)
         sampler.starts = touched
@@ -381,7 +381,7 @@ class Reinforce2Vec(Estimator):
             if path.exists() and not resume:
                 raise InputError(
                     f"{checkpoint}: this checkpoint exists: go on from it (resume=True), or "
-                    "remove it to start anew",
+                    "remove it to start again",
                     settings=[("resume", True)],
                 )
             check_room(path, corpus.n_nodes, settings.dimensions)
@@ -447,7 +447,7 @@ class Reinforce2Vec(Estimator):
     # -- parameters ----------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise InputError if a parameter makes no sense."""
+        """Raise InputError if a parameter is invalid."""
         self._settings()
         self._workers()
         self._walk()
@@ -479,7 +479,7 @@ class Reinforce2Vec(Estimator):
         self._checked("smooth")
         return Settings(
             self._checked("dimensions"),
-            min(self._checked("window"), FARTHEST),
+            min(self._checked("window"), _FARTHEST),
             self._checked("negatives"),
             self._checked("epochs"),
             self._rate(corpus),

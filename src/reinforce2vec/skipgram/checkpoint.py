@@ -55,7 +55,7 @@ def read_checkpoint(path: Path, origin: Origin) -> State:
     except Exception:  # a damaged archive may raise anything
         raise InputError(
             f"{path}: this is no checkpoint of reinforce2vec, or a damaged one: remove it to "
-            "start anew"
+            "start again"
         ) from None
     weights = Weights(matrices[0], matrices[1], about["dimensions"])
     return State(weights, **arrays, **{name: about[name] for name in _COUNTS})

@@ -18,7 +18,7 @@ from .._util.arrays import digest
 from ..files import StoredWalks
 from ..graph.fingerprint import fingerprint
 from ..walks import WalkSampler
-from .preparation import shuffle
+from ._preparation import shuffle
 
 if TYPE_CHECKING:
     from ..walks.cuda.walker import DeviceWalker

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._util.threads import in_turn
+from ._preparation import count_nodes
 from .corpus import Corpus, SampledWalks, Taken
 from .engine import Chunk, Engine, Outcome, chunks
 from .noise import Visits, keep_chances, noise_table
-from .preparation import count_nodes
 from .rules import TrainingTask
 from .state import POINTS, Settings, State
 from .weights import new_weights, row_size, weights_bytes

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import row_blocks
-from .preparation import fill_inputs
+from ._preparation import fill_inputs
 
 Matrix = NDArray[np.float32]
 _ROW = 16  # rows are filled up with zeros to a multiple of so many numbers, for vector registers

@@ -56,7 +56,7 @@ def search_figure(story: SearchStory) -> Any:
 
 
 def _draw_progress(axis: Any, story: SearchStory) -> None:
-    """Every trial, and the best so far, over the minutes."""
+    """Draw every trial, and the best so far, over the minutes."""
     done = [trial for trial in story.trials if trial.score is not None]
     minutes = np.array([trial.at for trial in done]) / 60
     scores = np.array([trial.score for trial in done])
@@ -84,7 +84,7 @@ def _draw_progress(axis: Any, story: SearchStory) -> None:
 
 
 def _draw_shares(axis: Any, story: SearchStory) -> None:
-    """A bar for each parameter, the most important on top."""
+    """Draw a bar for each parameter, the most important on top."""
     labels = {one.name: one.label for one in SPACE}
     names, shares = list(story.importances), list(story.importances.values())
     places = np.arange(len(names))
@@ -102,7 +102,7 @@ def _draw_shares(axis: Any, story: SearchStory) -> None:
 
 
 def _draw_scores(axis: Any, story: SearchStory, parameter: SearchedParameter) -> None:
-    """Scores by the values of one parameter."""
+    """Draw scores by the values of one parameter."""
     done = [trial for trial in story.trials if trial.score is not None]
     scores = np.array([trial.score for trial in done])
     low = lowest_that_counts(scores, _FAR_BELOW)
@@ -130,7 +130,7 @@ def _draw_scores(axis: Any, story: SearchStory, parameter: SearchedParameter) ->
 
 
 def _draw_points(axis: Any, x: _Values, scores: _Values, smoothed: list[bool], low: float) -> None:
-    """Trials as points; those that are far below the others lie at the bottom, as triangles."""
+    """Draw trials as points; those far below the others are triangles at the bottom."""
     smooth, below = np.array(smoothed), scores < low
     for kind, label, colour, marker in _KINDS:
         for group, style in ((~below, marker), (below, "v")):
@@ -144,13 +144,13 @@ def _draw_points(axis: Any, x: _Values, scores: _Values, smoothed: list[bool], l
 
 
 def _limits(scores: _Values, low: float) -> tuple[float, float]:
-    """The range of the axis of scores."""
+    """Return the range of the axis of scores."""
     room = 0.08 * max(float(scores.max()) - low, 1e-3)
     return low - room, float(scores.max()) + 1.5 * room
 
 
 def _jitter(at: _Values) -> _Values:
-    """Small steps to the sides, so that points at one place do not overlap."""
+    """Return small steps to the sides, so that points at one place do not overlap."""
     moved = np.zeros(len(at))
     for place in np.unique(at):
         here = np.flatnonzero(at == place)

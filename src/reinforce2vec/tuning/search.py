@@ -145,7 +145,7 @@ def tune(
 
 
 def check_tuning(budget: str | float | None, trials: int | None) -> float | None:
-    """Return the budget in seconds; InputError if it makes no sense, or optuna is missing."""
+    """Return the budget in seconds; InputError if it is invalid, or optuna is missing."""
     if trials is not None:
         check_count("trials", trials, 2)
     if budget is None and trials is None:
@@ -162,7 +162,8 @@ def check_study_path(output: str | os.PathLike[str], resume: bool) -> Path:
     path = check_target(output)
     if path.exists() and not resume:
         raise InputError(
-            f"{output}: this file exists: resume from it (resume=True), or remove it to start anew",
+            f"{output}: this file exists: resume from it (resume=True), or remove it to start "
+            "again",
             settings=[("resume", True)],
         )
     return path

@@ -42,7 +42,7 @@ class SecondOrderWalk:
     q: float = 1.0
 
     def check(self) -> None:
-        """Raise InputError if a parameter makes no sense."""
+        """Raise InputError if a parameter is invalid."""
         for name in SECOND_ORDER:
             PARAMETERS[name].check(getattr(self, name))
 
@@ -123,11 +123,10 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
         return cls(reward, exploration, **(settings | changes))
 
     def check(self) -> None:
-        """Raise InputError if a parameter makes no sense."""
+        """Raise InputError if a parameter is invalid."""
         for name in REINFORCED:
-            PARAMETERS[name].check(getattr(self, name))
-        if self.exploration == "epsilon":
-            PARAMETERS["weight"].check(self.weight, most=1.0)
+            probability = name == "weight" and self.exploration == "epsilon"
+            PARAMETERS[name].check(getattr(self, name), most=1.0 if probability else None)
         if self.attraction != 1 and not self.draws:
             raise InputError(
                 "attraction has no effect on a walk that takes the best neighbour; it needs "

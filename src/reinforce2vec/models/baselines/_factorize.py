@@ -64,7 +64,7 @@ class Factorization(Estimator):
         return self
 
     def _check(self) -> None:
-        """Raise InputError if a parameter of the method makes no sense."""
+        """Raise InputError if a parameter of the method is invalid."""
 
     @abstractmethod
     def _bytes(self, graph: Graph, dimensions: int) -> int:

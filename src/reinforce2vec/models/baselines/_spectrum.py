@@ -1,7 +1,7 @@
 """Leading eigenpairs of matrices that are known by their products.
 
 scipy's eigsh multiplies one vector at a time, which is as fast for a matrix in memory. For blocks
-that are computed anew in each product it is too slow: NetMF of 4,096 nodes without kept blocks
+that are computed again in each product it is too slow: NetMF of 4,096 nodes without kept blocks
 takes 35 s of CPU time with this module, and had not ended after 350 s with eigsh.
 """
 

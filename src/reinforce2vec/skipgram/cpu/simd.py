@@ -205,7 +205,7 @@ def _emit_moves(builder: Any, step: _Step, begin: Any, end: Any, columns: int) -
         for k, row in enumerate(places):
             for c, place in enumerate(row):
                 move = builder.fsub(current[k][c], weights[k][c])
-                there = _load(builder, place)  # anew: a target may be among them twice
+                there = _load(builder, place)  # again: a target may be among them twice
                 _store(builder, builder.fadd(there, move), place)
 
 

@@ -20,10 +20,10 @@ from ..._util.cuda.compiling import compiled_module
 from ..._util.cuda.device import SHARED_RESERVE, THREADS, Device, cupy, properties
 from ..._util.errors import InputError
 from ...walks.cuda.walker import bytes_for_device
+from .._preparation import count_nodes
 from ..corpus import Corpus, GivenWalks, SampledWalks
 from ..engine import Chunk, Engine, Outcome, chunks
 from ..noise import POWER, Visits, keep_chances, noise_table
-from ..preparation import count_nodes
 from ..state import POINTS, Settings, State
 from ..weights import Matrix, blank_weights
 

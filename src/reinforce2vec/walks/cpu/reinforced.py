@@ -1,4 +1,4 @@
-"""Numba kernel of the walks that remember, except for those with mild scores (open.py, capped.py).
+"""Numba kernel of reinforced walks, except for those with mild scores (open.py, capped.py).
 
 The next node is the most visited neighbour, or is drawn from a mixture of neighbours and
 remembered nodes; a remembered node that is no neighbour is drawn again. Draws are exact, and they
