@@ -67,7 +67,7 @@ def test_the_card_writes_the_walks_of_the_cpu(folder, cuda):
 def test_vectors_of_the_card_are_written_and_it_is_said_where_they_were_learned(folder, cuda, more):
     result = run(*COMMANDS["embed"], "--backend", "cuda", *more)
     assert result.exit_code == 0, result.output
-    assert "of GPU memory" in result.stderr
+    assert "on the GPU" in result.stderr
     found = Embedding.load("out.npz")
     assert found.vectors.shape == (34, 8)
     assert np.isfinite(found.vectors).all()

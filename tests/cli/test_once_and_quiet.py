@@ -6,11 +6,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from helpers.command_line import checked, run
 from reinforce2vec import Embedding, Graph, Reinforce2Vec
 from reinforce2vec.cli import _demo_steps, recommend
-from reinforce2vec.cli.main import app
 from reinforce2vec.files import writing
 
 FEW = "--walks-per-node 2 --dimensions 4 --workers 1"
@@ -59,8 +58,7 @@ def test_an_output_is_tried_out_once(folder, monkeypatch, words):
         probe(target, path)
 
     monkeypatch.setattr(writing, "_probe", count)
-    result = CliRunner().invoke(app, words.split())
-    assert result.exit_code == 0, result.output
+    checked(*words.split())
     assert probed == dict.fromkeys(WRITING[words], 1)
     assert all((folder / name).exists() for name in WRITING[words] - {"run.npz"})
 
@@ -75,10 +73,10 @@ def test_quiet_computes_nothing_that_is_only_printed(folder, monkeypatch, words)
         monkeypatch.setattr(kind, name, lambda *_, name=name: computed.append(name) or "")
     monkeypatch.setattr(Reinforce2Vec, "estimate_memory", lambda *_: computed.append("memory") or 0)
     monkeypatch.setattr(recommend, "_report_strangers", lambda *_: computed.append("strangers"))
-    assert CliRunner().invoke(app, words.split()).exit_code == 0
+    checked(*words.split())
     assert computed  # not in vain
     computed.clear()
-    result = CliRunner().invoke(app, [*words.split(), "--quiet"])
+    result = run(*words.split(), "--quiet")
     assert (result.exit_code, result.stderr) == (0, "")
     assert computed == []
 
@@ -91,6 +89,6 @@ def test_a_quiet_demo_makes_only_its_files(folder, monkeypatch):
     monkeypatch.setattr(_demo_steps, "_is_here", lambda *_: False)
     for name in ("sample_walks", "evaluate_link_prediction", "evaluate_node_classification"):
         monkeypatch.setattr(_demo_steps, name, never)
-    result = CliRunner().invoke(app, ["demo", "--quiet", "-o", "demo"])
+    result = run("demo", "--quiet", "-o", "demo")
     assert (result.exit_code, result.output) == (0, "")
     assert (folder / "demo" / "groups-vectors.npz").exists()

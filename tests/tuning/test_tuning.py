@@ -13,6 +13,7 @@ import pytest
 
 import reinforce2vec as r2v
 from helpers.command_line import check, run
+from helpers.files import STAYED
 from reinforce2vec import InputError, Reinforce2Vec, karate_club, planted_groups
 from reinforce2vec.evaluation import link_prediction
 from reinforce2vec.tuning import Tuning, search, space, tune
@@ -538,8 +539,8 @@ def test_labels_come_from_a_file(labelled, brief):
             *("--trials", 3, "-d", 8, "--workers", 1, "--plot", "tuning.svg"),
         )
     )
-    halves = {node: node < 18 for node in karate_club().ids.tolist()}
-    found = tune(r2v.read_graph("edges.txt"), "node-classification", halves, trials=3, **FEW)
+    sides = {node: node in STAYED for node in karate_club().ids.tolist()}
+    found = tune(r2v.read_graph("edges.txt"), "node-classification", sides, trials=3, **FEW)
     told = json.loads(result.stdout)
     assert told["command"] == "tune"
     assert told["classes"] == 2
