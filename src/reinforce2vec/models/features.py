@@ -90,7 +90,7 @@ _learning = Lock()
 def _trained(graph: Graph, model: Estimator) -> Embedding:
     """Return the vectors that a copy of the model computes for the graph, or has computed before.
 
-        Graphs are compared by content, since other processes get copies of them.
+    Graphs are compared by content, since other processes get copies of them.
     """
     params = model.get_params()
     key = (fingerprint(graph), type(model).__qualname__, repr(params))
