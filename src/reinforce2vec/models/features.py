@@ -90,11 +90,7 @@ _learning = Lock()
 def _trained(graph: Graph, model: Estimator) -> Embedding:
     """Return the vectors that a copy of the model computes for the graph, or has computed before.
 
-    <<<<<<< HEAD
-        Graphs are compared by content, since other processes get copies of them.
-    =======
-        Graphs are identified by their content, since copies of one are sent to other processes.
-    >>>>>>> hF
+    Graphs are identified by their content, since copies of one are sent to other processes.
     """
     params = model.get_params()
     key = (fingerprint(graph), type(model).__qualname__, repr(params))
