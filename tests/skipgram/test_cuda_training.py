@@ -44,7 +44,7 @@ def gpu(cuda, request, monkeypatch):
     monkeypatch.setattr(training, "CROWD", 0.0)
     monkeypatch.setattr(training, "TOGETHER", 1e9)
     if request.param == "none":
-        monkeypatch.setattr(training, "TENSOR_CAPABILITY", (99, 0))
+        monkeypatch.setattr(training, "_TENSOR_CAPABILITY", (99, 0))
     return 1e-3 if (cuda, request.param) == ("device", "tensor cores") else 2e-5
 
 
@@ -229,7 +229,7 @@ def test_directed_weighted_graphs_with_dead_ends_are_trained_on(cuda):
 
 
 def test_callbacks_see_the_vectors_as_they_are(cuda, monkeypatch):
-    monkeypatch.setattr(training, "LEAST_CHUNK", 1)
+    monkeypatch.setattr(training, "_LEAST_CHUNK", 1)
     seen = []
     learned = quick().fit(
         karate_club(), callbacks=[lambda moment: seen.append((moment, moment.vectors.copy()))]
@@ -269,7 +269,7 @@ def test_a_rate_that_is_too_large_is_told(cuda):
 
 @pytest.mark.parametrize(("first", "then"), [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "cuda")])
 def test_checkpoints_move_between_backends(cuda, first, then, tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "LEAST_CHUNK", 1)
+    monkeypatch.setattr(training, "_LEAST_CHUNK", 1)
     path = tmp_path / "checkpoint"
 
     def stop(moment):

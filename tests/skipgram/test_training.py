@@ -382,7 +382,7 @@ def test_the_walks_are_the_same_with_any_number_of_threads():
 
 
 def test_visits_are_counted_on_a_pilot_round_of_large_graphs(monkeypatch):
-    monkeypatch.setattr(corpus, "PILOT_STEPS", 1)
+    monkeypatch.setattr(corpus, "_PILOT_STEPS", 1)
     graph = rmat(8)
     model = quick(walks_per_node=3, walk_length=10).fit(graph)
     walks = sampler_of(graph, None, per_node=1, length=10).sample()
