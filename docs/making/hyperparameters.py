@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from reinforce2vec._util.parameters import (
+from reinforce2vec._util.hyperparameters import (
     PARAMETERS,
     REINFORCED,
     RUNNING,

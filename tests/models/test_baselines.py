@@ -394,7 +394,7 @@ def test_rows_are_in_the_order_of_ids_and_anything_that_holds_a_graph_is_taken(m
         (ProNE(seed=-1), "seed must be an integer of at least 0"),
     ],
 )
-def test_parameters_that_make_no_sense(model, words):
+def test_hyperparameters_that_make_no_sense(model, words):
     with pytest.raises(InputError, match=words):
         model.fit(karate_club())
 

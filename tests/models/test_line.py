@@ -298,7 +298,7 @@ PARAMETERS = {
 }
 
 
-def test_parameters_are_kept_changed_and_copied():
+def test_hyperparameters_are_kept_changed_and_copied():
     model = LINE(**PARAMETERS)
     assert model.get_params() == PARAMETERS
     assert sklearn.clone(model).get_params() == PARAMETERS
@@ -324,7 +324,7 @@ def test_parameters_are_kept_changed_and_copied():
         ({"workers": 0}, "workers must be"),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused(changes, complaint):
+def test_hyperparameters_that_make_no_sense_are_refused(changes, complaint):
     with pytest.raises(InputError, match=complaint):
         quick(**changes).fit(karate_club())
 

@@ -78,7 +78,7 @@ PARAMETERS = {
 }
 
 
-def test_parameters_are_kept_as_they_are():
+def test_hyperparameters_are_kept_as_they_are():
     learned = Reinforce2Vec(**PARAMETERS)
     assert learned.get_params() == PARAMETERS
     assert learned.get_params(deep=False) == PARAMETERS
@@ -86,7 +86,7 @@ def test_parameters_are_kept_as_they_are():
     assert learned.fit(CLUB).get_params() == PARAMETERS
 
 
-def test_parameters_are_set_by_name():
+def test_hyperparameters_are_set_by_name():
     learned = Reinforce2Vec()
     assert learned.set_params(**PARAMETERS) is learned
     assert learned.get_params() == PARAMETERS

@@ -138,7 +138,7 @@ def test_what_is_given_is_not_changed():
         ({"theta": 0}, "theta must be a number above 0"),
     ],
 )
-def test_parameters_that_make_no_sense(change, words):
+def test_hyperparameters_that_make_no_sense(change, words):
     with pytest.raises(InputError, match=words):
         smooth(some_vectors(50), random_graph(), **change)
 

@@ -13,7 +13,7 @@ import pytest
 from helpers.literal_skipgram import literal_training, make_walks
 from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.files.walk_readers import walks_from
-from reinforce2vec.skipgram import divergence
+from reinforce2vec.skipgram import loss_check
 from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.corpus import GivenWalks
 from reinforce2vec.skipgram.rules import DRAWN_AT_ONCE
@@ -88,7 +88,7 @@ def test_small_vocabularies_repeat_contexts_and_targets_and_are_trained_as_defin
 
 
 def test_saturated_scores_have_the_loss_of_their_definition(monkeypatch):
-    monkeypatch.setattr(divergence, "_MOST_LOSS", np.inf)  # it would be taken for a failure
+    monkeypatch.setattr(loss_check, "_MOST_LOSS", np.inf)  # it would be taken for a failure
     state, _, loss, _ = trained_both_ways(
         make_walks(3), Settings(16, learning_rate=1e-6), scale=2.0
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .._util.parameters import PROJECTIONS
+from .._util.hyperparameters import PROJECTIONS
 from . import _options as options
 from ._options import MAP
 

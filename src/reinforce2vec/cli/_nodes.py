@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from .._util.parameters import SEARCH_METHODS
+from .._util.hyperparameters import SEARCH_METHODS
 from . import _options as options
 from ._options import SEARCH
 

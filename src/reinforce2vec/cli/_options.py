@@ -1,6 +1,6 @@
 """Options that several commands share: which graph, which walk, how to train and to run.
 
-Hyperparameters come from the table in `_util.parameters`. A command takes shared options with
+Hyperparameters come from the table in `_util.hyperparameters`. A command takes shared options with
 :func:`shared`, and finds them in `context.params`.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from .._util.parameters import PARAMETERS, READINGS, TRAINING, WALKS
+from .._util.hyperparameters import PARAMETERS, READINGS, TRAINING, WALKS
 
 if TYPE_CHECKING:
     from ..graph import Graph

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from .._util.parameters import PROTOCOLS
+from .._util.hyperparameters import PROTOCOLS
 from . import _options as options
 from ._app import App, examples
 from ._inputs import (

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .._util.parameters import SEARCH_METHODS
+from .._util.hyperparameters import SEARCH_METHODS
 from . import _options as options
 from ._app import examples
 from ._inputs import VectorsArgument, read_input_vectors

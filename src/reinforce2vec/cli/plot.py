@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._util.parameters import COLOURINGS
+from .._util.hyperparameters import COLOURINGS
 from .._util.progress import counted
 from . import _options as options
 from ._app import examples

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._util.parameters import LINK_SCORES, SEARCH_METHODS
+from .._util.hyperparameters import LINK_SCORES, SEARCH_METHODS
 from .._util.progress import counted
 from . import _options as options
 from ._app import examples

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from .._util.parameters import PARAMETERS, TASKS
+from .._util.hyperparameters import PARAMETERS, TASKS
 from . import _options as options
 from ._app import examples
 from ._inputs import (

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .._util.parameters import PARAMETERS, RUNNING
+from .._util.hyperparameters import PARAMETERS, RUNNING
 from . import _options as options
 from ._app import examples
 from ._messages import FAILURE, USAGE, check_different, exit_code, print_json, report, status

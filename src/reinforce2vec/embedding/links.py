@@ -13,9 +13,9 @@ from .._util.checks import check_choice, check_count
 from .._util.compiled import compiled
 from .._util.errors import pandas_for
 from .._util.html import html_table
+from .._util.hyperparameters import LINK_SCORES
 from .._util.ids import Ids
 from .._util.logistic import fit_logistic
-from .._util.parameters import LINK_SCORES
 from .._util.progress import counted
 from ..graph import Graph, edges_of
 from ._exact_search import Floats, Rows, SimilaritySearch, contains_sorted

@@ -15,8 +15,8 @@ from .._util import errors
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError, pandas_for
 from .._util.html import html_table
+from .._util.hyperparameters import SEARCH_METHODS
 from .._util.ids import Ids
-from .._util.parameters import SEARCH_METHODS
 from .._util.progress import Report, counted, terminal_progress
 from ..graph import Graph
 from ._approximate_search import search_approximately

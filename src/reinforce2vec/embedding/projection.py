@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._util import errors
 from .._util.arrays import row_blocks
 from .._util.checks import check_choice, check_count
-from .._util.parameters import PROJECTIONS
+from .._util.hyperparameters import PROJECTIONS
 from ..graph.matrices import principal_axes, unit_rows
 from .embedding import Embedding
 from .matching import as_matrix

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
+from .._util.hyperparameters import PROTOCOLS
 from .._util.logistic import fit_logistic, predict
-from .._util.parameters import PROTOCOLS
 from ..embedding.embedding import OPERATORS
 from ..embedding.matching import as_matrix
 from ..files.converters import type_name

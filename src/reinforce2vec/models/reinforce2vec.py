@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from .._util.checks import check_number
 from .._util.cuda import device
 from .._util.errors import InputError
+from .._util.hyperparameters import PARAMETERS
 from .._util.machine import Advice, available_cpus, check_memory
-from .._util.parameters import PARAMETERS
 from .._util.progress import readable, terminal_progress
 from ..embedding import Embedding
 from ..files import StoredWalks

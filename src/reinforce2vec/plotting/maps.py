@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_choice, check_number
 from .._util.errors import InputError
-from .._util.parameters import COLOURINGS
+from .._util.hyperparameters import COLOURINGS
 from .._util.progress import counted
 from ..embedding import Embedding, project
 from ..embedding.embedding import as_embedding

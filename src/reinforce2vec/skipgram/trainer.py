@@ -20,8 +20,8 @@ from .._util.interrupts import held_back
 from .._util.threads import in_turn
 from .backends import make_engine
 from .corpus import Corpus
-from .divergence import SAFE_RATE, DivergenceCheck
 from .engine import Chunk, Outcome, chunks
+from .loss_check import SAFE_RATE, DivergenceCheck
 from .rules import LEAST_RATE
 from .state import POINTS, Settings, State
 from .weights import Matrix

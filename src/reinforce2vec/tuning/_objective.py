@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from .._util.arrays import digest
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
-from .._util.parameters import TASKS
+from .._util.hyperparameters import TASKS
 from .._util.progress import counted
 from ..evaluation import classify_nodes, hold_out_edges, score_links
 from ..evaluation.labels import as_indicators

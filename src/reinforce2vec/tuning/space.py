@@ -13,7 +13,7 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .._util.parameters import PARAMETERS, READINGS, REINFORCED, SECOND_ORDER
+from .._util.hyperparameters import PARAMETERS, READINGS, REINFORCED, SECOND_ORDER
 from ..skipgram.trainer import usual_rate
 from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from ..walks.policy import Walk

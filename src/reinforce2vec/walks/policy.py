@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.errors import InputError
-from .._util.parameters import PARAMETERS, REINFORCED, SECOND_ORDER
+from .._util.hyperparameters import PARAMETERS, REINFORCED, SECOND_ORDER
 
 _LOG_OF_LAST = -4.605170185988091  # an exponentially annealed weight ends at 1% of its start
 _LARGEST_WEIGHT = 1e12  # a larger one changes nothing but can overflow

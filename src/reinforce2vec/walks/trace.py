@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_choice
 from .._util.errors import InputError
-from .._util.parameters import PARAMETERS
+from .._util.hyperparameters import PARAMETERS
 from . import scores as scoring
 
 _DIVERGENCES = ("kl", "js")

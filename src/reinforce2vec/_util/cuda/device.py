@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from ..errors import InputError, missing
+from ..hyperparameters import PARAMETERS
 from ..machine import Advice, check_memory
-from ..parameters import PARAMETERS
 
 LEAST_CAPABILITY = (7, 0)
 RESERVE = 256 << 20  # bytes left to CuPy, its libraries and the driver

@@ -18,8 +18,8 @@ from ..._util.interrupts import held_back
 from ..._util.progress import Report
 from ..._util.threads import in_turn
 from ...graph import Graph
-from ...skipgram.divergence import DivergenceCheck
 from ...skipgram.host import scaled_chunk
+from ...skipgram.loss_check import DivergenceCheck
 from ...skipgram.rules import DRAWN_AT_ONCE
 from ...skipgram.weights import Weights, new_weights
 from ._line_edges import LineTask, tables_of

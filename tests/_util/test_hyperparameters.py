@@ -14,7 +14,7 @@ import reinforce2vec as r2v
 from helpers.commands_of import COMMANDS, options_of
 from helpers.paths import ROOT
 from reinforce2vec import InputError, Reinforce2Vec, ReinforcedWalk, SecondOrderWalk
-from reinforce2vec._util.parameters import (
+from reinforce2vec._util.hyperparameters import (
     PARAMETERS,
     REINFORCED,
     RUNNING,
@@ -75,7 +75,7 @@ def test_every_parameter_is_checked_by_the_table(holder, name):
 
 def test_the_table_needs_neither_numpy_nor_numba():
     code = (
-        "import sys, reinforce2vec._util.parameters as table\n"
+        "import sys, reinforce2vec._util.hyperparameters as table\n"
         "assert table.PARAMETERS\n"
         "assert not {'numpy', 'numba'} & set(sys.modules)\n"
     )
