@@ -25,7 +25,7 @@ from reinforce2vec import (
     sample_walks,
     smooth,
 )
-from reinforce2vec._util import arrays
+from reinforce2vec._util import arrays, backend_choice
 from reinforce2vec._util.cuda import device
 from reinforce2vec.models import smoothing
 from reinforce2vec.skipgram.checkpoint import read_checkpoint
@@ -121,7 +121,7 @@ def leave(cuda, monkeypatch):
     rounding = 60 * emulator.UNIT
     monkeypatch.setattr(device, "RESERVE", rounding)
     monkeypatch.setattr(arrays, "BLOCK_BYTES", 16 * emulator.UNIT)
-    monkeypatch.setitem(device.LEAST_WORK, "training", 1)
+    monkeypatch.setitem(backend_choice.LEAST_WORK, "training", 1)
     return lambda free: monkeypatch.setattr(emulator, "MEMORY", used() + free + rounding)
 
 
@@ -384,7 +384,7 @@ def test_smoothed_vectors_are_those_that_smoothing_makes(cuda):
 
 def test_prone_stays_on_the_cpu(cuda, monkeypatch):
     """Its results repeat to the last bit, whatever the machine has."""
-    monkeypatch.setitem(device.LEAST_WORK, "smoothing", 0)
+    monkeypatch.setitem(backend_choice.LEAST_WORK, "smoothing", 0)
 
     def never(graph):
         raise AssertionError("ProNE went to the GPU")

@@ -11,7 +11,7 @@ import scipy.linalg
 from helpers import emulator
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 from reinforce2vec import Embedding, Graph, InputError, rmat, smooth
-from reinforce2vec._util import machine
+from reinforce2vec._util import backend_choice, machine
 from reinforce2vec._util.cuda import device
 from reinforce2vec.models import smoothing
 
@@ -243,7 +243,7 @@ def test_a_large_graph_fits_on_a_small_gpu():
 )
 def test_a_gpu_is_taken_by_itself_where_it_pays_and_fits(cuda, monkeypatch, least, free, taken):
     made = []
-    monkeypatch.setitem(device.LEAST_WORK, "smoothing", least)
+    monkeypatch.setitem(backend_choice.LEAST_WORK, "smoothing", least)
     monkeypatch.setattr(device, "free_bytes", lambda: free)
     links = smoothing.DeviceLinks
     monkeypatch.setattr(smoothing, "DeviceLinks", lambda graph: made.append(1) or links(graph))

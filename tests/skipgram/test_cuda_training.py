@@ -21,6 +21,7 @@ from reinforce2vec import (
     planted_groups,
     sample_walks,
 )
+from reinforce2vec._util import backend_choice
 from reinforce2vec._util.cuda import device
 from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.models import reinforce2vec as model
@@ -295,7 +296,7 @@ def test_checkpoints_move_between_backends(cuda, first, then, tmp_path, monkeypa
 
 def test_auto_takes_the_gpu_when_it_pays(cuda, monkeypatch):
     assert quick(backend="auto").fit(karate_club()).backend_ == "cpu"
-    monkeypatch.setitem(device.LEAST_WORK, "training", 1)
+    monkeypatch.setitem(backend_choice.LEAST_WORK, "training", 1)
     assert quick(backend="auto").fit(karate_club()).backend_ == "cuda"
     assert quick(backend="auto", workers=1).fit(karate_club()).backend_ == "cpu"
     assert quick(backend="cpu").fit(karate_club()).backend_ == "cpu"
@@ -306,7 +307,7 @@ def test_what_does_not_fit_on_the_gpu_is_refused_with_figures(cuda, monkeypatch)
     message = r'needs about .* of GPU memory, and 1.0 kB are free: use backend="cpu"'
     with pytest.raises(InputError, match=message):
         quick().fit(karate_club())
-    monkeypatch.setitem(device.LEAST_WORK, "training", 1)
+    monkeypatch.setitem(backend_choice.LEAST_WORK, "training", 1)
     assert quick(backend="auto").fit(karate_club()).backend_ == "cpu"
 
 

@@ -24,6 +24,7 @@ from reinforce2vec import (
     rmat,
     sample_walks,
 )
+from reinforce2vec._util import backend_choice
 from reinforce2vec._util.cuda import device
 from reinforce2vec.walks.cuda import walker as cuda_walks
 from reinforce2vec.walks.cuda.walker import DeviceWalker, bytes_for_device
@@ -320,7 +321,7 @@ def test_a_graph_that_does_not_fit_is_refused_with_the_figures(monkeypatch):
 def test_auto_takes_the_gpu_for_many_walks_unless_threads_are_named(monkeypatch):
     graph = toy_graphs.star()
     assert WalkSampler(graph).backend == "cpu"
-    monkeypatch.setitem(device.LEAST_WORK, "walks", 8 * 80 * 40)
+    monkeypatch.setitem(backend_choice.LEAST_WORK, "walks", 8 * 80 * 40)
     assert WalkSampler(graph).backend == "cuda"
     assert WalkSampler(graph, per_node=79).backend == "cpu"
     assert WalkSampler(graph, workers=2).backend == "cpu"
@@ -328,7 +329,7 @@ def test_auto_takes_the_gpu_for_many_walks_unless_threads_are_named(monkeypatch)
 
 
 def test_auto_takes_the_cpu_where_the_gpu_has_no_room(monkeypatch):
-    monkeypatch.setitem(device.LEAST_WORK, "walks", 0)
+    monkeypatch.setitem(backend_choice.LEAST_WORK, "walks", 0)
     no_room(monkeypatch)
     sampler = WalkSampler(toy_graphs.star(), length=6)
     np.testing.assert_array_equal(

@@ -10,11 +10,13 @@ import numpy as np
 from .errors import InputError
 
 
-def check_count(name: str, value: Any, least: int) -> int:
-    """Return an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+def check_count(name: str, value: Any, least: int, most: float = np.inf) -> int:
+    """Return an integer from `least` to `most`."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or not least <= value <= most:
+        limit = f" and at most {most:,}" if most < np.inf else ""
         raise InputError(
-            f"{name} must be an integer of at least {least}, not {value!r}",
+            f"{name} must be an integer of at least {least}{limit}, not {value!r}",
             parameter=name,
             value=value,
         )

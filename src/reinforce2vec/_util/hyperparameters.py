@@ -9,6 +9,7 @@ scikit-learn look for them; a test compares them with this table.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 
@@ -75,7 +76,7 @@ class Parameter:
         if self.type is bool:
             return check_flag(self.name, value)
         if self.type is int:
-            return check_count(self.name, value, int(self.least or 0))
+            return check_count(self.name, value, int(self.least or 0), self.most or inf)
         limit = self.most if most is None else most
         limits = {"least": self.least, "above": self.above, "most": limit}
         given = {name: bound for name, bound in limits.items() if bound is not None}

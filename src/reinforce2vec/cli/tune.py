@@ -161,7 +161,7 @@ def tune(
             raise InputError(f"--task {task} needs --labels FILE: a node and its classes a line")
         if resume and output is None:
             raise InputError("--resume needs --output FILE: the file to resume from")
-        from .._util.cuda.device import choose
+        from .._util.backend_choice import choose
         from ..files.writing import ProbedPath, known_suffix
         from ..tuning.search import check_study_path, check_tuning
 

@@ -63,7 +63,7 @@ def walk(
     with exit_code(USAGE):
         chosen = options.walk_from(given)
         options.check_reading(graph, given)
-        from .._util.cuda.device import choose
+        from .._util.backend_choice import choose
         from ..files.walk_writers import check_walks_path, walk_ids_path
 
         choose(given["backend"], "walks", workers=given["workers"])

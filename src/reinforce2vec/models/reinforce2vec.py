@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util import backend_choice
 from .._util.checks import check_number
-from .._util.cuda import device
 from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS
 from .._util.machine import Advice, available_cpus, check_memory
@@ -27,8 +27,9 @@ from ..skipgram import Moment
 from ..skipgram.backends import begin, bytes_for
 from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
+from ..skipgram.learning_rate import usual_rate
 from ..skipgram.state import POINTS, Settings, State, carry_over
-from ..skipgram.trainer import Trainer, usual_rate
+from ..skipgram.trainer import Trainer
 from ..skipgram.weights import row_size, weights_bytes
 from ..walks import ReinforcedWalk, WalkSampler
 from ..walks.policy import Walk, check_walk
@@ -315,7 +316,7 @@ class Reinforce2Vec(Estimator):
         """
         if not isinstance(graph, (Graph, StoredWalks)):
             graph = Graph.from_any(graph)
-        if device.choose(backend, "training") == "cuda":
+        if backend_choice.choose(backend, "training") == "cuda":
             corpus = self._corpus(graph)
             return self._bytes_on_gpu(corpus, self._settings(corpus))
         return self._bytes_here(self._corpus(graph), bool(self.smooth))
@@ -451,7 +452,7 @@ class Reinforce2Vec(Estimator):
         self._settings()
         self._workers()
         self._walk()
-        device.choose(self.backend, "training", workers=self.workers)
+        backend_choice.choose(self.backend, "training", workers=self.workers)
         self._checked("walk_length")
         self._checked("walks_per_node")
 
@@ -505,10 +506,12 @@ class Reinforce2Vec(Estimator):
         """Where to work."""
         tokens = settings.epochs * corpus.n_walks * corpus.mean_length
         work = tokens * settings.dimensions
-        backend = device.choose(self.backend, "training", work, workers=self.workers)
+        backend = backend_choice.choose(self.backend, "training", work, workers=self.workers)
         if backend == "cuda":
             what = f"training {corpus.n_nodes:,} nodes with {settings.dimensions} dimensions"
-            if not device.has_room(self._bytes_on_gpu(corpus, settings), what, self.backend):
+            if not backend_choice.has_room(
+                self._bytes_on_gpu(corpus, settings), what, self.backend
+            ):
                 return "cpu"
         return backend
 

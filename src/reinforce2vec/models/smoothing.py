@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import iv
 
+from .._util import backend_choice
 from .._util.checks import check_count, check_number
 from .._util.cuda import device
 from .._util.errors import InputError
@@ -182,10 +183,10 @@ def _smooth(
         raise InputError("some vectors have numbers that are not finite: they cannot be smoothed")
     work = f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
     numbers = order * dimensions * (nodes + len(graph.indices))
-    on_gpu = device.choose(backend, "smoothing", numbers) == "cuda"
+    on_gpu = backend_choice.choose(backend, "smoothing", numbers) == "cuda"
     xp: Any
     links: _Links
-    if on_gpu and device.has_room(bytes_on_gpu(graph, dimensions), work, backend):
+    if on_gpu and backend_choice.has_room(bytes_on_gpu(graph, dimensions), work, backend):
         graph = undirected(graph)
         xp, links = device.cupy(), DeviceLinks(graph)
     else:

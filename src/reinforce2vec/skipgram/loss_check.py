@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from .._util.errors import InputError
+from .learning_rate import SAFE_RATE
 
-SAFE_RATE = 0.025  # word2vec's
 _MOST_LOSS = 2.0  # times the loss of vectors that know nothing: beyond, training has failed
 _ENOUGH_PAIRS = 1000  # from which on a mean loss is reliable
 

@@ -24,7 +24,8 @@ from .._util.compiled import compiled
 from .._util.random import below, draw, left_over, stream, unit
 from .corpus import Taken
 from .host import HostEngine
-from .rules import BATCH, LEAST_RATE, SMALLEST_BATCH, TRAINING, target_groups
+from .learning_rate import LEAST_RATE
+from .rules import BATCH, SMALLEST_BATCH, TRAINING, target_groups
 
 _FARTHEST_SCORE = 87.0  # beyond, e^score is no float32 number
 

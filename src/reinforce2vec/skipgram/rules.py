@@ -16,7 +16,6 @@ BATCH = 8  # contexts whose scores are computed before vectors move: more train 
 SMALLEST_BATCH = 2
 MOST_TARGETS = 6  # targets of a step: as many rows as the registers of a CPU can hold
 DRAWN_AT_ONCE = 64  # positions whose negatives are drawn together: cache misses overlap
-LEAST_RATE = 1e-4  # where the learning rate ends, as a share of the first one
 
 
 def target_groups(negatives: int) -> tuple[int, int]:

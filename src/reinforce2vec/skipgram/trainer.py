@@ -21,28 +21,14 @@ from .._util.threads import in_turn
 from .backends import make_engine
 from .corpus import Corpus
 from .engine import Chunk, Outcome, chunks
-from .loss_check import SAFE_RATE, DivergenceCheck
-from .rules import LEAST_RATE
+from .learning_rate import LEAST_RATE
+from .loss_check import DivergenceCheck
 from .state import POINTS, Settings, State
 from .weights import Matrix
 
 _Chunks = Iterator[Chunk]
 
 _MOST_WALKS = 2**62
-_BOLD_RATE = 0.05  # larger ones can diverge where walks turn in small circles
-_MANY_TOKENS = 3200  # for each node, from which on the safe rate is the best one
-
-
-def usual_rate(tokens: float) -> float:
-    """Return the default learning rate for so many tokens (nodes in walks) for each node.
-
-    The fewer tokens, the larger the rate, since a vector has to get as far in fewer steps;
-    docs/results.md has the measurements.
-
-    >>> [usual_rate(40 * walks) for walks in (1, 20, 80, 1000)]
-    [0.05, 0.05, 0.025, 0.025]
-    """
-    return min(max(SAFE_RATE * math.sqrt(_MANY_TOKENS / max(tokens, 1)), SAFE_RATE), _BOLD_RATE)
 
 
 @dataclass(frozen=True)

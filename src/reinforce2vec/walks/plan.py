@@ -68,7 +68,7 @@ class ReinforcedSettings(NamedTuple):
     scores: Scores
 
 
-Settings = (
+KernelSettings = (
     FirstOrderSettings | SecondOrderSettings | OpenSettings | CappedSettings | ReinforcedSettings
 )
 
@@ -77,7 +77,7 @@ class Plan(NamedTuple):
     """How to make walks of one kind and length on one graph."""
 
     kernel: Kernel
-    settings: Settings  # in the order in which kernels take them
+    settings: KernelSettings  # in the order in which kernels take them
 
 
 class Task(NamedTuple):

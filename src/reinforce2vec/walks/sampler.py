@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util.backend_choice import choose, has_room
 from .._util.checks import check_count
-from .._util.cuda.device import choose, has_room
 from .._util.errors import InputError
 from .._util.machine import available_cpus
 from .._util.progress import Report, terminal_progress

@@ -1,4 +1,4 @@
-"""The GPU: whether there is one, what it has, and whether to use it."""
+"""The GPU: whether there is one, and what it can do."""
 
 from __future__ import annotations
 
@@ -7,20 +7,11 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from ..errors import InputError, missing
-from ..hyperparameters import PARAMETERS
-from ..machine import Advice, check_memory
 
 LEAST_CAPABILITY = (7, 0)
 RESERVE = 256 << 20  # bytes left to CuPy, its libraries and the driver
 SHARED_RESERVE = 1024  # bytes of shared memory that a block takes for itself
 THREADS = 256  # in a block, for kernels in which each thread works alone
-
-# work from which on a GPU saves time, including the time to start it
-LEAST_WORK = {
-    "walks": 1 << 29,  # steps
-    "training": 1 << 31,  # tokens times dimensions
-    "smoothing": 2 * 10**9,  # numbers that are summed
-}
 
 
 class Device(NamedTuple):
@@ -31,23 +22,6 @@ class Device(NamedTuple):
     threads: int  # that a multiprocessor can hold
     shared_bytes: int  # of a multiprocessor
     shared_bytes_of_block: int  # at most
-
-
-def choose(backend: Any, kind: str, work: int = 0, *, workers: int | None = None) -> str:
-    """Return where to work: "cpu" or "cuda". InputError if the backend is unknown or missing.
-
-    `kind` and `work` say what is to be done, and how much of it, in the units of LEAST_WORK.
-    "auto" chooses a GPU if there is one and the work is large enough, unless the number of threads
-    is given: that is a choice of the CPU, and with one thread a promise that results repeat to the
-    last bit.
-    """
-    PARAMETERS["backend"].check(backend)
-    if backend == "auto":
-        is_large = work >= LEAST_WORK[kind]
-        return "cuda" if is_large and workers is None and why_not() is None else "cpu"
-    if backend == "cuda":
-        cupy()
-    return str(backend)
 
 
 def cupy() -> Any:
@@ -103,18 +77,3 @@ def free_bytes() -> int:
     free, _ = cp.cuda.runtime.memGetInfo()
     kept = cp.get_default_memory_pool().free_bytes()
     return int(free) + int(kept) - RESERVE
-
-
-def has_room(needed: int, what: str, backend: Any) -> bool:
-    """Return whether so much GPU memory is free.
-
-    InputError, with the figures, if it is not and the backend is not "auto".
-    """
-    free = free_bytes()
-    if backend != "auto":
-        check_memory(needed, what, _smaller_or_cpu, free=free, place="GPU memory")
-    return needed <= free
-
-
-def _smaller_or_cpu(missing: int) -> Advice:
-    return Advice('use backend="cpu", or a larger GPU', (("backend", "cpu"),))

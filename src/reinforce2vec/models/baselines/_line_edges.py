@@ -21,7 +21,7 @@ from ...skipgram.rules import BATCH
 SHARING = BATCH  # edges, at most, that lead to one centre and share its negatives
 
 
-class Edges(NamedTuple):
+class EdgeTables(NamedTuple):
     """Tables to draw from.
 
     Row j of the adjacency holds the nodes with an edge to j. `weighing` is None or the tables of
@@ -42,10 +42,10 @@ class LineTask(NamedTuple):
     seed: np.uint64
     negatives: int
     learning_rate: float
-    edges: Edges
+    edges: EdgeTables
 
 
-def tables_of(graph: Graph) -> tuple[Edges, float]:
+def tables_of(graph: Graph) -> tuple[EdgeTables, float]:
     """Return the tables of a graph, and how many edges are drawn for a centre on average.
 
     Negatives are drawn by degree ^ 0.75; as in the authors' program, the degree is the weight of
@@ -57,7 +57,7 @@ def tables_of(graph: Graph) -> tuple[Edges, float]:
     draws = weights / np.clip(degrees, 1, SHARING)
     chances = csr.alias_tables(rows, draws)[:2]
     noise = noise_table(weights + np.bincount(graph.indices, shares, graph.n_nodes))
-    edges = Edges(graph.indptr, graph.indices, weighing, chances, noise)
+    edges = EdgeTables(graph.indptr, graph.indices, weighing, chances, noise)
     return edges, float(weights.sum() / draws.sum())
 
 

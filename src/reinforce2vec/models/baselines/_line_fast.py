@@ -20,7 +20,8 @@ from ...skipgram.cpu.kernels import (
     train_window,
 )
 from ...skipgram.cpu.lanes import set_labels
-from ...skipgram.rules import BATCH, DRAWN_AT_ONCE, LEAST_RATE, TRAINING
+from ...skipgram.learning_rate import LEAST_RATE
+from ...skipgram.rules import BATCH, DRAWN_AT_ONCE, TRAINING
 from ...skipgram.weights import Weights
 from ...walks.cpu.neighbors import draw_arc, row_bounds
 from ._line_edges import SHARING, LineTask

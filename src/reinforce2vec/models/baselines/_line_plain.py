@@ -8,8 +8,9 @@ import numpy as np
 
 from ..._util.compiled import compiled
 from ..._util.random import below, draw, left_over, stream
+from ...skipgram.learning_rate import LEAST_RATE
 from ...skipgram.plain import draw_targets, train_window
-from ...skipgram.rules import BATCH, DRAWN_AT_ONCE, LEAST_RATE, TRAINING, target_groups
+from ...skipgram.rules import BATCH, DRAWN_AT_ONCE, TRAINING, target_groups
 from ...skipgram.weights import Weights
 from ._line_edges import SHARING, LineTask
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from ..._util.compiled import inlined, kernel
 from ..._util.intrinsics import fast_below, fast_multiply_high, prefetch_to_write
 from ..._util.random import draw, stream, unit
-from ..rules import BATCH, DRAWN_AT_ONCE, LEAST_RATE, SMALLEST_BATCH, TRAINING, target_groups
+from ..learning_rate import LEAST_RATE
+from ..rules import BATCH, DRAWN_AT_ONCE, SMALLEST_BATCH, TRAINING, target_groups
 from ..weights import aligned
 from .lanes import GROUP_LABELS, SILENT, set_labels, set_slot
 from .simd import LANES, SLOTS, step

@@ -1,0 +1,22 @@
+"""The learning rate: where it begins by default, and where it ends."""
+
+from __future__ import annotations
+
+import math
+
+SAFE_RATE = 0.025  # word2vec's
+_BOLD_RATE = 0.05  # larger ones can diverge where walks turn in small circles
+_MANY_TOKENS = 3200  # for each node, from which on the safe rate is the best one
+LEAST_RATE = 1e-4  # where it ends, as a share of the first one
+
+
+def usual_rate(tokens: float) -> float:
+    """Return the default learning rate for so many tokens (nodes in walks) for each node.
+
+    The fewer tokens, the larger the rate, since a vector has to get as far in fewer steps;
+    docs/results.md has the measurements.
+
+    >>> [usual_rate(40 * walks) for walks in (1, 20, 80, 1000)]
+    [0.05, 0.05, 0.025, 0.025]
+    """
+    return min(max(SAFE_RATE * math.sqrt(_MANY_TOKENS / max(tokens, 1)), SAFE_RATE), _BOLD_RATE)
