@@ -29,7 +29,7 @@ def use_plain() -> bool:
     return INTERPRETED or chosen == "plain" or (chosen is None and _has_failed)
 
 
-def fall_back(error: Exception) -> None:
+def _fall_back(error: Exception) -> None:
     """Use the plain engine from now on, since the fast one failed to compile; warn once.
 
     Raises `error` instead if the environment variable demands the fast engine.
@@ -64,7 +64,7 @@ def fast_engine_compiles(attempt: Callable[[], object]) -> bool:
     except MemoryError:
         raise
     except Exception as error:  # numba, llvmlite and the codegen of an intrinsic: any class
-        fall_back(error)
+        _fall_back(error)
         return False
     return True
 

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-CERTAIN = 1e9  # the intercept, or its negative, where training has seen one answer only
+_CERTAIN = 1e9  # the intercept, or its negative, where training has seen one answer only
 TOLERANCE = 1e-6  # of the first gradient, at which a class is done if its
-SMALL_STEP = 1e-3  # last step was no more than this share of the weights
+_SMALL_STEP = 1e-3  # last step was no more than this share of the weights
 CLASSES_AT_ONCE = 64
-FEW_CLASSES = 4  # for which a sample of the rows says how the objective bends
+_FEW_CLASSES = 4  # for which a sample of the rows says how the objective bends
 SAMPLE = 8192  # rows of it
 BLOCK_BYTES = 1 << 20  # of rows that are worked on at a time
 TINY = np.finfo(np.float64).tiny
-FLATTEST = 1e-12  # mean slope to count with where all answers are certain
-STEPS, INNER_STEPS, HALVINGS = 100, 200, 40
+_FLATTEST = 1e-12  # mean slope to count with where all answers are certain
+_STEPS, _INNER_STEPS, _HALVINGS = 100, 200, 40
 
 
 def fit_logistic(
@@ -60,12 +60,12 @@ def fit_logistic(
     answers = np.asarray(y, bool)
     positives = answers.sum(axis=0)
     weights = np.zeros((x.shape[1], len(positives)))
-    intercepts = np.where(positives > 0, CERTAIN, -CERTAIN)
+    intercepts = np.where(positives > 0, _CERTAIN, -_CERTAIN)
     mixed = np.flatnonzero((positives > 0) & (positives < len(x)))
     if mixed.size:
         mean, spread = moments(x)
         scale = spread if standardise else np.ones_like(spread)
-        problem = Problem(x, mean, scale, c)
+        problem = _Problem(x, mean, scale, c)
         for begin in range(0, mixed.size, CLASSES_AT_ONCE):
             these = mixed[begin : begin + CLASSES_AT_ONCE]
             found = solve(problem, answers[:, these].astype(np.float64))
@@ -85,7 +85,7 @@ def predict(x: NDArray[Any], weights: Floats, intercepts: Floats) -> Floats:
 # -- the objective -----------------------------------------------------------------------------
 
 
-class Problem:
+class _Problem:
     """The rows, and what about them does not depend on the class.
 
     Unknowns are the weights of the centred columns and, in the last row, the score of the mean of
@@ -140,7 +140,7 @@ class Problem:
 
     def equal_slopes(self, slopes: NDArray[Any]) -> Callable[[Floats], Floats]:
         """Solves for directions by their curvature, as if all slopes of a class were equal."""
-        total = self.c * np.maximum(slopes.mean(axis=0, dtype=np.float64), FLATTEST)
+        total = self.c * np.maximum(slopes.mean(axis=0, dtype=np.float64), _FLATTEST)
         axes, spreads = self.axes
         shrink = 1 / (1 + np.outer(spreads, total))
 
@@ -154,7 +154,7 @@ class Problem:
         """Solves for directions by their curvature, as if some of the rows were all of them."""
         step = -(-len(self.x) // SAMPLE)
         part = np.column_stack([self.x[::step], np.ones(-(-len(self.x) // step))])
-        penalty = np.append(np.ones(part.shape[1] - 1), FLATTEST * len(self.x))
+        penalty = np.append(np.ones(part.shape[1] - 1), _FLATTEST * len(self.x))
         factors = []
         for slope in slopes[::step].T:
             scaled = part * np.sqrt(self.c * step * slope[:, None], dtype=np.float64)
@@ -170,7 +170,7 @@ class Problem:
 # -- its minimum -------------------------------------------------------------------------------
 
 
-def solve(problem: Problem, y: Floats) -> Floats:
+def solve(problem: _Problem, y: Floats) -> Floats:
     """Newton's method from the weights 0, for classes that have both answers."""
     share = y.mean(axis=0)
     found = np.zeros((problem.x.shape[1] + 1, y.shape[1]))
@@ -179,9 +179,9 @@ def solve(problem: Problem, y: Floats) -> Floats:
     at, slopes = found, np.empty(y.shape, problem.x.dtype)
     value, gradient = problem.derivatives(at, y, slopes)
     first, moved = np.maximum(norm(gradient), TINY), np.zeros(len(active))
-    for _ in range(STEPS):
+    for _ in range(_STEPS):
         size = norm(gradient) / first
-        going = (size > TOLERANCE) | (moved > SMALL_STEP * norm(at))
+        going = (size > TOLERANCE) | (moved > _SMALL_STEP * norm(at))
         found[:, active] = at
         if not going.any():
             break
@@ -189,9 +189,9 @@ def solve(problem: Problem, y: Floats) -> Floats:
             active, at, gradient = active[going], at[:, going], gradient[:, going]
             value, first, size = value[going], first[going], size[going]
             y, slopes = np.ascontiguousarray(y[:, going]), np.ascontiguousarray(slopes[:, going])
-        direction = newton_direction(problem, gradient, slopes, np.minimum(0.1, np.sqrt(size)))
+        direction = _newton_direction(problem, gradient, slopes, np.minimum(0.1, np.sqrt(size)))
         far, fall = np.ones(len(active)), products(direction, gradient)
-        for _ in range(HALVINGS):  # of the step of each class whose objective does not fall
+        for _ in range(_HALVINGS):  # of the step of each class whose objective does not fall
             there = at + far * direction
             new_value, new_gradient = problem.derivatives(there, y, slopes)
             risen = ~(new_value <= value + 1e-4 * far * fall + 1e-13 * np.abs(value))
@@ -205,18 +205,18 @@ def solve(problem: Problem, y: Floats) -> Floats:
     return found
 
 
-def newton_direction(
-    problem: Problem, gradient: Floats, slopes: NDArray[Any], accuracy: Floats
+def _newton_direction(
+    problem: _Problem, gradient: Floats, slopes: NDArray[Any], accuracy: Floats
 ) -> Floats:
     """Where Newton's step leads, by conjugate gradients, until each class is as accurate as asked.
 
     Those begin where the equations can be solved exactly because they are a little different.
     """
-    few = len(accuracy) <= FEW_CLASSES
+    few = len(accuracy) <= _FEW_CLASSES
     nearly = problem.sampled_rows(slopes) if few else problem.equal_slopes(slopes)
     left, enough = -gradient, accuracy * norm(gradient)
     direction, along, size = np.zeros_like(gradient), np.zeros_like(gradient), np.ones(len(enough))
-    for inner in range(INNER_STEPS):
+    for inner in range(_INNER_STEPS):
         better = nearly(left)
         before, size = np.maximum(size, TINY), products(left, better)
         along = better + (size / before if inner else 0.0) * along

@@ -58,7 +58,7 @@ def check_input(name: str) -> None:
     )
 
 
-def read_dataset(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
+def _read_dataset(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
     """Read a data set by its name."""
     from ..datasets import load_dataset
 
@@ -68,7 +68,7 @@ def read_dataset(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
 
 def read_labelled_dataset(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
     """Read a data set whose nodes have labels."""
-    dataset = read_dataset(name, data_dir, quiet)
+    dataset = _read_dataset(name, data_dir, quiet)
     labels = dataset.labels
     if labels is None:
         raise InputError(f"the data set {name} has no labels")
@@ -94,7 +94,7 @@ def read_input_graph(graph: Path | str, context: typer.Context, named: bool = Fa
     """Read the graph of a file, or of a data set."""
     given = context.params
     if named:
-        found = read_dataset(str(graph), given["data_dir"], given["quiet"]).graph
+        found = _read_dataset(str(graph), given["data_dir"], given["quiet"]).graph
     else:
         with status(f"reading {graph}", given["quiet"]):
             found = options.read_graph_from(Path(graph), given)

@@ -18,7 +18,7 @@ from .._util.progress import ProgressLine
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130  # exit codes; docs/commands.md says what they mean
 _NO_CACHE = "no locator available"  # in numba's message, if no folder takes compiled code
 
-Message = str | Callable[[], str]
+_Message = str | Callable[[], str]
 """A text, or a function that makes it: what is not printed is not computed."""
 
 
@@ -78,7 +78,7 @@ def print_last(message: str) -> None:
     report(message, quiet=False)
 
 
-def report(message: Message, quiet: bool) -> None:
+def report(message: _Message, quiet: bool) -> None:
     """Print a line on stderr; with --quiet, do not even make it."""
     if not quiet:
         text = message if isinstance(message, str) else message()

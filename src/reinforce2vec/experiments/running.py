@@ -24,7 +24,7 @@ from .cells import (
 
 _Say = Callable[[str], None]
 EVERY = 1.0  # seconds between two updates of the line on a terminal
-EVERY_LINE = 60.0  # and between two lines in a file
+_EVERY_LINE = 60.0  # and between two lines in a file
 
 
 class RunOutcome(NamedTuple):
@@ -177,7 +177,7 @@ class Progress:
         self.left = {cell.name: cell.cost() for cell in missing}
         self.all = kept + len(missing)
         self.jobs, self.stream = jobs, stream
-        self.line = ProgressLine(stream=stream, every=EVERY, log_every=EVERY_LINE)
+        self.line = ProgressLine(stream=stream, every=EVERY, log_every=_EVERY_LINE)
         self.began_at = time.monotonic()
         self.costs = self.seconds = 0.0  # of cells done: expected, and taken
         self.current: dict[str, float] = {}  # cells under way, and since when

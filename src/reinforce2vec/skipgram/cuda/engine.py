@@ -47,7 +47,7 @@ _FEWEST_WARPS = 4  # that make it worthwhile to keep the window's rows in shared
 _SOURCE = "skipgram/cuda/skipgram.cu"
 
 
-class Shape(NamedTuple):
+class _Shape(NamedTuple):
     """What is compiled into the training kernel; see warp.cu."""
 
     numbers: int
@@ -67,7 +67,7 @@ class Shape(NamedTuple):
         return _WARP * self.numbers
 
 
-def shape_for(settings: Settings, gpu: Device) -> Shape:
+def shape_for(settings: Settings, gpu: Device) -> _Shape:
     """Return the shape of the kernel for some dimensions, negatives and window."""
     numbers = -(-settings.dimensions // _WARP)
     most = max(1, min(_TARGETS_AT_ONCE, _TARGET_NUMBERS // numbers))
@@ -95,13 +95,13 @@ def shape_for(settings: Settings, gpu: Device) -> Shape:
     blocks = max(1, min(_MOST_WARPS, blocks))
     if blocks > _SCHEDULERS:
         blocks -= blocks % _SCHEDULERS
-    return Shape(
+    return _Shape(
         numbers, targets, groups, contexts, slots, tensor, ahead, blocks,
         int(settings.subsample > 0), shared,
     )  # fmt: skip
 
 
-def walks_in_flight(n_nodes: int, n_walks: int, shape: Shape, gpu: Device) -> int:
+def walks_in_flight(n_nodes: int, n_walks: int, shape: _Shape, gpu: Device) -> int:
     """Return how many walks are trained at once: as many as GPU, graph and training allow."""
     rows = shape.slots or shape.contexts
     held = gpu.multiprocessors * shape.blocks
@@ -109,7 +109,7 @@ def walks_in_flight(n_nodes: int, n_walks: int, shape: Shape, gpu: Device) -> in
 
 
 def alone(
-    visits: Visits, settings: Settings, shape: Shape, flying: int
+    visits: Visits, settings: Settings, shape: _Shape, flying: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return 1 / (walks that hold a node's row at once), for `inputs` and for `outputs`."""
     visited = visits / max(visits.sum(), 1)
@@ -126,7 +126,7 @@ def alone(
 def begin(corpus: Corpus, settings: Settings, workers: int = 1) -> State:
     """Return the state before the first walk; the engine fills the weights on the GPU."""
     weights = blank_weights(corpus.n_nodes, settings.dimensions)
-    return State(weights, count_visits(corpus, settings), blank=True)
+    return State(weights, _count_visits(corpus, settings), blank=True)
 
 
 def bytes_for(corpus: Corpus, settings: Settings, workers: int = 1) -> int:
@@ -144,7 +144,7 @@ def _chunk_walks(corpus: Corpus) -> int:
     return min(most, max(least, corpus.n_walks // _PARTS), max(1, corpus.n_walks))
 
 
-def count_visits(corpus: Corpus, settings: Settings) -> Visits:
+def _count_visits(corpus: Corpus, settings: Settings) -> Visits:
     """Return how often nodes occur in the walks of the pilot round."""
     if isinstance(corpus, GivenWalks):
         found = np.zeros(corpus.n_nodes, np.int64)
@@ -165,7 +165,7 @@ def count_visits(corpus: Corpus, settings: Settings) -> Visits:
     return counted
 
 
-def _kernels(shape: Shape) -> Any:
+def _kernels(shape: _Shape) -> Any:
     """Return the kernels of training, compiled for one shape."""
     macros = {name.upper(): value for name, value in shape._asdict().items()}
     macros["PLACES"] = _PLACES

@@ -6,7 +6,7 @@ much as the cap allows, and a remembered node is proposed with the largest weigh
 with its own. About two proposals and one look-up of an edge a step.
 
 The lanes make their proposals in rounds, and a round goes by stages, each a loop over the lanes it
-concerns: the lists of `CappedScratch` hold these, filled without a branch. So hardly a branch
+concerns: the lists of `_CappedScratch` hold these, filled without a branch. So hardly a branch
 depends on chance, and what a stage prefetches is in the cache when the next one reads it.
 """
 
@@ -28,7 +28,7 @@ from .softmax import find_place, padded, weigh_neighbors
 _PATIENT_TURNS = 64  # proposals of remembered nodes before every neighbour is weighed
 
 
-class CappedScratch(NamedTuple):
+class _CappedScratch(NamedTuple):
     """What each lane remembers of its walk, and the state of a round."""
 
     start_visits: NDArray[np.int64]
@@ -49,9 +49,9 @@ class CappedScratch(NamedTuple):
     windows: NDArray[np.int64]  # and where first; or the position of the arc that was drawn
 
 
-def make_capped_scratch(lanes: int, length: int) -> CappedScratch:
+def make_capped_scratch(lanes: int, length: int) -> _CappedScratch:
     """Allocate scratch memory for `lanes` walks."""
-    return CappedScratch(
+    return _CappedScratch(
         start_visits=np.empty(lanes, np.int64),
         nodes=np.empty((lanes, padded(length)), np.int32),
         counts=np.empty((lanes, padded(length)), np.int32),

@@ -15,16 +15,16 @@ from .neighbors import draw_arc, patience, row_bounds
 from .softmax import padded, times_seen, weigh_neighbors
 
 
-class OpenScratch(NamedTuple):
+class _OpenScratch(NamedTuple):
     """What each lane remembers of its walk."""
 
     start_visits: NDArray[np.int64]
     nodes: NDArray[np.int32]  # as they came
 
 
-def make_open_scratch(lanes: int, length: int) -> OpenScratch:
+def make_open_scratch(lanes: int, length: int) -> _OpenScratch:
     """Allocate scratch memory for `lanes` walks."""
-    return OpenScratch(np.empty(lanes, np.int64), np.empty((lanes, padded(length)), np.int32))
+    return _OpenScratch(np.empty(lanes, np.int64), np.empty((lanes, padded(length)), np.int32))
 
 
 @kernel

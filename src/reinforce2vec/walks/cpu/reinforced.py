@@ -21,16 +21,16 @@ from .memory import Memory, forget, make_memory, remember, visits
 from .neighbors import arc_weight, draw_arc, find_edge, largest_weight, patience, row_weight
 
 
-class ReinforcedScratch(NamedTuple):
+class _ReinforcedScratch(NamedTuple):
     """What each lane remembers of its walk."""
 
     start_visits: NDArray[np.int64]
     memory: Memory
 
 
-def make_reinforced_scratch(lanes: int, length: int, n_nodes: int) -> ReinforcedScratch:
+def make_reinforced_scratch(lanes: int, length: int, n_nodes: int) -> _ReinforcedScratch:
     """Allocate scratch memory for `lanes` walks."""
-    return ReinforcedScratch(np.empty(lanes, np.int64), make_memory(lanes, length, n_nodes))
+    return _ReinforcedScratch(np.empty(lanes, np.int64), make_memory(lanes, length, n_nodes))
 
 
 @kernel
