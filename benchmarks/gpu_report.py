@@ -96,7 +96,7 @@ def describe_walks(found: dict) -> list[str]:
         f"of the memory bandwidth if each read transfers {SECTOR} bytes (more than 100% is "
         "possible because of the cache).",
         "",
-        *table(["graph", "walk", "million steps/s", "of random reads", "of memory"], lines),
+        *table(["graph", "walk", "million steps/s", "share of reads", "share of bandwidth"], lines),
     ]
 
 
@@ -228,7 +228,7 @@ def describe_quality(found: dict) -> list[str]:
         *table(heads, lines),
         "Where the GPU is ahead by more than the spread, hubs are the likely reason: many walks "
         "update their rows at once, each update is scaled down, as with a smaller learning rate, "
-        "and link prediction from raw vectors suffers from much training.",
+        "and long training hurts link prediction from raw vectors.",
         "",
     ]
 

@@ -13,14 +13,12 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from itertools import product
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from checkouts import ROOT, checkout_of, run_with
 
 
 def digest(*arrays: object) -> str:
@@ -153,36 +151,18 @@ def _content(path: Path) -> bytes:
         return b"".join(archive.read(name) for name in sorted(archive.namelist()))
 
 
-def digests_of(checkout: Path) -> dict[str, str]:
-    """Run this script with the package of another checkout; return its digests."""
-    environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
-    command = [sys.executable, __file__, "--json"]
-    done = subprocess.run(
-        command, env=environment, cwd=checkout, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--against", metavar="COMMIT", help="compare with this commit")
+    parser.add_argument("--against", metavar="COMMIT", help="a commit, or the folder of a checkout")
     parser.add_argument("--json", action="store_true", help="print the digests as JSON")
     options = parser.parse_args()
     if options.against is None:
         found = digests()
         print(json.dumps(found, indent=1) if options.json else f"{len(found)} digests")
         return
-    with tempfile.TemporaryDirectory() as folder:
-        other = Path(folder, "other")
-        worktree = ["git", "-C", str(ROOT), "worktree"]
-        subprocess.run([*worktree, "add", "-q", "--detach", other, options.against], check=True)
-        try:
-            before = digests_of(other)
-        finally:
-            subprocess.run([*worktree, "remove", "--force", other], check=True)
-    after = digests_of(ROOT)
+    with checkout_of(options.against) as other:
+        before = run_with(other, __file__, "--json")
+    after = run_with(ROOT, __file__, "--json")
     different = sorted(
         name for name in before.keys() | after if before.get(name) != after.get(name)
     )

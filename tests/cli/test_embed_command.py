@@ -267,7 +267,7 @@ def test_help_says_what_to_choose():
 
 
 def test_help_promises_one_result_for_one_seed_with_one_worker_only():
-    assert "vectors to the last bit with one" in help_on("--seed")
+    assert "bit-identical vectors with one worker" in help_on("--seed")
 
 
 # -- how it fails ------------------------------------------------------------------------------
@@ -282,11 +282,11 @@ def test_help_promises_one_result_for_one_seed_with_one_worker_only():
         (["edges.txt", "-o", "v.doc"], 2, "error: v.doc: vectors are written to files that end in"),
         (["edges.txt", "-o", "nowhere/v.npz"], 2, "does not exist: make it first"),
         (["edges.txt", "-o", "folder.npz"], 2, "this is a folder"),
-        (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose one"),
-        (["edges.txt", "-o", "link.txt"], 2, "has this name: choose one"),
-        (["--walks", "w.txt", "-o", "w.txt"], 2, "has this name: choose one"),
-        (["edges.txt", "-o", "v.npz", "--checkpoint", "v.npz"], 2, "has this name: choose one"),
-        (["edges.txt", "-o", "v.npz", "--checkpoint", "edges.txt"], 2, "has this name: choose one"),
+        (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose another"),
+        (["edges.txt", "-o", "link.txt"], 2, "has this name: choose another"),
+        (["--walks", "w.txt", "-o", "w.txt"], 2, "has this name: choose another"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint", "v.npz"], 2, "has this name: choose another"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint", "edges.txt"], 2, "name: choose another"),
         (["edges.txt", "-o", "v.npz", "--resume"], 2, "error: --resume needs --checkpoint FILE"),
         (["edges.txt", "-o", "v.npz", "--p", "2"], 2, "error: --p is for --walk second-order"),
         (["edges.txt", "-o", "v.npz", "--temperature", "0"], 2, "--temperature must be a number"),
@@ -407,7 +407,7 @@ def test_a_resumed_command_writes_the_same_file(stopped):
 def test_without_resume_a_checkpoint_is_not_written_over(stopped):
     before = (stopped / "training.checkpoint").read_bytes()
     result = check(embed(*CHECKPOINT), 1)
-    assert "this checkpoint exists: go on from it (--resume), or remove it" in result.stderr
+    assert "this checkpoint exists: resume from it (--resume), or remove it" in result.stderr
     assert (stopped / "training.checkpoint").read_bytes() == before
 
 
@@ -419,7 +419,7 @@ def test_a_checkpoint_of_something_else_is_refused(stopped):
     assert "another graph" in result.stderr.splitlines()[-1]
     (stopped / "training.checkpoint").write_bytes(b"PK")
     result = check(embed(*CHECKPOINT, "--resume"), 1)
-    assert "no checkpoint of reinforce2vec, or a damaged one" in result.stderr.splitlines()[-1]
+    assert "not a checkpoint of reinforce2vec, or a damaged one" in result.stderr.splitlines()[-1]
     assert sorted(os.listdir(stopped)) == ["edges.txt", "training.checkpoint"]
 
 
@@ -475,8 +475,8 @@ def signalled(number, *words):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_a_checkpoint_from_which_it_goes_on(folder, number):
     said = signalled(number, *few(), *CHECKPOINT)
-    kept = "training.checkpoint keeps what was done"
-    assert said == f"interrupted: {kept}: the same command with --resume goes on"
+    kept = "progress is saved in training.checkpoint"
+    assert said == f"interrupted: {kept}: repeat the command with --resume"
     assert sorted(os.listdir(folder)) == ["edges.txt", "training.checkpoint"]
     check(embed(*CHECKPOINT, "--resume"))
     expected = Reinforce2Vec(**FEW).fit(read_graph("edges.txt")).embedding_

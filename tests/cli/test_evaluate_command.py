@@ -171,10 +171,10 @@ def test_what_cannot_be_read_or_done_is_told(folder, ppi):
     (folder / "tree.txt").write_text(tree)
     for words, sentence in [
         (["link-prediction", "missing.txt"], "missing.txt"),
-        (["link-prediction", "tree.txt"], "of this graph none can be held out"),
+        (["link-prediction", "tree.txt"], "but none can be held out"),
         (["node-classification", "missing.npz", "--labels", "labels.txt"], "missing.npz"),
         (["node-classification", "facebook"], "the data set facebook has no labels"),
-        (["node-classification", "vectors.npz", "--labels", "strange.txt"], "named like 0"),
+        (["node-classification", "vectors.npz", "--labels", "strange.txt"], "ids such as 0"),
         (["node-classification", "vectors.npz", "--labels", "short.txt"], "short.txt: line 2"),
         (["node-classification", "vectors.npz", "--labels", "binary.txt"], "text in UTF-8"),
         (["node-classification", "vectors.npz", "--labels", "empty.txt"], "are no labels"),

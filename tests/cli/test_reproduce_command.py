@@ -215,6 +215,6 @@ def test_an_interrupt_ends_everything_with_a_sentence(tmp_path):
     os.killpg(child.pid, signal.SIGINT)  # as Ctrl-C does: everyone gets it
     _, told = child.communicate(timeout=30)
     assert child.returncode == 130
-    assert f"interrupted: {tmp_path} keeps what is finished" in told
+    assert f"interrupted: finished parts are saved in {tmp_path}" in told
     assert "Traceback" not in told
     wait_for_end(child.pid)

@@ -182,7 +182,7 @@ def test_json_tells_what_was_written_and_how(folder):
         (["broken.txt", "-o", "w.txt"], 1, "broken.txt"),
         (["edges.txt", "-o", "w.doc"], 2, "error: w.doc: walks are written to files that end in"),
         (["edges.txt", "-o", "nowhere/w.txt"], 2, "does not exist: make it first"),
-        (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose one"),
+        (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose another"),
         (["edges.txt", "-o", "w.txt", "--p", "2"], 2, "error: --p is for --walk second-order"),
         (["edges.txt", "-o", "w.txt", "--weight", "-1"], 2, "error: --weight must be a number"),
         (["edges.txt", "-o", "w.txt", "--format", "doc"], 2, "error: unknown format 'doc'"),

@@ -469,9 +469,9 @@ def test_without_a_network_the_message_says_what_to_do_by_hand(toy, cache, monke
     monkeypatch.setitem(toy.__dict__, "sources", (away, *toy.sources[1:]))
     sentence = (
         "toy: toy.ungraph is not on this machine and could not be downloaded from "
-        "http://127.0.0.1:9/toy.ungraph: there is no connection to the server. To go on without, "
-        f"get it by other means and save it as {cache / 'toy.ungraph'}, or as toy.ungraph in a "
-        "folder that data_dir or REINFORCE2VEC_DATA names"
+        "http://127.0.0.1:9/toy.ungraph: there is no connection to the server. Download it "
+        f"by hand and save it as {cache / 'toy.ungraph'}, or as toy.ungraph in the folder given by "
+        "data_dir or REINFORCE2VEC_DATA"
     )
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
         load_dataset("toy")
@@ -480,7 +480,7 @@ def test_without_a_network_the_message_says_what_to_do_by_hand(toy, cache, monke
 def test_a_cache_that_cannot_be_made_is_a_sentence(toy, cache):
     cache.parent.mkdir()
     cache.write_text("a file where the folder should be")
-    with pytest.raises(InputError, match=r"toy cannot be kept in this folder: .*REINFORCE2VEC_"):
+    with pytest.raises(InputError, match=r"toy cannot be saved in this folder: .*REINFORCE2VEC_"):
         load_dataset("toy")
 
 
@@ -515,7 +515,7 @@ def test_the_list_says_what_each_is_and_that_it_is_not_here(toy, server):
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     place = lines.index("ppi            3,890   37,845       50  human proteins that interact")
-    assert lines[place + 1].strip() == "not here: would be downloaded from snap.stanford.edu"
+    assert lines[place + 1].strip() == "not downloaded yet; source: snap.stanford.edu"
     assert len(lines) == 1 + 2 * len(REGISTRY)
     assert not server.requested
 

@@ -172,13 +172,13 @@ def test_a_split_of_a_larger_graph():
 @pytest.mark.parametrize(
     ("graph", "fraction", "sentence"),
     [
-        ([(0, 1), (1, 2), (2, 3)], 0.5, "fraction=0.5 of 3 edges is 1, and of this graph none can"),
+        ([(0, 1), (1, 2), (2, 3)], 0.5, "fraction=0.5 of 3 edges is 1, but none can be held out"),
         (
             [(0, 1), (1, 2), (2, 0), (2, 3)],
             0.5,
-            "4 edges is 2, and of this graph 1 can be held out",
+            "4 edges is 2, but 1 can be held out",
         ),
-        ([(0, 1), (1, 2), (2, 0)], 0.1, "3 edges is 0, and of this graph 1 can be held out"),
+        ([(0, 1), (1, 2), (2, 0)], 0.1, "3 edges is 0, but 1 can be held out"),
         ([(0, 1), (1, 2), (2, 0)], 0.5, "the graph has no pair of nodes without an edge, which"),
         (
             [(a, b) for a in range(4) for b in range(a)][1:],

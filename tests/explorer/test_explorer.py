@@ -480,7 +480,7 @@ def test_the_command_writes_a_page(club):
     [
         (["nothing.npz"], 1, "there is no such file"),
         (["vectors.npz", "--method", "guess"], 2, "method must be one of"),
-        (["vectors.npz", "--export", "vectors.npz"], 2, "choose one"),
+        (["vectors.npz", "--export", "vectors.npz"], 2, "choose another"),
         (["vectors.npz", "--export", "no/map.html"], 2, "does not exist"),
         (["vectors.npz", "--directed"], 2, "--directed is for a graph"),
         (["vectors.npz", "--export", "map.html", "--port", "1"], 2, "--port is for a server"),

@@ -65,7 +65,7 @@ def test_anything_else_is_answered_with_what_is_accepted(source):
 
 
 def test_options_of_files_are_refused_for_objects():
-    assert "delimiter: only a file takes this, not a list" in refusal([(1, 2)], delimiter=",")
+    assert "delimiter: only for files, not for a list" in refusal([(1, 2)], delimiter=",")
 
 
 # -- matrices ----------------------------------------------------------------------------------

@@ -606,7 +606,7 @@ BAD_TEXT = {
     "2\nann 1\n": ", line 1: expected the number of vectors",
     "1 0\nann\n": ", line 1: expected the number of vectors",
     "2 -3\nann 1\n": ", line 1: expected the number of vectors",
-    "9999999999999 99999999999\nann 1\n": ", line 1: it promises 9,999,999,999,999 vectors",
+    "9999999999999 99999999999\nann 1\n": ", line 1: it announces 9,999,999,999,999 vectors",
     "1 2\nann 1\n": ", line 2: expected 2 numbers, found 1",
     "1 1\nann 1 2\n": ", line 2: expected 1 number, found 2",
     "1 1\nann \x1c\n": ', line 2: expected a number, found "\x1c"',
@@ -615,8 +615,8 @@ BAD_TEXT = {
     "3 2\nann 1 2\n\nbob 3 4\n": ", line 3: expected 2 numbers, found 0",
     "2 1\nann\n\n": ", line 2: expected 1 number, found 0",
     "2 2\nann 1 2\n 3 4\n": ", line 3: expected a node id",
-    "3 2\nann 1 2\nbob 3 4\n": ": its first line promises 3 vectors, but it holds 2",
-    "1 2\nann 1 2\nbob 3 4\n": ": its first line promises 1 vectors, but it holds more",
+    "3 2\nann 1 2\nbob 3 4\n": ": line 1 announces 3 vectors, but the file has 2",
+    "1 2\nann 1 2\nbob 3 4\n": ": line 1 announces 1 vectors, but the file has more",
     "2 2\nann 1 2\nann 3 4\n": ": node 'ann' occurs twice among the ids",
     "2 2\nnew york 1 2\nx 3 4\n": ", line 2: expected 2 numbers, found 3",
 }
@@ -644,8 +644,8 @@ def test_errors_in_binary_files_count_the_vectors(tmp_path):
     assert "line 1: expected the number" in unreadable(path, b"\x93NUMPY")
     assert "ends within vector 2" in unreadable(path, b"2 1\na 1234\nb 12")
     assert "ends within vector 2" in unreadable(path, b"2 1\na 1234\nb")
-    assert "but it holds more" in unreadable(path, b"1 1\na 1234\nb 1234\n")
-    assert "more than the file can hold" in unreadable(path, b"9 300\na 1234\n")
+    assert "but the file has more" in unreadable(path, b"1 1\na 1234\nb 1234\n")
+    assert "than a file of this size can hold" in unreadable(path, b"9 300\na 1234\n")
     assert "'a' occurs twice" in unreadable(path, b"2 1\na 1234\na 1234\n")
 
 

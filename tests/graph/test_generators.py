@@ -106,11 +106,11 @@ def test_the_densest_possible_graph_is_made():
         ({"n_groups": 1}, "a single group has no other to mix with: pass mixing=0"),
         (
             {"n_nodes": 100, "n_groups": 10},
-            "800 edges within groups are too many, where only 450 pairs of nodes are",
+            "800 edges within groups are too many for 450 pairs of nodes",
         ),
         (
             {"n_nodes": 20, "n_groups": 2, "mixing": 1, "degree": 11},
-            "110 edges between groups are too many, where only 100 pairs",
+            "110 edges between groups are too many for 100 pairs",
         ),
     ],
 )

@@ -76,7 +76,8 @@ def test_eigenpairs_of_a_dense_matrix_by_size():
 def test_eigenvalues_that_occur_several_times_are_all_found():
     clique = np.ones((9, 9)) - np.eye(9)
     small = [np.ones((m, m)) - np.eye(m) for m in range(2, 8)] * 5
-    matrix = scipy.sparse.csr_array(scipy.sparse.block_diag([clique] * 6 + small))
+    blocks = [scipy.sparse.coo_array(part) for part in [clique] * 6 + small]
+    matrix = scipy.sparse.csr_array(scipy.sparse.block_diag(blocks))
     values, _ = leading_eigenpairs(
         lambda new: matrix @ new, matrix.shape[0], 8, np.random.default_rng(0), block=4
     )

@@ -29,8 +29,8 @@ ORDER = (
     "experiments",
     "cli",
 )
-# Implementations of the same functions: they share what is beside them, and nothing else.
-SIBLINGS = ("cpu", "cuda", "plain")
+# Folders and modules with the same functions: they share what is beside them, and nothing else.
+SIBLINGS = ("cpu", "cuda", "plain", "_line_fast", "_line_plain")
 TOP = {"__init__", "__main__"}
 
 
@@ -88,15 +88,20 @@ def package_of(name: str) -> str:
     return name.partition(".")[0]
 
 
+def siblings_in(name: str) -> set[str]:
+    """The implementation that a module is (skipgram.plain) or belongs to (walks.plain.open)."""
+    return set(name.split(".")[1:]) & set(SIBLINGS)
+
+
 @pytest.mark.parametrize("name", sorted(set(MODULES) - TOP))
 def test_a_module_imports_only_what_comes_before_it(name):
     allowed = ORDER[: ORDER.index(package_of(name)) + 1]
-    own = set(name.split(".")[1:-1]) & set(SIBLINGS)
+    own = siblings_in(name)
     for other in sorted(imported_modules(name, types=True)):
         if other == "__init__":  # the package itself: its version
             continue
         assert package_of(other) in allowed, f"{name} imports {other}"
-        theirs = set(other.split(".")[1:]) & set(SIBLINGS)
+        theirs = siblings_in(other)
         same_package = package_of(other) == package_of(name)
         assert not (own and theirs and same_package and own != theirs), f"{name} imports {other}"
 
@@ -112,9 +117,11 @@ def test_no_import_goes_in_a_circle():
 def test_every_sub_package_has_its_place_and_says_what_it_is_for():
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert packages == set(ORDER)
-    for name in ORDER:
+    for place, name in enumerate(ORDER):
         text = ast.get_docstring(ast.parse((PACKAGE / name / "__init__.py").read_text("utf-8")))
-        assert "import" in (text or "").lower(), name
+        *others, last = [f"`{other}`" for other in ORDER[:place]] or ["no other sub-package"]
+        allowed = " and ".join([", ".join(others), last] if others else [last])
+        assert f"It may import {allowed}." in " ".join((text or "").split()), name
 
 
 def test_the_top_of_the_package_is_nearly_empty():

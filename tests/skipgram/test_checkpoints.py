@@ -230,7 +230,7 @@ def halfway(tmp_path_factory):
 
 def test_an_existing_checkpoint_is_not_written_over(halfway, no_work):
     before = halfway.read_bytes()
-    with pytest.raises(InputError, match=r"this checkpoint exists: go on from it .*, or remove"):
+    with pytest.raises(InputError, match=r"this checkpoint exists: resume from it .*, or remove"):
         quick().fit(CLUB, checkpoint=halfway)
     assert halfway.read_bytes() == before
 

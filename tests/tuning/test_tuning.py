@@ -271,7 +271,7 @@ def test_a_default_that_is_no_worse_on_the_unseen_part_is_recommended(groups, un
     assert "no worse" not in str(found)
     for final in found.finals:
         final.test[:] = [50.0] * len(final.test)
-    assert "There the default is no worse: keep it, and ignore the setting below." in str(found)
+    assert "On these, the default is no worse: keep it, and ignore the setting" in str(found)
 
 
 # -- time ----------------------------------------------------------------------------------------
@@ -466,7 +466,7 @@ def test_ctrl_c_tells_the_best_so_far_and_keeps_it(folder, brief, interrupts, mo
     result = check(tune_command(*words), 130)
     assert "best of 2 in the search" in result.stdout
     assert "Interrupted before the test" in result.stdout
-    assert "interrupted: this is what was found so far; tuning.json keeps it" in result.stderr
+    assert "interrupted: these are the results so far; to continue from" in result.stderr
     assert len(Tuning.load("tuning.json").trials) == 2
     monkeypatch.setattr(TuningSearch, "watch", watch)
     check(tune_command(*words, "--resume"))
@@ -568,7 +568,7 @@ NODES = ("edges.txt", "--task", "node-classification")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (NODES, "needs --labels FILE: a node and its classes a line"),
+        (NODES, "needs --labels FILE: one node and its labels per line"),
         (("edges.txt", "--labels", "labels.txt"), "--labels is for --task node-classification"),
         ((*NODES, "--labels", "labels.txt", "--fraction", 0.2), "--fraction is for"),
         (("ppi", *NODES[1:], "--labels", "labels.txt"), "has labels of its own"),

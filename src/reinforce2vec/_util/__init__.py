@@ -1,4 +1,8 @@
-"""What every other sub-package uses: errors, checks, progress, threads, compiled code.
+"""What every other sub-package uses.
 
-It imports nothing else of the package. Nothing here is part of the public interface.
+The table of hyperparameters (`hyperparameters`), the choice of the backend (`backend_choice`) and
+of the engine (`engine`); errors, checks of arguments, node ids, arrays; how numba compiles
+(`compiled`, `intrinsics`), random numbers; threads, interrupts, progress, CPUs and memory
+(`machine`); tables in HTML, logistic regression; what CUDA code shares (`cuda`). It may import no
+other sub-package. Only InputError is part of the public interface.
 """

@@ -43,9 +43,9 @@ def _fall_back(error: Exception) -> None:
         _has_failed = True
     lines = str(error).strip().splitlines() or [""]
     warnings.warn(
-        "the fast engine does not compile here, so the plain one is used: results are the same, "
-        f"but take longer ({type(error).__name__}: {lines[0]}). {VARIABLE}=plain chooses it "
-        "without this warning",
+        "the fast engine does not compile on this machine, so the slower plain engine is used; "
+        f"results are the same ({type(error).__name__}: {lines[0]}). To silence this warning, set "
+        f"{VARIABLE}=plain",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -10,7 +10,7 @@ _SIMPLE = (bool, int, float, str, type(None))  # types that every process can un
 
 
 class InputError(ValueError):
-    """Something the user gave cannot be used; the message says what, where and what to do.
+    """Invalid input; the message says what is wrong, where, and what to do.
 
     The message names parameters as Python does. The attributes repeat them as data, so that the
     command line can name its options instead.

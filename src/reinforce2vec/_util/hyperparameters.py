@@ -157,9 +157,9 @@ _TRAINING = (
         int,
         10,
         "Largest distance, in steps of a walk, between two nodes that are trained as a pair; "
-        "close pairs are drawn more often. 10 shows communities; less keeps to direct neighbours.",
+        "close pairs are drawn more often. 10 captures communities; less, direct neighbours.",
         least=1,
-        short="10 shows communities; 2 to 5 keeps to direct neighbours",
+        short="10 captures communities; 2 to 5, direct neighbours",
     ),
     Parameter(
         "negatives",
@@ -167,16 +167,16 @@ _TRAINING = (
         5,
         "Negative samples for each pair. 5 is enough on all but tiny graphs; time grows with it.",
         least=1,
-        short="leave it on all but tiny graphs",
+        short="leave it, except on tiny graphs",
     ),
     Parameter(
         "epochs",
         int,
         1,
-        "Rounds of training, each on new walks (with --walks: on the same again). One is enough "
+        "Passes of training, each on new walks (with --walks: on the same walks). One is enough "
         "at 80 walks per node.",
         least=1,
-        short="more walks per node do the same",
+        short="more walks per node have the same effect",
     ),
     Parameter(
         "learning_rate",
@@ -184,8 +184,7 @@ _TRAINING = (
         None,
         "Step size at the start of training; it falls linearly to almost 0.",
         above=0,
-        unset="0.05 with up to 20 walks of 40 nodes from every node, and less with more, down to "
-        "0.025 with 80",
+        unset="0.05 for up to 20 walks of 40 nodes per node, decreasing to 0.025 for 80",
         short="the first to tune",
         metavar="RATE",
     ),
@@ -193,8 +192,8 @@ _TRAINING = (
         "subsample",
         float,
         0.0,
-        "Skip visits of nodes with more than about this share of all visits; 0 skips none. 0.001 "
-        "speeds up graphs with a few huge hubs.",
+        "Skip some visits of nodes that have more than about this share of all visits; 0 skips "
+        "none. 0.001 speeds up graphs with a few huge hubs.",
         least=0,
         short="0.001 speeds up graphs with a few huge hubs",
         metavar="SHARE",
@@ -215,7 +214,8 @@ _RUNNING = (
         "seed",
         int,
         0,
-        "One seed, one result: walks with any number of workers, vectors to the last bit with one.",
+        "Random seed: the same walks with any number of workers, bit-identical vectors with one "
+        "worker.",
         least=0,
         short="several, to see how much results vary",
     ),
@@ -226,7 +226,7 @@ _RUNNING = (
         "Threads.",
         least=1,
         unset="one for each CPU core",
-        short="1 for vectors that repeat to the last bit",
+        short="1 for bit-identical vectors",
     ),
     Parameter(
         "backend",
@@ -245,8 +245,8 @@ _REINFORCED = (
         "reward",
         str,
         "js",
-        "Reinforced: prefer the node that changes the path's occupation vector least, by "
-        "Jensen-Shannon or Kullback-Leibler divergence, or the most visited one.",
+        "Reinforced: prefer nodes that change the occupation vector least, by Jensen-Shannon (js) "
+        "or Kullback-Leibler (kl) divergence, or nodes with many visits (vertex).",
         choices=("js", "kl", "vertex"),
         short="leave it",
     ),
@@ -254,10 +254,10 @@ _REINFORCED = (
         "exploration",
         str,
         "ucb",
-        "Reinforced: what keeps the walk from getting stuck: a bonus for rarely visited nodes, "
-        "random steps, or nothing.",
+        "Reinforced: what keeps the walk from getting stuck: a bonus for rarely visited nodes "
+        "(ucb), random steps (epsilon), or nothing.",
         choices=("ucb", "epsilon", "none"),
-        short="never none for training: such walks get stuck",
+        short="do not train with none: such walks get stuck",
     ),
     Parameter(
         "weight",
@@ -266,14 +266,14 @@ _REINFORCED = (
         "Reinforced: how strongly to explore.",
         least=0,
         unset="1 for ucb (released: 0.01), 0.5 for epsilon",
-        short="at most 1 for epsilon, of which it is the probability",
+        short="for epsilon, a probability: at most 1",
         label="ε",
     ),
     Parameter(
         "annealing",
         str,
         "constant",
-        "Reinforced: how --weight falls along the walk, so that it settles.",
+        "Reinforced: how --weight decreases along the walk.",
         choices=("constant", "linear", "exponential"),
         short="leave it",
     ),
@@ -290,8 +290,8 @@ _REINFORCED = (
         "candidates",
         int,
         None,
-        "Reinforced: weigh at most this many unvisited neighbours, drawn at random; the fewer, "
-        "the more the walk returns.",
+        "Reinforced: consider at most this many unvisited neighbours, drawn at random; the fewer, "
+        "the more often the walk returns.",
         least=1,
         unset="all",
         released="10, but all for vertex",

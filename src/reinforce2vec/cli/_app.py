@@ -154,7 +154,7 @@ def _print_misuse(error: Any) -> None:
     message = re.sub(r", unable to parse \w+ as an? \w+", "", message)
     print_last(f"error: {message}")
     if error.ctx is not None:
-        print_last(f"{error.ctx.command_path} --help says more")
+        print_last(f"for help, run {error.ctx.command_path} --help")
 
 
 def with_options(error: InputError, params: Iterable[Any]) -> str:

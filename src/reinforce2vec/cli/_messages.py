@@ -63,7 +63,7 @@ def exit_code(code: int, checkpoint: Path | None = None) -> Iterator[None]:
     except KeyboardInterrupt:
         left = "no unfinished file is left"
         if checkpoint is not None and checkpoint.exists():
-            left = f"{checkpoint} keeps what was done: the same command with --resume goes on"
+            left = f"progress is saved in {checkpoint}: repeat the command with --resume"
         end_command(f"interrupted: {left}", INTERRUPTED)
 
 
@@ -113,7 +113,7 @@ def check_different(read: list[Path], written: list[Path]) -> None:
     for path in written:
         same = path.resolve() in taken
         if same or any(path.exists() and old.exists() and old.samefile(path) for old in taken):
-            raise InputError(f"{path}: another file of this command has this name: choose one")
+            raise InputError(f"{path}: another file of this command has this name: choose another")
         taken.append(path.resolve())
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 SearchMethod = Annotated[
     str,
     options.choice(
-        "exact compares with every node. approximate builds an index that must find 95% of the "
-        "best of a sample, and compares with every node if it does not; it saves time for all "
-        "nodes of graphs well beyond 100,000. Needs usearch: pip install "
+        "exact compares with every node. approximate uses an index; if it finds less than 95% of "
+        "the neighbours of a sample, the search is exact after all. It saves time for all "
+        "nodes of graphs well beyond 100,000 nodes. Needs usearch: pip install "
         "'reinforce2vec[approximate]'. auto is exact, unless the work is large and usearch is "
         "installed.",
         *SEARCH_METHODS,

@@ -96,8 +96,8 @@ Json = Annotated[
     bool,
     typer.Option(
         "--json",
-        help="Print one JSON object on stdout, for machines. Errors stay a sentence on stderr and "
-        "an exit code.",
+        help="Print the result as one JSON object on stdout. Errors are still a sentence on stderr "
+        "and an exit code.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -105,9 +105,9 @@ DataDir = Annotated[
     Path | None,
     typer.Option(
         metavar="FOLDER",
-        help="Look for the files of data sets in this folder only. Default: in the folder that "
-        "the environment variable REINFORCE2VEC_DATA names, then among earlier downloads, then "
-        "where they are published.",
+        help="Look for the files of data sets in this folder only. Default: in the folder given "
+        "by the environment variable REINFORCE2VEC_DATA, then among earlier downloads; else they "
+        "are downloaded.",
         rich_help_panel=READING,
     ),
 ]
@@ -118,8 +118,8 @@ DataDir = Annotated[
 _Kind = Annotated[
     str,
     choice(
-        "What the next node depends on: the whole path, nothing (DeepWalk), or the previous "
-        "step (node2vec).",
+        "What the next node depends on: the whole path, the current node (DeepWalk), or the "
+        "last two nodes (node2vec).",
         *WALKS,
         group=WALK,
         names=("--walk",),
@@ -128,9 +128,9 @@ _Kind = Annotated[
 _Reading = Annotated[
     str | None,
     choice(
-        "Reinforced: the paper's equations as printed, whose walks go far on large graphs, or "
-        "the authors' code that made its tables, whose walks return more. Single options below "
-        "override it. Default: paper.",
+        "Reinforced: a preset. paper: the equations as printed; walks go far on large graphs. "
+        "released: the authors' code, which produced the paper's tables; walks return more often. "
+        "The options below override it. Default: paper.",
         *READINGS,
         group=WALK,
     ),
@@ -148,7 +148,7 @@ _Weighted = Annotated[
     bool | None,
     typer.Option(
         "--weighted/--unweighted",
-        help="Whether edges have weights: one of weight 2 is followed twice as readily as one "
+        help="Whether edges have weights: one of weight 2 is followed twice as often as one "
         "of weight 1. Default: detected.",
         rich_help_panel=READING,
     ),
@@ -161,7 +161,7 @@ _Format = Annotated[
     str | None,
     typer.Option(
         metavar="SUFFIX",
-        help="Suffix to read the graph by, such as txt.gz, instead of its own.",
+        help="Format of the graph, such as txt.gz. Default: the suffix of the file.",
         rich_help_panel=READING,
     ),
 ]

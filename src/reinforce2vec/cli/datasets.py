@@ -26,7 +26,7 @@ def datasets(
     ] = None,
     data_dir: options.DataDir = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Download those that are not here, and check them.")
+        bool, typer.Option("--download", help="Download missing data sets and verify them.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -64,7 +64,7 @@ def _table(found: list[tuple[DatasetEntry, list[Path | None]]], data_dir: Path |
         lines.append(_ROW.format(entry.name, *sizes, entry.title))
         here = [str(path) for path in paths if path is not None]
         if None in paths and data_dir is None:
-            here.append(f"not here: would be downloaded from {entry.sources[0].host}")
+            here.append(f"not downloaded yet; source: {entry.sources[0].host}")
         elif None in paths:
             here.append(f"not in {data_dir}")
         lines += [f"{'':13}{line}" for line in here]

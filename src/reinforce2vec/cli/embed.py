@@ -84,7 +84,7 @@ def embed(
 ) -> None:
     """Learn a vector for every node of a graph.
 
-    The file appears when it is complete; until then an older one stays as it is.
+    The file is written atomically: an existing one is replaced only by a complete new one.
     """
     given, source = context.params, graph or walks
     with exit_code(USAGE):
@@ -140,7 +140,7 @@ def embed(
             written.pop().unlink(missing_ok=True)
         tokens, seconds = model.n_tokens_, max(model.seconds_, 1e-9)
         if not model.loss_curve_.size:
-            report("no walk has two nodes, so nothing was learned: vectors are random", quiet)
+            report("every walk has a single node: nothing was learned, vectors are random", quiet)
 
         def summary() -> str:
             nodes = counted(len(model.embedding_), "node")

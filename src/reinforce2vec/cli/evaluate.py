@@ -57,9 +57,9 @@ def link_prediction(
     protocol: Annotated[
         str,
         options.choice(
-            "shared: one embedding, half of its held-out pairs train the classifier and half "
-            "test it. transfer, as in the paper's tables: trained on one embedding, tested on "
-            "another. Numbers of the two cannot be compared.",
+            "shared: one embedding; the classifier is trained on half of the held-out pairs and "
+            "tested on the others. transfer, as in the paper's tables: trained on one embedding, "
+            "tested on another. Scores of the two are not comparable.",
             *PROTOCOLS,
             group=EVALUATION,
         ),
@@ -77,10 +77,10 @@ def link_prediction(
     seeds: _Seeds = 3,
     data_dir: options.DataDir = None,
 ) -> None:
-    """Hold out edges, embed the rest of the graph, and predict them.
+    """Hold out edges, embed the remaining graph, and predict the held-out edges.
 
     Prints the area under the ROC curve and average precision, in percent, for each operator that
-    makes features of a pair. The other options are those of embed.
+    combines two vectors. The other options are those of embed.
     """
     with exit_code(USAGE):
         from .._util.checks import check_choice
@@ -128,8 +128,8 @@ def node_classification(
         str | None,
         typer.Option(
             metavar="FILE|DATASET",
-            help="Text with an id and its labels a line, separated by tabs, commas or blanks; or "
-            "the data set whose nodes the vectors are of.",
+            help="Text with one node per line: its id and its labels, separated by tabs, commas or "
+            "spaces; or the data set that was embedded.",
             rich_help_panel=EVALUATION,
         ),
     ] = None,
@@ -139,7 +139,7 @@ def node_classification(
         str,
         typer.Option(
             metavar="SHARES",
-            help="Shares of the nodes that train, such as 0.1,0.5,0.9.",
+            help="Shares of the nodes to train on, such as 0.1,0.5,0.9.",
             rich_help_panel=EVALUATION,
         ),
     ] = "0.5",
@@ -148,8 +148,8 @@ def node_classification(
 ) -> None:
     """Classify nodes by their vectors.
 
-    Prints micro and macro F1, in percent, of one-vs-rest logistic regression; the number of labels
-    of a test node is given. With vectors from a file, options of embed are refused.
+    Prints micro and macro F1, in percent, of one-vs-rest logistic regression, which knows how many
+    labels each test node has. With vectors from a file, options of embed are refused.
     """
     with exit_code(USAGE):
         shares = _as_shares(train)

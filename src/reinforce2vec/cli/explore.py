@@ -40,7 +40,8 @@ def explore(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Text with an id and its labels a line, separated by tabs, commas or blanks.",
+            help="Text with one node per line: its id and its labels, separated by tabs, commas or "
+            "spaces.",
             rich_help_panel=MAP,
         ),
     ] = None,
@@ -58,7 +59,7 @@ def explore(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the page to this file, which can be opened anywhere and mailed, instead of "
+            help="Write the page to this file, which works offline on any machine, instead of "
             "serving it.",
             rich_help_panel=OUTPUT,
         ),
@@ -71,7 +72,7 @@ def explore(
             metavar="N",
             min=0,
             max=65535,
-            help="Where to serve the page, on this machine only. 0: a port that is free.",
+            help="Port of the page, on this machine only. 0: any free port.",
             rich_help_panel=SERVER,
         ),
     ] = 0,
@@ -85,7 +86,7 @@ def explore(
     """See an embedding as a map in the browser: search, neighbours, likely missing links.
 
     Serves the page to this machine until Ctrl-C, or writes it to a file. Maps hold up to 100,000
-    nodes; of more, those of highest degree.
+    nodes; of larger graphs, those of highest degree are shown.
     """
     with exit_code(USAGE):
         check_map(context, method, graph)

@@ -41,8 +41,8 @@ def plot(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Text with an id and its labels a line, separated by tabs, commas or blanks; of "
-            "several labels of a node the most frequent is shown.",
+            help="Text with one node per line: its id and its labels, separated by tabs, commas or "
+            "spaces. If a node has several labels, the most frequent one is shown.",
             rich_help_panel=MAP,
         ),
     ] = None,

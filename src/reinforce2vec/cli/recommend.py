@@ -52,8 +52,8 @@ def recommend(
         typer.Option(
             metavar="N",
             min=1,
-            help=f"Only the N most likely of all. Default: all, but {_SHOWN} if neither nodes nor "
-            "--output are given.",
+            help=f"Only the N most likely links overall. Default: all; {_SHOWN} if neither nodes "
+            "nor --output is given.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -62,7 +62,7 @@ def recommend(
         options.choice(
             "odds: log-odds of a link, learned from the graph's own links with the cosine of the "
             "vectors and the degrees as features. cosine: the cosine alone, which does not prefer "
-            "nodes with many links, and is right less often.",
+            "nodes with many links, but is less accurate.",
             *LINK_SCORES,
             group=SEARCH,
         ),
@@ -80,9 +80,9 @@ def recommend(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Recommend links that a graph most likely misses.
+    """Recommend links that are most likely missing from a graph.
 
-    Prints, or writes, a table: a node, another one that it is not linked to, and a score, which is
+    Prints, or writes, a table: a node, another node that it is not linked to, and a score, which is
     higher for likelier links.
     """
     with exit_code(USAGE):
@@ -112,7 +112,7 @@ def recommend(
             links = links.best(best)
         elif wanted is None and output is None:
             links = links.best(_SHOWN)
-            note = "the most likely of all: name nodes for theirs, or write all with -o FILE"
+            note = "the most likely links overall; name nodes for theirs, or write all with -o FILE"
             report(note, quiet or as_json)
         if output is not None:
             _write_table(output, links)

@@ -93,7 +93,7 @@ def reproduce(
                 say=lambda message: report(message, quiet),
             )
         except KeyboardInterrupt:
-            kept = f"{output} keeps what is finished; the same command goes on"
+            kept = f"finished parts are saved in {output}; repeat the command to continue"
             end_command(f"interrupted: {kept}", INTERRUPTED)
         for name, reason in list(outcome.failures.items())[:_SHOWN]:
             report(f"{name}: {reason}", quiet=False)

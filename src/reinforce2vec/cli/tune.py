@@ -61,7 +61,7 @@ def tune(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Draw what mattered: .png, .svg or .pdf.",
+            help="Figure of scores and importances: .png, .svg or .pdf.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -80,8 +80,8 @@ def tune(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Node classification: text with an id and its labels a line, separated by tabs, "
-            "commas or blanks. Data sets have their own.",
+            help="Node classification: text with one node per line, its id and its labels, "
+            "separated by tabs, commas or spaces. Data sets have their own.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -89,7 +89,7 @@ def tune(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Total time, such as 90s, 10m or 1h30m: no training starts that would not end in "
+            help="Total time, such as 90s, 10m or 1h30m; a trial starts only if it can end in "
             "time. Default: 10m, or no limit with --trials.",
             rich_help_panel=SEARCH,
         ),
@@ -134,8 +134,8 @@ def tune(
         bool,
         typer.Option(
             "--resume",
-            help="Resume from --output, if it exists. Time and trials spent before count: give "
-            "more to search further.",
+            help="Resume from --output, if it exists. Earlier time and trials count: raise "
+            "--budget or --trials to search longer.",
             rich_help_panel=RUNNING,
         ),
     ] = False,
@@ -158,7 +158,7 @@ def tune(
         if named and labels is not None:
             raise InputError(f"the data set {graph} has labels of its own: leave out --labels")
         if task == "node-classification" and not named and labels is None:
-            raise InputError(f"--task {task} needs --labels FILE: a node and its classes a line")
+            raise InputError(f"--task {task} needs --labels FILE: one node and its labels per line")
         if resume and output is None:
             raise InputError("--resume needs --output FILE: the file to resume from")
         from .._util.backend_choice import choose
@@ -205,12 +205,12 @@ def tune(
             print_json(context, files=files, source=graph, **found.to_dict())
         else:
             typer.echo(str(found))
-        for path, what in ((output, "every trial"), (plot, "what mattered")):
+        for path, what in ((output, "every trial"), (plot, "scores and importances")):
             if path is not None:
                 report(f"{path}: {what}", quiet)
         if not found.finished:
-            left = "" if output is None else f"; {output} keeps it, and --resume goes on from there"
-            end_command(f"interrupted: this is what was found so far{left}", INTERRUPTED)
+            left = "" if output is None else f"; to continue from {output}, add --resume"
+            end_command(f"interrupted: these are the results so far{left}", INTERRUPTED)
 
 
 def _read_all(context: typer.Context, graph: str, named: bool) -> tuple[Graph, Any]:

@@ -32,7 +32,7 @@ def walk(
         typer.Option(
             *("--output", "-o"),
             metavar="FILE",
-            help="Where the walks go: .txt or .txt.gz (a walk a line, ids separated by tabs), "
+            help="Output file: .txt or .txt.gz (one walk per line, ids separated by tabs), "
             ".npy (row numbers; ids in NAME.ids.txt) or .parquet (lists of ids).",
             rich_help_panel=OUTPUT,
         ),
@@ -56,7 +56,7 @@ def walk(
 ) -> None:
     """Write random walks from every node of a graph to a file.
 
-    The file appears when it is complete; until then an older one stays as it is.
+    The file is written atomically: an existing one is replaced only by a complete new one.
     """
     given = context.params
     running = {name: given[name] for name in RUNNING}

@@ -100,8 +100,8 @@ def _download_and_read(entry: DatasetEntry, places: list[Path | None], progress:
         unchecked = tempfile.TemporaryDirectory(prefix=".unchecked-", dir=cache)
     except OSError as error:
         raise InputError(
-            f"{cache}: {entry.name} cannot be kept in this folder: {error.strerror}; put its files "
-            f"in another one and name that with {_FOLDER_VARIABLE}"
+            f"{cache}: {entry.name} cannot be saved in this folder: {error.strerror}; put its "
+            f"files into another folder and set {_FOLDER_VARIABLE} to it"
         ) from None
     with unchecked as folder:
         paths = []
@@ -127,9 +127,9 @@ def _download_file(entry: DatasetEntry, source: PublishedFile, path: Path, progr
     except InputError as error:
         raise InputError(
             f"{entry.name}: {source.name} is not on this machine and could not be downloaded from "
-            f"{source.url}: {error}. To go on without, get it by other means and save it as "
-            f"{cache_folder() / source.name}, or as {source.name} in a folder that data_dir "
-            f"or {_FOLDER_VARIABLE} names",
+            f"{source.url}: {error}. Download it by hand and save it as "
+            f"{cache_folder() / source.name}, or as {source.name} in the folder given by data_dir "
+            f"or {_FOLDER_VARIABLE}",
             parameter="data_dir",
         ) from None
 

@@ -1,7 +1,8 @@
 """Embedding: vectors with the ids of their nodes, and what is computed from them.
 
 Nearest neighbours, link recommendation, projection to two dimensions, export to other packages, and
-matching an embedding with a graph (`matching`). This package imports `_util`, `files` and `graph`.
+matching an embedding with a graph (`matching`). It may import `_util`, `files`, `graph`, `walks`
+and `skipgram`.
 """
 
 from .embedding import Embedding

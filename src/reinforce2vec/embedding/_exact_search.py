@@ -66,8 +66,8 @@ class SimilaritySearch:
         bad = np.flatnonzero(~np.isfinite(lengths))
         if bad.size:
             raise InputError(
-                f"the vector in row {bad[0]:,} (from 0) holds numbers that are not finite: nothing "
-                "is near to it"
+                f"the vector in row {bad[0]:,} (from 0) holds numbers that are not finite, so it "
+                "has no neighbours"
             )
         return lengths
 

@@ -432,7 +432,7 @@ def checked_vectors(vectors: Any) -> Vectors:
 def vectors_error(given: Any) -> InputError:
     """Return the error for something that is not a matrix of numbers."""
     if hasattr(given, "fit_transform"):
-        return InputError("expected vectors, not a model: give the .embedding_ it has after fit")
+        return InputError("expected vectors, not a model: pass model.embedding_ after fit")
     return InputError("vectors must be numbers, equally many for each node")
 
 

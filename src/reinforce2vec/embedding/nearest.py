@@ -164,7 +164,7 @@ def check_embedding(embedding: Any) -> None:
     if bad.size:
         raise InputError(
             f"the vector of node {embedding.ids.tolist()[bad[0]]!r} holds numbers that are not "
-            "finite: nothing is near to it"
+            "finite, so it has no neighbours"
         )
 
 

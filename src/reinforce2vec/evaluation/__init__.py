@@ -1,6 +1,6 @@
 """Evaluation of vectors: link prediction and node classification.
 
-It imports `graph`, `embedding` and `models`.
+It may import `_util`, `files`, `graph`, `walks`, `skipgram`, `embedding` and `models`.
 """
 
 from .link_prediction import evaluate_link_prediction, score_links, transfer_links

@@ -45,8 +45,8 @@ def labels_from_mapping(labels: Mapping[Any, Any], ids: Ids | None) -> list[Any]
     found = [labels.get(node) for node in ids.tolist()]
     if labels and not any(node in labels for node in ids.tolist()):
         raise InputError(
-            f"none of the nodes with labels has a vector, such as {next(iter(labels))!r}; those "
-            f"with one are named like {ids.tolist()[0]!r}"
+            "none of the nodes with labels has a vector: labels have ids such as "
+            f"{next(iter(labels))!r}, vectors have ids such as {ids.tolist()[0]!r}"
         )
     return found
 
@@ -60,8 +60,8 @@ def labels_from_pandas(labels: Any, ids: Ids | None) -> Any:
             labels = labels.iloc[[places[node] for node in ids.tolist()]]
         elif not _is_default(labels.index):
             raise InputError(
-                "the index of labels is neither that of their places, 0, 1, 2, ..., nor the ids of "
-                "the embedding: a dict {id: class} may have more nodes, or fewer"
+                "the index of labels must be 0, 1, 2, ... or the ids of the embedding; for labels "
+                "of more or fewer nodes, pass a dict {id: class}"
             )
     return labels.tolist() if labels.ndim == 1 else labels.to_numpy()
 

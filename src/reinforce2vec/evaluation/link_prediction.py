@@ -246,8 +246,8 @@ def _score_classifier(
     """Train on one set of pairs, and score the other."""
     if test_truth.all() or not test_truth.any():
         raise InputError(
-            f"the {len(test_truth):,} pairs to score are all of one kind: hold out more edges, or "
-            "take another seed"
+            f"the {len(test_truth):,} test pairs are all edges or all non-edges: hold out more "
+            "edges, or use another seed"
         )
     weights, intercepts = fit_logistic(train, train_truth[:, None], standardise=True)
     scores = predict(test, weights, intercepts)[:, 0]

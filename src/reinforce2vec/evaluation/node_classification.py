@@ -139,7 +139,7 @@ def classify_nodes(
     if not (known.size and asked.size):
         raise InputError(
             f"{python_setting('train', train)} of {len(order):,} labelled nodes leaves "
-            f"{len(known):,} to train on and {len(asked):,} to score: both need one at least",
+            f"{len(known):,} to train on and {len(asked):,} to score: each needs at least one",
             parameter="train",
             value=train,
             settings=[("train", train)],

@@ -84,7 +84,7 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
         possible = {0: "none", 1: "1"}.get(len(removable), f"1 to {len(removable):,}")
         raise InputError(
             f"{python_setting('fraction', fraction)} of {counted(len(edges), 'edge')} is "
-            f"{how_many:,}, and of this graph {possible} can be held out without taking it apart",
+            f"{how_many:,}, but {possible} can be held out without disconnecting the graph",
             parameter="fraction",
             value=fraction,
             settings=[("fraction", fraction)],

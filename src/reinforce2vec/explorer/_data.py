@@ -125,7 +125,7 @@ def gather_contents(
     method = project_method(method, len(shown.embedding))
     arrays, kept = _node_arrays(shown, method, seed, progress, step)
     if kept is not None:
-        notes.append(f"Of nodes with many neighbours at least {kept} are listed.")
+        notes.append(f"Long lists of neighbours are cut: at least {kept} are listed.")
     sets = None
     if shown.sets is not None:
         arrays["label_set"], sets = _distinct_sets(shown.sets)

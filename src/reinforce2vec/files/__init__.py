@@ -1,8 +1,13 @@
 """Files and objects of other packages, read into and written from plain arrays.
 
 Edges (`graph_readers`, `edge_lists`, `converters`), walks (`walk_readers`, `walk_writers`), vectors
-(`vector_files`) and labels (`label_files`). Files are written atomically (`writing`). This package
-imports `_util` only: it knows neither graphs nor embeddings.
+(`vector_files`) and labels (`label_files`). A graph in an edge list is read like this; other
+formats go through `converters` or `_graphml` to `edges.Edges`, too:
+
+    graph_readers ──▶ edge_lists ──▶ _lines, _fields, _tokens ──▶ edges.Edges
+
+`opening` opens files, with errors that name the file; `writing` writes them atomically; `id_texts`
+converts node ids to text and back. It may import `_util`.
 """
 
 from .walk_readers import StoredWalks, read_walks

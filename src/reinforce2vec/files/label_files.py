@@ -83,8 +83,8 @@ def read_named_labels(path: str | os.PathLike[str], nodes: NamedRows) -> NamedLa
             strangers.append(name)
     if not found:
         raise InputError(
-            f"{path}: none of the nodes in this file has a vector, such as {strangers[0]!r}; "
-            f"those with one are named like {nodes.ids[:1].tolist()[0]!r}"
+            f"{path}: none of the nodes in this file is known: it has ids such as "
+            f"{strangers[0]!r}, expected ids such as {nodes.ids[:1].tolist()[0]!r}"
         )
     names = sorted(set().union(*found.values()))
     column = {name: number for number, name in enumerate(names)}

@@ -188,8 +188,8 @@ def _read_counts(stream: BinaryIO, path: Path, inflation: int = 1) -> tuple[int,
     n_nodes, dimensions = int(found[1]), int(found[2])
     if n_nodes * dimensions > path.stat().st_size * inflation:
         raise InputError(
-            f"{path}, line 1: it promises {n_nodes:,} vectors of {dimensions:,} numbers, which is "
-            "more than the file can hold; is it complete?"
+            f"{path}, line 1: it announces {n_nodes:,} vectors of {dimensions:,} numbers, more "
+            "than a file of this size can hold; is it complete?"
         )
     return n_nodes, dimensions
 
@@ -230,15 +230,15 @@ def _read_text(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
             raise _too_many_error(path, n_nodes)
     if len(words) < n_nodes:
         raise InputError(
-            f"{path}: its first line promises {n_nodes:,} vectors, but it holds {len(words):,}; is "
-            "it whole?"
+            f"{path}: line 1 announces {n_nodes:,} vectors, but the file has {len(words):,}; is it "
+            "complete?"
         )
     return _decode_ids(words), vectors
 
 
 def _too_many_error(path: Path, n_nodes: int) -> InputError:
     """Return the error for a file that goes on after its last vector."""
-    return InputError(f"{path}: its first line promises {n_nodes:,} vectors, but it holds more")
+    return InputError(f"{path}: line 1 announces {n_nodes:,} vectors, but the file has more")
 
 
 def _decode_ids(words: list[bytes]) -> Ids:
@@ -275,7 +275,7 @@ def _read_binary(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
             end = begin + 4 * dimensions
             if begin == 0 or end > len(data):
                 raise InputError(
-                    f"{path}: its first line promises {n_nodes:,} vectors, but it ends within "
+                    f"{path}: line 1 announces {n_nodes:,} vectors, but the file ends within "
                     f"vector {row + 1:,}"
                 )
             words.append(data[at : begin - 1].lstrip(b"\n"))

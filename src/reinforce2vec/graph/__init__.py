@@ -1,7 +1,7 @@
 """The graph: adjacency arrays (CSR) with the users' node ids.
 
 Reading a file (`reading`), generators, communities, matrices, adding edges (`growing`), and the
-fingerprint that identifies a graph in files. This package imports `_util` and `files`.
+fingerprint that identifies a graph in files. It may import `_util` and `files`.
 """
 
 from .communities import find_communities

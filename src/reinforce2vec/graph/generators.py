@@ -194,8 +194,8 @@ def _distinct_edges(
     pairs = inner if within else n_nodes * (n_nodes - 1) // 2 - inner
     if wanted > pairs / 2:
         raise InputError(
-            f"{wanted:,} edges {'within' if within else 'between'} groups are too many, where "
-            f"only {pairs:,} pairs of nodes are: at most half of them can be linked; choose a "
+            f"{wanted:,} edges {'within' if within else 'between'} groups are too many for "
+            f"{pairs:,} pairs of nodes: at most half of the pairs can be linked; choose a "
             "smaller degree, or larger groups"
         )
     reach = np.cumsum(popularity)  # the nodes of group g lie between g and g + 1

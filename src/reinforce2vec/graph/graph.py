@@ -163,7 +163,7 @@ class Graph:
         if merged is not None and kept and not merged.min() > merged.max() * _SMALLEST_SHARE:
             raise InputError(
                 f"edge weights span from {merged.min():g} to {merged.max():g}: more than 150 "
-                "orders of magnitude cannot be weighed against each other"
+                "orders of magnitude are not supported"
             )
         dropped = 0 if self_loops else loops
         return cls(indptr, indices, merged, ids.view(), bool(directed), dropped)
@@ -211,7 +211,7 @@ class Graph:
             return graph_from_file(source, self_loops, **options)
         if options:
             names = ", ".join(options)
-            raise InputError(f"{names}: only a file takes this, not a {type_name(source)}")
+            raise InputError(f"{names}: only for files, not for a {type_name(source)}")
         return cls._from(edges_from(source, EdgeOptions(directed, weighted)), self_loops)
 
     @classmethod

@@ -1,7 +1,7 @@
 """Estimators that turn a graph into vectors, by scikit-learn's conventions.
 
-Reinforce2Vec, smoothing, the baselines, and features for pipelines. It imports what trains
-(`skipgram`, `walks`) and what it returns (`embedding`).
+Reinforce2Vec, smoothing, the baselines, and features for pipelines. It may import `_util`, `files`,
+`graph`, `walks`, `skipgram` and `embedding`.
 """
 
 from .baselines.grarep import GraRep

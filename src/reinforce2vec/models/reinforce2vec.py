@@ -46,8 +46,8 @@ class Reinforce2Vec(Estimator):
     """Node embeddings from reinforced random walks.
 
     Walks start at every node. Skip-gram with negative sampling (word2vec's algorithm) then learns
-    vectors that predict which nodes occur near each other in the walks. Nodes that often do end up
-    with similar vectors.
+    vectors that predict which nodes occur near each other in the walks. Nodes that often occur
+    together get similar vectors.
 
     In a scikit-learn pipeline, the input of this step is a graph. Where samples are nodes, as in
     cross-validation, use :class:`NodeFeatures` instead.
@@ -108,8 +108,8 @@ class Reinforce2Vec(Estimator):
     n_tokens_ : int
         Nodes in all walks of the latest training.
     seconds_ : float
-        Time of the latest training, without compiling, allocating the matrices and the pilot round
-        that counts visits.
+        Time of the latest training, excluding compilation, allocation of the matrices and the
+        pilot walks that count visits.
 
     Examples
     --------
@@ -236,10 +236,10 @@ class Reinforce2Vec(Estimator):
         34
         """
         if isinstance(walks, WalkSampler):
-            raise InputError("a WalkSampler makes walks: give what its sample() returns")
+            raise InputError("expected walks, not a WalkSampler: pass sampler.sample()")
         if self.smooth:
             raise InputError(
-                "smooth=True needs a graph: smooth(embedding, graph) does it later",
+                "smooth=True needs a graph: call smooth(embedding, graph) after training",
                 settings=[("smooth", True)],
             )
         stored = walks_from(walks, ids)
@@ -255,8 +255,8 @@ class Reinforce2Vec(Estimator):
     ) -> Reinforce2Vec:
         """Update the vectors for a graph that has grown, without starting over.
 
-        The edges are added to the graph. In a weighted graph, the weight of an edge that exists
-        adds up, and edges without a weight have the weight 1. If the edges include all edges of
+        The edges are added to the graph. In a weighted graph, the weight of an existing edge
+        grows, and edges without a weight have the weight 1. If the edges include all edges of
         the graph, they are taken as the grown graph itself: only the new ones are learned, with the
         weights that are given. Vectors of new nodes begin at the mean of their neighbours. Then
         walks from every node with a new edge train it and the nodes around it. All other vectors
@@ -281,14 +281,14 @@ class Reinforce2Vec(Estimator):
         if not hasattr(self, "_state"):
             return self.fit(edges, y, progress=progress, callbacks=callbacks)
         if self.graph_ is None:
-            raise InputError("a model that learned from walks alone has no graph that could grow")
+            raise InputError("partial_fit needs a graph, but this model was trained by fit_walks")
         before, count = self.graph_.n_nodes, getattr(self, "_updates", 0) + 1
         graph, touched = grown(self.graph_, edges)
         settings = self._settings()._replace(seed=(self.seed + count) % 2**64)
         if settings.dimensions != self._state.weights.dimensions:
             raise InputError(
-                f"the vectors have {self._state.weights.dimensions} dimensions and cannot go on "
-                f"with {settings.dimensions}: set it back, or fit again"
+                f"the vectors have {self._state.weights.dimensions} dimensions, not "
+                f"{settings.dimensions}: reset dimensions, or call fit again"
             )
         sampler = self._sampler(graph, seed=settings.seed)
         sampler.starts = touched
@@ -381,7 +381,7 @@ class Reinforce2Vec(Estimator):
             path, origin = check_target(checkpoint), self._origin(corpus, settings)
             if path.exists() and not resume:
                 raise InputError(
-                    f"{checkpoint}: this checkpoint exists: go on from it (resume=True), or "
+                    f"{checkpoint}: this checkpoint exists: resume from it (resume=True), or "
                     "remove it to start again",
                     settings=[("resume", True)],
                 )

@@ -61,7 +61,7 @@ def smooth(
     theta: float = 0.5,
     backend: str = "auto",
 ) -> Embedding | NDArray[np.float32]:
-    """Make vectors follow the graph: neighbours and whole groups of nodes come closer.
+    """Smooth vectors along the graph: neighbours and groups of nodes become more similar.
 
     This is the spectral propagation of ProNE (Zhang et al., IJCAI 2019), which works on any
     vectors. Every column is a signal on the nodes. A band-pass filter, Gaussian around the

@@ -7,7 +7,8 @@
 
 The palette is safe for colour-blind readers. Figures are matplotlib's own: change what you like,
 show them in a notebook, and write them with :func:`save`. Your matplotlib settings and your own
-figures stay as they are. It imports everything up to `evaluation`.
+figures stay as they are. It may import `_util`, `files`, `graph`, `walks`, `skipgram`, `embedding`,
+`models`, `evaluation` and `datasets`.
 """
 
 from .maps import embedding_map

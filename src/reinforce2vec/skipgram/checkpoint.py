@@ -54,8 +54,7 @@ def read_checkpoint(path: Path, origin: Origin) -> State:
         raise
     except Exception:  # a damaged archive may raise anything
         raise InputError(
-            f"{path}: this is no checkpoint of reinforce2vec, or a damaged one: remove it to "
-            "start again"
+            f"{path}: not a checkpoint of reinforce2vec, or a damaged one: remove it to start again"
         ) from None
     weights = Weights(matrices[0], matrices[1], about["dimensions"])
     return State(weights, **arrays, **{name: about[name] for name in _COUNTS})
@@ -75,7 +74,7 @@ def _check_origin(path: Path, found: Origin, wanted: Origin) -> None:
         )
         raise InputError(
             f"{path}: this checkpoint was made with {before}, not {now}: "
-            "use the same parameters to go on from it, or another file",
+            "use the same parameters to resume, or choose another file",
             parameter=name,
             value=value,
             settings=[(name, other), (name, value)],

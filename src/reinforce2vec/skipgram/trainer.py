@@ -33,7 +33,7 @@ _MOST_WALKS = 2**62
 
 @dataclass(frozen=True)
 class Moment:
-    """How far a training is; callbacks get one about a hundred times."""
+    """The progress of a training run; callbacks get one about a hundred times."""
 
     walks: int  #: walks trained on so far
     n_walks: int  #: walks in all, over all epochs

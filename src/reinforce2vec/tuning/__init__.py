@@ -1,6 +1,7 @@
-"""Hyperparameter search on held-out edges or labels.
+"""Hyperparameter search on held-out edges or labels, and its report.
 
-It imports everything up to `plotting`.
+It may import `_util`, `files`, `graph`, `walks`, `skipgram`, `embedding`, `models`, `evaluation`,
+`datasets`, `plotting` and `explorer`.
 """
 
 from .results import Tuning

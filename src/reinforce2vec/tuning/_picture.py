@@ -98,7 +98,7 @@ def _draw_shares(axis: Any, story: SearchStory) -> None:
     axis.grid(visible=False)
     axis.spines["bottom"].set_visible(False)
     axis.tick_params(axis="y", length=0)
-    axis.set_title("what mattered")
+    axis.set_title("importance")
 
 
 def _draw_scores(axis: Any, story: SearchStory, parameter: SearchedParameter) -> None:

@@ -127,7 +127,7 @@ class Tuning:
         parts = [self._heading(), self._comparison(), self._table()]
         if self.importances:
             shares = [f"{_labels()[name]} {share:.0%}" for name, share in self.importances.items()]
-            parts.append(f"what mattered for good scores: {', '.join(shares)}")
+            parts.append(f"importance for the score: {', '.join(shares)}")
         parts += [
             f"the best setting by validation as a command\n{_indented(self.command)}",
             f"and in Python\n{_indented(self.python)}",
@@ -171,9 +171,9 @@ class Tuning:
             return "\n".join(lines)
         lines += [
             "The setting was chosen by its validation score, which is therefore optimistic. The "
-            f"search never used the {self.facts['unseen']}:",
-            "their score is an estimate of what to expect. Both were trained again for it, with "
-            f"{counted(len(final.seeds), 'seed')}, and the classifier with all other data.",
+            f"search never used the {self.facts['unseen']},",
+            "so their score is the one to expect. For it, training was repeated with "
+            f"{counted(len(final.seeds), 'seed')}, and the classifier used all other data.",
             *self._verdict(),
         ]
         return "\n".join(lines)
@@ -184,12 +184,12 @@ class Tuning:
         if gain is None or self.best is self.default:
             return []
         if gain <= 0:
-            return ["There the default is no worse: keep it, and ignore the setting below."]
+            return ["On these, the default is no worse: keep it, and ignore the setting below."]
         (best, default) = (self.final_of(trial) for trial in (self.best, self.default))
         assert best is not None
         assert default is not None
         if min(best.test) <= max(default.test):
-            return ["The two overlap: the gain may be chance."]
+            return ["The scores of the two overlap: the gain may be due to chance."]
         return []
 
     @property

@@ -72,8 +72,8 @@ def tune(
         Which classes a node is in; a Dataset has its own.
     budget : str or float, optional
         Total time, such as "90s", "10m" or "1h30m", or seconds. 10 minutes by default, and no
-        limit if `trials` is given. No training starts that would not end in time, and walks are
-        so few that one takes an eighth of it at most.
+        limit if `trials` is given. A training starts only if it can end in time; walks per node
+        are limited so that it takes at most an eighth of the budget.
     trials : int, optional
         Number of settings to try, at most 1,000 by default. With `workers=1` and no budget,
         one seed gives one result; with a budget it depends on the machine how far the search gets.

@@ -1,7 +1,7 @@
 """Random walks: what a walk is (`policy`), its scores, how it is sampled, what it did (`trace`).
 
 `plan` turns a walk into tables; `cpu`, `cuda` and `plain` make walks from them, the same bit for
-bit. It imports `_util`, `files` and `graph`.
+bit. It may import `_util`, `files` and `graph`.
 """
 
 from .policy import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk

@@ -23,12 +23,16 @@ SOFTMAX = 2  # drawn from the softmax of the scores
 
 
 class Kernel(Enum):
-    """A sampling algorithm. Every backend has it in a file of this name: open.py, open.cu, ..."""
+    """A sampling algorithm. Every backend has it in a file of this name: open.py, open.cu, ...
+
+    DRRW has the reward "js" or "kl". Its scores are mild if at every decision the upper bound of a
+    candidate's weight, relative to an unvisited node's (`softmax_bounds`), is at most _MILD.
+    """
 
     FIRST_ORDER = "first_order"  # no memory
     SECOND_ORDER = "second_order"  # remembers one node
     OPEN = "open"  # DRRW with UCB and mild scores; every neighbour is a candidate
-    CAPPED = "capped"  # DRRW with UCB and mild scores; a cap on unvisited candidates
+    CAPPED = "capped"  # the same with a cap on unvisited ones, up to length _LONGEST_RECALLED
     REINFORCED = "reinforced"  # every other walk that remembers its path
 
 

@@ -17,7 +17,7 @@ _LARGEST_WEIGHT = 1e12  # a larger one changes nothing but can overflow
 
 @dataclass(frozen=True)
 class FirstOrderWalk:
-    """DeepWalk's walk: the next node is any neighbour, by edge weight. No memory."""
+    """DeepWalk's walk: the next node is a random neighbour, drawn by edge weight."""
 
     def check(self) -> None:
         """Do nothing: there are no parameters."""
@@ -28,7 +28,7 @@ class SecondOrderWalk:
     """node2vec's walk: the next node depends on the last two.
 
     Coming from t, a neighbour x weighs 1/p if it is t itself, 1 if t has an edge to x, and 1/q
-    otherwise, times its edge weight. Sampled by rejection: no tables, no memory.
+    otherwise, times its edge weight. Uses rejection sampling, without precomputed tables.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ class SecondOrderWalk:
 
 @dataclass(frozen=True)
 class ReinforcedWalk:
-    """A walk that remembers its whole path and lets it choose the next node.
+    """A reinforced random walk: its whole path influences the choice of the next node.
 
     The reward of a neighbour measures how well it fits the path so far: how often the path has
     been there (VRRW), or how little the path's occupation vector would move (DRRW). Exploration
     keeps the walk from getting stuck. With `exploration="ucb"` the next node is drawn from the
     softmax of reward plus exploration score. With "epsilon" a random neighbour is taken with
-    probability ε, and otherwise the reward decides: VRRW draws in proportion to it (on the path:
-    takes the best), DRRW takes the best. Edge weights multiply a neighbour's weight in every draw.
+    probability ε; otherwise VRRW draws in proportion to the reward (with `occupation="path"`: takes
+    the best), and DRRW takes the best. Edge weights multiply a neighbour's weight in every draw.
 
     Parameters
     ----------
@@ -71,13 +71,13 @@ class ReinforcedWalk:
         How the weight falls along the walk: not at all, in a straight line to 0, or by a constant
         ratio to 1% of itself.
     occupation : {"graph", "path"}
-        What is remembered. "graph": the paper's equations as printed, every node of the graph
-        counts once from the start. "path": as in the authors' released code, the start counts as
+        Which nodes count. "graph": the paper's equations as printed, every node of the graph
+        starts with a count of 1. "path": as in the authors' released code, the start counts as
         visited and the occupation vector covers the path alone; it also takes the square root of
         the JS divergence, the best reward in ε-greedy VRRW, and another UCB score for VRRW.
     candidates : int, optional
-        Weigh at most this many unvisited neighbours, drawn at random (one, where a node has no
-        more neighbours than this); every visited neighbour is weighed. Default: all.
+        Consider at most this many unvisited neighbours, drawn at random (only one if the node has
+        no more neighbours than this), and every visited neighbour. Default: all.
     temperature : float, default 1
         Divides the scores before the softmax: low is greedy, high is uniform.
     attraction : float, default 1
@@ -110,10 +110,10 @@ occupation='path', candidates=10, temperature=1.0, attraction=1.0)
     def released(
         cls, reward: str = "js", exploration: str = "ucb", **changes: Any
     ) -> ReinforcedWalk:
-        """Return the walk that made the paper's tables; `changes` override single parameters.
+        """Return the walk of the paper's tables; `changes` override single parameters.
 
-        It sets `occupation` to "path", `weight` to 0.01 with UCB, and `candidates` to 10 but for
-        the reward "vertex".
+        It sets `occupation` to "path", `weight` to 0.01 with UCB, and `candidates` to 10 unless
+        the reward is "vertex".
         """
         settings: dict[str, Any] = {
             "weight": 0.01 if exploration == "ucb" else None,

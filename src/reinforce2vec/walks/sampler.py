@@ -26,11 +26,11 @@ _BLOCK_BYTES = 16 << 20  # a block of walks
 
 
 class WalkSampler:
-    """An iterator over blocks of walks, made as they are needed.
+    """An iterator over blocks of walks, which are sampled as they are needed.
 
     Walk k starts at node k modulo the number of nodes (or at starts[k % len(starts)]) and is a
     pure function of graph, walk, length, seed and k: neither `workers` nor `block_size` nor
-    `backend` changes it. Memory is one block and, for each thread, what a few walks remember.
+    `backend` changes it. Memory: one block and, for each thread, the visits of a few walks.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class WalkSampler:
     per_node : int, default 80
         Walks from every start.
     seed : int, default 0
-        One seed, one result.
+        The same seed gives the same walks.
     workers : int, optional
         Threads; by default one for each CPU this process may use.
     starts : iterable of node ids, optional
@@ -53,8 +53,8 @@ class WalkSampler:
     progress : bool or callable, default False
         True shows a line on a terminal; a callable gets walks done and walks in all.
     backend : {"auto", "cpu", "cuda"}, default "auto"
-        Where the walks are made. "auto" uses a GPU if there is one with enough memory for the
-        graph, the walks are many, and `workers` is not given.
+        Where walks are sampled. "auto" uses a GPU if there is one with enough memory for the
+        graph, there are many walks, and `workers` is not given.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class HOPE(Factorization):
     V √Σ for the largest singular values Σ of S. Directions and weights count.
 
     Katz's sum over paths, βA + (βA)² + …, exists only for β below one over A's largest eigenvalue;
-    S itself exists beyond, and is what is factorised here. On an undirected graph S has the
+    S itself also exists for larger β, and is factorised here. On an undirected graph S has the
     eigenvectors of A, with eigenvalues βλ / (1 − βλ).
 
     The length of the vectors depends on β. With a small β they are so short that a regularised

@@ -1,4 +1,5 @@
-// DRRW with UCB where at most `candidates` unvisited neighbours are weighed, and every visited one.
+// DRRW with UCB and mild scores (see Kernel in walks/plan.py), where at most `candidates` unvisited
+// neighbours are weighed, and every visited one.
 //
 // The next node is an unvisited neighbour or a remembered node that is a neighbour: together the
 // unvisited ones weigh as much as the cap allows, and a remembered node is proposed with the

@@ -1,4 +1,5 @@
-// DRRW with UCB, every neighbour a candidate: little more than one draw a step.
+// DRRW with UCB and mild scores (see Kernel in walks/plan.py), every neighbour a candidate: little
+// more than one draw a step.
 
 #include "../../_util/cuda/random.cu"
 #include "graph.cu"
