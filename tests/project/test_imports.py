@@ -106,6 +106,13 @@ def test_a_module_imports_only_what_comes_before_it(name):
         assert not (own and theirs and same_package and own != theirs), f"{name} imports {other}"
 
 
+@pytest.mark.parametrize("name", sorted(set(MODULES) - TOP))
+def test_a_private_module_is_imported_by_its_own_sub_package_alone(name):
+    for other in imported_modules(name, types=True):
+        private = any(part.startswith("_") for part in other.split(".")[1:])
+        assert not private or package_of(other) == package_of(name), f"{name} imports {other}"
+
+
 def test_no_import_goes_in_a_circle():
     graph = {name: imported_modules(name, types=False) for name in set(MODULES) - TOP}
     try:
