@@ -19,7 +19,7 @@ from ..embedding.embedding import checked_vectors
 from ..embedding.matching import aligned_rows
 from ..graph import Graph
 from ..graph.matrices import principal_axes, roots_of, undirected
-from .cuda.smoothing import DeviceLinks
+from .cuda.neighbour_sums import DeviceLinks
 
 _COLUMNS = 32  # filtered at a time, so that they stay in the cache; a warp has 32 lanes
 _BLOCKS = 8  # of so many columns, in memory at once
