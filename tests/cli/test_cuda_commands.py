@@ -13,7 +13,7 @@ from reinforce2vec import (
     Embedding,
 )
 from reinforce2vec._util.cuda import device
-from reinforce2vec.cli._messages import USAGE
+from reinforce2vec.cli._exit_codes import USAGE
 
 COMMANDS = {
     "walk": ("walk", "edges.txt", "-o", "out.txt", "--length", "7", "--per-node", "3"),

@@ -12,7 +12,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .._util.errors import InputError, python_setting
-from ._messages import FAILURE, CommandEnd, exit_code, print_last
+from ._exit_codes import FAILURE, CommandEnd, exit_code
+from ._messages import print_last
 from ._options import GROUPS
 
 _WIDTH, _NAMES = 100, 26  # columns of the help, and of the names of options in it

@@ -10,7 +10,8 @@ import typer
 from .._util.errors import InputError
 from . import _options as options
 from ._app import examples
-from ._messages import FAILURE, USAGE, exit_code, print_json
+from ._exit_codes import FAILURE, USAGE, exit_code
+from ._messages import print_json
 
 if TYPE_CHECKING:
     from ..datasets.registry import DatasetEntry

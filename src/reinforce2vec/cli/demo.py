@@ -9,7 +9,8 @@ import typer
 
 from . import _options as options
 from ._app import examples
-from ._messages import FAILURE, USAGE, check_results_folder, exit_code, print_json
+from ._exit_codes import FAILURE, USAGE, exit_code
+from ._messages import check_results_folder, print_json
 
 EPILOG = examples("demo", "demo -o demo-output")
 

@@ -10,7 +10,8 @@ import typer
 from .._util.errors import InputError
 from . import _options as options
 from ._app import examples
-from ._messages import FAILURE, USAGE, check_different, exit_code, print_json, report, status
+from ._exit_codes import FAILURE, USAGE, exit_code
+from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WALK_OPTIONS
 
 EPILOG = examples(

@@ -11,6 +11,7 @@ from .._util.errors import InputError
 from .._util.hyperparameters import PROTOCOLS
 from . import _options as options
 from ._app import App, examples
+from ._exit_codes import FAILURE, USAGE, exit_code
 from ._inputs import (
     GraphArgument,
     check_graph,
@@ -21,7 +22,7 @@ from ._inputs import (
     read_input_vectors,
     read_labelled_dataset,
 )
-from ._messages import FAILURE, USAGE, exit_code, print_json
+from ._messages import print_json
 from ._options import EVALUATION, GRAPH_OPTIONS, MODEL_OPTIONS
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import typer
 from .._util.progress import counted, readable_bytes
 from . import _options as options
 from ._app import examples
+from ._exit_codes import FAILURE, USAGE, exit_code
 from ._inputs import VectorsArgument, read_input_graph, read_input_labels, read_input_vectors
 from ._map_options import MapSeed, Projection, check_map
-from ._messages import FAILURE, USAGE, check_different, exit_code, print_json, report, status
+from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, MAP, OUTPUT, SERVER
 
 EPILOG = examples(

@@ -9,8 +9,9 @@ import typer
 from .._util.hyperparameters import SEARCH_METHODS
 from . import _options as options
 from ._app import examples
+from ._exit_codes import FAILURE, USAGE, exit_code
 from ._inputs import VectorsArgument, read_input_vectors
-from ._messages import FAILURE, USAGE, exit_code, print_json
+from ._messages import print_json
 from ._nodes import K, SearchMethod, named_nodes, print_table
 
 EPILOG = examples(

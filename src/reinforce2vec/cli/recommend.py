@@ -13,8 +13,9 @@ from .._util.hyperparameters import LINK_SCORES, SEARCH_METHODS
 from .._util.progress import counted
 from . import _options as options
 from ._app import examples
+from ._exit_codes import FAILURE, USAGE, exit_code
 from ._inputs import VectorsArgument, read_input_graph, read_input_vectors
-from ._messages import FAILURE, USAGE, check_different, exit_code, print_json, report
+from ._messages import check_different, print_json, report
 from ._nodes import K, SearchMethod, named_nodes, print_table
 from ._options import GRAPH_OPTIONS, OUTPUT, SEARCH
 

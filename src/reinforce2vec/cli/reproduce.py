@@ -9,16 +9,8 @@ import typer
 
 from . import _options as options
 from ._app import examples
-from ._messages import (
-    FAILURE,
-    INTERRUPTED,
-    USAGE,
-    check_results_folder,
-    end_command,
-    exit_code,
-    print_json,
-    report,
-)
+from ._exit_codes import FAILURE, INTERRUPTED, USAGE, end_command, exit_code
+from ._messages import check_results_folder, print_json, report
 
 EPILOG = examples(
     "reproduce",

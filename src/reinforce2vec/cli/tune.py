@@ -11,6 +11,7 @@ from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS, TASKS
 from . import _options as options
 from ._app import examples
+from ._exit_codes import FAILURE, INTERRUPTED, USAGE, end_command, exit_code
 from ._inputs import (
     GraphArgument,
     check_graph,
@@ -19,16 +20,7 @@ from ._inputs import (
     read_input_labels,
     read_labelled_dataset,
 )
-from ._messages import (
-    FAILURE,
-    INTERRUPTED,
-    USAGE,
-    check_different,
-    end_command,
-    exit_code,
-    print_json,
-    report,
-)
+from ._messages import check_different, print_json, report
 from ._options import GRAPH_OPTIONS, LEARNING, OUTPUT, RUNNING, SEARCH, hyperparameter
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import typer
 from .._util.hyperparameters import PARAMETERS, RUNNING
 from . import _options as options
 from ._app import examples
-from ._messages import FAILURE, USAGE, check_different, exit_code, print_json, report, status
+from ._exit_codes import FAILURE, USAGE, exit_code
+from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, OUTPUT, WALK, WALK_OPTIONS, hyperparameter
 
 EPILOG = examples(

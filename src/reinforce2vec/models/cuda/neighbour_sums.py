@@ -19,7 +19,10 @@ class DeviceLinks:
     def __init__(self, graph: Graph) -> None:
         cp = cupy()
         code = compiled_module(
-            "models/cuda/neighbour_sums.cu", WEIGHTED=int(graph.weighted), LONG=_LONG, THREADS=THREADS
+            "models/cuda/neighbour_sums.cu",
+            WEIGHTED=int(graph.weighted),
+            LONG=_LONG,
+            THREADS=THREADS,
         )
         self._kernel = code.get_function("mix_neighbours")
         long_rows = np.flatnonzero(graph.degrees > _LONG).astype(np.int32)
