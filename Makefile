@@ -24,7 +24,7 @@ test: $(VENV)/installed-test  ## run all tests, in parallel on all cores
 	$(PYTEST) $(ARGS)
 
 test-fast: $(VENV)/installed-test  ## run the quick tests only, in less than a minute
-	$(PYTEST) -m 'not slow and not browser and not study' $(ARGS)
+	$(PYTEST) -m 'not slow and not gpu and not browser and not study' $(ARGS)
 
 lint: $(VENV)/installed-lint  ## check style and types
 	$(BIN)/ruff check $(CHECKED)

@@ -13,6 +13,8 @@ import reinforce2vec
 from helpers import emulator
 from reinforce2vec._util.cuda.compiling import source_of
 
+pytestmark = pytest.mark.gpu
+
 PACKAGE = Path(reinforce2vec.__file__).parent
 SOURCES = {
     path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")

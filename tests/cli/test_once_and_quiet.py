@@ -81,6 +81,7 @@ def test_quiet_computes_nothing_that_is_only_printed(folder, monkeypatch, words)
     assert computed == []
 
 
+@pytest.mark.slow
 def test_a_quiet_demo_makes_only_its_files(folder, monkeypatch):
     def never(*_, **__):
         raise AssertionError("computed, but not printed")

@@ -12,6 +12,8 @@ from reinforce2vec import Embedding, project
 from reinforce2vec._util.errors import InputError
 from reinforce2vec.embedding.projection import project_method
 
+pytestmark = pytest.mark.slow  # UMAP compiles for ten seconds
+
 
 @pytest.fixture(params=["pca", "tsne", "umap"])
 def method(request):
@@ -28,7 +30,6 @@ def clouds(n=60, dimensions=8, seed=0):
     return vectors * rng.uniform(0.1, 10, (n, 1)), group
 
 
-@pytest.mark.slow
 def test_groups_stay_together(method):
     vectors, group = clouds()
     points = project(vectors, method)
@@ -39,7 +40,6 @@ def test_groups_stay_together(method):
     assert (group[apart.argmin(axis=1)] == group).mean() > 0.95
 
 
-@pytest.mark.slow
 def test_one_seed_one_picture(method):
     vectors, _ = clouds()
     assert np.array_equal(project(vectors, method, seed=4), project(vectors, method, seed=4))

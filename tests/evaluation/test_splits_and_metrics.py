@@ -123,6 +123,7 @@ def test_one_seed_one_split():
     assert not np.array_equal(one.non_edges, other.non_edges)
 
 
+@pytest.mark.slow
 def test_every_edge_of_a_ring_is_held_out_equally_often():
     """One of 10 edges can go; 1,000 splits; limits at 5 standard deviations: 1 alarm in 100,000."""
     ring = Graph.from_edges([(number, (number + 1) % 10) for number in range(10)])

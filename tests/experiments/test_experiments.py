@@ -201,6 +201,7 @@ def test_what_is_finished_is_kept_and_what_fails_is_told(tmp_path, capsys):
     assert changed == {damaged.name}
 
 
+@pytest.mark.slow
 def test_a_killed_process_costs_its_own_cell_alone(tmp_path):
     def kill_one():
         while not list(tmp_path.glob("[!.]*.json")):
@@ -225,6 +226,7 @@ def results_of(processes, function, *jobs):
     return [result for _, result in processes.finished(futures, 0)]
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_is_replaced_and_the_other_goes_on():
     with JobProcesses(2) as processes:
         other = processes.submit(time.sleep, [(2,)])

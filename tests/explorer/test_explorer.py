@@ -354,6 +354,7 @@ def test_the_page_is_served_with_headers_that_keep_it_to_itself(server):
     assert answer(server, "HEAD")[:2] == (200, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "", "127.0.0.1.nip"])
 def test_foreign_hosts_are_refused(server, host):
     code, text, _ = answer(server, Host=host)
@@ -369,6 +370,7 @@ def test_its_own_names_are_not_foreign(server):
     assert answer(server, Origin=own)[0] == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
 def test_foreign_origins_are_refused(server, origin):
     code, text, headers = answer(server, Origin=origin)
@@ -377,6 +379,7 @@ def test_foreign_origins_are_refused(server, origin):
     assert "Access-Control-Allow-Origin" not in headers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/index.html", "/../etc/passwd", "/?x", "/favicon.ico"])
 def test_there_is_nothing_else(server, path):
     code, text, _ = answer(server, path=path)
@@ -384,6 +387,7 @@ def test_there_is_nothing_else(server, path):
     assert b"<p>" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"])
 def test_other_methods_are_refused(server, method):
     code, text, headers = answer(server, method, body=b"x" if method == "POST" else None)

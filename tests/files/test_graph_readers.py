@@ -166,6 +166,7 @@ ids_of_any_kind = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_is_written_comes_back(data):

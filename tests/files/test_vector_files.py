@@ -588,6 +588,7 @@ def test_bytes_of_any_kind_are_refused(folder, suffix, content):
     unreadable(folder / f"any{suffix}", content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))
 @settings(deadline=None, max_examples=100)

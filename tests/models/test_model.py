@@ -153,6 +153,7 @@ def test_every_parameter_matters():
             assert not np.array_equal(vectors_of(other.fit(CLUB)), expected), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("walks_per_node", "walk_length", "epochs", "rate"),
     [

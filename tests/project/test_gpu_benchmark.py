@@ -30,6 +30,7 @@ def page(monkeypatch):
     return gpu_report
 
 
+@pytest.mark.slow
 def test_every_part_runs_and_is_reported(study, page, cuda, tmp_path):
     for part in study.PARTS:
         study.run(part, study.TINY, tmp_path)

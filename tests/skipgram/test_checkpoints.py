@@ -357,6 +357,7 @@ def test_a_checkpoint_with_a_hole_is_refused(file, finished, uninterrupted):
         assert resumed_or_refused(file, cut, uninterrupted) == "refused"
 
 
+@pytest.mark.slow
 def test_a_damaged_bit_never_changes_the_result(file, finished, uninterrupted):
     """It is found, but for bits that say nothing, such as the time of a file in an archive."""
     rng = random.Random(3)

@@ -175,6 +175,7 @@ np.save(sys.argv[1], [vectors, line])
 """
 
 
+@pytest.mark.slow
 def test_everything_runs_without_a_compiler_too(tmp_path):
     """Python and numba add in different orders."""
     found = []

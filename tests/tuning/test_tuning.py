@@ -425,6 +425,7 @@ def test_time_spent_before_counts(groups, monkeypatch, tmp_path):
     assert time.now <= 600 + 0.8  # and once more to measure
 
 
+@pytest.mark.slow
 def test_more_time_allows_more_walks_and_another_default(groups, monkeypatch, tmp_path):
     FakeTime(monkeypatch, 4.0)
     settings = {"output": tmp_path / "tuning.json", "resume": True, **FEW}
@@ -501,6 +502,7 @@ def test_what_mattered_is_found_where_it_is_and_not_where_it_is_not():
     assert importances(SPACE, settings, [0.5] + [1.0] * 39) == {}  # all but one are as good
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("trials", "suffix"), [(4, ".svg"), (25, ".png")])
 def test_what_mattered_is_drawn(groups, untrained, tmp_path, trials, suffix):
     found = tune(groups, trials=trials, **FEW)

@@ -36,6 +36,7 @@ GRAPHS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
 def test_every_edge_and_no_other_is_found(name):
     graph = GRAPHS[name]

@@ -93,6 +93,7 @@ def test_second_order_walks_are_the_same_on_every_graph(p, q):
         assert_same(make(), SecondOrderWalk(p, q))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.value)
 def test_walks_on_a_skewed_graph_are_the_same(kernel, directed):
@@ -254,6 +255,7 @@ for graph in graphs:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", ["plain", ""])
 def test_walks_are_the_same_without_a_compiler(named):
     environment = os.environ | {engine.VARIABLE: named, "NUMBA_DISABLE_JIT": "1"}

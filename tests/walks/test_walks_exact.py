@@ -147,18 +147,21 @@ def assert_exact(graph, walk, **options):
 # -- every walk, every graph ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph_name", TOY_GRAPHS)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_both_readings_follow_the_equations(preset, graph_name):
     assert_exact(graph_named(graph_name), PRESETS[preset])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph_name", ["weighted_hub", "random_graph"])
 @pytest.mark.parametrize("variation", VARIATIONS)
 def test_every_parameter_follows_the_equations(variation, graph_name):
     assert_exact(graph_named(graph_name), VARIATIONS[variation])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("length", "every", "graph_name"),
     [(300, 6, "weighted"), (300, 6, "random_graph"), (2_500, 50, "clique"), (2_500, 50, "star")],
@@ -234,6 +237,7 @@ def start_counted(path):
     return np.hstack([path[:, :1], path])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("walk", "graph_name", "wrong"),
     [
