@@ -239,6 +239,10 @@ def test_a_shell_completes_commands_options_and_values():
         (InputError("learning_rate.txt: missing"), "learning_rate.txt: missing"),
         (InputError("seed=3.txt: missing"), "seed=3.txt: missing"),
         (InputError("window must be odd"), "window must be odd"),
+        (
+            InputError("window/seed.txt: seed must be 0, not 1", parameter="seed", value=1),
+            "window/seed.txt: --seed must be 0, not 1",
+        ),
     ],
 )
 def test_options_stand_in_place_of_the_parameters_of_an_error(error, typed):

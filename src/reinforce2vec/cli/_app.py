@@ -168,7 +168,8 @@ def with_options(error: InputError, params: Iterable[Any]) -> str:
     named = {name for name, _ in error.settings}
     faulty = error.parameter
     if faulty is not None and faulty in options and faulty not in named:
-        message = message.replace(faulty, _flag(options[faulty]), 1)
+        word = rf"(?<![\w./\\-]){faulty}(?![\w/\\-]|\.\w)"  # and no part of a path
+        message = re.sub(word, _flag(options[faulty]), message, count=1)
     for name, value in error.settings:
         if name in options:
             spelled = _as_option(options[name], value)

@@ -328,8 +328,7 @@ class Reinforce2Vec(Estimator):
         if not smoothed or not isinstance(corpus, SampledWalks):
             return training
         matrices = weights_bytes(corpus.n_nodes, settings.dimensions)
-        graph = corpus.sampler.graph
-        return max(training, matrices + smoothing.bytes_for(graph, settings.dimensions))
+        return max(training, matrices + smoothing.bytes_for(corpus.graph, settings.dimensions))
 
     def _corpus(self, source: Graph | StoredWalks) -> Corpus:
         """Return the corpus to train on."""
@@ -519,7 +518,7 @@ class Reinforce2Vec(Estimator):
         """Estimate the memory that training takes on a GPU."""
         needed = bytes_for(corpus, settings, self._workers(), "cuda")
         if self.smooth and isinstance(corpus, SampledWalks):
-            needed = max(needed, smoothing.bytes_on_gpu(corpus.sampler.graph, settings.dimensions))
+            needed = max(needed, smoothing.bytes_on_gpu(corpus.graph, settings.dimensions))
         return needed
 
     def _walk(self) -> Walk:

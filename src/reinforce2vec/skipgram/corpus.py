@@ -55,24 +55,29 @@ class SampledWalks:
     """
 
     def __init__(self, sampler: WalkSampler) -> None:
-        self.sampler = sampler
-        sampler.starts = sampler.starts.copy()
-        shuffle(sampler.starts, np.uint64(sampler.seed))
+        self._given, self.graph = sampler, sampler.graph
         self.n_walks, self.n_nodes = sampler.n_walks, sampler.graph.n_nodes
         self.longest = self.mean_length = sampler.length
         self._preparing = Lock()
 
+    @cached_property
+    def sampler(self) -> WalkSampler:
+        """The sampler, its starts shuffled; not before the first use: estimates need no starts."""
+        self._given.starts = self._given.starts.copy()
+        shuffle(self._given.starts, np.uint64(self._given.seed))
+        return self._given
+
     @property
     def n_pilot(self) -> int:
         """One walk from each start, or more if the graph is small."""
-        return min(self.n_walks, max(len(self.sampler.starts), _PILOT_STEPS // self.longest))
+        return min(self.n_walks, max(len(self._given.starts), _PILOT_STEPS // self.longest))
 
     def take(self, first: int, count: int) -> Taken:
         """Sample the walks."""
         with self._preparing:  # not by every thread: the tables may be as large as the graph
-            _ = self.sampler.graph.alias
+            sampler, _ = self.sampler, self.graph.alias
         walks = np.empty((count, self.longest), np.int32)
-        self.sampler.fill(first, walks)
+        sampler.fill(first, walks)
         return walks.ravel(), np.arange(0, walks.size + 1, self.longest)
 
     @cached_property
@@ -84,7 +89,7 @@ class SampledWalks:
 
     def fingerprint(self) -> str:
         """Return a digest of graph and starts."""
-        return fingerprint(self.sampler.graph, self.sampler.starts)
+        return fingerprint(self.graph, self.sampler.starts)
 
 
 class GivenWalks:

@@ -40,8 +40,8 @@ def begin(corpus: Corpus, settings: Settings, workers: int) -> State:
 def bytes_for(corpus: Corpus, settings: Settings, workers: int) -> int:
     """Estimate the memory that training takes beside the graph or the walks."""
     arcs = 0
-    if isinstance(corpus, SampledWalks) and corpus.sampler.graph.weighted:
-        arcs = len(corpus.sampler.graph.indices)
+    if isinstance(corpus, SampledWalks) and corpus.graph.weighted:
+        arcs = len(corpus.graph.indices)
     a_thread = _BYTES_PER_THREAD + corpus.longest * _BYTES_PER_STEP
     a_thread += settings.negatives * _BYTES_PER_NEGATIVE
     return (
