@@ -280,8 +280,8 @@ def describe_cpu(found: dict) -> list[str]:
         "one thread.",
         "",
         *(table(heads, lines) if counts else []),
-        "On a small graph all threads update the same few thousand rows, so that a row mostly has "
-        "to come from another core's cache.",
+        "This was measured before training in blocks: on a small graph all threads updated the "
+        "same few thousand rows, so that a row mostly had to come from another core's cache.",
         "",
     ]
 

@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("flow", "step", "family", "rejection", "window", "embed")
+NAMES = ("flow", "step", "family", "rejection", "window", "embed", "schedule")
 FOLDER = Path(__file__).parents[1] / "how-it-works"
 
 

@@ -61,8 +61,8 @@ LOOP = (
     (
         "skipgram",
         ORANGE,
-        "windows, negative samples, updates\nof the two matrices",
-        "skipgram/backends.py  skipgram/noise.py\nskipgram/weights.py",
+        "pairs of nodes, negative samples, updates of\nthe two matrices; on the CPU in blocks",
+        "skipgram/backends.py  skipgram/schedule.py\nskipgram/noise.py  skipgram/weights.py",
         ("skipgram/cpu/", "skipgram/plain.py", "skipgram/cuda/"),
     ),
 )
@@ -96,7 +96,7 @@ def _draw_loop(field: Any, training: float) -> None:
     """Draw what happens to each chunk of walks."""
     top, height, between = training + 2.45, 2.0, 0.45
     middle = RIGHT + SPAN / 2
-    _text(field, middle, top + 0.22, "for each chunk of walks, on each thread", weight="bold")
+    _text(field, middle, top + 0.22, "for each chunk of walks, on all threads", weight="bold")
     for number, (room, colour, does, files, engines) in enumerate(LOOP):
         bottom = top - height - number * (height + between)
         box(field, RIGHT, bottom, SPAN, height, colour)

@@ -20,7 +20,7 @@ STAGES = (
     (
         "skip-gram",
         "nodes close in a walk\nget similar vectors",
-        "two matrices:\n8 bytes × nodes × d",
+        "two matrices: 8 bytes\n× nodes × d; up to\n64 MB of pairs",
         ORANGE,
     ),
     ("smoothing", "optional:\nalong the graph", "some columns\nat a time", PURPLE),

@@ -55,7 +55,7 @@ def draw() -> Any:
         place = (CENTRE + (number - 2) * 1.25, -1.75)
         node(strip, place, member, "white", 0.4)
         arrow(strip, (CENTRE, -0.42), (place[0], -1.33), color=GREY, linestyle="--", linewidth=1.1)
-    words = "and away from negative samples, drawn by visits ^ 0.75 and shared by the window"
+    words = "and away from negative samples, drawn by visits ^ 0.75 and shared by several pairs"
     strip.text(CENTRE, -2.55, words, ha="center", va="center", color="#444444")
     steps = np.arange(1, WINDOW + 1)
     share = 100 * (WINDOW - steps + 1) / WINDOW

@@ -1,18 +1,29 @@
 """Skip-gram by its definition, in float64, one step after the other; and walks to train on.
 
-The fast trainers are held against this page. It takes the same random numbers as they do, and
-shares no other code with them.
+The trainers are held against this page: those of the CPU against `literal_block_training`, which
+trains bucket after bucket, that of the GPU against `literal_walk_training`, which trains walk after
+walk. Both take the same random numbers as the trainers do. Beside these, the tables that negatives
+are drawn from, the blocks that nodes are dealt into and the rounds of buckets come from the
+package; they have tests of their own.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from fractions import Fraction
 
 import numpy as np
 
 from reinforce2vec._util.random import below, draw, stream, unit
+from reinforce2vec.skipgram.blocks import dealt
 from reinforce2vec.skipgram.noise import keep_chances, noise_table
-from reinforce2vec.skipgram.rules import MOST_TARGETS, TRAINING
+from reinforce2vec.skipgram.rules import NEGATIVES, TRAINING
+from reinforce2vec.skipgram.schedule import rounds
+
+BATCH = 8  # pairs whose scores are computed before any vector moves
+MOST_TIMES = 2  # that a context occurs in a batch
+MOST_TARGETS = 6  # of a step
+POINTS = 100  # of the loss curve
 
 
 def make_walks(n_walks=12, length=15, n_nodes=30, seed=0):
@@ -25,9 +36,9 @@ def make_walks(n_walks=12, length=15, n_nodes=30, seed=0):
     return walks
 
 
-def drawer(seed, number):
-    """The draws of a walk: random bits by position and number."""
-    parts = stream(np.uint64(seed) ^ TRAINING, number)
+def drawer(seed, number, purpose=TRAINING):
+    """The draws of a walk or a bucket: random bits by position, or batch, and number."""
+    parts = stream(np.uint64(seed) ^ purpose, number)
     key, gamma = (np.uint64(part) for part in parts)
     return lambda position, i: np.uint64(draw(key, gamma, position, i))
 
@@ -36,8 +47,134 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-def literal_step(inputs, outputs, contexts, targets, labels, rate):
-    """Train contexts against targets: the definition, in as many words as simd.step's.
+def literal_draw(bits, noise):
+    """One of the entries of an alias table, by 64 random bits."""
+    cell, rest = divmod(int(bits) * len(noise), 2**64)
+    chance, other = divmod(int(noise[cell]), 2**32)
+    return cell if rest >> 32 < chance else other
+
+
+# -- block by block, as the CPU trains -----------------------------------------------------------
+
+
+def literal_pairs(walk, number, settings, keep):
+    """Pairs of a context and a centre, in the order in which windows go along a walk."""
+    bits_at = drawer(settings.seed, number)
+    path = [
+        node
+        for at, node in enumerate(walk[walk >= 0].tolist())
+        if keep is None or unit(bits_at(at, 1)) < keep[node]
+    ]
+    for at, centre in enumerate(path):
+        reach = 1 + below(bits_at(at, 0), settings.window)
+        for other in range(max(at - reach, 0), min(at + reach + 1, len(path))):
+            if other != at:
+                yield path[other], centre
+
+
+def literal_batches(pairs):
+    """Up to eight pairs each, fewer where a context would occur a third time."""
+    batch = []
+    for pair in pairs:
+        times = sum(context == pair[0] for context, _ in batch)
+        if len(batch) == BATCH or times == MOST_TIMES:
+            yield batch
+            batch = []
+        batch.append(pair)
+    if batch:
+        yield batch
+
+
+def literal_block_step(inputs, outputs, batch, own, negatives, rate):
+    """Train pairs against negatives that they share and, if `own`, each against its centre.
+
+    Scores are computed first. Then pair after pair moves; negatives move aside, in a copy, and what
+    they moved by is added at the end. A negative that is a pair's own centre does not count for it.
+    """
+    pulls, loss = [], 0.0
+    for context, centre in batch:
+        scores = outputs[[centre, *negatives]] @ inputs[context]
+        rises = np.array([1, *[0] * len(negatives)])
+        counts = np.array([own, *(node != centre for node in negatives)])
+        pulls.append(np.where(counts, rate * (rises - sigmoid(scores)), 0.0))
+        loss += np.logaddexp(0, np.where(rises, -scores, scores))[counts].sum()
+    old = outputs[negatives]
+    moved = old.copy()
+    for (context, centre), (rise, *falls) in zip(batch, pulls, strict=True):
+        before = inputs[context].copy()
+        after = before + rise * outputs[centre] + falls @ moved
+        outputs[centre] += rise * before
+        moved += np.outer(falls, before)
+        inputs[context] = after
+    np.add.at(outputs, negatives, moved - old)  # adds twice what is there twice
+    return loss
+
+
+def literal_bucket(pairs, number, block, blocks, inputs, outputs, seed, negatives, rate):
+    """Train the pairs of a bucket, with negatives of a block: the loss."""
+    own = slice(*blocks.begins[block : block + 2])
+    members, noise = blocks.members[own], blocks.noise[own]
+    bits_at = drawer(seed, number, NEGATIVES)
+    n_groups = -(-(negatives + 1) // MOST_TARGETS)
+    size = -(-(negatives + 1) // n_groups)
+    loss = 0.0
+    for batch_number, batch in enumerate(literal_batches(pairs)):
+        cells = [literal_draw(bits_at(batch_number, k), noise) for k in range(1, negatives + 1)]
+        targets = [None, *members[cells]]  # the first is every pair's own centre
+        for first in range(0, negatives + 1, size):
+            shared = np.array(targets[max(first, 1) : first + size], np.int64)
+            loss += literal_block_step(inputs, outputs, batch, first == 0, shared, rate)
+    return loss
+
+
+def literal_pass(
+    pairs, first, size, total, blocks, inputs, outputs, seed, negatives, learning_rate,
+    one_matrix=False,
+):  # fmt: skip
+    """Train a pass, round after round: the point of the loss curve, the loss and pairs of each."""
+    buckets = defaultdict(list)
+    for context, centre in pairs:
+        buckets[blocks.of[context], blocks.of[centre]].append((context, centre))
+    order = rounds(blocks.n_blocks, one_matrix)
+    for number, some in enumerate(order):
+        progress = Fraction(first * len(order) + size * number, total * len(order))
+        rate = np.float32(learning_rate * max(1 - float(progress), 1e-4))
+        for i, j in some:
+            place = first * blocks.n_blocks**2 + i * blocks.n_blocks + j
+            loss = literal_bucket(
+                buckets[i, j], place, j, blocks, inputs, outputs, seed, negatives, rate
+            )
+            yield int(progress * POINTS), loss, len(buckets[i, j])
+
+
+def literal_block_training(walks, inputs, outputs, visits, settings, size):
+    """Skip-gram by the schedule, in passes of `size` walks: losses and pairs of all points."""
+    blocks, keep = dealt(visits, settings.seed), keep_chances(visits, settings.subsample)
+    total = len(walks) * settings.epochs
+    losses, n_pairs = np.zeros(POINTS), np.zeros(POINTS, np.int64)
+    for epoch in range(settings.epochs):
+        for first in range(0, len(walks), size):
+            some = walks[first : first + size]
+            number = epoch * len(walks) + first
+            pairs = [
+                pair
+                for k, walk in enumerate(some)
+                for pair in literal_pairs(walk, number + k, settings, keep)
+            ]
+            for point, loss, count in literal_pass(
+                pairs, number, len(some), total, blocks, inputs, outputs, settings.seed,
+                settings.negatives, settings.learning_rate,
+            ):  # fmt: skip
+                losses[point] += loss
+                n_pairs[point] += count
+    return losses, n_pairs
+
+
+# -- walk by walk, as the GPU trains -------------------------------------------------------------
+
+
+def literal_walk_step(inputs, outputs, contexts, targets, labels, rate):
+    """Train contexts against targets that all of them share.
 
     `labels` has 1 for the true target, 0 for a negative and NaN for one that does not count.
     """
@@ -64,14 +201,14 @@ def literal_batch(path):
     return 2
 
 
-def literal_training(
+def literal_walk_training(
     walks, inputs, outputs, visits, settings, n_walks, most_contexts=8, most_targets=MOST_TARGETS
 ):
-    """Skip-gram as plain.py describes it, with the same draws: the loss and how many pairs.
+    """Skip-gram, walk after walk and window after window: the loss and how many pairs.
 
     At most `most_contexts` contexts are trained against `most_targets` targets at once.
     """
-    noise = [divmod(int(entry), 2**32) for entry in noise_table(visits)]
+    noise = noise_table(visits)
     keep = keep_chances(visits, settings.subsample)
     negatives = settings.negatives
     n_groups = -(-(negatives + 1) // most_targets)
@@ -92,16 +229,14 @@ def literal_training(
             contexts = path[max(at - shrunk, 0) : at] + path[at + 1 : at + 1 + shrunk]
             targets, labels = [centre], [1.0]
             for k in range(1, negatives + 1):
-                node, rest = divmod(int(bits_at(at, k)) * len(visits), 2**64)
-                chance, alias = noise[node]
-                node = node if rest >> 32 < chance else alias
+                node = literal_draw(bits_at(at, k), noise)
                 targets.append(node)
                 labels.append(np.nan if node == centre else 0.0)
             pairs += len(contexts)
             for first in range(0, negatives + 1, size):
                 group = slice(first, first + size)
                 for some in range(0, len(contexts), batch):
-                    loss += literal_step(
+                    loss += literal_walk_step(
                         inputs, outputs, contexts[some : some + batch],
                         targets[group], np.array(labels[group]), rate,
                     )  # fmt: skip

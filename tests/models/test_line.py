@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from functools import partial
+from itertools import pairwise
 
 import networkx
 import numpy as np
@@ -13,14 +14,17 @@ import sklearn
 from scipy.stats import chisquare
 
 from helpers import toy_graphs
+from helpers.literal_skipgram import literal_pass
 from helpers.terminals import Terminal
 from reinforce2vec import LINE, Graph, InputError, karate_club
 from reinforce2vec._util import machine
-from reinforce2vec.models.baselines import _line_fast, line
-from reinforce2vec.models.baselines._line_edges import SHARING, incoming
+from reinforce2vec._util.engine import ENGINES, VARIABLE
+from reinforce2vec.models.baselines import _line_draws, _line_training, line
+from reinforce2vec.models.baselines._line_edges import incoming
 from reinforce2vec.models.baselines._line_training import LineSettings, LineTraining
-from reinforce2vec.skipgram.rules import DRAWN_AT_ONCE, target_groups
+from reinforce2vec.skipgram import blocks
 
+SHARING = _line_draws.SHARING  # edges, at most, that are drawn for one centre
 FALSE_ALARMS = 1e-6  # chance of any of the draws' tests to fail if all is well, for a new seed
 
 
@@ -28,25 +32,38 @@ FALSE_ALARMS = 1e-6  # chance of any of the draws' tests to fail if all is well,
 quick = partial(LINE, dimensions=8, samples=20_000, learning_rate=0.05, workers=1)
 
 
-def training_of(graph, order, **changes):
+def training_of(graph, order, workers=1, **changes):
     settings = {"dimensions": 5, "negatives": 5, "samples": 8, "learning_rate": 0.05, "seed": 3}
-    return LineTraining(incoming(graph, order), LineSettings(order=order, **(settings | changes)))
+    changed = LineSettings(order=order, **(settings | changes))
+    return LineTraining(incoming(graph, order), changed, workers)
 
 
-def draws_of(training, block):
-    """Row numbers that a block draws: centres, and sources and targets of each.
+def pairs_of(training, first, last):
+    """Sources and centres, one pair an edge, of draws number first to before last."""
+    counts = np.zeros((training.trainer.blocks.n_blocks,) * 2, np.int64)
+    pairs = training.finder.count(range(first, last), counts)
+    assert counts.sum() == len(pairs)
+    return (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(2**32 - 1)).astype(int)
+
+
+def draws_of(training, count=None):
+    """Row numbers that are drawn: centres, and the sources of each.
 
     Where a centre has fewer than SHARING sources, there is -1 in place of the others.
     """
-    stride = training.weights.inputs.shape[1]
-    count = min(DRAWN_AT_ONCE, training.task.n_draws - block * DRAWN_AT_ONCE)
-    groups, size = target_groups(training.task.negatives)
-    drawn = _line_fast.new_edge_room(groups * size)
-    _line_fast.draw_edges(block, count, training.task, stride, drawn)
-    centres, sources, sizes, targets = (array.reshape(DRAWN_AT_ONCE, -1)[:count] for array in drawn)
-    np.testing.assert_array_equal(sizes[:, 0], (sources >= 0).sum(1))
-    targets = targets[:, : 1 + training.settings.negatives]
-    return centres[:, 0] // stride, sources // stride, targets // stride
+    sources, centres = pairs_of(training, 0, count or training.n_draws)
+    sizes = np.minimum(np.diff(training.finder.edges.indptr), SHARING)
+    begins, at = [], 0
+    while at < len(centres):
+        begins.append(at)
+        at += sizes[centres[at]]
+    assert at == len(centres)
+    found = np.full((len(begins), SHARING), -1)
+    for row, begin in zip(found, begins, strict=True):
+        size = sizes[centres[begin]]
+        assert (centres[begin : begin + size] == centres[begin]).all()
+        row[:size] = sources[begin : begin + size]
+    return centres[begins], found
 
 
 # -- what is drawn -----------------------------------------------------------------------------
@@ -60,13 +77,10 @@ def arcs_of(graph, order):
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("name", ["hub", "weighted", "weighted_arcs"])
-def test_edges_are_drawn_by_weight_and_negatives_by_degree(name, order):
+def test_edges_are_drawn_by_weight(name, order):
     graph = toy_graphs.TOY_GRAPHS[name]()
-    training = training_of(graph, order, samples=SHARING * DRAWN_AT_ONCE * 1000)
-    drawn = [
-        draws_of(training, block) for block in range(-(-training.task.n_draws // DRAWN_AT_ONCE))
-    ]
-    centres, sources, targets = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
+    training = training_of(graph, order, samples=500_000)
+    centres, sources = draws_of(training)
     weights = arcs_of(graph, order)
     sizes = np.minimum(np.count_nonzero(weights, axis=0), SHARING)  # sources of each centre
     by_slot = [np.where(slot < sizes, weights / np.maximum(sizes, 1), 0) for slot in range(SHARING)]
@@ -77,14 +91,28 @@ def test_edges_are_drawn_by_weight_and_negatives_by_degree(name, order):
         np.add.at(seen, (sources[some, slot], centres[some]), 1)
         chances.append(fit_of(seen, expected))
     assert np.count_nonzero(sources >= 0) == pytest.approx(training.settings.samples, rel=0.01)
-    degrees = graph.to_scipy().toarray()
-    degrees = degrees.sum(0) + degrees.sum(1)
-    for negatives in targets[:, 1:].T:
-        seen = np.bincount(negatives, minlength=graph.n_nodes)
-        chances.append(fit_of(seen, degrees**0.75))
-    np.testing.assert_array_equal(targets[:, 0], centres)
     n_tests = 3 * 2 * len(chances)
     assert min(chances) > FALSE_ALARMS / n_tests
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("name", ["hub", "weighted", "weighted_arcs"])
+@pytest.mark.parametrize("least", [4, 64], ids=["blocks", "one block"])
+def test_negatives_are_drawn_by_degree(name, order, least, monkeypatch):
+    """Tables are decoded, so this is exact; tests of training show how tables are drawn from."""
+    monkeypatch.setattr(blocks, "_LEAST_NODES", least)
+    graph = toy_graphs.TOY_GRAPHS[name]()
+    found = training_of(graph, order).trainer.blocks
+    assert (found.n_blocks > 1) == (least == 4)
+    weights = graph.to_scipy().toarray()
+    weights = weights.sum(0) + weights.sum(1)
+    for begin, end in pairwise(found.begins):
+        table = found.noise[begin:end]
+        kept = (table >> np.uint64(32)) / 2.0**32
+        others = (table & np.uint64(2**32 - 1)).astype(np.int64)
+        drawn = kept + np.bincount(others, 1 - kept, len(table))
+        expected = weights[found.members[begin:end]] ** 0.75
+        np.testing.assert_allclose(drawn / len(table), expected / expected.sum(), rtol=1e-6)
 
 
 def fit_of(seen, weights):
@@ -100,9 +128,8 @@ def fit_of(seen, weights):
 
 
 def test_sources_of_a_centre_are_drawn_independently():
-    training = training_of(toy_graphs.star(), 2, samples=SHARING * DRAWN_AT_ONCE * 100)
-    drawn = [draws_of(training, block) for block in range(200)]
-    sources = np.concatenate([sources[centres == 0] for centres, sources, _ in drawn])
+    centres, sources = draws_of(training_of(toy_graphs.star(), 2, samples=50_000))
+    sources = sources[centres == 0]
     seen = np.zeros((8, 8))
     np.add.at(seen, (sources[:, 0], sources[:, 1]), 1)
     assert len(sources) > 1000
@@ -111,59 +138,62 @@ def test_sources_of_a_centre_are_drawn_independently():
 
 def test_each_order_draws_edges_of_its_own():
     one, other = (
-        draws_of(training_of(toy_graphs.hub(), order, samples=1000), 0) for order in (1, 2)
+        draws_of(training_of(toy_graphs.hub(), order, samples=1000), 50) for order in (1, 2)
     )
     assert not np.array_equal(one[0], other[0])
+
+
+def test_what_is_drawn_does_not_depend_on_how_many_are_drawn_at_once():
+    training = training_of(toy_graphs.hub(), 2, samples=5000)
+    whole = np.concatenate(pairs_of(training, 3, 300))
+    for ends in ([3, 4, 5, 300], [3, 67, 131, 300], range(3, 301)):
+        parts = [pairs_of(training, *two) for two in pairwise(ends)]
+        together = [np.concatenate(some) for some in zip(*parts, strict=True)]
+        assert np.array_equal(np.concatenate(together), whole)
 
 
 # -- how vectors move --------------------------------------------------------------------------
 
 
 def literal_training(training, inputs, outputs):
-    """LINE by its definition, with the draws of `training`, in float64: how many edges, loss."""
-    settings, edges, loss = training.settings, 0, 0.0
-    for block in range(-(-training.task.n_draws // DRAWN_AT_ONCE)):
-        left = 1 - block * DRAWN_AT_ONCE / training.task.n_draws
-        rate = settings.learning_rate * max(left, 1e-4)
-        _, size = target_groups(settings.negatives)
-        for centre, drawn, targets in zip(*draws_of(training, block), strict=True):
-            sources = drawn[drawn >= 0]
-            edges += len(sources)
-            labels = (np.arange(len(targets)) == 0).astype(float)
-            kept = (labels == 1) | (targets != centre)
-            for group in range(0, len(targets), size):
-                some = np.arange(len(targets))[group : group + size]
-                some = some[kept[some]]
-                loss += literal_step(inputs, outputs, sources, targets[some], labels[some], rate)
+    """LINE by its definition, with the edges that `training` draws, in float64: edges and loss."""
+    settings, seed = training.settings, training.finder.seed
+    edges, loss = 0, 0.0
+    for first in range(0, training.n_draws, training.size):
+        last = min(first + training.size, training.n_draws)
+        pairs = list(zip(*pairs_of(training, first, last), strict=True))
+        for _, some, count in literal_pass(
+            pairs, first, last - first, training.n_draws, training.trainer.blocks, inputs,
+            outputs, seed, settings.negatives, settings.learning_rate, settings.order == 1,
+        ):  # fmt: skip
+            loss += some
+            edges += count
     return edges, loss
 
 
-def literal_step(inputs, outputs, sources, targets, labels, rate):
-    """Scores are taken first; then one source after the other and all targets move."""
-    scores = inputs[sources] @ outputs[targets].T
-    gradients = rate * (labels - 1 / (1 + np.exp(-scores)))
-    ends = outputs[targets]
-    moved = ends.copy()
-    for source, gradient in zip(sources, gradients, strict=True):
-        begin = inputs[source].copy()
-        inputs[source] += gradient @ moved
-        moved += np.outer(gradient, begin)
-    np.add.at(outputs, targets, moved - ends)  # adds twice what is there twice
-    return np.logaddexp(0, np.where(labels == 1, -scores, scores)).sum()
-
-
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize(
-    ("name", "dimensions", "negatives"),
-    [("random_graph", 5, 5), ("random_graph", 40, 11), ("weighted_arcs", 16, 5), ("line", 3, 5)],
+    ("name", "dimensions", "negatives", "n_blocks"),
+    [
+        ("random_graph", 5, 5, 1),
+        ("random_graph", 40, 11, 1),
+        ("weighted_arcs", 16, 5, 1),
+        ("line", 3, 5, 1),
+        ("random_graph", 5, 5, 5),
+        ("random_graph", 20, 7, 4),
+        ("weighted_arcs", 16, 5, 3),
+        ("hub", 9, 1, 2),
+    ],
 )
-def test_vectors_move_as_defined(name, order, dimensions, negatives):
+def test_vectors_move_as_defined(name, order, dimensions, negatives, n_blocks, engine, monkeypatch):
+    """The random graph has loops: an edge from a node to itself moves one row of one matrix."""
+    monkeypatch.setenv(VARIABLE, engine)
     graph = toy_graphs.TOY_GRAPHS[name]()
-    samples = SHARING * (2 * DRAWN_AT_ONCE + 7)
-    training = training_of(
-        graph, order, dimensions=dimensions, negatives=negatives, samples=samples
-    )
-    own = training.weights
+    monkeypatch.setattr(blocks, "_LEAST_NODES", graph.n_nodes // n_blocks)
+    training = training_of(graph, order, dimensions=dimensions, negatives=negatives, samples=1080)
+    assert training.trainer.blocks.n_blocks == n_blocks
+    own, train, outcomes = training.weights, training.trainer.train, []
     assert (own.outputs is own.inputs) == (order == 1)
     rng = np.random.default_rng(1)
     for matrix in (own.inputs, own.outputs):  # away from the straight part of σ
@@ -171,22 +201,28 @@ def test_vectors_move_as_defined(name, order, dimensions, negatives):
     inputs = own.inputs[:, :dimensions].astype(float)
     outputs = inputs if order == 1 else own.outputs[:, :dimensions].astype(float)
     expected_edges, expected = literal_training(training, inputs, outputs)
-    last, edges, loss = training.train((0, training.task.n_draws))
-    assert (last, edges) == (training.task.n_draws, expected_edges)
-    assert loss == pytest.approx(expected, rel=1e-5)
+    monkeypatch.setattr(
+        training.trainer, "train", lambda *options: outcomes.append(train(*options)) or outcomes[-1]
+    )
+    training.run(lambda done, total: None)
+    assert len(outcomes) > 10  # passes
+    assert sum(outcome.pairs.sum() for outcome in outcomes) == expected_edges
+    assert sum(outcome.losses.sum() for outcome in outcomes) == pytest.approx(expected, rel=1e-5)
     for matrix, exact in ((own.inputs, inputs), (own.outputs, outputs)):
         np.testing.assert_allclose(matrix[:, :dimensions], exact, rtol=1e-4, atol=2e-5)
         assert not matrix[:, dimensions:].any()
 
 
-def test_it_does_not_matter_into_how_many_chunks_draws_are_split():
+@pytest.mark.parametrize("order", [1, 2])
+def test_it_does_not_matter_into_how_many_parts_draws_are_split(order, monkeypatch):
+    monkeypatch.setattr(blocks, "_LEAST_NODES", 10)
     vectors = []
-    for chunk in (DRAWN_AT_ONCE, 100 * DRAWN_AT_ONCE):
-        training = training_of(toy_graphs.hub(), 2, samples=SHARING * DRAWN_AT_ONCE * 5)
-        training.chunk = chunk
-        training.run(1, lambda done, total: None)
-        vectors.append(training.weights.vectors)
-    np.testing.assert_array_equal(*vectors)
+    for part in (1, 7, 1 << 12):
+        monkeypatch.setattr(_line_training, "_PART", part)
+        training = training_of(toy_graphs.hub(), order, workers=2, samples=5000)
+        training.run(lambda done, total: None)
+        vectors.append(training.weights.vectors.tobytes())
+    assert len(set(vectors)) == 1
 
 
 # -- what vectors are like ---------------------------------------------------------------------
@@ -241,18 +277,23 @@ def test_both_orders_stand_side_by_side_each_of_length_1():
 def test_one_seed_has_one_result():
     club = karate_club()
     vectors = quick(seed=5).fit_transform(club)
-    np.testing.assert_array_equal(vectors, quick(seed=5).fit_transform(club))
+    for workers in (1, 2, 5, None):
+        again = quick(seed=5, workers=workers).fit_transform(club)
+        assert again.tobytes() == vectors.tobytes()
     assert not np.allclose(vectors, quick(seed=6).fit_transform(club), atol=0.1)
 
 
-@pytest.mark.parametrize("workers", [1, 3, None])
-def test_vectors_are_finite_with_any_number_of_threads(toy_graph, workers):
-    vectors = quick(workers=workers, learning_rate=0.025).fit_transform(toy_graph)
-    assert vectors.shape == (toy_graph.n_nodes, 8)
-    assert np.isfinite(vectors).all()
+def test_vectors_are_finite_and_the_same_with_any_number_of_threads(toy_graph):
+    one, *others = (
+        quick(workers=workers, learning_rate=0.025).fit_transform(toy_graph)
+        for workers in (1, 3, None)
+    )
+    assert one.shape == (toy_graph.n_nodes, 8)
+    assert np.isfinite(one).all()
+    assert [other.tobytes() for other in others] == [one.tobytes()] * 2
 
 
-def test_threads_learn_about_as_well_as_one():
+def test_long_trainings_on_threads_keep_groups_apart():
     graph = networkx.planted_partition_graph(2, 20, 0.5, 0.05, seed=1)
     vectors = quick(workers=4, samples=400_000).fit_transform(graph)
     within, across = cosines_within_and_across(vectors, GROUPS)

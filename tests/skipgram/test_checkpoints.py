@@ -195,10 +195,7 @@ def test_callbacks_go_on_where_they_were(file):
 def test_the_number_of_threads_may_change(file, uninterrupted, workers):
     before, after = workers
     stop(quick(workers=before), 50, file)
-    resumed = quick(workers=after).fit(CLUB, checkpoint=file, resume=True)
-    assert resumed.n_tokens_ == uninterrupted.n_tokens_
-    assert np.isfinite(resumed.embedding_.vectors).all()
-    assert resumed.loss_curve_[-1] == pytest.approx(uninterrupted.loss_curve_[-1], rel=0.1)
+    assert same(quick(workers=after).fit(CLUB, checkpoint=file, resume=True), uninterrupted)
 
 
 def test_given_walks_can_be_resumed(file):
@@ -464,8 +461,7 @@ def test_an_interrupt_leaves_a_checkpoint_of_all_that_was_done(
     assert os.listdir(file.parent) == [file.name]
     assert not hasattr(learner, "embedding_")
     assert 0.4 <= walks_in(file) / (34 * 20) < 0.6
-    if workers == 1:
-        assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
 
 
 def test_an_interrupt_ends_a_training_without_a_checkpoint_too(interrupts):

@@ -10,7 +10,7 @@ import pytest
 
 from helpers import emulator
 from helpers.interrupts import Stopped
-from helpers.literal_skipgram import literal_training, make_walks
+from helpers.literal_skipgram import literal_walk_training, make_walks
 from helpers.packages import without_package
 from reinforce2vec import (
     Graph,
@@ -68,7 +68,7 @@ def check_as_defined(walks, settings, exactness):
     expected = [matrix[:, : settings.dimensions].astype(float) for matrix in state.weights[:2]]
     n_walks = len(walks) * settings.epochs
     sizes = (shape.contexts, shape.targets)
-    loss, pairs = literal_training(walks, *expected, state.visits, settings, n_walks, *sizes)
+    loss, pairs = literal_walk_training(walks, *expected, state.visits, settings, n_walks, *sizes)
     Trainer(corpus, settings, state, 1, "cuda").run()
     for matrix, wanted in zip(state.weights[:2], expected, strict=True):
         np.testing.assert_allclose(

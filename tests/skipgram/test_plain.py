@@ -71,10 +71,11 @@ def directed():
         (CLUB, {"dimensions": 37, "window": 3, "negatives": 13, "epochs": 2}),
         (CLUB, {"dimensions": 1, "negatives": 1, "window": 1}),
         (rmat(7, 6, seed=2), {"dimensions": 16, "subsample": 1e-3, "seed": 2**64 + 5}),
+        (rmat(9, 6, seed=2), {"dimensions": 20, "negatives": 7, "window": 4}),
         (weighted(), {"dimensions": 24, "learning_rate": 0.1}),
         (directed(), {"dimensions": 10}),
     ],
-    ids=["usual", "odd sizes", "smallest", "subsampled", "weighted", "directed"],
+    ids=["usual", "odd sizes", "smallest", "subsampled", "blocks", "weighted", "directed"],
 )
 def test_vectors_are_those_of_the_fast_engine(graph, settings, both):
     walks = sample_walks(graph, FirstOrderWalk(), length=20, per_node=5)
@@ -93,7 +94,9 @@ def test_given_walks_teach_both_engines_the_same(both):
 
 
 @pytest.mark.parametrize(
-    "graph", [CLUB, weighted(), directed()], ids=["club", "weighted", "directed"]
+    "graph",
+    [CLUB, weighted(), directed(), rmat(9, 6)],
+    ids=["club", "weighted", "directed", "blocks"],
 )
 @pytest.mark.parametrize("negatives", [5, 7])
 def test_line_finds_the_vectors_of_the_fast_engine(graph, negatives, both):
@@ -102,12 +105,15 @@ def test_line_finds_the_vectors_of_the_fast_engine(graph, negatives, both):
     check_close(one, other)
 
 
-def test_one_thread_repeats_to_the_last_bit(monkeypatch):
+def test_any_number_of_threads_repeats_to_the_last_bit(monkeypatch):
     monkeypatch.setenv(VARIABLE, "plain")
-    one, other = (trained().embedding_.vectors for _ in range(2))
-    assert np.array_equal(one, other)
-    lines = [LINE(samples=1000, workers=1).fit(CLUB).embedding_.vectors for _ in range(2)]
-    assert np.array_equal(*lines)
+    graph = rmat(8, 6)
+    for model in (Reinforce2Vec(16, walks_per_node=2), LINE(samples=1000)):
+        one, *others = (
+            model.set_params(workers=workers).fit_transform(graph).tobytes()
+            for workers in (1, 1, 3, 3)
+        )
+        assert others == [one] * 3
 
 
 def test_a_training_that_diverges_says_so(monkeypatch):
@@ -159,7 +165,8 @@ def test_the_environment_names_the_engine(name, module, monkeypatch):
         lambda *options: made.append(make(*options)) or made[-1],
     )
     trained()
-    assert isinstance(made[0], module.TrainingEngine)
+    assert made[0].finder.kernels is module
+    assert isinstance(made[0].trainer.executor, module.Executor)
 
 
 PROGRAM = """

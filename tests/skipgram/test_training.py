@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from types import SimpleNamespace
 
 import networkx
 import numpy as np
@@ -29,6 +30,8 @@ from reinforce2vec.skipgram import corpus, host, trainer
 from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.cpu import kernels
 from reinforce2vec.skipgram.noise import POWER, keep_chances, noise_table
+from reinforce2vec.skipgram.rules import target_groups
+from reinforce2vec.skipgram.schedule import MOST_PAIRS
 from reinforce2vec.skipgram.weights import new_weights
 from reinforce2vec.walks import WalkSampler
 
@@ -174,7 +177,13 @@ def test_the_loss_curve_has_at_most_a_hundred_points(walks_per_node, epochs):
     assert model.n_tokens_ == 34 * walks_per_node * 40 * epochs
 
 
-def test_more_epochs_make_new_walks():
+@pytest.fixture
+def whole_passes(monkeypatch):
+    """Passes of one walk a node: an epoch is a number of whole ones."""
+    monkeypatch.setattr(host, "pass_walks", lambda *options: 34)
+
+
+def test_more_epochs_make_new_walks(whole_passes):
     """Two epochs of 10 walks a node are the walks of one epoch of 20, in the same order."""
     one, two = quick(walks_per_node=20), quick(walks_per_node=10, epochs=2)
     graph = karate_club()
@@ -215,16 +224,27 @@ def test_the_noise_table_holds_visits_to_the_power_of_three_quarters(visits):
 
 @pytest.mark.parametrize("visits", VISITS[1:5], ids=len)
 def test_negatives_are_drawn_by_visits_to_the_power_of_three_quarters(visits):
-    """Chi-square: four exact samplers fail one of these tests once in a million times."""
-    n, negatives, stride = 2000, 50, 16
-    targets = np.empty(n * (negatives + 1), np.int64)
-    key, gamma = stream(np.uint64(12), 3)
-    kernels.draw_targets(
-        noise_table(visits), np.zeros(n, np.int64), 0, n, np.uint64(key), np.uint64(gamma),
-        negatives, stride, targets, negatives + 1,
-    )  # fmt: skip
-    drawn = targets.reshape(n, negatives + 1)[:, 1:] // stride
-    counts = np.bincount(drawn.ravel(), minlength=len(visits))
+    """Chi-square: four exact samplers fail one of these tests once in a million times.
+
+    The nodes are a block between two others.
+    """
+    n, negatives, n_batches = len(visits), 50, 2000
+    begins = np.array([0, 3, 3 + n, 5 + n])
+    noise = noise_table(np.concatenate([[1, 1, 1], visits, [9, 9]]), begins)
+    members = np.random.default_rng(2).permutation(begins[-1]).astype(np.int32)
+    key, gamma = map(np.uint64, stream(np.uint64(12), 3))
+    (n_groups, size), group = target_groups(negatives), kernels.group_of(negatives)
+    drawn = np.empty((n_batches, n_groups * 8), np.int32)
+    for batch, targets in enumerate(drawn):
+        kernels.draw_targets(
+            noise, members, np.uint64(3), np.uint64(n), key, gamma, batch, negatives, group,
+            targets, 0,
+        )  # fmt: skip
+    drawn = drawn.reshape(n_batches, n_groups, 8)[:, :, :size].reshape(n_batches, -1)
+    places = np.argsort(members)[drawn[:, 1 : negatives + 1]] - 3  # the first is for the centre
+    assert 0 <= places.min() <= places.max() < n
+    counts = np.bincount(places.ravel(), minlength=n)
+    assert counts.sum() == n_batches * negatives
     assert not counts[visits == 0].any()
     expected = visits**POWER / (visits**POWER).sum() * counts.sum()
     frequent = expected >= 20
@@ -352,33 +372,24 @@ def test_a_failed_training_leaves_the_model_as_it_was():
 
 
 @pytest.mark.parametrize("dimensions", [10, 32])
-def test_one_thread_repeats_to_the_last_bit(dimensions):
+def test_any_number_of_threads_repeats_to_the_last_bit(dimensions):
     graph = planted_partition()
-    models = [quick(dimensions=dimensions, seed=7).fit(graph) for _ in range(2)]
-    assert vectors_of(models[0]).tobytes() == vectors_of(models[1]).tobytes()
-    assert np.array_equal(models[0].loss_curve_, models[1].loss_curve_)
-    other = quick(dimensions=dimensions, seed=8).fit(graph)
-    assert not np.isclose(vectors_of(models[0]), vectors_of(other)).all(axis=1).any()
+    train = partial(quick, dimensions=dimensions, seed=7)
+    one, *others = (train(workers=workers).fit(graph) for workers in (1, 1, 2, 2, 5))
+    for other in others:
+        assert vectors_of(one).tobytes() == vectors_of(other).tobytes()
+        assert one._state.weights.outputs.tobytes() == other._state.weights.outputs.tobytes()
+        assert one.loss_curve_.tobytes() == other.loss_curve_.tobytes()
+        assert one.n_tokens_ == other.n_tokens_
+        assert np.array_equal(one._state.visits, other._state.visits)
+        assert np.array_equal(one._state.pairs, other._state.pairs)
+    another = train(seed=8).fit(graph)
+    assert not np.isclose(vectors_of(one), vectors_of(another)).all(axis=1).any()
 
 
 def test_seeds_count_modulo_two_to_the_64():
     a, b = (vectors_of(quick(seed=seed).fit(karate_club())) for seed in (3, 2**64 + 3))
     assert np.array_equal(a, b)
-
-
-@pytest.mark.parametrize("tokens", [1, 100, 1000, 1 << 22])
-def test_with_one_thread_the_size_of_a_chunk_changes_nothing(tokens, monkeypatch):
-    expected = vectors_of(quick(epochs=2).fit(karate_club()))
-    monkeypatch.setattr(host, "_CHUNK_TOKENS", tokens)
-    assert np.array_equal(vectors_of(quick(epochs=2).fit(karate_club())), expected)
-
-
-def test_the_walks_are_the_same_with_any_number_of_threads():
-    one, two = (quick(workers=workers).fit(planted_partition()) for workers in (1, 2))
-    assert one.n_tokens_ == two.n_tokens_
-    assert np.array_equal(one._state.visits, two._state.visits)
-    assert one._state.pairs.sum() == two._state.pairs.sum()
-    assert one.loss_curve_[-1] == pytest.approx(two.loss_curve_[-1], rel=0.02)
 
 
 def test_visits_are_counted_on_a_pilot_round_of_large_graphs(monkeypatch):
@@ -448,7 +459,7 @@ def test_files_teach_the_same(tmp_path, suffix, club_walks, expected):
         assert np.array_equal(vectors_of(models[0]), vectors_of(lists))
 
 
-def test_epochs_go_over_given_walks_again(club_walks):
+def test_epochs_go_over_given_walks_again(club_walks, whole_passes):
     twice = quick(epochs=2).fit_walks(club_walks)
     assert twice.n_tokens_ == 2 * club_walks.size
     repeated = quick().fit_walks(np.concatenate([club_walks, club_walks]))
@@ -491,10 +502,29 @@ def test_a_written_graph_teaches_what_it_taught_in_memory(tmp_path):
     assert np.array_equal(vectors_of(model), vectors_of(quick().fit(read_graph(path))))
 
 
-def test_a_chunk_has_less_walks_where_a_token_is_more_work():
+# -- passes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [2, 16])
+def test_passes_do_not_depend_on_the_number_of_threads(workers):
     walks = corpus.GivenWalks(walks_from(np.zeros((10**5, 40), np.int32)))
     sizes = []
-    for settings in (trainer.Settings(64), trainer.Settings(64, negatives=200)):
+    for count in (1, workers):
         state = trainer.State(new_weights(1, 64, 0), np.ones(1, np.int64))
-        sizes.append(trainer.Trainer(walks, settings, state, 1).engine.chunk_walks)
-    assert sizes[1] < sizes[0] / 10
+        engine = trainer.Trainer(walks, trainer.Settings(64), state, count).engine
+        sizes.append(engine.chunk_walks)
+        engine.close()
+    assert sizes[0] == sizes[1]
+
+
+@pytest.mark.parametrize("window", [1, 10, 10**6])
+@pytest.mark.parametrize("length", [1, 40, 10**4])
+@pytest.mark.parametrize("n_walks", [1, 100, 10**8])
+def test_a_pass_has_fewer_walks_where_a_walk_has_more_pairs(window, length, n_walks):
+    walks = SimpleNamespace(n_walks=n_walks, mean_length=length)
+    settings = trainer.Settings(window=window, epochs=3)
+    size = host.pass_walks(walks, settings, 10**4)
+    assert 1 <= size <= n_walks
+    pairs = np.mean([min(2 * reach, length) for reach in range(1, min(window, 1000) + 1)]) * length
+    assert size == 1 or size * pairs < 2 * MOST_PAIRS
+    assert size == 1 or 3 * n_walks / size >= 100

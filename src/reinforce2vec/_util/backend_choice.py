@@ -21,8 +21,7 @@ def choose(backend: Any, kind: str, work: int = 0, *, workers: int | None = None
 
     `kind` and `work` say what is to be done, and how much of it, in the units of LEAST_WORK.
     "auto" chooses a GPU if there is one and the work is large enough, unless the number of threads
-    is given: that is a choice of the CPU, and with one thread a promise that results repeat to the
-    last bit.
+    is given: that is a choice of the CPU, where results repeat to the last bit.
     """
     PARAMETERS["backend"].check(backend)
     if backend == "auto":

@@ -214,8 +214,7 @@ _RUNNING = (
         "seed",
         int,
         0,
-        "Random seed: the same walks with any number of workers, bit-identical vectors with one "
-        "worker.",
+        "Random seed: one seed gives one result on the CPU, with any number of workers.",
         least=0,
         short="several, to see how much results vary",
     ),
@@ -226,7 +225,7 @@ _RUNNING = (
         "Threads.",
         least=1,
         unset="one for each CPU core",
-        short="1 for bit-identical vectors",
+        short="leave it; results do not depend on it",
     ),
     Parameter(
         "backend",

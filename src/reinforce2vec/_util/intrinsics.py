@@ -83,3 +83,36 @@ def _emit_prefetch(context: Any, builder: Any, signature: Any, args: Any, write:
     function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
     builder.call(function, [place, number(int(write)), number(3), number(1)])  # to keep, data
     return context.get_dummy_value()
+
+
+@intrinsic
+def add_atomically(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add to an entry that threads share; return what it was. What they did before is then seen."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.atomic_rmw("add", builder.gep(data, [args[1]]), args[2], "seq_cst")
+
+    return types.int64(array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def load_atomically(typingctx: Any, array: Any, index: Any) -> Any:
+    """Load an entry that threads share, and see what they did before they changed it."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.load_atomic(builder.gep(data, [args[1]]), "acquire", align=8)
+
+    return types.int64(array, types.int64), codegen
+
+
+@intrinsic
+def swap_atomically(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """Set an entry that threads share; return what it was. What they did before is then seen."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.atomic_rmw("xchg", builder.gep(data, [args[1]]), args[2], "seq_cst")
+
+    return types.int64(array, types.int64, types.int64), codegen

@@ -11,6 +11,15 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
+def taken_from(items: deque[_Item]) -> Iterator[_Item]:
+    """Yield items until none is left; several threads may take from the same ones."""
+    while True:
+        try:
+            yield items.popleft()
+        except IndexError:
+            return
+
+
 def in_turn(
     threads: ThreadPoolExecutor,
     work: Callable[[_Item], _Result],

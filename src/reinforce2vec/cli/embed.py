@@ -77,8 +77,8 @@ def embed(
         bool,
         typer.Option(
             "--resume",
-            help="Resume from the checkpoint, if there is one; with --workers 1 the vectors are "
-            "the same, bit for bit, as without the interruption.",
+            help="Resume from the checkpoint, if there is one; on the CPU the vectors are the "
+            "same, bit for bit, as without the interruption.",
             rich_help_panel=RUNNING,
         ),
     ] = False,

@@ -91,8 +91,8 @@ def tune(
         typer.Option(
             metavar="N",
             min=2,
-            help="Number of settings to try, at most 1,000 by default. With --workers 1 and no "
-            "--budget, one seed gives one result.",
+            help="Number of settings to try, at most 1,000 by default. Without --budget, one "
+            "seed gives one result.",
             rich_help_panel=SEARCH,
         ),
     ] = None,

@@ -74,7 +74,7 @@ class EmbeddingMethod:
     like: str = ""
 
     def make(self, dimensions: int, seed: int) -> Any:
-        """Return the estimator, with one thread, so that a seed always gives the same result."""
+        """Return the estimator, with one thread: others train at the same time."""
         import reinforce2vec
 
         kind = getattr(reinforce2vec, self.estimator)

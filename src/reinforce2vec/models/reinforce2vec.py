@@ -82,11 +82,11 @@ class Reinforce2Vec(Estimator):
         Smooth the trained vectors along the graph, as :func:`smooth` does. It takes a few seconds
         and usually improves the vectors, above all with few walks. Vectors then have length 1.
     seed : int, default 0
-        Seed of all random numbers. Results repeat to the last bit with `workers=1`. With several
-        threads, or on a GPU, the walks are the same, but vectors are updated in another order each
-        time, and results differ a little.
+        Seed of all random numbers. On the CPU one seed gives one result, to the last bit, with any
+        number of threads. On a GPU the walks are the same, but vectors are updated in another order
+        each time, and results differ a little.
     workers : int, optional
-        Threads; by default one for each CPU that this process may use.
+        Threads; by default one for each CPU that this process may use. Up to 32 train at once.
     backend : {"auto", "cpu", "cuda"}, default "auto"
         Where to work. "cuda" samples the same walks on a GPU and trains on them there; vectors are
         as good, but do not repeat exactly. It needs CuPy. "auto" uses a GPU if there is one, the
@@ -191,8 +191,8 @@ class Reinforce2Vec(Estimator):
         checkpoint_every : float, default 300
             Seconds between two checkpoints.
         resume : bool, default False
-            Resume from the checkpoint, if it exists. With `workers=1` the result is the same, bit
-            for bit, as without the interruption.
+            Resume from the checkpoint, if it exists. On the CPU the result is the same, bit for
+            bit, as without the interruption, also with another number of threads.
 
         Returns
         -------
@@ -312,7 +312,7 @@ class Reinforce2Vec(Estimator):
         --------
         >>> from reinforce2vec import rmat
         >>> Reinforce2Vec(dimensions=128, workers=2).estimate_memory(rmat(10)) // 10**6
-        9
+        10
         """
         if not isinstance(graph, (Graph, StoredWalks)):
             graph = Graph.from_any(graph)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._util.compiled import compiled
 from .._util.random import below, draw, stream, unit
-from .rules import BEGINNING, ORDER
+from .rules import BEGINNING, DEALING, ORDER
 
 
 @compiled
@@ -33,3 +33,16 @@ def shuffle(array, seed):
     for last in range(array.size - 1, 0, -1):
         other = below(draw(key, gamma, last, 0), last + 1)
         array[last], array[other] = array[other], array[last]
+
+
+@compiled
+def deal(nodes, n_blocks, seed, of):
+    """Deal nodes into blocks: each run of `n_blocks` nodes at random, one to each block."""
+    block = np.arange(n_blocks)
+    for begin in range(0, nodes.size, n_blocks):
+        key, gamma = stream(seed ^ DEALING, begin)
+        for last in range(n_blocks - 1, 0, -1):
+            other = below(draw(key, gamma, last, 0), last + 1)
+            block[last], block[other] = block[other], block[last]
+        for k in range(min(n_blocks, nodes.size - begin)):
+            of[nodes[begin + k]] = block[k]

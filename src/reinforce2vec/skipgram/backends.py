@@ -1,7 +1,7 @@
 """Which engine trains: `cuda` on a GPU; on the CPU `cpu`, or `plain` where that does not compile.
 
-Each module has a class `TrainingEngine` with the same constructor. `cuda.engine` and, for both
-engines of the CPU, `host` have the functions `begin` and `bytes_for`.
+`cuda.engine` and, for both engines of the CPU, `host` have the functions `begin` and `bytes_for`,
+and a class that is the engine. `cpu.engine` and `plain` have what `host` trains with.
 """
 
 from __future__ import annotations
@@ -30,18 +30,15 @@ def make_engine(
     corpus: Corpus, settings: Settings, state: State, workers: int, backend: str = "cpu"
 ) -> Engine:
     """Return the engine that trains a state, with its kernels compiled."""
-    module = _cuda() if backend == "cuda" else _cpu(settings)
-    engine: Engine = module.TrainingEngine(corpus, settings, state, workers)
-    return engine
+    if backend == "cuda":
+        engine: Engine = _cuda().TrainingEngine(corpus, settings, state, workers)
+        return engine
+    return host.HostEngine(corpus, settings, state, workers, cpu_kernels(settings))
 
 
-def _cuda() -> ModuleType:
-    from .cuda import engine
+def cpu_kernels(settings: Settings) -> ModuleType:
+    """Return the functions that train on the CPU, compiled: the fast ones, or the plain ones."""
 
-    return engine
-
-
-def _cpu(settings: Settings) -> ModuleType:
     def compile_fast() -> None:
         from .cpu.engine import compile_kernels
 
@@ -54,6 +51,12 @@ def _cpu(settings: Settings) -> ModuleType:
     from . import plain
 
     return plain
+
+
+def _cuda() -> ModuleType:
+    from .cuda import engine
+
+    return engine
 
 
 _DEVICES = {"cpu": lambda: host, "cuda": _cuda}

@@ -14,7 +14,7 @@ from ..files.writing import check_space, remove_abandoned, whole
 from .state import State
 from .weights import Weights, weights_bytes, zeros
 
-_FORMAT = 1
+_FORMAT = 2  # 1: trained by threads without an order
 _MATRICES = ("inputs", "outputs")
 _ARRAYS = ("visits", "losses", "pairs")
 _COUNTS = ("walks", "tokens", "seconds")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _PILOT_STEPS = 1 << 20  # whose visits are counted before training, at least
 
-Taken = tuple[NDArray[np.int32], NDArray[np.int64]]
+_Taken = tuple[NDArray[np.int32], NDArray[np.int64]]
 
 
 class Corpus(Protocol):
@@ -40,7 +40,7 @@ class Corpus(Protocol):
     def n_pilot(self) -> int:
         """How many walks, from the first on, are sampled to estimate the visits of nodes."""
 
-    def take(self, first: int, count: int) -> Taken:
+    def take(self, first: int, count: int) -> _Taken:
         """Return walks number first, first + 1, ...; epochs follow each other."""
 
     def fingerprint(self) -> str:
@@ -72,7 +72,7 @@ class SampledWalks:
         """One walk from each start, or more if the graph is small."""
         return min(self.n_walks, max(len(self._given.starts), _PILOT_STEPS // self.longest))
 
-    def take(self, first: int, count: int) -> Taken:
+    def take(self, first: int, count: int) -> _Taken:
         """Sample the walks."""
         with self._preparing:  # not by every thread: the tables may be as large as the graph
             sampler, _ = self.sampler, self.graph.alias
@@ -108,7 +108,7 @@ class GivenWalks:
         """All walks."""
         return self.n_walks
 
-    def take(self, first: int, count: int) -> Taken:
+    def take(self, first: int, count: int) -> _Taken:
         """Copy the walks, perhaps from a file."""
         first %= self.n_walks
         begins = self.stored.begins[first : first + count + 1]

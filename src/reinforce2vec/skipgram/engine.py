@@ -37,6 +37,7 @@ class Engine(Protocol):
 
     threads: int  # that may call `train` at once
     chunk_walks: int  # walks in a chunk
+    resizable: bool  # whether chunks may have any other size
 
     def train(self, chunk: Chunk) -> Outcome:
         """Make some walks and train on them."""

@@ -4,52 +4,79 @@ The module trains as word2vec does, with walks for sentences and nodes for words
 of a walk, the node there (the centre) is predicted from each node around it (a context). Contexts
 have their vectors in `inputs`, which become the embedding; centres have theirs in `outputs`. The
 product of the two vectors is a score, and σ(score) the predicted probability that the two belong
-together. Training raises it for the centre, and lowers it for a few nodes drawn at random (the
-negatives). The centre and its negatives are the targets of all contexts around it.
+together. Training raises it for a context and its centre, and lowers it for the context and a few
+nodes drawn at random (the negatives). The centre and the negatives are the targets of the context.
 
-`cpu` trains the same in explicit vector instructions, and `cuda` on a GPU. All draw the same random
-numbers, numbered by walk and position, so this engine and the one of `cpu` differ by the rounding
-of float32 numbers only. Without numba's compiler (NUMBA_DISABLE_JIT=1) the module runs as it
-stands, which takes about a second for a graph of a hundred nodes and is handy in a debugger.
+Pairs of a context and a centre are sorted into buckets, which `schedule.py` explains, and those of
+a bucket are trained in batches that share their negatives.
+
+`cpu` trains the same in explicit vector instructions, and draws the same random numbers, so the two
+engines differ by the rounding of float32 numbers only. (`cuda` trains on a GPU, walk by walk.)
+Without numba's compiler (NUMBA_DISABLE_JIT=1) the module runs as it stands, which takes seconds for
+a graph of a hundred nodes and is handy in a debugger.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections import deque
+from threading import Barrier
 
 import numpy as np
 
 from .._util.compiled import compiled
 from .._util.random import below, draw, left_over, stream, unit
-from .corpus import Taken
-from .host import HostEngine
-from .learning_rate import LEAST_RATE
-from .rules import BATCH, SMALLEST_BATCH, TRAINING, target_groups
+from .._util.threads import taken_from
+from .rules import BATCH, KEEP, MOST_TIMES, NEGATIVES, REACH, TRAINING, target_groups
+from .schedule import BucketTask, Order, Work
+from .weights import Weights
 
 _FARTHEST_SCORE = 87.0  # beyond, e^score is no float32 number
+_HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)  # of 64 bits
+
+
+# -- pairs of walks ------------------------------------------------------------------------------
+# Walk w is nodes[begins[w]:begins[w + 1]], up to its first -1, and has the number first + w.
 
 
 @compiled
-def _train_walks(nodes, begins, first, inputs, outputs, task, group_size):
-    """Train on some walks; return the nodes in them, the pairs trained on, and their loss.
-
-    Walk w is nodes[begins[w]:begins[w + 1]], up to its first -1, and has the number first + w.
-    """
-    n_nodes, n_pairs, loss = 0, 0, 0.0
+def skip_visits(nodes, begins, first, task):
+    """Remove the visits that subsampling skips from walks; what remains ends with -1."""
     for w in range(len(begins) - 1):
         key, gamma = stream(task.seed ^ TRAINING, first + w)
-        walk = _without_padding(nodes[begins[w] : begins[w + 1]])
-        path = _subsampled(walk, task.keep, task.negatives + 1, key, gamma)
-        rate = task.learning_rate * max(1.0 - (first + w) / task.n_walks, LEAST_RATE)
-        batch = _batch_size(path)
+        walk = nodes[begins[w] : begins[w + 1]]
+        path = _without_padding(walk).copy()
+        walk[:] = -1
+        size = 0
         for position in range(len(path)):
-            contexts = _draw_contexts(path, position, task.window, key, gamma)
-            targets = draw_targets(path[position], position, task.noise, task.negatives, key, gamma)
-            loss += train_window(inputs, outputs, contexts, targets, batch, group_size, rate)
-            n_pairs += len(contexts)
-        n_nodes += len(walk)
-    return n_nodes, n_pairs, loss
+            if unit(draw(key, gamma, position, KEEP)) < task.keep[path[position]]:
+                walk[size] = path[position]
+                size += 1
+
+
+@compiled
+def count_pairs(nodes, begins, first, task, of, counts, room):
+    """Add to `counts` (blocks, blocks) the pairs of walks, by the blocks of context and centre."""
+    for w in range(len(begins) - 1):
+        key, gamma = stream(task.seed ^ TRAINING, first + w)
+        path = _without_padding(nodes[begins[w] : begins[w + 1]])
+        for position in range(len(path)):
+            for context in _draw_contexts(path, position, task.window, key, gamma):
+                counts[of[context], of[path[position]]] += 1
+
+
+@compiled
+def place_pairs(nodes, begins, first, task, of, places, pairs, room):
+    """Write each pair of walks to the next place of its bucket."""
+    for w in range(len(begins) - 1):
+        key, gamma = stream(task.seed ^ TRAINING, first + w)
+        path = _without_padding(nodes[begins[w] : begins[w + 1]])
+        for position in range(len(path)):
+            centre = path[position]
+            for context in _draw_contexts(path, position, task.window, key, gamma):
+                at = places[of[context], of[centre]]
+                pairs[at] = np.uint64(context) << _HALF | np.uint64(centre)
+                places[of[context], of[centre]] += 1
 
 
 @compiled
@@ -62,130 +89,139 @@ def _without_padding(walk):
 
 
 @compiled
-def _subsampled(walk, keep, i, key, gamma):
-    """Return the walk without the visits that subsampling skips, by draw i of each position."""
-    path = np.empty(len(walk), np.int64)
-    size = 0
-    for position in range(len(walk)):
-        node = walk[position]
-        if keep is not None and unit(draw(key, gamma, position, i)) >= keep[node]:
-            continue
-        path[size] = node
-        size += 1
-    return path[:size]
-
-
-@compiled
 def _draw_contexts(path, position, window, key, gamma):
     """Return the nodes around a position, up to a distance drawn from 1 to `window`."""
-    reach = 1 + below(draw(key, gamma, position, 0), window)
+    reach = 1 + below(draw(key, gamma, position, REACH), window)
     before = path[max(position - reach, 0) : position]
     after = path[position + 1 : min(position + 1 + reach, len(path))]
     return np.concatenate((before, after))
 
 
-@compiled
-def draw_targets(centre, position, noise, negatives, key, gamma):
-    """Return the centre and, after it, its negatives."""
-    targets = np.empty(negatives + 1, np.int64)
-    targets[0] = centre
-    for k in range(1, negatives + 1):
-        targets[k] = _draw_negative(noise, draw(key, gamma, position, k))
-    return targets
+# -- training ------------------------------------------------------------------------------------
+
+
+class Executor:
+    """Trains passes, round by round: the buckets of a round at the same time, on threads."""
+
+    def __init__(self, weights: Weights, task: BucketTask, order: Order, workers: int) -> None:
+        self.weights, self.task, self.workers = weights, task, workers
+        self.barrier = Barrier(workers)
+
+    def begin(self, work: Work) -> None:
+        """Get ready for a pass; the losses of its buckets will be written to `work`."""
+        self.work, numbers = work, work.order["round"]
+        self.rounds = [deque(np.flatnonzero(numbers == number)) for number in np.unique(numbers)]
+        self.barrier = Barrier(self.workers)
+
+    def run(self, thread: int) -> None:
+        """Train buckets, round by round."""
+        for places in self.rounds:
+            for place in taken_from(places):
+                self._train_bucket(int(place))
+            self.barrier.wait()
+
+    def stop(self) -> None:
+        """End all threads: one has failed."""
+        self.barrier.abort()
+
+    def _train_bucket(self, place: int) -> None:
+        (inputs, outputs, _), work = self.weights, self.work
+        seed, negatives, blocks, _ = self.task
+        turn = work.order[place]
+        bucket = turn["context_block"] * blocks.n_blocks + turn["centre_block"]
+        pairs = work.pairs[work.bounds[bucket] : work.bounds[bucket + 1]]
+        block = slice(*blocks.begins[turn["centre_block"] : turn["centre_block"] + 2])
+        work.losses[place] = _train_bucket(
+            pairs, work.number + bucket, blocks.members[block], blocks.noise[block], inputs,
+            outputs, seed, negatives, target_groups(negatives)[1], work.rates[place],
+        )  # fmt: skip
 
 
 @compiled
-def _draw_negative(noise, bits):
-    """Return a node drawn from the table of `noise.noise_table`."""
-    cell = below(bits, len(noise))
-    chance = (noise[cell] >> np.uint64(32)) / 2.0**32
-    if left_over(bits, len(noise)) < chance:
-        return cell
-    return np.int64(noise[cell] & np.uint64(0xFFFFFFFF))
-
-
-@compiled
-def _batch_size(path):
-    """Return how many contexts of a walk may be trained at once: fewer, the smaller its circles.
-
-    All contexts of a batch move by scores computed before any of them moves. One that occurs
-    several times would move too far. So batches are halved until no node occurs more than twice
-    in any of them, or they cannot be smaller.
-    """
-    size = BATCH
-    for position in range(len(path)):
-        while size > SMALLEST_BATCH and _times_before(path, position, size) > 2:
-            size //= 2
-    return size
-
-
-@compiled
-def _times_before(path, position, size):
-    """Return how often the node at a position is among the `size` nodes that end there."""
-    times = 0
-    for other in path[max(position - size + 1, 0) : position + 1]:
-        times += other == path[position]
-    return times
-
-
-@compiled
-def train_window(inputs, outputs, contexts, targets, batch, group_size, rate):
-    """Train all contexts of a centre against all targets; return the loss.
-
-    Targets are taken in groups, and contexts in batches: a step handles one of each.
-    """
-    loss = 0.0
-    for group in range(0, len(targets), group_size):
-        signs = _signs(targets, group, min(group + group_size, len(targets)))
-        some_targets = targets[group : group + group_size]
-        for first in range(0, len(contexts), batch):
-            some_contexts = contexts[first : first + batch]
-            loss += _train_step(inputs, outputs, some_contexts, some_targets, signs, rate)
+def _train_bucket(
+    pairs, number, members, noise, inputs, outputs, seed, negatives, group_size, rate
+):
+    """Train the pairs of a bucket, batch by batch; return their loss."""
+    key, gamma = stream(seed ^ NEGATIVES, number)
+    loss, done, batch = 0.0, 0, 0
+    while done < len(pairs):
+        contexts, centres = _next_batch(pairs[done:])
+        targets = _draw_negatives(members, noise, negatives, batch, key, gamma)
+        for group in range(0, negatives + 1, group_size):
+            last = min(group + group_size, negatives + 1)
+            shared = targets[max(group, 1) - 1 : last - 1]
+            loss += _train_step(inputs, outputs, contexts, centres, group == 0, shared, rate)
+        done += len(contexts)
+        batch += 1
     return loss
 
 
 @compiled
-def _signs(targets, begin, end):
-    """Return 1 for a target whose scores are to rise, -1 for one to fall, 0 to leave it out.
+def _next_batch(pairs):
+    """Return contexts and centres of the next batch: it ends where a context is there too often.
 
-    The first of all targets, the centre, is to rise. A negative that happens to be the centre is
-    left out.
+    All pairs of a batch move by scores computed before any of them moves. A context that occurs
+    several times would move too far.
     """
-    signs = np.empty(end - begin, np.int64)
-    for k in range(begin, end):
-        if k == 0:
-            signs[k - begin] = 1
-        else:
-            signs[k - begin] = 0 if targets[k] == targets[0] else -1
-    return signs
+    contexts = (pairs[:BATCH] >> _HALF).astype(np.int64)
+    centres = (pairs[:BATCH] & _LOWER).astype(np.int64)
+    count = 0
+    while count < len(contexts) and (contexts[:count] == contexts[count]).sum() < MOST_TIMES:
+        count += 1
+    return contexts[:count], centres[:count]
 
 
 @compiled
-def _train_step(inputs, outputs, contexts, targets, signs, rate):
-    """Train a few contexts against a few targets; return the loss.
+def _draw_negatives(members, noise, negatives, batch, key, gamma):
+    """Return nodes of a block, drawn from its table of `noise.noise_table`."""
+    drawn = np.empty(negatives, np.int64)
+    for k in range(negatives):
+        bits = draw(key, gamma, batch, k + 1)
+        cell = below(bits, len(noise))
+        chance = (noise[cell] >> _HALF) / 2.0**32
+        if left_over(bits, len(noise)) >= chance:
+            cell = np.int64(noise[cell] & _LOWER)
+        drawn[k] = members[cell]
+    return drawn
 
-    All scores are computed first, and with them the gradients of log σ(±score). Then, context
-    after context, the vectors of the context and of each target move along each other.
+
+@compiled
+def _train_step(inputs, outputs, contexts, centres, with_centres, shared, rate):
+    """Train a batch of pairs against a few negatives that they share; return the loss.
+
+    All scores are computed first, and with them the gradients of log σ(±score). Then, pair after
+    pair, the vectors of the context and of each target move along each other. A negative that is a
+    pair's own centre does not count for it.
     """
     loss = 0.0
-    gradients = np.zeros((len(contexts), len(targets)), np.float32)
-    for j in range(len(contexts)):
-        for k in range(len(targets)):
-            if signs[k] != 0:
-                score = signs[k] * _product(inputs[contexts[j]], outputs[targets[k]])
-                odds = math.exp(_bounded(-score))  # of being wrong
-                loss += math.log1p(odds)
-                gradients[j, k] = rate * signs[k] * odds / (1.0 + odds)
-    before = outputs[targets]  # a copy
-    moved = before.copy()
+    rises = np.zeros(len(contexts), np.float32)
+    falls = np.zeros((len(contexts), len(shared)), np.float32)
     for j in range(len(contexts)):
         context = inputs[contexts[j]]
-        old = context.copy()
-        for k in range(len(targets)):
-            context += gradients[j, k] * moved[k]
-            moved[k] += gradients[j, k] * old
-    for k in range(len(targets)):  # a target may occur twice, or be one of the contexts
-        outputs[targets[k]] += moved[k] - before[k]
+        if with_centres:
+            odds = math.exp(_bounded(-_product(context, outputs[centres[j]])))  # of being wrong
+            loss += math.log1p(odds)
+            rises[j] = rate * odds / (1.0 + odds)
+        for k in range(len(shared)):
+            if shared[k] != centres[j]:
+                odds = math.exp(_bounded(_product(context, outputs[shared[k]])))
+                loss += math.log1p(odds)
+                falls[j, k] = -rate * odds / (1.0 + odds)
+    before = outputs[shared]  # a copy
+    moved = before.copy()
+    for j in range(len(contexts)):
+        old = inputs[contexts[j]].copy()
+        new = old.copy()
+        if with_centres:
+            centre = outputs[centres[j]]
+            new += rises[j] * centre
+            centre += rises[j] * old
+        for k in range(len(shared)):
+            new += falls[j, k] * moved[k]
+            moved[k] += falls[j, k] * old
+        inputs[contexts[j]] = new
+    for k in range(len(shared)):  # a negative may occur twice, or be a centre
+        outputs[shared[k]] += moved[k] - before[k]
     return loss
 
 
@@ -203,11 +239,3 @@ def _bounded(score):
     if score < -_FARTHEST_SCORE:
         return -_FARTHEST_SCORE
     return score
-
-
-class TrainingEngine(HostEngine):
-    """Threads that train with the kernels of this module."""
-
-    def _train_walks(self, taken: Taken, first: int) -> Any:
-        weights, (_, group_size) = self.state.weights, target_groups(self.task.negatives)
-        return _train_walks(*taken, first, weights.inputs, weights.outputs, self.task, group_size)

@@ -7,15 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .noise import Noise
-
 # Draws for other purposes than walking use other seeds: they must not repeat those of the walks.
 BEGINNING, ORDER, TRAINING = np.uint64(1 << 61), np.uint64(1 << 62), np.uint64(1 << 63)
+DEALING, NEGATIVES = np.uint64(1 << 57), np.uint64(1 << 58)
+REACH, KEEP = 0, 1  # draws at a position of a walk: how far its window reaches, whether to keep it
 
-BATCH = 8  # contexts whose scores are computed before vectors move: more train less stably
-SMALLEST_BATCH = 2
+BATCH = 8  # pairs whose scores are computed before vectors move: more train less stably
+MOST_TIMES = 2  # that a context may be in a batch
 MOST_TARGETS = 6  # targets of a step: as many rows as the registers of a CPU can hold
-DRAWN_AT_ONCE = 64  # positions whose negatives are drawn together: cache misses overlap
 
 
 def target_groups(negatives: int) -> tuple[int, int]:
@@ -30,13 +29,9 @@ def target_groups(negatives: int) -> tuple[int, int]:
     return groups, -(-(negatives + 1) // groups)
 
 
-class TrainingTask(NamedTuple):
-    """What a kernel of the CPU needs to train, beside the walks and the weights."""
+class WindowTask(NamedTuple):
+    """What a kernel of the CPU needs to find the pairs of a walk."""
 
-    n_walks: int  # over all epochs: the learning rate falls with the number of a walk
     seed: np.uint64
     window: int
-    negatives: int
-    learning_rate: float
-    noise: Noise  # the table that negatives are drawn from
     keep: NDArray[np.float32] | None  # the chance to keep a visit of each node; None keeps all

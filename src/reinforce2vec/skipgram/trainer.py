@@ -1,9 +1,8 @@
-"""Training: chunks of walks are made and trained on, in turns, until all are done.
+"""Training: chunks of walks are made and trained on, one after the other, until all are done.
 
-An engine does the work: the threads of this machine, or a GPU. While one thread makes walks others
-train, and only the walks that the threads work on are in memory. Threads change the same matrices
-without locks: they seldom change the same row at once, and a lost update is a little noise. With
-one thread the result is the same to the last bit, however often it was interrupted and resumed.
+An engine does the work: the threads of this machine, or a GPU. Only the walks of one chunk are in
+memory. On the CPU the result is the same to the last bit with any number of threads, however often
+it was interrupted and resumed.
 """
 
 from __future__ import annotations
@@ -110,7 +109,7 @@ class Trainer:
             ThreadPoolExecutor(engine.threads) as threads,
         ):
             size = engine.chunk_walks
-            if often:
+            if often and engine.resizable:
                 size = min(size, max(1, self.n_walks // POINTS))
             if self.state.walks < self.n_walks:
                 engine.train(Chunk(self.state.walks, 0))  # compiles walks before the clock runs

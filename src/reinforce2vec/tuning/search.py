@@ -75,8 +75,8 @@ def tune(
         limit if `trials` is given. A training starts only if it can end in time; walks per node
         are limited so that it takes at most an eighth of the budget.
     trials : int, optional
-        Number of settings to try, at most 1,000 by default. With `workers=1` and no budget,
-        one seed gives one result; with a budget it depends on the machine how far the search gets.
+        Number of settings to try, at most 1,000 by default. Without a budget one
+        seed gives one result; with one it depends on the machine how far the search gets.
     dimensions : int, default 64
         Dimensions of a vector; not searched.
     fraction : float, optional

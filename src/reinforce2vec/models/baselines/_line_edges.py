@@ -1,10 +1,9 @@
-"""What LINE draws its edges and negatives from.
+"""The edges that LINE trains on, drawn by weight.
 
 To draw an edge i -> j by weight is to draw j by the weight of all edges that lead there, and then i
-among those by weight. So j, the centre, is drawn once, with its negatives, and several sources i
-for it: the step is the small dense product of skip-gram. A centre with few neighbours has no more
-sources than these, lest one edge should count many times in a step, and is drawn the more often:
-every edge has its right chance.
+among those by weight. So j, the centre, is drawn once and several sources i for it, which is
+faster. A centre with few neighbours has no more sources than these, lest one edge should count many
+times in a row, and is drawn the more often: every edge has its right chance.
 """
 
 from __future__ import annotations
@@ -15,10 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...graph import Graph, csr
-from ...skipgram.noise import Noise, noise_table
-from ...skipgram.rules import BATCH
-
-SHARING = BATCH  # edges, at most, that lead to one centre and share its negatives
+from ._line_draws import SHARING, count_edges, draw_edges, place_edges
 
 
 class EdgeTables(NamedTuple):
@@ -32,33 +28,26 @@ class EdgeTables(NamedTuple):
     indices: NDArray[np.int32]
     weighing: tuple[NDArray[Any], ...] | None
     chances: tuple[NDArray[Any], ...]
-    noise: Noise
 
 
-class LineTask(NamedTuple):
-    """What the kernels need to train one order, beside the weights."""
+class _LineTables(NamedTuple):
+    """What follows from the weights of a graph's edges."""
 
-    n_draws: int  # centres to draw: the learning rate falls with their number
-    seed: np.uint64
-    negatives: int
-    learning_rate: float
     edges: EdgeTables
+    edges_per_draw: float  # on average over all centres
+    weights: NDArray[Any]  # of all edges from and to a node
 
 
-def tables_of(graph: Graph) -> tuple[EdgeTables, float]:
-    """Return the tables of a graph, and how many edges are drawn for a centre on average.
-
-    Negatives are drawn by degree ^ 0.75; as in the authors' program, the degree is the weight of
-    all edges from a node and to it.
-    """
+def tables_of(graph: Graph) -> _LineTables:
+    """Return the tables of a graph whose row j holds the nodes with an edge to j."""
     rows, weighing = np.array([0, graph.n_nodes]), graph.alias
     degrees = graph.degrees
     weights, shares = (degrees, None) if weighing is None else (weighing[2], weighing[4])
     draws = weights / np.clip(degrees, 1, SHARING)
     chances = csr.alias_tables(rows, draws)[:2]
-    noise = noise_table(weights + np.bincount(graph.indices, shares, graph.n_nodes))
-    edges = EdgeTables(graph.indptr, graph.indices, weighing, chances, noise)
-    return edges, float(weights.sum() / draws.sum())
+    edges = EdgeTables(graph.indptr, graph.indices, weighing, chances)
+    both = weights + np.bincount(graph.indices, shares, graph.n_nodes)
+    return _LineTables(edges, float(weights.sum() / draws.sum()), both)
 
 
 def incoming(graph: Graph, order: int) -> Graph:
@@ -70,3 +59,23 @@ def incoming(graph: Graph, order: int) -> Graph:
     return Graph.from_numbered(
         turned, graph.weights, graph.ids, directed=order == 2, self_loops=True
     )
+
+
+class EdgePairs:
+    """Draws edges, as pairs of source and centre; see `skipgram.pairs.PairFinder`."""
+
+    def __init__(self, edges: EdgeTables, seed: np.uint64, of: NDArray[np.uint8]) -> None:
+        self.edges, self.seed, self.of = edges, seed, of
+
+    def count(self, part: range, counts: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Draw edges for some centres, and count them by bucket."""
+        drawn = np.empty(len(part) * SHARING, np.uint64)
+        size = draw_edges(part.start, part.stop, self.seed, self.edges, drawn)
+        count_edges(drawn[:size], self.of, counts)
+        return drawn[:size]
+
+    def place(
+        self, found: NDArray[np.uint64], places: NDArray[np.int64], pairs: NDArray[np.uint64]
+    ) -> None:
+        """Write each edge to the next place of its bucket."""
+        place_edges(found, self.of, places, pairs)

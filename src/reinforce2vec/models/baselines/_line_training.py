@@ -1,33 +1,29 @@
-"""Training of LINE, one order at a time: every thread draws edges and trains on them.
+"""Training of LINE, one order at a time: edges are drawn and trained in passes, as skip-gram's are.
 
-Threads change the same matrices without locks, as in skip-gram: a lost update is a little noise.
-With one thread the result is the same to the last bit.
+See `skipgram.schedule`: one seed gives one result, with any number of threads.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from contextlib import closing
+from typing import NamedTuple
 
 import numpy as np
 
-from ..._util.engine import fast_engine_compiles
 from ..._util.interrupts import held_back
 from ..._util.progress import Report
-from ..._util.threads import in_turn
 from ...graph import Graph
-from ...skipgram.host import scaled_chunk
+from ...skipgram.backends import cpu_kernels
 from ...skipgram.loss_check import DivergenceCheck
-from ...skipgram.rules import DRAWN_AT_ONCE
+from ...skipgram.passes import PassSettings, PassTrainer
+from ...skipgram.schedule import pass_size
+from ...skipgram.state import Settings
 from ...skipgram.weights import Weights, new_weights
-from ._line_edges import LineTask, tables_of
+from ._line_edges import EdgePairs, tables_of
 
-_CHUNK_BLOCKS = 256  # blocks of draws in a usual chunk: about ten milliseconds of work
+_PART = 1 << 12  # centres that a thread draws at a time
 _ORDER_BIT = 59  # the seeds of the two orders differ in this bit and the next
-
-_TrainEdges = Callable[[int, int, Weights, LineTask], Any]
 
 
 class LineSettings(NamedTuple):
@@ -50,61 +46,44 @@ class LineTraining:
         Row j holds the nodes with an edge to j.
     settings : LineSettings
         How to train.
+    workers : int
+        Threads.
     """
 
-    def __init__(self, graph: Graph, settings: LineSettings) -> None:
+    def __init__(self, graph: Graph, settings: LineSettings, workers: int) -> None:
         self.settings = settings
-        edges, edges_per_draw = tables_of(graph)
-        seed = np.uint64(settings.seed ^ settings.order << _ORDER_BIT)
-        weights = new_weights(graph.n_nodes, settings.dimensions, int(seed))
-        if settings.order == 1:  # both ends of an edge are rows of one matrix
+        tables = tables_of(graph)
+        seed = settings.seed ^ settings.order << _ORDER_BIT
+        weights = new_weights(graph.n_nodes, settings.dimensions, seed)
+        one_matrix = settings.order == 1  # both ends of an edge are rows of it
+        if one_matrix:
             weights = weights._replace(outputs=weights.inputs)
         self.weights: Weights = weights
-        n_draws = math.ceil(settings.samples / edges_per_draw)
-        self.task = LineTask(n_draws, seed, settings.negatives, settings.learning_rate, edges)
-        blocks = scaled_chunk(_CHUNK_BLOCKS, settings.dimensions, settings.negatives)
-        self.chunk = DRAWN_AT_ONCE * max(1, blocks)
-        self._train_edges = _kernel_for(self.weights, self.task)
+        self.n_draws = math.ceil(settings.samples / tables.edges_per_draw)
+        kernels = cpu_kernels(Settings(settings.dimensions, negatives=settings.negatives))
+        passes = PassSettings(
+            seed, settings.negatives, settings.learning_rate, self.n_draws, one_matrix
+        )
+        self.trainer = PassTrainer(weights, tables.weights, passes, kernels, workers)
+        blocks = self.trainer.blocks
+        n_nodes = int(np.count_nonzero(tables.weights))
+        self.size = pass_size(self.n_draws, tables.edges_per_draw, n_nodes)
+        self.finder = EdgePairs(tables.edges, np.uint64(seed), blocks.of)
 
-    def run(self, workers: int, report: Report) -> None:
+    def run(self, report: Report) -> None:
         """Train to the end, and report how many edges are done."""
-        settings, n_draws = self.settings, self.task.n_draws
+        settings = self.settings
         divergence = DivergenceCheck(
             settings.negatives, settings.learning_rate, settings.samples, "edges"
         )
-        with held_back() as interrupt, ThreadPoolExecutor(workers) as threads:
-
-            def chunks() -> Iterator[tuple[int, int]]:
-                for first in range(0, n_draws, self.chunk):
-                    if interrupt.asked:
-                        return
-                    yield first, min(first + self.chunk, n_draws)
-
-            for last, edges, loss in in_turn(threads, self.train, chunks(), 2 * workers):
-                done = last * settings.samples // n_draws
-                divergence.check_loss(loss, edges, done)
+        with held_back() as interrupt, closing(self.trainer):
+            for first in range(0, self.n_draws, self.size):
+                last = min(first + self.size, self.n_draws)
+                parts = [range(at, min(at + _PART, last)) for at in range(first, last, _PART)]
+                found = self.trainer.train(self.finder, parts, first, last - first)
+                done = last * settings.samples // self.n_draws
+                divergence.check_loss(found.losses.sum(), found.pairs.sum(), done)
                 report(done, settings.samples)
+                if interrupt.asked:
+                    break
         divergence.check_finite(self.weights.finite(), settings.samples)
-
-    def train(self, draws: tuple[int, int]) -> tuple[int, int, float]:
-        """Train on draws from one number up to another; return that, the edges, and their loss."""
-        first, last = draws
-        edges, loss = self._train_edges(first, last, self.weights, self.task)
-        return last, edges, loss
-
-
-def _kernel_for(weights: Weights, task: LineTask) -> _TrainEdges:
-    """Return what trains on edges, compiled: on the fast engine if that is possible."""
-
-    def compile_fast() -> None:
-        from ._line_fast import train_edges
-
-        train_edges(0, 0, weights, task)
-
-    if fast_engine_compiles(compile_fast):
-        from ._line_fast import train_edges
-    else:
-        from ._line_plain import train_edges
-
-        train_edges(0, 0, weights, task)
-    return train_edges

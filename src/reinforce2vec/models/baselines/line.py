@@ -14,6 +14,8 @@ from ..._util.progress import terminal_progress
 from ...embedding import Embedding
 from ...graph import Graph
 from ...graph.matrices import unit_rows
+from ...skipgram.pairs import PAIR_BYTES
+from ...skipgram.schedule import MOST_PAIRS
 from ...skipgram.weights import weights_bytes
 from ..estimator import Estimator
 from ._line_edges import incoming
@@ -45,17 +47,16 @@ class LINE(Estimator):
     order : {"both", "first", "second"}, default "both"
         The proximity to preserve. The first order treats directed edges as undirected.
     negatives : int, default 5
-        Negative samples for each edge, drawn in proportion to degree ^ 0.75. Up to eight edges that
-        lead to the same node share them.
+        Negative samples for each edge, drawn in proportion to degree ^ 0.75. Up to eight edges
+        share them.
     samples : int, optional
         Edges to draw, for each order; by default 10,000 for each node. More hardly improve node
         classification.
     learning_rate : float, default 0.025
         The initial learning rate; it decays linearly to almost 0.
     seed : int, default 0
-        Seed of all random numbers. Results repeat to the last bit with `workers=1`. With several
-        threads the edges are the same, but vectors are updated in another order each time, and
-        results differ a little.
+        Seed of all random numbers. One seed gives one result, to the last bit, with any number of
+        threads.
     workers : int, optional
         Threads; by default one for each CPU that this process may use.
 
@@ -114,8 +115,8 @@ class LINE(Estimator):
         end = 0
         for part in plan if graph.indices.size else ():
             begin, end = end, end + part.dimensions
-            training = LineTraining(incoming(graph, part.order), part)
-            training.run(workers, terminal_progress(_NAMES[part.order], "edges", progress))
+            training = LineTraining(incoming(graph, part.order), part, workers)
+            training.run(terminal_progress(_NAMES[part.order], "edges", progress))
             vectors[:, begin:end] = training.weights.vectors
             vectors[~_has_edges(graph, part.order), begin:end] = 0.0
             unit_rows(vectors[:, begin:end])
@@ -157,6 +158,7 @@ def _has_edges(graph: Graph, order: int) -> NDArray[np.bool_]:
 def _bytes_needed(graph: Graph, plan: list[LineSettings]) -> int:
     """Estimate the memory that training takes beside the graph, one order after the other."""
     matrices = max(weights_bytes(graph.n_nodes, part.dimensions) for part in plan)
+    pairs = 2 * PAIR_BYTES * min(MOST_PAIRS, max(part.samples for part in plan))  # and sorted
     arc = _BYTES_PER_WEIGHTED_ARC * graph.weighted + _BYTES_PER_DIRECTED_ARC * graph.directed
     node = _BYTES_PER_NODE + 4 * sum(part.dimensions for part in plan)
-    return matrices + graph.n_nodes * node + len(graph.indices) * arc
+    return matrices + pairs + graph.n_nodes * node + len(graph.indices) * arc

@@ -1,37 +1,33 @@
-"""The fast engine of the CPU."""
+"""The fast engine of the CPU: the functions that `host` trains with, by the names of `plain`."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..corpus import Taken
-from ..host import HostEngine, task_for
-from ..rules import DRAWN_AT_ONCE, TrainingTask
+from ..blocks import dealt
+from ..rules import WindowTask
+from ..schedule import BucketTask, Work, in_turn, rounds
 from ..state import Settings
-from ..weights import Weights, blank_weights
-from .kernels import WalkRoom, group_of, new_step_room, train_walks
+from ..weights import blank_weights
+from .executor import Barrier, Executor
+from .kernels import count_pairs, place_pairs, skip_visits
 
-
-class TrainingEngine(HostEngine):
-    """Threads that train with the kernels of `kernels.py`."""
-
-    def _train_walks(self, taken: Taken, first: int) -> Any:
-        return _train_walks(taken, first, self.state.weights, self.task, self.corpus.longest)
+__all__ = ["Barrier", "Executor", "compile_kernels", "count_pairs", "place_pairs", "skip_visits"]
 
 
 def compile_kernels(settings: Settings) -> None:
     """Compile the kernels that some settings need, by training on no walks."""
-    task, weights = task_for(settings, 1, np.ones(1, np.int64)), blank_weights(1, 1)
-    _train_walks((np.empty(0, np.int32), np.zeros(1, np.int64)), 0, weights, task, longest=1)
-
-
-def _train_walks(
-    taken: Taken, first: int, weights: Weights, task: TrainingTask, longest: int
-) -> Any:
-    n_groups, group = group_of(task.negatives)
-    around = 2 * min(task.window, longest) + 2
-    sizes = longest, around, DRAWN_AT_ONCE * n_groups * len(group)
-    room = WalkRoom(*(np.empty(size, np.int64) for size in sizes))
-    return train_walks(*taken, first, weights, task, group, room, new_step_room(n_groups))
+    blocks, seed = dealt(np.ones(1, np.int64), 0), np.uint64(0)
+    keep = np.ones(1, np.float32) if settings.subsample else None
+    task = WindowTask(seed, settings.window, keep)
+    nothing = np.empty(0, np.int32), np.zeros(1, np.int64), 0
+    counts, pairs, room = np.zeros((1, 1), np.int64), np.empty(0, np.uint64), np.empty(1, np.uint8)
+    if keep is not None:
+        skip_visits(*nothing, task)
+    count_pairs(*nothing, task, blocks.of, counts, room)
+    place_pairs(*nothing, task, blocks.of, counts, pairs, room)
+    order, rates, losses = in_turn(rounds(1)), np.zeros(1, np.float32), np.zeros(1)
+    buckets = BucketTask(seed, settings.negatives, blocks, fetching=False)
+    executor = Executor(blank_weights(1, 1), buckets, order, workers=1)
+    executor.begin(Work(pairs, np.zeros(2, np.int64), 0, order, rates, losses))
+    executor.run(0)

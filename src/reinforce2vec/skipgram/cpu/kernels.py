@@ -1,10 +1,8 @@
 """Numba kernels of skip-gram with negative sampling; simd.py has the innermost step.
 
 They train as `skipgram/plain.py` does, which explains the algorithm, with the same draws. What
-differs is for speed: rows of the matrices are known by their offset (the row's number times the
-width of a row, `stride`), memory is handed in, and rows are fetched into the cache before they are
-needed. The centre's negatives are shared by all its contexts, so the whole window is a small dense
-product that stays in the first cache.
+differs is for speed: memory is handed in, the next batch is prepared while its rows come from
+memory, and threads divide the buckets of a pass among themselves without a lock.
 """
 
 from __future__ import annotations
@@ -16,183 +14,228 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.compiled import inlined, kernel
-from ..._util.intrinsics import fast_below, fast_multiply_high, prefetch_to_write
+from ..._util.intrinsics import (
+    add_atomically,
+    fast_below,
+    fast_multiply_high,
+    load_atomically,
+    prefetch_to_write,
+    swap_atomically,
+)
 from ..._util.random import draw, stream, unit
-from ..learning_rate import LEAST_RATE
-from ..rules import BATCH, DRAWN_AT_ONCE, SMALLEST_BATCH, TRAINING, target_groups
+from ..rules import BATCH, KEEP, MOST_TIMES, NEGATIVES, REACH, TRAINING, target_groups
+from ..schedule import Lanes
 from ..weights import aligned
-from .lanes import GROUP_LABELS, SILENT, set_labels, set_slot
-from .simd import LANES, SLOTS, step
+from .simd import LANES, step, take_pairs
 
 _CACHE_LINE = 16  # numbers
-_HALF, _ALIAS = np.uint64(32), np.uint64(0xFFFFFFFF)  # an entry of the noise table in two
+_HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)  # of 64 bits
+_SLOTS = 8  # room for a group of targets
+_SPINS = 100  # how often to look for a bucket that can begin, before the thread sleeps
+_LOOKS = 5000  # at a flag, about as many as a thread takes to fall asleep and wake up
+_APART = 8  # places of the board between two counters: each has a cache line of its own
 
 
-class WalkRoom(NamedTuple):
-    """Memory for a walk: offsets of its rows, of a window's contexts, and of the targets."""
+class _BatchRoom(NamedTuple):
+    """Memory for two batches, each with its contexts, centres and targets; see `simd.step`."""
 
-    path: NDArray[np.int64]
-    contexts: NDArray[np.int64]
-    targets: NDArray[np.int64]
-
-
-class _StepRoom(NamedTuple):
-    """Memory for a step: see `simd.step`."""
-
-    labels: NDArray[np.float32]
+    batches: NDArray[np.int32]
     gradients: NDArray[np.float32]
     tally: NDArray[np.float32]
 
 
-def new_step_room(n_groups: int) -> _StepRoom:
-    """Return the memory that steps with so many groups of targets need."""
-    return _StepRoom(aligned(n_groups * GROUP_LABELS), aligned(BATCH * SLOTS), aligned(2 * LANES))
+def new_batch_room(negatives: int) -> _BatchRoom:
+    """Return the memory that a thread needs to train."""
+    n_groups, _ = target_groups(negatives)
+    numbers = 2 * (2 * BATCH + n_groups * _SLOTS)
+    return _BatchRoom(np.zeros(numbers, np.int32), aligned(4 * LANES), aligned(2 * LANES))
 
 
-def group_of(negatives: int) -> tuple[int, tuple[int, ...]]:
-    """Return the number of groups of targets, and a tuple as long as a group.
-
-    Its length is a type to numba, and compiled in.
-    """
-    n_groups, size = target_groups(negatives)
-    return n_groups, (0,) * size
+def group_of(negatives: int) -> tuple[int, ...]:
+    """Return a tuple as long as a group of targets: its length is a type to numba, compiled in."""
+    return (0,) * target_groups(negatives)[1]
 
 
-@kernel  # of its own: numba drops a branch on None only if an argument is None
-def _take_path(nodes, begin, end, keep, key, gamma, negatives, stride, path):
-    """Write the offsets of a walk's rows, without the visits that subsampling skips.
+# -- pairs of a pass ---------------------------------------------------------------------------
 
-    Returns how many there are, and how many nodes the walk has.
-    """
-    size, tokens = 0, 0
+
+@kernel
+def skip_visits(nodes, begins, first, task):
+    """Remove the visits that subsampling skips from walks; what remains ends with -1."""
+    for w in range(begins.size - 1):
+        key, gamma = stream(task.seed ^ TRAINING, first + w)
+        begin, end = begins[w], begins[w + 1]
+        size = begin
+        for at in range(begin, end):
+            node = nodes[np.uint64(at)]
+            if node < 0:
+                break
+            if unit(draw(key, gamma, at - begin, KEEP)) < task.keep[np.uint32(node)]:
+                nodes[np.uint64(size)] = node
+                size += 1
+        if size < end:
+            nodes[np.uint64(size)] = -1
+
+
+@inlined
+def _take_path(nodes, begin, end, of, room):
+    """Write the blocks of a walk's nodes; return how many nodes it has."""
+    size = 0
     for at in range(begin, end):
         node = nodes[np.uint64(at)]
         if node < 0:
             break
-        tokens += 1
-        if keep is not None:
-            chance = unit(draw(key, gamma, at - begin, negatives + 1))
-            if chance >= keep[np.uint32(node)]:
-                continue
-        path[np.uint64(size)] = np.int64(node) * stride
+        room[np.uint64(size)] = of[np.uint32(node)]
         size += 1
-    return size, tokens
-
-
-@inlined
-def draw_targets(noise, path, begin, end, key, gamma, negatives, stride, targets, width):
-    """Write the offsets of the targets of positions begin to end, `width` for each.
-
-    They are the centre, its negatives and, in place of missing ones, the centre again.
-    """
-    n = np.uint64(noise.size)
-    for position in range(begin, end):
-        row = (position - begin) * width
-        centre = path[np.uint64(position)]
-        targets[np.uint64(row)] = centre
-        for k in range(1, width):
-            if k <= negatives:
-                bits = draw(key, gamma, position, k)
-                cell = fast_multiply_high(bits, n)
-                entry = noise[cell]
-                kept = (bits * n) >> _HALF < entry >> _HALF
-                node = cell if kept else entry & _ALIAS
-                targets[np.uint64(row + k)] = np.int64(node) * stride
-            else:
-                targets[np.uint64(row + k)] = centre
-
-
-@inlined
-def _batch_for(path, end):
-    """Return how many contexts of a walk may be trained at once; see `plain.py`."""
-    size = BATCH
-    for at in range(2, end):
-        seen = 1
-        for before in range(max(at - size + 1, 0), at):
-            seen += path[np.uint64(before)] == path[np.uint64(at)]
-        while seen > 2 and size > SMALLEST_BATCH:
-            size //= 2
-            seen = 1
-            for before in range(max(at - size + 1, 0), at):
-                seen += path[np.uint64(before)] == path[np.uint64(at)]
-        if size == SMALLEST_BATCH:
-            break
     return size
 
 
+@kernel
+def count_pairs(nodes, begins, first, task, of, counts, room):
+    """Add to `counts` (blocks, blocks) the pairs of walks, by the blocks of context and centre.
+
+    Walk w is nodes[begins[w]:begins[w + 1]], up to its first -1, and has the number first + w.
+    """
+    for w in range(begins.size - 1):
+        key, gamma = stream(task.seed ^ TRAINING, first + w)
+        size = _take_path(nodes, begins[w], begins[w + 1], of, room)
+        for centre in range(size):
+            reach = 1 + fast_below(draw(key, gamma, centre, REACH), task.window)
+            block = room[np.uint64(centre)]
+            for at in range(max(centre - reach, 0), centre):
+                counts[room[np.uint64(at)], block] += 1
+            for at in range(centre + 1, min(centre + reach + 1, size)):
+                counts[room[np.uint64(at)], block] += 1
+
+
 @inlined
-def _take_contexts(path, centre, reach, end, contexts):
-    """Write the offsets of the nodes up to `reach` steps around a position; return how many."""
+def _place(pairs, places, block, of_centre, context, centre):
+    """Write a pair to the next place of its bucket."""
+    at = places[block, of_centre]
+    pairs[np.uint64(at)] = np.uint64(context) << _HALF | np.uint64(centre)
+    places[block, of_centre] = at + 1
+
+
+@kernel
+def place_pairs(nodes, begins, first, task, of, places, pairs, room):
+    """Write the pairs of walks to the places of their buckets, which move on."""
+    for w in range(begins.size - 1):
+        key, gamma = stream(task.seed ^ TRAINING, first + w)
+        begin = begins[w]
+        size = _take_path(nodes, begin, begins[w + 1], of, room)
+        for centre in range(size):
+            reach = 1 + fast_below(draw(key, gamma, centre, REACH), task.window)
+            node, block = nodes[np.uint64(begin + centre)], room[np.uint64(centre)]
+            for at in range(max(centre - reach, 0), centre):
+                context = nodes[np.uint64(begin + at)]
+                _place(pairs, places, room[np.uint64(at)], block, context, node)
+            for at in range(centre + 1, min(centre + reach + 1, size)):
+                context = nodes[np.uint64(begin + at)]
+                _place(pairs, places, room[np.uint64(at)], block, context, node)
+
+
+# -- a bucket ----------------------------------------------------------------------------------
+
+
+@inlined
+def _take_batch(pairs, begin, end, batches, at):
+    """Take up to BATCH pairs from `begin` on: until a context would be there too often.
+
+    Writes contexts and centres from `at` on, and returns how many. Places without a pair repeat
+    the first one.
+    """
+    if begin + BATCH <= end and not take_pairs(pairs, begin, batches, at):
+        return BATCH
     count = 0
-    for at in range(max(centre - reach, 0), min(centre + reach + 1, end)):
-        contexts[np.uint64(count)] = path[np.uint64(at)]
-        count += at != centre
+    while begin + count < end and count < BATCH:
+        pair = pairs[np.uint64(begin + count)]
+        context = np.int32(pair >> _HALF)
+        times = 0
+        for other in range(count):
+            times += batches[np.uint64(at + other)] == context
+        if times == MOST_TIMES:
+            break
+        batches[np.uint64(at + count)] = context
+        batches[np.uint64(at + BATCH + count)] = np.int32(pair & _LOWER)
+        count += 1
+    for other in range(count, BATCH):
+        batches[np.uint64(at + other)] = batches[np.uint64(at)]
+        batches[np.uint64(at + BATCH + other)] = batches[np.uint64(at + BATCH)]
     return count
 
 
 @inlined
-def fetch(matrix, offset, stride):
-    """Bring a row into the cache of this core alone, since it is to be changed."""
-    for at in range(0, stride, _CACHE_LINE):
-        prefetch_to_write(matrix, offset + at)
+def draw_targets(noise, members, begin, n, key, gamma, number, negatives, group, batches, at):
+    """Draw the negatives of batch `number`: the targets from the second on.
+
+    They are nodes of the block whose `n` members are from `begin` on. Groups of targets have _SLOTS
+    places each; those without a negative repeat one.
+    """
+    size = len(group)
+    place, slot = at, 1
+    for k in range(1, negatives + 1):
+        bits = draw(key, gamma, number, k)
+        cell = fast_multiply_high(bits, n)
+        entry = noise[begin + cell]
+        kept = (bits * n) >> _HALF < entry >> _HALF
+        member = cell if kept else entry & _LOWER
+        if slot == size:
+            place, slot = place + _SLOTS, 0
+        batches[np.uint64(place + slot)] = members[begin + member]
+        slot += 1
+    for missing in range(slot, size):
+        batches[np.uint64(place + missing)] = batches[np.uint64(place + slot - 1)]
 
 
 @inlined
-def _train_batch(weights, contexts, count, targets, group, labels, room):
-    """Train up to BATCH contexts, with as many instructions as they need."""
-    inputs, outputs, stride = weights.inputs, weights.outputs, weights.inputs.shape[1]
-    gradients, tally = room.gradients, room.tally
-    if count > 6:
+def _fetch(matrix, row, stride):
+    """Bring a row into the cache of this core alone, since it is to be changed."""
+    for at in range(0, stride, _CACHE_LINE):
+        prefetch_to_write(matrix, np.int64(row) * stride + at)
+
+
+@inlined
+def _fetch_batch(weights, batches, at, count, negatives, group):
+    """Bring the rows of a batch into the cache."""
+    stride, size = weights.inputs.shape[1], len(group)
+    for j in range(count):
+        _fetch(weights.inputs, batches[np.uint64(at + j)], stride)
+        _fetch(weights.outputs, batches[np.uint64(at + BATCH + j)], stride)
+    for k in range(1, negatives + 1):
+        slot = 2 * BATCH + k // size * _SLOTS + k % size
+        _fetch(weights.outputs, batches[np.uint64(at + slot)], stride)
+
+
+@inlined
+def _train_batch(weights, room, at, count, negatives, group, rate):
+    """Train a batch: first the centres and as many negatives as fit, then the other negatives."""
+    inputs, outputs = weights.inputs, weights.outputs
+    batches, gradients, tally = room.batches, room.gradients, room.tally
+    first, size = at + 2 * BATCH, len(group)
+    left = negatives + 1  # targets
+    known = min(left, size)
+    if count > BATCH // 2:
         step(
-            inputs, outputs, contexts, count, targets, (0, 0, 0, 0), group, stride, labels,
-            gradients, tally,
-        )  # fmt: skip
-    elif count > 4:
-        step(
-            inputs, outputs, contexts, count, targets, (0, 0, 0), group, stride, labels,
-            gradients, tally,
-        )  # fmt: skip
-    elif count > 2:
-        step(
-            inputs, outputs, contexts, count, targets, (0, 0), group, stride, labels, gradients,
+            inputs, outputs, batches, at, count, first, known, (0, 0), (0,), group, rate, gradients,
             tally,
         )  # fmt: skip
     else:
         step(
-            inputs, outputs, contexts, count, targets, (0,), group, stride, labels, gradients, tally
-        )
+            inputs, outputs, batches, at, count, first, known, (0,), (0,), group, rate, gradients,
+            tally,
+        )  # fmt: skip
+    while left > size:
+        left -= size
+        known = min(left, size)
+        first += _SLOTS
+        step(
+            inputs, outputs, batches, at, count, first, known, (0, 0), (), group, rate, gradients,
+            tally,
+        )  # fmt: skip
 
 
 @inlined
-def train_window(weights, contexts, count, batch, targets, group, negatives, rate, room):
-    """Train all contexts of a centre, `batch` at a time, against it and its negatives.
-
-    A negative that is the centre itself does not count.
-    """
-    size = len(group)
-    centre = targets[0]
-    for number in range(room.labels.size // GROUP_LABELS):
-        some = targets[np.uint64(number * size) :]
-        labels = room.labels[np.uint64(number * GROUP_LABELS) :]
-        last = negatives - number * size
-        silenced = False
-        for k in range(number == 0, size):
-            if some[np.uint64(k)] == centre and k <= last:
-                set_slot(labels, k, SILENT, np.float32(0.0))
-                silenced = True
-        for at in range(0, count, batch):
-            _train_batch(
-                weights, contexts[np.uint64(at) :], min(count - at, batch), some, group, labels,
-                room,
-            )  # fmt: skip
-        if silenced:
-            for k in range(number == 0, size):
-                if k <= last:
-                    set_slot(labels, k, np.float32(0.0), -rate)
-
-
-@inlined
-def clear_tally(tally):
+def _clear_tally(tally):
     """Begin a sum of losses: a product of 1, as mantissas and, behind them, exponents."""
     for lane in range(LANES):
         tally[lane] = 1.0
@@ -200,7 +243,7 @@ def clear_tally(tally):
 
 
 @inlined
-def take_exponents(tally):
+def _take_exponents(tally):
     """Return the sum of the tally's exponents, which begin at 0 again lest they overflow."""
     counts = tally.view(np.int32)
     total = 0
@@ -211,7 +254,7 @@ def take_exponents(tally):
 
 
 @inlined
-def loss_of(tally, exponents):
+def _loss_of(tally, exponents):
     """Return the logarithm of the tally's product, with the exponents taken from it before."""
     loss = exponents * math.log(2.0)
     for lane in range(LANES):
@@ -220,47 +263,135 @@ def loss_of(tally, exponents):
 
 
 @kernel
-def train_walks(nodes, begins, first, weights, task, group, room, step_room):
-    """Train on walks number first, first + 1, ...; the rate falls with the number.
+def _train_bucket(pairs, number, n_members, first_member, weights, task, rate, group, room):
+    """Train the pairs of a bucket in batches that share negatives; return their loss.
 
-    Walk w is nodes[begins[w]:begins[w + 1]], up to its first -1. `group` has as many members as
-    targets are handled at once: its length is compiled in. Returns the nodes seen, the pairs of
-    centre and context trained on, and the sum of their losses. About 3 d (negatives + 1)
-    multiply-adds for each pair. Draws are numbered by walk and position, so the result depends on
-    the arguments alone.
+    The negatives are drawn by the number of the bucket and of the batch, so the result depends on
+    the arguments alone. About 3 d (negatives + 1) multiply-adds for each pair.
     """
-    stride, negatives = weights.inputs.shape[1], task.negatives
-    path, contexts, targets = room.path, room.contexts, room.targets
-    width = step_room.labels.size // GROUP_LABELS * len(group)
-    all_tokens, all_pairs, exponents = 0, 0, 0
-    clear_tally(step_room.tally)
-    for w in range(begins.size - 1):
-        key, gamma = stream(task.seed ^ TRAINING, first + w)
-        end, tokens = _take_path(
-            nodes, begins[w], begins[w + 1], task.keep, key, gamma, negatives, stride, path
-        )
-        all_tokens += tokens
-        rate = task.learning_rate * max(1.0 - (first + w) / task.n_walks, LEAST_RATE)
-        current = np.float32(rate)
-        set_labels(step_room.labels, group, negatives, current)
-        batch = _batch_for(path, end)
-        for block in range(0, end, DRAWN_AT_ONCE):
-            stop = min(block + DRAWN_AT_ONCE, end)
-            draw_targets(
-                task.noise, path, block, stop, key, gamma, negatives, stride, targets, width
-            )
-            for centre in range(block, stop):
-                reach = 1 + fast_below(draw(key, gamma, centre, 0), task.window)
-                count = _take_contexts(path, centre, reach, end, contexts)
-                own = targets[np.uint64((centre - block) * width) :]
-                if centre + 1 < stop:
-                    for k in range(width, 2 * width):
-                        fetch(weights.outputs, own[np.uint64(k)], stride)
-                if centre + task.window + 1 < end:
-                    fetch(weights.inputs, path[np.uint64(centre + task.window + 1)], stride)
-                train_window(
-                    weights, contexts, count, batch, own, group, negatives, current, step_room
-                )
-                all_pairs += count
-            exponents += take_exponents(step_room.tally)
-    return all_tokens, all_pairs, loss_of(step_room.tally, exponents)
+    noise, members, negatives = task.blocks.noise, task.blocks.members, task.negatives
+    key, gamma = stream(task.seed ^ NEGATIVES, number)
+    begin, n = np.uint64(first_member), np.uint64(n_members)
+    batches = room.batches
+    this, other = 0, batches.size // 2
+    _clear_tally(room.tally)
+    exponents = 0
+    count = _take_batch(pairs, 0, pairs.size, batches, this)
+    draw_targets(noise, members, begin, n, key, gamma, 0, negatives, group, batches, 2 * BATCH)
+    done, batch = 0, 0
+    while count > 0:
+        done += count
+        batch += 1
+        following = _take_batch(pairs, done, pairs.size, batches, other)
+        draw_targets(
+            noise, members, begin, n, key, gamma, batch, negatives, group, batches,
+            other + 2 * BATCH,
+        )  # fmt: skip
+        if task.fetching:
+            _fetch_batch(weights, batches, other, following, negatives, group)
+        _train_batch(weights, room, this, count, negatives, group, rate)
+        if batch % 1024 == 0:
+            exponents += _take_exponents(room.tally)
+        this, other, count = other, this, following
+    return _loss_of(room.tally, exponents + _take_exponents(room.tally))
+
+
+# -- the buckets of a pass ---------------------------------------------------------------------
+
+
+@kernel
+def is_set(flag):
+    """Return whether a flag is set, after waiting for a moment."""
+    looks = 0
+    while looks < _LOOKS and not load_atomically(flag, 0):
+        looks += 1
+    return looks < _LOOKS
+
+
+class _Board(NamedTuple):
+    """What threads tell each other during a pass; entries are _APART places apart."""
+
+    through: NDArray[np.int64]  # how many buckets the rows of each block have been through
+    done: NDArray[np.int64]  # how many buckets of each lane are done
+    taken: NDArray[np.int64]  # whether a thread works on a lane
+    left: NDArray[np.int64]  # how many buckets are left
+
+
+def new_board(lanes: Lanes, n_blocks: int) -> _Board:
+    """Return the board before a pass."""
+    sizes = 2 * n_blocks, len(lanes.begins) - 1, len(lanes.begins) - 1, 1
+    board = _Board(*(np.zeros(size * _APART, np.int64) for size in sizes))
+    board.left[0] = len(lanes.places)
+    return board
+
+
+@inlined
+def _next_of(lane, lanes, board, order):
+    """Return the next bucket of a lane, by its place in the order; -1 if it cannot begin.
+
+    A bucket begins when its rows have been through all buckets that come before it in the order: so
+    the result is that of training one bucket after the other.
+    """
+    number = lanes.begins[lane] + load_atomically(board.done, lane * _APART)
+    if number == lanes.begins[lane + 1]:
+        return -1
+    place = lanes.places[number]
+    turn = order[place]
+    if load_atomically(board.through, turn.inputs * _APART) < turn.inputs_before:
+        return -1
+    if load_atomically(board.through, turn.outputs * _APART) < turn.outputs_before:
+        return -1
+    return place
+
+
+@inlined
+def _take_lane(home, lanes, board, order):
+    """Take a lane whose next bucket can begin; return it and the bucket's place, or -1 and -1.
+
+    Lanes are tried from `home` on, so that a thread mostly stays with the same blocks, whose rows
+    are in its cache.
+    """
+    n_lanes = lanes.begins.size - 1
+    for further in range(n_lanes):
+        lane = (home + further) % n_lanes
+        if (
+            load_atomically(board.taken, lane * _APART) == 0
+            and _next_of(lane, lanes, board, order) >= 0
+            and swap_atomically(board.taken, lane * _APART, 1) == 0
+        ):
+            place = _next_of(lane, lanes, board, order)  # again: another thread may have had it
+            if place >= 0:
+                return lane, place
+            swap_atomically(board.taken, lane * _APART, 0)
+    return -1, -1
+
+
+@kernel
+def train_buckets(home, at_most, lanes, board, work, weights, task, group, room):
+    """Train buckets until none is left, or `at_most`, or none can begin soon: return how many left.
+
+    If others need the CPU, it is better to sleep than to wait for their buckets here.
+    """
+    n_blocks = task.blocks.begins.size - 1
+    spins = 0
+    while at_most > 0 and spins < _SPINS and load_atomically(board.left, 0) > 0:
+        spins += 1
+        lane, place = _take_lane(home, lanes, board, work.order)
+        if lane < 0:
+            continue
+        turn = work.order[place]
+        bucket = turn.context_block * n_blocks + turn.centre_block
+        first = task.blocks.begins[turn.centre_block]
+        pairs = work.pairs[work.bounds[bucket] : work.bounds[bucket + 1]]
+        work.losses[place] = _train_bucket(
+            pairs, work.number + bucket, task.blocks.begins[turn.centre_block + 1] - first, first,
+            weights, task, work.rates[place], group, room,
+        )  # fmt: skip
+        add_atomically(board.through, turn.inputs * _APART, 1)
+        add_atomically(board.through, turn.outputs * _APART, 1)
+        add_atomically(board.done, lane * _APART, 1)
+        swap_atomically(board.taken, lane * _APART, 0)
+        add_atomically(board.left, 0, -1)
+        at_most -= 1
+        spins = 0
+    return load_atomically(board.left, 0)

@@ -181,7 +181,7 @@ def _blocks_for(size: int) -> int:
 class TrainingEngine(Engine):
     """Makes walks on a GPU and trains on them there; threads of the CPU are not used."""
 
-    threads = 1
+    threads, resizable = 1, True
 
     def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int = 1) -> None:
         cp, gpu, n_nodes = cupy(), properties(), corpus.n_nodes

@@ -1,0 +1,137 @@
+"""Passes: pairs of nodes are found, sorted by bucket and trained, on threads.
+
+`schedule` says what comes in which order, `pairs` sorts, and the executor of an engine trains.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import BrokenBarrierError
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.threads import taken_from
+from .blocks import dealt
+from .learning_rate import LEAST_RATE
+from .pairs import PairFinder, PairSorter
+from .schedule import BucketTask, Work, in_turn, rounds
+from .weights import Weights
+
+
+class _PassOutcome(NamedTuple):
+    """The result of a pass."""
+
+    found: list[Any]  # by the finder, in each part
+    losses: NDArray[np.float64]  # of each bucket, in their order
+    pairs: NDArray[np.int64]
+
+
+class PassSettings(NamedTuple):
+    """How to train passes."""
+
+    seed: int
+    negatives: int
+    learning_rate: float  # the initial one
+    total: int  # what is trained on in all: walks, or draws of edges
+    one_matrix: bool = False  # whether contexts and centres are rows of the same matrix
+
+
+class PassTrainer:
+    """Trains on pairs, pass after pass, with threads of its own.
+
+    Parameters
+    ----------
+    weights : Weights
+        What is trained.
+    visits : array
+        Visits of nodes, or another weight: negatives are drawn by them.
+    settings : PassSettings
+        How to train.
+    kernels : module
+        `cpu.engine` or `plain`.
+    workers : int
+        Threads.
+
+    Attributes
+    ----------
+    blocks : Blocks
+        Which node is in which block.
+    """
+
+    def __init__(
+        self,
+        weights: Weights,
+        visits: NDArray[Any],
+        settings: PassSettings,
+        kernels: ModuleType,
+        workers: int,
+    ) -> None:
+        self.settings = settings
+        self.blocks = dealt(visits, settings.seed)
+        all_rounds = rounds(self.blocks.n_blocks, settings.one_matrix)
+        self.order = in_turn(all_rounds, settings.one_matrix)
+        self.n_rounds = len(all_rounds)
+        # rows that another core has changed take long to come
+        task = BucketTask(np.uint64(settings.seed), settings.negatives, self.blocks, workers > 1)
+        self.barrier = kernels.Barrier
+        self.executor = kernels.Executor(weights, task, self.order, workers)
+        self.workers, self.pool = workers, ThreadPoolExecutor(workers)
+        self.room = np.empty(0, np.uint64)  # for pairs
+
+    def train(
+        self, finder: PairFinder[Any], parts: list[Any], first: int, size: int
+    ) -> _PassOutcome:
+        """Train a pass: `size` walks or draws from number `first` on, in parts for the threads."""
+        n_blocks, order, settings = self.blocks.n_blocks, self.order, self.settings
+        progress = (first + size * order["round"] / self.n_rounds) / settings.total
+        with np.errstate(over="ignore"):  # of a rate so large that training will fail
+            falling = settings.learning_rate * np.maximum(1 - progress, LEAST_RATE)
+            rates = falling.astype(np.float32)
+        losses = np.zeros(len(order))
+        sorter = PairSorter(finder, parts, n_blocks)
+
+        def assign() -> None:
+            sorter.assign(self.room)
+            self.room, number = sorter.pairs, first * n_blocks**2 % 2**62
+            self.executor.begin(Work(sorter.pairs, sorter.bounds, number, order, rates, losses))
+
+        self._on_threads(sorter, assign)
+        buckets = order["context_block"] * n_blocks + order["centre_block"]
+        return _PassOutcome(sorter.found, losses, np.diff(sorter.bounds)[buckets])
+
+    def _on_threads(self, sorter: PairSorter, assign: Callable[[], None]) -> None:
+        """Sort the pairs and train them, on all threads."""
+        to_count, to_place = (deque(range(len(sorter.parts))) for _ in range(2))
+        counted, placed = self.barrier(self.workers, assign), self.barrier(self.workers)
+
+        def run(thread: int) -> None:
+            try:
+                for number in taken_from(to_count):
+                    sorter.count(number)
+                counted.wait()
+                for number in taken_from(to_place):
+                    sorter.place(number)
+                placed.wait()
+                self.executor.run(thread)
+            except BaseException:
+                counted.abort()
+                placed.abort()
+                self.executor.stop()
+                raise
+
+        jobs = [self.pool.submit(run, thread) for thread in range(self.workers)]
+        errors = [error for job in jobs if (error := job.exception()) is not None]
+        for error in errors:
+            if not isinstance(error, BrokenBarrierError):
+                raise error  # the others failed because of it
+        if errors:
+            raise errors[0]
+
+    def close(self) -> None:
+        """End the threads."""
+        self.pool.shutdown()

@@ -1,0 +1,130 @@
+"""The schedule of training: what is trained when, and what may be trained at the same time.
+
+Walks are trained in *passes*. The pairs of a pass are sorted into *buckets*, by the blocks of their
+nodes (see `blocks`): a bucket changes rows of `inputs` of its context block, and rows of `outputs`
+of its centre block. Buckets come in *rounds*. Those of a round have no row in common, so they can
+be trained at once; the result is that of one after the other, with any number of threads. All of
+this depends on the training alone, never on the machine. An executor (`cpu.executor`, `plain`) runs
+it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import Blocks, blocks_for
+
+Bucket = tuple[int, int]  # the block of its contexts, the block of its centres
+
+_TURN = np.dtype(
+    [
+        ("round", np.int64),
+        ("context_block", np.int64),
+        ("centre_block", np.int64),
+        ("inputs", np.int64),  # which rows it changes: a number for each block of each matrix
+        ("outputs", np.int64),
+        ("inputs_before", np.int64),  # buckets that change these rows earlier
+        ("outputs_before", np.int64),
+    ]
+)
+Order = NDArray[np.void]  # of _TURN
+
+_NODE_PAIRS = 80  # of a pass, for each node: 200 cost half a point of F1 on BlogCatalog
+_FEWEST_PASSES = 100  # of a training, one for each point of the loss curve: 4 cost quality too
+_BUCKET_PAIRS = 1 << 9  # that a bucket has at least, on average: less is not worth its overhead
+_LEAST_PAIRS = 1 << 15  # of a pass, about a millisecond of work
+MOST_PAIRS = 1 << 23  # of a pass, which take 64 MB
+
+
+def rounds(n_blocks: int, one_matrix: bool = False) -> list[list[Bucket]]:
+    """Return the buckets of a pass, round by round; those of a round have no row in common.
+
+    With one matrix, contexts and centres are rows of the same. Then rounds are those of a
+    tournament, in which every block meets every other once in each role.
+
+    >>> rounds(3)
+    [[(0, 0), (1, 1), (2, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 2), (1, 0), (2, 1)]]
+    >>> rounds(4, one_matrix=True)[:3]
+    [[(0, 0), (1, 1), (2, 2), (3, 3)], [(3, 0), (1, 2)], [(0, 3), (2, 1)]]
+    """
+    blocks = range(n_blocks)
+    if not one_matrix:
+        return [[(i, (i + shift) % n_blocks) for i in blocks] for shift in blocks]
+    found = [[(i, i) for i in blocks]]
+    around = n_blocks - 1 + n_blocks % 2  # of an even number, the last does not move around
+    for turn in range(around if n_blocks > 1 else 0):
+        meetings = [] if n_blocks % 2 else [(around, turn)]
+        meetings += [((turn + k) % around, (turn - k) % around) for k in range(1, around // 2 + 1)]
+        found += [meetings, [(j, i) for i, j in meetings]]
+    return found
+
+
+def in_turn(n_rounds: list[list[Bucket]], one_matrix: bool = False) -> Order:
+    """Return all buckets in the order in which they are trained, and what each has to wait for."""
+    n_blocks = 1 + max(i for i, _ in n_rounds[0])
+    done = np.zeros(2 * n_blocks, np.int64)  # buckets, for the rows of each block
+    order = np.zeros(sum(map(len, n_rounds)), _TURN)
+    numbered = ((number, *bucket) for number, some in enumerate(n_rounds) for bucket in some)
+    for turn, (number, i, j) in zip(order, numbered, strict=True):
+        rows = [i, j if one_matrix else n_blocks + j]
+        turn["round"], turn["context_block"], turn["centre_block"] = number, i, j
+        turn["inputs"], turn["outputs"] = rows
+        turn["inputs_before"], turn["outputs_before"] = done[rows]
+        np.add.at(done, rows, 1)
+    return order
+
+
+class Lanes(NamedTuple):
+    """Buckets that come one after the other: lane k has the kth bucket of every round.
+
+    Lane k has the buckets at places[begins[k] : begins[k + 1]] of the order. In the ring they have
+    the same context block.
+    """
+
+    places: NDArray[np.int64]
+    begins: NDArray[np.int64]
+
+
+def lanes_of(order: Order) -> Lanes:
+    """Return the lanes of an order."""
+    counts = np.bincount(order["round"])
+    lane = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return Lanes(np.argsort(lane, kind="stable"), np.append(0, np.cumsum(np.bincount(lane))))
+
+
+def pass_size(total: int, pairs: float, n_nodes: int) -> int:
+    """Return how many walks make a pass, of `total` walks with about so many pairs each.
+
+    `n_nodes` counts the nodes that are visited.
+
+    >>> pass_size(825_000, 440, 10_312), pass_size(646_000, 440, 646_000)
+    (1874, 6460)
+    >>> pass_size(2_720, 440, 34), pass_size(7, 10**9, 34)
+    (27, 1)
+    """
+    least = max(_BUCKET_PAIRS * blocks_for(n_nodes) ** 2, _LEAST_PAIRS)
+    usual = max(_NODE_PAIRS * n_nodes, least)
+    return max(1, int(min(usual / pairs, total / _FEWEST_PASSES, MOST_PAIRS / pairs)))
+
+
+class BucketTask(NamedTuple):
+    """What it takes to train any bucket, beside the weights."""
+
+    seed: np.uint64
+    negatives: int
+    blocks: Blocks
+    fetching: bool  # whether to fetch the rows of a batch before it is their turn
+
+
+class Work(NamedTuple):
+    """A pass, ready to train: its pairs, and the order of their buckets."""
+
+    pairs: NDArray[np.uint64]  # see `pairs.PairSorter`
+    bounds: NDArray[np.int64]
+    number: int  # of its first bucket, for draws
+    order: Order
+    rates: NDArray[np.float32]  # of each bucket in order
+    losses: NDArray[np.float64]  # to be written
