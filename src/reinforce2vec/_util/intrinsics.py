@@ -88,12 +88,18 @@ def _emit_prefetch(context: Any, builder: Any, signature: Any, args: Any, write:
 @intrinsic
 def add_atomically(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     """Add to an entry that threads share; return what it was. What they did before is then seen."""
+    return types.int64(array, types.int64, types.int64), partial(_emit_exchange, operation="add")
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        return builder.atomic_rmw("add", builder.gep(data, [args[1]]), args[2], "seq_cst")
 
-    return types.int64(array, types.int64, types.int64), codegen
+@intrinsic
+def swap_atomically(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """Set an entry that threads share; return what it was. What they did before is then seen."""
+    return types.int64(array, types.int64, types.int64), partial(_emit_exchange, operation="xchg")
+
+
+def _emit_exchange(context: Any, builder: Any, signature: Any, args: Any, operation: str) -> Any:
+    data = context.make_array(signature.args[0])(context, builder, args[0]).data
+    return builder.atomic_rmw(operation, builder.gep(data, [args[1]]), args[2], "seq_cst")
 
 
 @intrinsic
@@ -105,14 +111,3 @@ def load_atomically(typingctx: Any, array: Any, index: Any) -> Any:
         return builder.load_atomic(builder.gep(data, [args[1]]), "acquire", align=8)
 
     return types.int64(array, types.int64), codegen
-
-
-@intrinsic
-def swap_atomically(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """Set an entry that threads share; return what it was. What they did before is then seen."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        return builder.atomic_rmw("xchg", builder.gep(data, [args[1]]), args[2], "seq_cst")
-
-    return types.int64(array, types.int64, types.int64), codegen
