@@ -33,7 +33,6 @@ DATA = ROOT.parent / "shared" / "data"
 SPEED_WALKS = {"blogcatalog": 120_000, "ppi": 120_000, "R-MAT 2^20": 250_000}
 GRAPHS = ("blogcatalog", "ppi", "dblp", "facebook", "ca-astroph")
 BUDGETS = {"80 walks, d = 128": (80, 128), "10 walks, d = 64": (10, 64)}
-LARGE = {("dblp", 80)}  # hours with one thread
 NEW, OLD = "blocks", "before"
 
 
@@ -150,7 +149,7 @@ def measure_quality(options: argparse.Namespace) -> list[dict]:
         for graph in sorted(GRAPHS, key=lambda name: name != "ca-astroph")  # long ones first
         for seed in range(options.seeds)
         for version in (NEW, OLD)
-        if (graph, walks) not in LARGE and graph in options.graphs
+        if graph in options.graphs
     ]
     known = json.loads(options.reuse.read_text())["quality"] if options.reuse else []
     with checkout_of(options.against) as other, ThreadPoolExecutor(options.processes) as pool:
@@ -183,6 +182,10 @@ def ratio(results: list[dict], one: dict, other: dict) -> str:
     return f"{median(found):.2f} ({min(found):.2f} – {max(found):.2f})" if found else "–"
 
 
+def counted(threads: int) -> str:
+    return "1 thread" if threads == 1 else f"{threads} threads"
+
+
 def render_speed(found: dict) -> list[str]:
     results, machine = found["speed"], found["machine"]
     threads = sorted({r["threads"] for r in results})
@@ -192,8 +195,8 @@ def render_speed(found: dict) -> list[str]:
         "can do: "
         + ", ".join(f"{peak / 1e9:.0f} billion/s on {n}" for n, peak in found["fma"].items())
         + " threads.\n",
-        "| graph | d | " + " | ".join(f"{n} threads: blocks / before" for n in threads)
-        + f" | blocks: {threads[-1]} threads / 1 | before: {threads[-1]} threads / 1 |",
+        "| graph | d | " + " | ".join(f"{counted(n)}: blocks / before" for n in threads)
+        + f" | blocks: {counted(threads[-1])} / 1 | before: {counted(threads[-1])} / 1 |",
         "|---" * (4 + len(threads)) + "|",
     ]  # fmt: skip
     for graph in SPEED_WALKS:
@@ -241,6 +244,13 @@ def render_quality(found: dict) -> list[str]:
     return lines
 
 
+def render(found: dict) -> str:
+    page = render_speed(found) if "speed" in found else render_quality(found)
+    title = "speed" if "speed" in found else "quality"
+    notes = [f"\n{found['note']}"] if "note" in found else []
+    return "\n".join([f"# Blocks: {title}\n", *page, *notes, ""])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--against", help="a commit, or the folder of a checkout")
@@ -274,12 +284,9 @@ def main() -> None:
 
             found["fma"] = {n: fma_peak(n) for n in options.threads}
             found["speed"] = measure_speed(options)
-            publish(found, lambda f: "\n".join(["# Blocks: speed\n", *render_speed(f), ""]), out)
         else:
             found |= {"seeds": options.seeds, "quality": measure_quality(options)}
-            publish(
-                found, lambda f: "\n".join(["# Blocks: quality\n", *render_quality(f), ""]), out
-            )
+        publish(found, render, out)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._util.compiled import compiled
+from .._util.random import below, left_over
 
 _RUN = 32  # arcs to sort by insertion
 
@@ -231,3 +232,15 @@ def alias_tables(indptr, weights):
         for i in range(n_large):
             threshold[start + large[i]] = 1.0
     return threshold, alias, total, largest
+
+
+@compiled
+def draw_by_weight(begin, size, threshold, alias, bits):
+    """Return one of `size` entries from `begin` on, drawn from alias tables with 64 random bits.
+
+    The upper bits choose a cell, and what is left of them whether it or its alias is taken.
+    """
+    cell = begin + below(bits, size)
+    if left_over(bits, size) >= threshold[cell]:
+        cell = begin + alias[cell]
+    return cell

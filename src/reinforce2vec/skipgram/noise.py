@@ -24,7 +24,7 @@ def noise_table(visits: NDArray[Any], begins: NDArray[np.int64] | None = None) -
     otherwise, numbered from the block's first. So a draw reads memory once.
     """
     rows = np.array([0, len(visits)]) if begins is None else begins
-    weights = np.sqrt(visits) * np.sqrt(np.sqrt(visits))  # rounded alike on every CPU
+    weights = np.sqrt(visits) * np.sqrt(np.sqrt(visits))  # ^ POWER, rounded alike on every CPU
     if begins is not None:
         idle = np.add.reduceat(np.append(weights, 0.0), begins[:-1]) == 0
         weights += np.repeat(idle, np.diff(begins))

@@ -76,6 +76,8 @@ class PassTrainer:
         all_rounds = rounds(self.blocks.n_blocks, settings.one_matrix)
         self.order = in_turn(all_rounds, settings.one_matrix)
         self.n_rounds = len(all_rounds)
+        self.buckets = self.order["context_block"] * self.blocks.n_blocks
+        self.buckets += self.order["centre_block"]
         # rows that another core has changed take long to come
         task = BucketTask(np.uint64(settings.seed), settings.negatives, self.blocks, workers > 1)
         self.barrier = kernels.Barrier
@@ -101,8 +103,7 @@ class PassTrainer:
             self.executor.begin(Work(sorter.pairs, sorter.bounds, number, order, rates, losses))
 
         self._on_threads(sorter, assign)
-        buckets = order["context_block"] * n_blocks + order["centre_block"]
-        return _PassOutcome(sorter.found, losses, np.diff(sorter.bounds)[buckets])
+        return _PassOutcome(sorter.found, losses, np.diff(sorter.bounds)[self.buckets])
 
     def _on_threads(self, sorter: PairSorter, assign: Callable[[], None]) -> None:
         """Sort the pairs and train them, on all threads."""

@@ -32,8 +32,8 @@ _TURN = np.dtype(
 )
 Order = NDArray[np.void]  # of _TURN
 
-_NODE_PAIRS = 80  # of a pass, for each node: 200 cost half a point of F1 on BlogCatalog
-_FEWEST_PASSES = 100  # of a training, one for each point of the loss curve: 4 cost quality too
+_NODE_PAIRS = 80  # of a pass, for each node: a thousand cost a point of raw F1 on BlogCatalog
+_FEWEST_PASSES = 100  # of a training, one for each point of the loss curve
 _BUCKET_PAIRS = 1 << 9  # that a bucket has at least, on average: less is not worth its overhead
 _LEAST_PAIRS = 1 << 15  # of a pass, about a millisecond of work
 MOST_PAIRS = 1 << 23  # of a pass, which take 64 MB
@@ -62,12 +62,12 @@ def rounds(n_blocks: int, one_matrix: bool = False) -> list[list[Bucket]]:
     return found
 
 
-def in_turn(n_rounds: list[list[Bucket]], one_matrix: bool = False) -> Order:
+def in_turn(all_rounds: list[list[Bucket]], one_matrix: bool = False) -> Order:
     """Return all buckets in the order in which they are trained, and what each has to wait for."""
-    n_blocks = 1 + max(i for i, _ in n_rounds[0])
+    n_blocks = 1 + max(i for i, _ in all_rounds[0])
     done = np.zeros(2 * n_blocks, np.int64)  # buckets, for the rows of each block
-    order = np.zeros(sum(map(len, n_rounds)), _TURN)
-    numbered = ((number, *bucket) for number, some in enumerate(n_rounds) for bucket in some)
+    order = np.zeros(sum(map(len, all_rounds)), _TURN)
+    numbered = ((number, *bucket) for number, some in enumerate(all_rounds) for bucket in some)
     for turn, (number, i, j) in zip(order, numbered, strict=True):
         rows = [i, j if one_matrix else n_blocks + j]
         turn["round"], turn["context_block"], turn["centre_block"] = number, i, j

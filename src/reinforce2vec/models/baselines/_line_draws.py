@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..._util.compiled import compiled
-from ..._util.random import below, draw, left_over, stream
+from ..._util.random import below, draw, stream
+from ...graph.csr import draw_by_weight
 from ...skipgram.rules import TRAINING
 
 SHARING = 8  # edges, at most, that are drawn for one centre
@@ -25,13 +26,14 @@ def draw_edges(first, last, seed, edges, drawn):
         for at in range(count):
             key, gamma = stream(seed ^ TRAINING, begin + at)
             bits = draw(key, gamma, 0, 0)
-            centres[at] = _draw_by_weight(0, len(edges.chances[0]), edges.chances, bits)
+            threshold, alias = edges.chances
+            centres[at] = draw_by_weight(0, len(threshold), threshold, alias, bits)
         for at in range(count):
             key, gamma = stream(seed ^ TRAINING, begin + at)
             row = edges.indptr[centres[at]]
             degree = edges.indptr[centres[at] + 1] - row
             for i in range(min(degree, SHARING)):
-                arc = _draw_by_weight(row, degree, edges.weighing, draw(key, gamma, 0, 1 + i))
+                arc = _draw_arc(row, degree, edges.weighing, draw(key, gamma, 0, 1 + i))
                 source = np.uint64(edges.indices[arc])
                 drawn[size] = source << np.uint64(32) | np.uint64(centres[at])
                 size += 1
@@ -39,12 +41,11 @@ def draw_edges(first, last, seed, edges, drawn):
 
 
 @compiled
-def _draw_by_weight(begin, size, tables, bits):
-    """Return one of `size` entries from `begin` on, drawn with alias tables or, without, evenly."""
-    entry = begin + below(bits, size)
-    if tables is not None and left_over(bits, size) >= tables[0][entry]:
-        entry = begin + tables[1][entry]
-    return entry
+def _draw_arc(begin, degree, weighing, bits):
+    """Return an arc of a row, drawn by weight or, without tables, evenly."""
+    if weighing is None:
+        return begin + below(bits, degree)
+    return draw_by_weight(begin, degree, weighing[0], weighing[1], bits)
 
 
 @compiled

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.compiled import compiled
-from ..._util.random import below, left_over
+from ..._util.random import below
 from ...graph import Graph
+from ...graph.csr import draw_by_weight
 
 
 class Adjacency(NamedTuple):
@@ -43,15 +44,12 @@ def degree_of(graph, node):
 
 @compiled
 def draw_neighbor(graph, node, bits):
-    """Return a neighbour drawn by edge weight from 64 random bits.
-
-    The upper bits choose a cell of the alias table, and what is left of them whether the cell's own
-    arc or its alias is taken.
-    """
+    """Return a neighbour drawn by edge weight from 64 random bits."""
     begin, degree = graph.indptr[node], degree_of(graph, node)
-    arc = begin + below(bits, degree)
-    if graph.weighted and left_over(bits, degree) >= graph.threshold[arc]:
-        arc = begin + graph.alias[arc]
+    if graph.weighted:
+        arc = draw_by_weight(begin, degree, graph.threshold, graph.alias, bits)
+    else:
+        arc = begin + below(bits, degree)
     return graph.indices[arc]
 
 
