@@ -1,19 +1,20 @@
 """Benchmark recommended links: how many of the first ten are edges held out of the graph.
 
 A fifth of the edges is held out, and vectors are learned from the rest. For nodes that lost edges,
-each method makes ten recommendations: from raw and from smoothed vectors by
-reinforce2vec.recommend_links (the odds, and the cosine), by the scalar product and by one weight
-per dimension (logistic regression on products of vectors); and, without vectors, by common
-neighbours: their number, Adamic and Adar's index, and resource allocation.
+each method makes ten recommendations: without vectors by common neighbours (their number, Adamic
+and Adar's index, resource allocation), and by every score of reinforce2vec.recommend_links. One of
+them is "auto", the default, which chooses among the others without knowing the held-out edges.
 
     python benchmarks/recommendation.py                             # some minutes
-    python benchmarks/recommendation.py --only facebook --seeds 3
+    python benchmarks/recommendation.py --only facebook --seeds 1
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from statistics import mean, stdev
@@ -23,17 +24,26 @@ import scipy.sparse
 
 import reinforce2vec as r2v
 from machine import describe
-from reinforce2vec._util.logistic import fit_logistic
+from recommendation_graphs import GENERATED
+from reinforce2vec._util.hyperparameters import LINK_SCORES
 from reinforce2vec.evaluation import EdgeSplit
 from reporting import publish
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
+PUBLISHED = ("facebook", "ca-astroph", "ppi", "blogcatalog")
 K = 10
 ROWS = 256  # nodes that are scored at a time
-ODDS, COSINE = "`recommend_links`", '`recommend_links(score="cosine")`'
-DOT, WEIGHTS = "scalar product", "a weight for each dimension"
 COMMON, ADAMIC, ALLOCATION = "common neighbours", "Adamic-Adar", "resource allocation"
+AUTO = "auto"
+
+
+def vectors_of(graph: r2v.Graph, seed: int) -> r2v.Embedding:
+    """Learn the vectors that recommendations are made from."""
+    model = r2v.Reinforce2Vec(
+        dimensions=128, walks_per_node=20, smooth=True, seed=seed, backend="cpu"
+    )
+    return model.fit(graph, progress=False).embedding_
 
 
 # -- recommenders --------------------------------------------------------------------------------
@@ -52,44 +62,11 @@ def by_scores(graph: r2v.Graph, sources: np.ndarray, scores: Callable) -> np.nda
     return np.concatenate(found)
 
 
-def by_library(
-    vectors: np.ndarray, graph: r2v.Graph, sources: np.ndarray, score: str
-) -> np.ndarray:
-    embedding = r2v.Embedding(range(graph.n_nodes), vectors)
-    numbered = r2v.Graph.from_numbered(
-        np.column_stack([np.repeat(np.arange(graph.n_nodes), graph.degrees), graph.indices]),
-        *(None, embedding.ids),
-    )
-    links = r2v.recommend_links(
-        embedding, numbered, K, nodes=sources.tolist(), score=score, progress=False
-    )
-    return links.targets.reshape(len(sources), K)
-
-
-def weights_of(vectors: np.ndarray, graph: r2v.Graph, seed: int) -> np.ndarray:
-    """Fit one weight per dimension, from edges that are left and as many random pairs."""
-    rng = np.random.default_rng(seed)
-    tails = np.repeat(np.arange(graph.n_nodes), graph.degrees)
-    some = rng.permutation(len(tails))[:50_000]
-    others = rng.integers(0, graph.n_nodes, (len(some), 2))
-    a = np.concatenate([tails[some], others[:, 0]])
-    b = np.concatenate([graph.indices[some], others[:, 1]])
-    truth = np.repeat([True, False], len(some))[:, None]
-    return fit_logistic(vectors[a] * vectors[b], truth, standardise=True)[0][:, 0]
-
-
-def by_vectors(vectors: np.ndarray, graph: r2v.Graph, sources: np.ndarray, seed: int) -> dict:
-    weights = weights_of(vectors, graph, seed)
-    return {
-        ODDS: by_library(vectors, graph, sources, "odds"),
-        COSINE: by_library(vectors, graph, sources, "cosine"),
-        DOT: by_scores(graph, sources, lambda rows: vectors[rows] @ vectors.T),
-        WEIGHTS: by_scores(graph, sources, lambda rows: (vectors[rows] * weights) @ vectors.T),
-    }
-
-
 def by_neighbours(graph: r2v.Graph, sources: np.ndarray) -> dict:
-    links, degrees = graph.to_scipy(), np.maximum(graph.degrees, 2)
+    """Return ten nodes per source by the paths of two steps; on directed graphs along edges."""
+    links = graph.to_scipy()
+    inward = np.bincount(graph.indices, minlength=graph.n_nodes) if graph.directed else 0
+    degrees = np.maximum(graph.degrees + inward, 2)
     shares = {COMMON: np.ones(len(degrees)), ADAMIC: 1 / np.log(degrees), ALLOCATION: 1 / degrees}
     found = {}
     for name, share in shares.items():
@@ -100,43 +77,65 @@ def by_neighbours(graph: r2v.Graph, sources: np.ndarray) -> dict:
     return found
 
 
+def by_library(
+    embedding: r2v.Embedding, graph: r2v.Graph, sources: np.ndarray, score: str
+) -> tuple[np.ndarray, str]:
+    """Return ten nodes per source by a score of the library, and what was chosen for "auto"."""
+    links = r2v.recommend_links(
+        embedding, graph, K, nodes=sources.tolist(), score=score, progress=False
+    )
+    return links.targets.reshape(len(sources), K), links.scorer
+
+
 # -- how many are right --------------------------------------------------------------------------
 
 
 def judged(found: np.ndarray, sources: np.ndarray, split: EdgeSplit) -> dict[str, float]:
     """Return precision and recall in percent, over nodes that lost edges."""
-    size = split.graph.n_nodes
-    both = np.concatenate([split.edges, split.edges[:, ::-1]])
-    lost = np.bincount(both[:, 0], minlength=size)[sources]
-    right = np.isin(sources[:, None] * size + found, both[:, 0] * size + both[:, 1]).sum(axis=1)
+    size, lost_edges = split.graph.n_nodes, split.edges
+    if not split.graph.directed:
+        lost_edges = np.concatenate([lost_edges, lost_edges[:, ::-1]])
+    lost = np.bincount(lost_edges[:, 0], minlength=size)[sources]
+    pairs = lost_edges[:, 0] * size + lost_edges[:, 1]
+    right = np.isin(sources[:, None] * size + found, pairs).sum(axis=1)
     return {
         "precision": 100 * float((right / K).mean()),
         "recall": 100 * float((right / lost).mean()),
     }
 
 
-def measure(name: str, options: argparse.Namespace) -> list[dict]:
+def graph_named(name: str, seed: int) -> r2v.Graph:
+    """Return a graph whose ids are its row numbers."""
+    if name in GENERATED:
+        return GENERATED[name](seed=seed)
     graph = r2v.load_dataset(name, data_dir=DATA).graph
+    ends = np.column_stack([np.repeat(np.arange(graph.n_nodes), graph.degrees), graph.indices])
+    return r2v.Graph.from_edges(ends, nodes=range(graph.n_nodes))
+
+
+def measure(name: str, options: argparse.Namespace) -> dict:
     results = []
     for seed in range(options.seeds):
+        graph = graph_named(name, seed)
         split = r2v.hold_out_edges(graph, options.fraction, seed)
-        sources = np.unique(split.edges)
+        sources = np.unique(split.edges[:, 0] if graph.directed else split.edges)
         if len(sources) > options.nodes:
             rng = np.random.default_rng(seed)
             sources = np.sort(rng.choice(sources, options.nodes, replace=False))
-        model = r2v.Reinforce2Vec(
-            dimensions=options.dimensions, walks_per_node=options.walks_per_node, seed=seed
-        )
-        raw = model.fit_transform(split.graph, progress=False)
-        ways = {"": by_neighbours(split.graph, sources)}
-        for kind, vectors in (("raw", raw), ("smoothed", r2v.smooth(raw, split.graph))):
-            ways[kind] = by_vectors(vectors, split.graph, sources, seed)
-        for kind, those in ways.items():
-            for way, found in those.items():
-                scores = judged(found, sources, split)
-                results.append({"seed": seed, "vectors": kind, "way": way, **scores})
-                print(f"{name}, seed {seed}, {kind} {way}: {scores}", file=sys.stderr)
-    return results
+        embedding = vectors_of(split.graph, seed)
+        for method, found in by_neighbours(split.graph, sources).items():
+            scores = judged(found, sources, split)
+            results.append({"seed": seed, "method": method, "library": False, **scores})
+        for score in LINK_SCORES:
+            began = time.perf_counter()
+            found, scorer = by_library(embedding, split.graph, sources, score)
+            took = time.perf_counter() - began
+            scores = judged(found, sources, split)
+            more = {"scorer": scorer, "seconds": round(took, 2)}
+            results.append({"seed": seed, "method": score, "library": True, **scores, **more})
+            print(f"{name}, seed {seed}, {score}: {scores} {scorer}", file=sys.stderr)
+    facts = {"nodes": graph.n_nodes, "edges": graph.n_edges, "directed": graph.directed}
+    return {**facts, "scores": results}
 
 
 # -- the page ------------------------------------------------------------------------------------
@@ -146,40 +145,75 @@ def spread(values: list[float]) -> str:
     return f"{mean(values):.1f}" + (f" ± {stdev(values):.1f}" if len(values) > 1 else "")
 
 
+def mean_precision(results: list[dict], method: str) -> float:
+    return mean(result["precision"] for result in results if result["method"] == method)
+
+
+def overview(found: dict) -> list[str]:
+    """Return a table with a line for each graph: the default beside the best of all others."""
+    lines = [
+        f"| graph | nodes | edges | best without vectors | odds | cosine | default: precision@{K} "
+        "| chosen |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, graph in found["results"].items():
+        results = graph["scores"]
+        best = max((COMMON, ADAMIC, ALLOCATION), key=lambda way: mean_precision(results, way))
+        chosen = Counter(result["scorer"] for result in results if result["method"] == AUTO)
+        listed = ", ".join(
+            scorer if count == found["options"]["seeds"] else f"{scorer} ({count})"
+            for scorer, count in chosen.most_common()
+        )
+        cells = [
+            name + (", directed" if graph["directed"] else ""),
+            *(f"{graph['nodes']:,}", f"{graph['edges']:,}"),
+            f"{mean_precision(results, best):.1f} ({best})",
+            *(f"{mean_precision(results, way):.1f}" for way in ("odds", "cosine")),
+            *(f"**{mean_precision(results, AUTO):.1f}**", listed),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
 def render(found: dict) -> str:
     options, machine = found["options"], found["machine"]
     lines = [
         "# Recommended links",
-        f"\n{options['fraction']:.0%} of the edges held out; {options['walks_per_node']} walks per "
-        f"node, d = {options['dimensions']}. Of {K} recommendations for a node that lost edges "
-        f"(at most {options['nodes']:,} such nodes), how many are right (precision), and how many "
-        "of the lost edges are among them (recall), in percent: mean ± standard deviation of "
-        f"{options['seeds']} seeds. {machine['date']}.",
+        f"\n{options['fraction']:.0%} of the edges held out; smoothed vectors, 20 walks per node, "
+        f"d = 128. Of {K} recommendations for a node that lost edges (at most "
+        f"{options['nodes']:,} such nodes), how many are right (precision), and how many of the "
+        "lost edges are among them (recall), in percent: mean ± standard deviation of "
+        f"{options['seeds']} seeds. {machine['date']}.\n",
+        'The default, `score="auto"`, chooses by edges that it hides once more from the graph. '
+        "It does not know the held-out edges.\n",
+        *overview(found),
+        "\nGraphs from votes on are generated, a new one for each seed (the grid is always the "
+        "same): `benchmarks/recommendation_graphs.py`.",
     ]
-    for name, results in found["results"].items():
+    for name, graph in found["results"].items():
+        results = graph["scores"]
         lines += [
             f"\n## {name}\n",
-            f"| method | vectors | precision@{K} | recall@{K} |",
-            "|---|---|---|---|",
+            f"| method | precision@{K} | recall@{K} |",
+            "|---|---|---|",
         ]
-        for way, kind in dict.fromkeys((result["way"], result["vectors"]) for result in results):
-            own = [r for r in results if r["way"] == way and r["vectors"] == kind]
+        for method, library in dict.fromkeys((r["method"], r["library"]) for r in results):
+            own = [r for r in results if (r["method"], r["library"]) == (method, library)]
             cells = [spread([r[what] for r in own]) for what in ("precision", "recall")]
-            lines.append(f"| {' | '.join([way, kind or '–', *cells])} |")
+            label = f'`recommend_links(score="{method}")`' if library else method
+            lines.append(f"| {' | '.join([label, *cells])} |")
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=("facebook", "ca-astroph"))
+    parser.add_argument("--only", choices=(*PUBLISHED, *GENERATED))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--nodes", type=int, default=2000, help="that get recommendations, at most")
+    parser.add_argument("--nodes", type=int, default=1000, help="that get recommendations, at most")
     parser.add_argument("--fraction", type=float, default=0.2)
-    parser.add_argument("--dimensions", type=int, default=64)
-    parser.add_argument("--walks-per-node", type=int, default=10)
     parser.add_argument("--output", type=Path, default=HERE / "results" / "recommendation.json")
     options = parser.parse_args()
-    chosen = [options.only] if options.only else ["facebook", "ca-astroph"]
+    chosen = [options.only] if options.only else [*PUBLISHED, *GENERATED]
     found = {
         "machine": describe(),
         "options": {key: value for key, value in vars(options).items() if key != "output"},

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import typer
 
@@ -16,6 +17,7 @@ from helpers.paths import ROOT
 from reinforce2vec import InputError, Reinforce2Vec, ReinforcedWalk, SecondOrderWalk
 from reinforce2vec._util.hyperparameters import (
     PARAMETERS,
+    PRESETS,
     REINFORCED,
     RUNNING,
     SECOND_ORDER,
@@ -59,18 +61,109 @@ def test_docstrings_name_the_defaults_and_choices_of_the_table(holder, name):
         assert described[1].endswith(", optional")
     else:
         shown = f"{one.default:g}" if one.type is float else str(one.default)
-        assert described[1] == f"{one.type.__name__}, default {shown}"
+        kind = "int or tuple of int" if one.type is tuple else one.type.__name__
+        assert described[1] == f"{kind}, default {shown}"
 
 
 @EACH
 def test_every_parameter_is_checked_by_the_table(holder, name):
     one = PARAMETERS[name]
     assert one.check(one.default) == one.default
-    outside = {bool: "yes", int: (one.least or 0) - 1, float: -1.0, str: "unheard-of"}[one.type]
+    below = (one.least or 0) - 1
+    kinds = {bool: "yes", int: below, float: -1.0, str: "unheard-of", tuple: (below, 7)}
+    outside = kinds[one.type]
     for wrong in (outside, "text", [], float("nan")):
         with pytest.raises(InputError, match=f"^{name} must be ") as caught:
             holder(**{name: wrong}).check()
         assert caught.value.parameter == name
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (10, 10),
+        ((10,), (10,)),
+        ((1, 10), (1, 10)),
+        ([1, 5, 10], (1, 5, 10)),
+        (np.array([2, 3]), (2, 3)),
+        ((np.int8(1), np.int64(10)), (1, 10)),
+    ],
+    ids=str,
+)
+def test_several_windows_come_in_any_sequence(given, found):
+    checked = PARAMETERS["window"].check(given)
+    assert checked == found
+    assert type(checked) is type(found)
+    assert all(type(one) is int for one in (checked if isinstance(checked, tuple) else [checked]))
+
+
+BAD_WINDOWS = [
+    (10, 1), (1, 1), (1, 10, 10), (), [], (0, 5), (-1,), (1, 2.5), (1.0, 2), 1.5, 0, True,
+    (False, 5), "abc", "1,10", ("1", "10"), None, (1, None), {1, 10}, {1: 10}, ((1, 2), 3),
+    np.zeros((0,), int), np.array([[1, 2]]), np.array(1.5), range(1, 3), float("nan"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", BAD_WINDOWS, ids=repr)
+def test_windows_that_make_no_sense_are_named(value):
+    with pytest.raises(InputError, match=r"^window must be an integer\b") as caught:
+        Reinforce2Vec(window=value).check()
+    assert caught.value.parameter == "window"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("10", 10),
+        ("1,10", (1, 10)),
+        (" 1, 5,10 ", (1, 5, 10)),
+        ("10,1", (10, 1)),  # which the check refuses
+        ("abc", "abc"),
+        ("1,", "1,"),
+        ("", ""),
+        ("1.5", "1.5"),
+        (10, 10),
+        ((1, 10), (1, 10)),
+    ],
+)
+def test_what_is_typed_for_windows_is_read_or_left_to_the_check(text, value):
+    assert PARAMETERS["window"].typed(text) == value
+    assert PARAMETERS["dimensions"].typed(text) is text
+
+
+def test_the_default_windows_are_typed_as_they_are_shown():
+    one = PARAMETERS["window"]
+    assert one.typed(one.default_text) == one.default
+    assert one.range == "integer, at least 1, or several in ascending order"
+
+
+# -- presets -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_change_parameters_of_training_to_valid_values(name):
+    for parameter, value in PRESETS[name].items():
+        assert parameter in TRAINING
+        assert PARAMETERS[parameter].check(value) == value
+        assert value != PARAMETERS[parameter].default, f"{parameter} is the default"
+
+
+def test_the_preset_of_the_paper_has_what_the_paper_states():
+    paper = Reinforce2Vec.paper()
+    assert type(paper) is Reinforce2Vec
+    stated = {
+        "dimensions": 64, "walk_length": 40, "walks_per_node": 80, "window": 10, "negatives": 5,
+        "epochs": 1, "learning_rate": 0.025, "subsample": 0.0, "smooth": False, "walk": None,
+    }  # fmt: skip
+    assert paper.get_params() | stated == paper.get_params()
+
+
+def test_changes_of_a_preset_come_before_it():
+    changed = Reinforce2Vec.paper(window=(2, 4), seed=3)
+    assert (changed.window, changed.seed, changed.dimensions) == ((2, 4), 3, 64)
+    assert Reinforce2Vec.paper().window == 10
+    with pytest.raises(TypeError, match="windows"):
+        Reinforce2Vec.paper(windows=3)
 
 
 def test_the_table_needs_neither_numpy_nor_numba():
@@ -92,7 +185,7 @@ def test_options_have_the_range_default_and_help_of_the_table(name):
         assert option.default is None
         assert f"Default: {one.default_text}." in option.help
     else:
-        assert option.default == one.default
+        assert option.default == (one.default_text if one.type is tuple else one.default)
     if one.choices:
         assert option.metavar.split("|") == list(one.choices)
     if one.type is int:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from reinforce2vec._util import logistic
+from reinforce2vec._util.cuda import device
 from reinforce2vec._util.logistic import fit_logistic, predict
 
 
@@ -61,6 +62,39 @@ def test_how_much_rows_count_is_as_in_scikit_learn():
         expected, intercept = peer(x, y[:, 2], c)
         assert np.allclose(weights[:, 2], expected, atol=1e-4)
         assert np.isclose(intercepts[2], intercept, atol=1e-4)
+
+
+def test_each_class_can_have_its_own_c():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(300, 5)).astype(np.float32)
+    y = answers(rng, x, 6)
+    rates = np.geomspace(0.01, 1000, 6)
+    weights, intercepts = fit_logistic(x, y, rates)
+    for number, c in enumerate(rates.tolist()):
+        alone, intercept = fit_logistic(x, y[:, [number]], c)
+        assert np.allclose(weights[:, number], alone[:, 0], rtol=1e-4, atol=1e-5)
+        assert np.isclose(intercepts[number], intercept[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [1, 3, 11])
+@pytest.mark.parametrize("standardise", [False, True])
+def test_a_gpu_finds_the_same_weights(cuda, monkeypatch, dtype, n_classes, standardise):
+    rng = np.random.default_rng(8)
+    x = (rng.normal(size=(700, 12)) * np.geomspace(1, 0.1, 12) + 3).astype(dtype)
+    y = answers(rng, x - 3, n_classes)
+    y[:, 0] &= n_classes != 3  # a class with one answer only
+    rates = np.geomspace(0.1, 100, n_classes)
+    expected = fit_logistic(x, y, rates, standardise=standardise)
+    monkeypatch.setattr(logistic, "GPU_BLOCK_BYTES", 30_000)  # several blocks
+    monkeypatch.setattr(logistic, "GPU_CLASSES_AT_ONCE", 8)
+    there = device.cupy().asarray(x)
+    found = fit_logistic(there, y, rates, standardise=standardise)
+    for one, other in zip(expected, found, strict=True):
+        assert np.allclose(other.get(), one, rtol=1e-4, atol=1e-4)
+    scores = predict(there, *found)
+    assert isinstance(scores, np.ndarray)
+    assert np.allclose(scores, predict(x, *expected), rtol=1e-3, atol=1e-3)
 
 
 def test_standardise_penalises_weights_as_if_columns_had_variance_1():

@@ -23,6 +23,7 @@ from reinforce2vec import (
     __version__,
     read_graph,
 )
+from reinforce2vec._util.hyperparameters import PARAMETERS
 from reinforce2vec.files import vector_files
 from reinforce2vec.models import reinforce2vec as model
 
@@ -114,6 +115,82 @@ def test_every_option_reaches_the_model(folder, made):
     assert made["model"].get_params() == settings | {"walk": walk, "smooth": True}
     assert str(made["checkpoint"]) == "c"
     assert (made["checkpoint_every"], made["resume"], made["progress"]) == (1.5, True, False)
+
+
+@pytest.mark.parametrize(
+    ("typed", "window"),
+    [("1,10", (1, 10)), ("5", 5), ("1,2,30", (1, 2, 30)), (" 1, 4 ", (1, 4)), ("07", 7)],
+)
+def test_windows_are_typed_with_commas(folder, made, typed, window):
+    for words in (["--window", typed], [f"--window={typed}"]):
+        check(embed(*words))
+        assert made["model"].window == window
+        assert type(made["model"].window) is type(window)
+
+
+@pytest.mark.parametrize(
+    "typed", ["10,1", "1,1", "0,5", "0", "-3", "1,", ",", "", "abc", "1.5", "1;10", "1 10", "1,x"]
+)
+def test_windows_that_make_no_sense_are_refused_with_a_sentence(folder, untrained, typed):
+    result = check(embed(f"--window={typed}"), 2)
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: --window must be an integer")
+    assert line.endswith(f"not {PARAMETERS['window'].typed(typed)!r}") or typed == "0,5"
+
+
+def test_two_windows_are_those_of_the_library(folder):
+    check(embed("--window", "2,5"))
+    expected = Reinforce2Vec(**FEW, window=(2, 5)).fit("edges.txt").embedding_
+    assert np.array_equal(Embedding.load("vectors.npz").vectors, expected.vectors)
+
+
+def test_a_preset_has_the_settings_of_its_name(folder, made):
+    check(run("embed", "edges.txt", "-o", "vectors.npz", "--preset", "paper"))
+    expected = Reinforce2Vec.paper(walk=ReinforcedWalk())
+    assert made["model"].get_params() == expected.get_params()
+    assert type(made["model"].window) is int
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_an_option_overrides_the_preset_wherever_it_stands(folder, made, first):
+    changes = ["--window", "2,4", "--dimensions", "12", "--smooth", "--learning-rate", "0.5"]
+    preset = ["--preset", "paper"]
+    words = [*preset, *changes] if first else [*changes, *preset]
+    check(run("embed", "edges.txt", "-o", "vectors.npz", *words))
+    given = {"window": (2, 4), "dimensions": 12, "smooth": True, "learning_rate": 0.5}
+    expected = Reinforce2Vec.paper(walk=ReinforcedWalk(), **given)
+    assert made["model"].get_params() == expected.get_params()
+
+
+def test_an_option_that_is_the_default_overrides_the_preset_too(folder, made):
+    check(run("embed", "edges.txt", "-o", "v.npz", "--preset", "paper", "--window", "1,10"))
+    assert made["model"].window == (1, 10)
+
+
+def test_a_preset_holds_for_one_command_only(folder, made):
+    check(run("embed", "edges.txt", "-o", "vectors.npz", "--preset", "paper"))
+    check(run("embed", "edges.txt", "-o", "vectors.npz"))
+    expected = Reinforce2Vec(walk=ReinforcedWalk()).get_params()
+    assert made["model"].get_params() == expected
+
+
+def test_a_preset_is_for_given_walks_too(folder, made, monkeypatch):
+    (folder / "walks.txt").write_text("1 2 3\n2 3\n")
+    check(run("embed", "--walks", "walks.txt", "-o", "vectors.npz", "--preset", "paper"))
+    assert (made["model"].window, made["model"].smooth) == (10, False)
+
+
+@pytest.mark.parametrize("name", ["papers", "", "Paper", "default"])
+def test_an_unknown_preset_is_refused_with_a_sentence(folder, untrained, name):
+    result = check(embed("--preset", name), 2)
+    (line,) = result.stderr.splitlines()
+    assert line == f"error: --preset must be one of paper, not {name!r}"
+
+
+def test_a_checkpoint_of_other_windows_is_refused_in_the_words_of_the_command(folder):
+    check(embed(*CHECKPOINT))
+    result = check(embed(*CHECKPOINT, "--resume", "--window", "10"), 1)
+    assert "made with --window 1,10, not --window 10: use the same" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -216,7 +293,8 @@ def test_json_tells_what_was_learned_and_how(folder):
     model = Reinforce2Vec(**FEW).fit("edges.txt")
     walk = {"kind": "reinforced", **asdict(ReinforcedWalk())}
     rate = {"learning_rate": model.learning_rate_}
-    assert told.pop("settings") == model.get_params() | {"walk": walk} | rate
+    windows = {"window": [1, 10]}
+    assert told.pop("settings") == model.get_params() | {"walk": walk} | windows | rate
     assert told.pop("tokens_per_second") == pytest.approx(told["tokens"] / told.pop("seconds"))
     assert told.pop("peak_memory") > 10**7
     assert [os.path.basename(file) for file in told.pop("files")] == [
@@ -233,7 +311,7 @@ def test_json_tells_what_was_learned_and_how(folder):
         "weighted": False,
         "dimensions": 8,
         "tokens": model.n_tokens_,
-        "loss": model.loss_curve_[-1],
+        "loss": model.loss_curve_[-1].tolist(),  # of each window
         "backend": "cpu",
     }
 
@@ -263,7 +341,11 @@ def help_on(option):
 
 def test_help_says_what_to_choose():
     assert "the paper's choice" in help_on("--dimensions")
-    assert "10 to 20 are enough" in help_on("--walks-per-node")
+    assert "5 to 10 are enough" in help_on("--walks-per-node")
+    assert "N[,N]" in help_on("--window")
+    assert "[default: 1,10" in help_on("--window")
+    assert "each has its share of the dimensions" in help_on("--window")
+    assert "which the options below override" in help_on("--preset")
 
 
 def test_help_promises_one_result_for_one_seed_with_any_number_of_workers():

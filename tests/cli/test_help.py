@@ -100,8 +100,8 @@ GRAPH = ("Reinforce2Vec", "read_graph")
 PYTHON = {
     "demo": ("load_dataset",),
     "embed": ("Reinforce2Vec", "Reinforce2Vec.fit", "read_graph"),
-    "evaluate link-prediction": ("evaluate_link_prediction", *GRAPH, "load_dataset"),
-    "evaluate node-classification": ("evaluate_node_classification", *GRAPH, "load_dataset"),
+    "evaluate link-prediction": (*GRAPH, "evaluate_link_prediction", "load_dataset"),
+    "evaluate node-classification": (*GRAPH, "evaluate_node_classification", "load_dataset"),
     "tune": ("tune", "read_graph", "load_dataset"),
     "neighbors": ("nearest_neighbors",),
     "recommend": ("recommend_links", "read_graph"),
@@ -109,10 +109,10 @@ PYTHON = {
     "explore": ("explore", "read_graph"),
     "walk": ("WalkSampler", "read_graph"),
     "datasets": ("load_dataset",),
-    "reproduce": ("reinforce2vec.experiments.reproduction:reproduce",),
+    "reproduce": ("reinforce2vec.experiments.reproduction:reproduce", "read_graph"),
 }
 # What only a command line needs.
-OWN = {"output", "as_json", "quiet", "walks", "download", "best", "plot"}
+OWN = {"output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"}
 WALK = {"kind", "reading"} | {
     name
     for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk)
@@ -138,7 +138,7 @@ def test_names_and_defaults_are_those_of_the_library(name):
     for param in shared:
         assert param.name in python, f"{flag_of(param)} has another name in Python"
         default = python[param.name].default
-        if isinstance(default, tuple):  # shares of nodes, which are typed 0.1,0.5
+        if isinstance(default, tuple):  # shares of nodes or windows, which are typed 0.1,0.5
             default = ",".join(map(str, default))
         if default is not inspect.Parameter.empty:
             assert param.default == default, flag_of(param)

@@ -325,9 +325,9 @@ def test_a_folder_that_is_not_there_is_a_sentence(toy, tmp_path, monkeypatch):
         load_dataset("toy")
 
 
-@pytest.mark.parametrize("name", ["karate", "Facebook", 3, None, ["ppi"]])
+@pytest.mark.parametrize("name", ["karate", 3, None, ["ppi"]])
 def test_an_unknown_name_is_a_sentence_with_those_known(name):
-    with pytest.raises(InputError, match=r"no data set .*: choose one of facebook, ca-astroph, "):
+    with pytest.raises(InputError, match=r"no data set .*choose one of facebook, ca-astroph, "):
         load_dataset(name)
 
 
@@ -496,6 +496,21 @@ def test_a_download_tells_how_far_it_is(server, tmp_path, monkeypatch, progress)
     assert (tmp_path / "large").read_bytes() == content
     steps = [(1000, 2500), (2000, 2500), (2500, 2500), (2500, 2500)]
     assert reported == (steps if progress else [])
+
+
+@pytest.mark.parametrize("name", ["TOY", "Toy", "toy"])
+def test_names_ignore_case(toy, cache, name):
+    write(cache)
+    assert load_dataset(name).name == "toy"
+    assert datasets(name).stdout == datasets("toy").stdout
+
+
+def test_a_misspelt_name_is_answered_with_the_right_one(folder):
+    with pytest.raises(InputError, match=r"no data set 'ca-AstroPhys': did you mean ca-astroph\? "):
+        load_dataset("ca-AstroPhys")
+    done = run("evaluate", "link-prediction", "Facebok")
+    assert done.exit_code == 1
+    assert "no data set of this name: did you mean facebook? choose one of" in done.stderr
 
 
 def test_a_download_is_silent_where_there_is_no_terminal(toy, capsys):

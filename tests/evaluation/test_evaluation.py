@@ -32,8 +32,10 @@ from reinforce2vec import (
     rmat,
     smooth,
 )
+from reinforce2vec._util.logistic import fit_logistic, predict
 from reinforce2vec.embedding.embedding import OPERATORS
 from reinforce2vec.evaluation import classify_nodes, score_links, transfer_links
+from reinforce2vec.evaluation._classifier import C_GRID
 from reinforce2vec.evaluation.node_classification import _most_likely
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
@@ -325,6 +327,176 @@ def test_evaluation_of_nodes_is_a_run_for_each_seed_and_share(groups):
     assert evaluate_node_classification(*groups, train=0.6, seeds=[1]).scores == (
         {0.6: result.scores[1][0.6]},
     )
+
+
+# -- choosing C, and where ------------------------------------------------------------------------
+
+
+def refit_by_hand(groups, train, seed, part):
+    """The C of the grid with the best micro F1 on half of the training nodes, and its scores."""
+    points, labels = groups
+    known, asked = np.split(np.random.default_rng(seed).permutation(300), [int(train * 300)])
+    if part == "validation":
+        known, asked = np.split(known, [len(known) // 2])
+    inner, held = np.split(known, [len(known) // 2])
+
+    def scores(c, learn, score):
+        found = predict(points[score], *fit_logistic(points[learn], labels[learn], c))
+        likely = _most_likely(found, labels[score].sum(axis=1))
+        return f1_score(labels[score], likely, average=None, zero_division=0), f1_score(
+            labels[score], likely, average="micro", zero_division=0
+        )
+
+    values = [scores(c, inner, held)[1] for c in C_GRID]
+    best = C_GRID[int(np.argmax(values))]
+    by_class, micro = scores(best, known, asked)
+    return {"micro": 100 * micro, "macro": 100 * by_class.mean(), "c": best}
+
+
+@pytest.mark.parametrize("part", ["test", "validation"])
+@pytest.mark.parametrize("scale", [0.01, 1.0])
+def test_c_of_nodes_is_chosen_within_the_training_nodes(groups, part, scale):
+    scaled = (groups[0] * np.float32(scale), groups[1])
+    for seed in range(3):
+        found = classify_nodes(*scaled, train=0.4, seed=seed, part=part, c="validation")
+        assert found == pytest.approx(refit_by_hand(scaled, 0.4, seed, part))
+
+
+def test_short_vectors_need_a_large_c(groups):
+    points, labels = groups
+    short = 0.003 * points
+    chosen = [classify_nodes(short, labels, seed=seed, c="validation") for seed in range(4)]
+    given = [classify_nodes(short, labels, seed=seed) for seed in range(4)]
+    assert min(found["c"] for found in chosen) >= 10
+    assert np.mean([found["micro"] for found in chosen]) > np.mean(
+        [found["micro"] for found in given]
+    )
+    assert classify_nodes(short, labels, c=100.0) != classify_nodes(short, labels)
+
+
+@pytest.mark.parametrize("part", ["test", "validation"])
+def test_c_of_links_is_chosen_within_the_training_pairs(split, vectors, part):
+    pairs, truth = pairs_of(split)
+    order = np.random.default_rng(8).permutation(len(pairs))
+    known, asked = np.split(order, 2)
+    if part == "validation":
+        known, asked = np.split(known, [len(known) // 2])
+    inner, held = np.split(known, [len(known) // 2])
+    features = OPERATORS["hadamard"](vectors[pairs[:, 0]], vectors[pairs[:, 1]])
+
+    def area(c, learn, score):
+        fitted = fit_logistic(features[learn], truth[learn][:, None], c, standardise=True)
+        return roc_auc_score(truth[score], predict(features[score], *fitted)[:, 0])
+
+    best = C_GRID[int(np.argmax([area(c, inner, held) for c in C_GRID]))]
+    found = score_links(vectors, split, seed=8, part=part, operators=["hadamard"], c="validation")[
+        "hadamard"
+    ]
+    assert found["c"] == best
+    assert found["auc"] == pytest.approx(100 * area(best, known, asked))
+
+
+def test_c_of_transferred_links_is_chosen_without_the_other_split(split, vectors):
+    other = hold_out_edges(rmat(9, edge_factor=6), 0.5, seed=4)
+    for test_split in (other, split):
+        found = transfer_links(
+            vectors, split, vectors, test_split, operators=["l2"], c="validation"
+        )["l2"]
+        given = transfer_links(vectors, split, vectors, test_split, operators=["l2"], c=found["c"])[
+            "l2"
+        ]
+        assert found["auc"] == pytest.approx(given["auc"], abs=1e-3)
+        assert found["c"] in C_GRID
+
+
+def test_what_was_chosen_is_in_the_scores_and_not_in_the_table(groups, split, vectors):
+    result = evaluate_node_classification(*groups, train=[0.2, 0.6], seeds=2, c="validation")
+    for seed in range(2):
+        one = classify_nodes(*groups, train=0.6, seed=seed, c="validation")
+        assert result.scores[seed][0.6] == one
+        assert one["c"] in C_GRID
+    assert list(result.mean[0.6]) == list(result.spread[0.6]) == ["micro", "macro"]
+    assert str(result).splitlines()[1].split() == ["micro-F1", "macro-F1"]
+    assert json.loads(json.dumps(result.to_dict()))["scores"][0]["0.6"]["c"] in C_GRID
+
+    def embed(graph):
+        return np.linalg.svd(graph.to_scipy().toarray())[0][:, :6]
+
+    for protocol in ("shared", "transfer"):
+        links = evaluate_link_prediction(
+            karate_club(), embed, protocol=protocol, fraction=0.4, seeds=1, c="validation"
+        )
+        assert {found["c"] for found in links.scores[0].values()} <= set(C_GRID)
+        assert list(links.mean["l1"]) == ["auc", "ap"]
+        given = evaluate_link_prediction(
+            karate_club(), embed, protocol=protocol, fraction=0.4, seeds=1, c=0.003
+        )
+        assert "c" not in given.scores[0]["l1"]
+
+
+@pytest.mark.parametrize("c", [0, -1.0, np.inf, "best", None, [1.0]])
+def test_a_c_that_cannot_be(groups, split, vectors, c):
+    calls = (
+        lambda: classify_nodes(*groups, c=c),
+        lambda: evaluate_node_classification(*groups, c=c),
+        lambda: score_links(vectors, split, c=c),
+        lambda: transfer_links(vectors, split, vectors, split, c=c),
+        lambda: evaluate_link_prediction(karate_club(), lambda graph: pytest.fail("made"), c=c),
+    )
+    for call in calls:
+        with pytest.raises(InputError, match='c must be a number above 0, or "validation"'):
+            call()
+
+
+def test_too_little_to_choose_c_from():
+    points, labels = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
+    with pytest.raises(
+        InputError, match="leaves 1 to train on and 3 to score: each needs at least"
+    ):
+        classify_nodes(points, labels, train=0.25, c="validation")
+    assert classify_nodes(points, labels, train=0.25)["micro"] >= 0
+    star = [(0, node) for node in range(1, 6)] + [(1, 2), (3, 4), (4, 5)]
+    split = hold_out_edges(star, 0.26)  # two edges and two other pairs
+    seed = next(
+        seed
+        for seed in range(20)
+        if np.random.default_rng(seed).permutation(4)[2:].tolist() == [0, 2]
+    )  # that tests an edge and another pair
+    assert score_links(np.ones((6, 2)), split, seed=seed)["l1"]["auc"] == 50
+    with pytest.raises(InputError, match="the 1 validation pairs are all edges or all non-edges"):
+        score_links(np.ones((6, 2)), split, seed=seed, c="validation")
+
+
+def test_a_gpu_gives_the_same_scores(cuda, groups, split, vectors):
+    there = {"backend": "cuda"}
+    for c in (1.0, "validation"):
+        here, on_gpu = (
+            evaluate_node_classification(*groups, train=[0.2, 0.6], seeds=2, c=c, backend=backend)
+            for backend in ("cpu", "cuda")
+        )
+        for one, other in zip(here.scores, on_gpu.scores, strict=True):
+            assert flat(other) == pytest.approx(flat(one), abs=0.5)
+        expected = flat(score_links(vectors, split, c=c))
+        assert flat(score_links(vectors, split, c=c, **there)) == pytest.approx(expected, abs=0.05)
+        both = vectors, split, vectors, split
+        expected = flat(transfer_links(*both, c=c))
+        assert flat(transfer_links(*both, c=c, **there)) == pytest.approx(expected, abs=0.05)
+    assert classify_nodes(*groups, **there) == pytest.approx(classify_nodes(*groups), abs=0.5)
+
+
+def test_a_backend_that_cannot_be(groups, split, vectors):
+    calls = (
+        lambda: classify_nodes(*groups, backend="gpu"),
+        lambda: evaluate_node_classification(*groups, backend="gpu"),
+        lambda: score_links(vectors, split, backend="gpu"),
+        lambda: transfer_links(vectors, split, vectors, split, backend="gpu"),
+        lambda: evaluate_link_prediction(
+            karate_club(), lambda graph: pytest.fail("made"), backend="gpu"
+        ),
+    )
+    for call in calls:
+        with pytest.raises(InputError, match="backend must be one of auto, cpu, cuda"):
+            call()
 
 
 # -- results -------------------------------------------------------------------------------------

@@ -19,15 +19,26 @@ import numpy as np
 import pytest
 
 from helpers.interrupts import wait_for_end
-from reinforce2vec import InputError, ReinforcedWalk, divergences, occupation
+from reinforce2vec import (
+    InputError,
+    Reinforce2Vec,
+    ReinforcedWalk,
+    __version__,
+    divergences,
+    occupation,
+)
+from reinforce2vec._util.cuda import device
 from reinforce2vec.experiments import paper
 from reinforce2vec.experiments._processes import JobProcesses
 from reinforce2vec.experiments.catalogue import EXPERIMENTS, experiments_named
 from reinforce2vec.experiments.cells import (
     HEADLINE,
     LINK_PREDICTION,
+    LINK_TIMING,
     NODE_CLASSIFICATION,
+    NODE_TIMING,
     PATHS,
+    TABLES,
     VALIDATION_ONLY,
     Cell,
     all_needed,
@@ -36,8 +47,10 @@ from reinforce2vec.experiments.cells import (
     write_cell,
 )
 from reinforce2vec.experiments.choosing import Candidate, best_candidate, link_candidates
+from reinforce2vec.experiments.costs import cost_of
 from reinforce2vec.experiments.methods import EmbeddingMethod, _parameter_text, compared, variant
-from reinforce2vec.experiments.running import _grouped, run_cells
+from reinforce2vec.experiments.reproduction import reproduce
+from reinforce2vec.experiments.running import _grouped, library_commit, run_cells
 from reinforce2vec.experiments.scale import PAPER_SCALE, SMALL_SCALE
 from reinforce2vec.experiments.scoring import compute
 from reinforce2vec.experiments.sweeps import Sweep, SweepSetting
@@ -76,6 +89,8 @@ def test_a_classification_cell_has_every_fraction_and_shuffle():
         assert len(scores[kind]["0.1"]) == SMALL_SCALE.more_shuffles
         assert "validation_micro" in scores[kind]["0.5"][0]
         assert "validation_micro" not in scores[kind]["0.1"][0]
+        tuned = [share for share in scores[kind] if "tuned_micro" in scores[kind][share][0]]
+        assert sorted(tuned) == ["0.1", "0.5", "0.9"]  # a cell with C by validation, bounded
 
 
 def test_smaller_scopes_have_the_same_scores_of_less():
@@ -86,6 +101,11 @@ def test_smaller_scopes_have_the_same_scores_of_less():
     assert validation["raw"]["shared"]["l2"] == {
         "validation": full["raw"]["shared"]["l2"]["validation"]
     }
+    full = compute(group_cell(), None, [])["scores"]
+    tables = compute(group_cell(scope=TABLES), None, [])["scores"]
+    assert tables == {
+        kind: {share: full[kind][share] for share in ("0.5", "0.1", "0.9")} for kind in full
+    }
     assert compute(group_cell(scope=HEADLINE), None, [])["scores"].keys() == {"raw", "smoothed"}
 
 
@@ -94,6 +114,37 @@ def test_one_description_one_result(cell):
     first = compute(cell, None, [])["scores"]
     assert compute(cell, None, [])["scores"] == first
     assert compute(replace(cell, seed=1), None, [])["scores"] != first
+
+
+@pytest.mark.parametrize("make_cell", [link_cell, group_cell])
+def test_a_method_that_smooths_is_not_smoothed_again(make_cell):
+    smoothing = replace(WALK, parameters=WALK.parameters | {"smooth": True}, smooths=True)
+    scores = compute(make_cell(method=smoothing), None, [])["scores"]
+    assert scores.keys() == {"smoothed"}
+    assert scores["smoothed"] == compute(make_cell(), None, [])["scores"]["smoothed"]
+
+
+def test_a_cell_tells_the_seconds_of_its_embedding_apart():
+    found = compute(group_cell(), None, [])
+    assert 0 < found["fit_seconds"] <= found["seconds"] + 0.01
+    assert found["smooth_seconds"] > 0
+
+
+@pytest.mark.parametrize("task", [LINK_TIMING, NODE_TIMING])
+def test_a_timing_has_seconds_for_raw_and_smoothed_vectors(task):
+    scores = compute(group_cell(task=task, scale=replace(SMALL_SCALE, threads=2)), None, [])[
+        "scores"
+    ]
+    assert 0 < scores["raw"] < scores["smoothed"]
+
+
+def test_our_default_is_described_by_all_of_its_settings():
+    method = next(one for one in compared(PAPER_SCALE) if one.name == "default")
+    assert method.make(32, 1).get_params(deep=False) == Reinforce2Vec(
+        dimensions=32, seed=1, workers=1, backend="cpu"
+    ).get_params(deep=False)
+    assert {"walks_per_node", "window", "smooth", "walk"} <= method.settings().keys()
+    assert method.smooths == Reinforce2Vec().smooth
 
 
 def test_pilots_choose_by_validation_alone():
@@ -122,6 +173,86 @@ def test_a_cell_is_found_again_by_its_description(tmp_path):
     assert read_cell(tmp_path, link_cell(method=other)) is None
 
 
+def test_estimates_grow_with_the_work():
+    deepwalk, fewer = (
+        next(one for one in compared(PAPER_SCALE) if one.name == name)
+        for name in ("deepwalk", "deepwalk-10")
+    )
+    cell = Cell(NODE_CLASSIFICATION, "ppi", deepwalk, 0, PAPER_SCALE)
+    for less in (
+        replace(cell, method=fewer),
+        replace(cell, scope=TABLES),
+        replace(cell, scope=HEADLINE),
+        replace(cell, scale=replace(PAPER_SCALE, dimensions=32)),
+    ):
+        assert cost_of(less) < cost_of(cell)
+    assert cost_of(replace(cell, graph="dblp")) > 5 * cost_of(cell)
+
+
+def test_the_backend_of_a_run_is_a_gpu_only_where_there_is_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(device, "why_not", lambda: "there is no GPU")
+    with pytest.raises(InputError, match="there is no GPU"):
+        reproduce(["figure-2"], tmp_path, backend="cuda", scale=SMALL_SCALE)
+    with pytest.raises(InputError, match="backend must be"):
+        reproduce(["figure-2"], tmp_path, backend="gpu", scale=SMALL_SCALE)
+    cells = EXPERIMENTS["figure-2"].cells(range(1), SMALL_SCALE)
+    (tmp_path / "cells").mkdir()
+    for cell in cells:
+        found = {"looked": [10], "nodes": [[2]], "frequencies": [[5, 5]]}
+        write_cell(tmp_path / "cells", cell, {"scores": found})
+    reproduce(["figure-2"], tmp_path, backend="auto", scale=SMALL_SCALE)
+    told = json.loads((tmp_path / "results.json").read_text())["experiments"]["figure-2"]
+    assert told["backend"] == "cpu"
+    monkeypatch.setattr(device, "why_not", lambda: None)
+    reproduce(["figure-2"], tmp_path, backend="auto", scale=SMALL_SCALE)
+    told = json.loads((tmp_path / "results.json").read_text())["experiments"]["figure-2"]
+    assert told["backend"] == "cuda"
+
+
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("make_cell", [link_cell, group_cell])
+def test_a_cell_of_a_gpu_has_about_the_same_scores(make_cell):
+    hope = next(method for method in compared(SMALL_SCALE) if method.name == "hope")
+    cell = make_cell(method=hope, scope=HEADLINE)
+    scores, found = (
+        compute(replace(cell, scale=replace(SMALL_SCALE, backend=backend)), None, [])["scores"]
+        for backend in ("cpu", "cuda")
+    )
+    if cell.task == LINK_PREDICTION:
+        for operator, one in scores["smoothed"]["shared"].items():
+            assert found["smoothed"]["shared"][operator] == pytest.approx(one, abs=1.0)
+    else:
+        for one, other in zip(scores["smoothed"]["0.5"], found["smoothed"]["0.5"], strict=True):
+            assert other == pytest.approx(one, abs=3.0)
+
+
+def test_cells_of_a_gpu_are_other_cells(tmp_path):
+    gpu = link_cell(scale=replace(SMALL_SCALE, backend="cuda"))
+    assert gpu.description()["backend"] == "cuda"
+    assert cell_path(tmp_path, gpu) != cell_path(tmp_path, link_cell())
+    path = Cell(PATHS, "ppi", WALK, 0, SMALL_SCALE)  # walks alone are the same everywhere
+    on_gpu = replace(path, scale=gpu.scale)
+    assert (on_gpu.name, on_gpu.description()) == (path.name, path.description())
+
+
+def test_a_cell_is_reused_whatever_commit_it_comes_from(tmp_path):
+    write_cell(tmp_path, link_cell(), {"scores": {"a": 1.5}, "commit": "of-another-day"})
+    assert read_cell(tmp_path, link_cell())["commit"] == "of-another-day"
+    cells = [link_cell(), link_cell(seed=1), link_cell(seed=2)]
+    told = {cell.name: {"commit": "b" if cell.seed else "a"} for cell in cells}
+    assert Results(told).commits(cells) == ["a", "b"]
+
+
+def test_the_commit_is_that_of_the_source_or_the_version(monkeypatch):
+    monkeypatch.delenv("REINFORCE2VEC_COMMIT", raising=False)
+    assert re.fullmatch(rf"[0-9a-f]{{7,}}|{re.escape(__version__)}", library_commit())
+    monkeypatch.setenv("REINFORCE2VEC_COMMIT", "abc123")
+    assert library_commit() == "abc123"
+    monkeypatch.delenv("REINFORCE2VEC_COMMIT")
+    monkeypatch.setenv("PATH", "")  # no git
+    assert library_commit() == __version__
+
+
 @pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '{"description": {}}'])
 def test_a_damaged_file_is_told_from_another_cell(tmp_path, damage):
     cell_path(tmp_path, link_cell()).write_text(damage)
@@ -136,7 +267,7 @@ def test_different_cells_have_different_files(tmp_path, scale):
         for cell in all_needed(experiment.cells(range(2), scale)):
             told = described.setdefault(cell_path(tmp_path, cell), cell.description())
             assert told == cell.description()
-            assert cell.cost() > 0
+            assert cost_of(cell) > 0
     assert len(described) > len(EXPERIMENTS)
 
 
@@ -151,7 +282,8 @@ def test_the_methods_say_the_papers_amount_of_training():
     model = variant("paper", "js", "ucb", PAPER_SCALE).make(64, seed=3)
     wanted = {
         "walks_per_node": 80, "walk_length": 40, "window": 10, "negatives": 5, "epochs": 1,
-        "learning_rate": 0.025, "dimensions": 64, "seed": 3, "workers": 1,
+        "learning_rate": 0.025, "dimensions": 64, "seed": 3, "workers": 1, "smooth": False,
+        "subsample": 0.0, "backend": "cpu",
     }  # fmt: skip
     assert wanted.items() <= model.get_params().items()
     assert len({method.name for method in compared(PAPER_SCALE)}) == len(compared(PAPER_SCALE))
@@ -269,13 +401,15 @@ def test_processes_have_one_thread_and_end_in_the_middle_of_a_job(monkeypatch):
         assert results_of(processes, exec, (numpy_first,)) == [(None, None)]
     assert os.environ["OMP_NUM_THREADS"] == "2"
     assert not multiprocessing.active_children()
+    with JobProcesses(1, threads=3) as processes:
+        assert results_of(processes, os.getenv, ("OMP_NUM_THREADS",))[0].value == "3"
 
 
 SCRIPT = """
 from pathlib import Path
 from reinforce2vec.experiments.reproduction import reproduce
 from reinforce2vec.experiments.scale import SMALL_SCALE
-reproduce(["figure-2", "table-8"], Path({out!r}), jobs=1, scale=SMALL_SCALE)
+reproduce(["figure-2", "table-8"], Path({out!r}), seeds=1, jobs=1, scale=SMALL_SCALE)
 """
 
 

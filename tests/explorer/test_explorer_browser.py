@@ -164,9 +164,10 @@ def test_a_node_that_is_searched_for_shows_its_neighbours(opened, address, known
     assert page.url == f"{address}#node=n11"
     near = [(node, f"{cosine:.3f}") for node, cosine in nearest_neighbors(embedding, "n11")["n11"]]
     assert listed(page, "near") == near
-    new = [
-        (node, f"{odds:.2f}") for _, node, odds in recommend_links(embedding, graph, nodes="n11")
-    ]
+    likely = recommend_links(embedding, graph)
+    counted = likely.scorer in ("allocation", "adamic-adar", "common", "three-steps")
+    unit = 100 / likely.scores.max() if counted else 1
+    new = [(node, f"{unit * score:.2f}") for source, node, score in likely if source == "n11"]
     assert listed(page, "missing") == new
     neighbours = texts(page, "#panel section.graph li .id")
     assert sorted(neighbours) == sorted(graph.neighbors("n11"))

@@ -41,6 +41,7 @@ quick = partial(
     walks_per_node=6,
     walk_length=10,
     window=3,
+    smooth=False,
     negatives=2,
     backend="cuda",
 )
@@ -241,9 +242,9 @@ def test_a_checkpoint_holds_the_matrices_of_its_moment(cuda, tmp_path):
     state = read_checkpoint(file, learner._origin(corpus, learner._settings(corpus)))
     walks, vectors = seen[-2]  # the last was stopped before it was written
     assert state.walks == walks
-    np.testing.assert_array_equal(state.weights.vectors, vectors)
+    np.testing.assert_array_equal(state.vectors, vectors)
     assert not np.array_equal(vectors, seen[0][1])
-    assert state.weights.outputs.any()
+    assert state.scales[0].outputs.any()
 
 
 # -- copies --------------------------------------------------------------------------------------
@@ -342,10 +343,9 @@ def test_starts_that_are_changed_in_place_are_followed(cuda):
 
 def learned_from(graph, **changes):
     """Vectors of the CPU and of the GPU."""
+    options = {"walk_length": 10, "walks_per_node": 80, "window": 10, "smooth": False} | changes
     return (
-        Reinforce2Vec(8, walk_length=10, workers=1, backend=backend, **changes)
-        .fit(graph)
-        .embedding_.vectors
+        Reinforce2Vec(8, workers=1, backend=backend, **options).fit(graph).embedding_.vectors
         for backend in ("cpu", "cuda")
     )
 
@@ -375,7 +375,7 @@ def test_smoothed_vectors_are_those_that_smoothing_makes(cuda):
     smoothed = quick(smooth=True).fit(CLUB)
     assert smoothed.backend_ == "cuda"
     np.testing.assert_allclose(np.linalg.norm(smoothed.embedding_.vectors, axis=1), 1, atol=1e-6)
-    vectors = smoothed._state.weights.vectors
+    vectors = smoothed._state.vectors
     np.testing.assert_allclose(
         smoothed.embedding_.vectors, smooth(vectors, CLUB, backend="cpu"), atol=1e-5
     )

@@ -96,7 +96,7 @@ def test_a_grid_search_reaches_the_parameters_of_model_and_classifier(trainings)
     assert best.window == search.best_params_["features__model__window"]
     # once for each setting of the model, whatever the folds and the classifiers
     assert sorted(trainings) == [1, 1, 1, 1, 5, 5, 5, 5]
-    assert MODEL.window == 10
+    assert MODEL.window == (1, 10)
 
 
 def test_another_graph_is_learned_anew(trainings):

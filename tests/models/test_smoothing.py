@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.linalg
+from numpy.polynomial.chebyshev import chebval
+from scipy.special import iv
 
 from helpers import emulator
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
@@ -14,6 +16,7 @@ from reinforce2vec import Embedding, Graph, InputError, rmat, smooth
 from reinforce2vec._util import backend_choice, machine
 from reinforce2vec._util.cuda import device
 from reinforce2vec.models import smoothing
+from reinforce2vec.models._series import series
 
 
 def some_vectors(n_nodes, dimensions=6):
@@ -26,7 +29,10 @@ def literal(vectors, adjacency, mu=0.2, theta=0.5):
     links = adjacency + one
     centred = one - links / links.sum(axis=1, keepdims=True) - mu * one
     band = scipy.linalg.expm(-theta * (centred @ centred / 2 - one))
-    left, sizes, _ = np.linalg.svd(links @ (vectors - band @ vectors), full_matrices=False)
+    return units(*np.linalg.svd(links @ (vectors - band @ vectors), full_matrices=False)[:2])
+
+
+def units(left, sizes):
     result = left * np.sqrt(sizes)
     return result / np.linalg.norm(result, axis=1, keepdims=True)
 
@@ -52,12 +58,51 @@ def test_ten_terms_are_enough_by_default():
     np.testing.assert_allclose(angles(smooth(vectors, graph)), angles(expected), atol=2e-6)
 
 
-def test_columns_filtered_in_several_turns_are_the_same_as_in_one(monkeypatch):
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_fewer_terms_are_those_of_the_papers_series(order):
     graph = random_graph()
-    vectors = some_vectors(graph.n_nodes)
-    whole = smooth(vectors, graph)
-    monkeypatch.setattr("reinforce2vec.models.smoothing._COLUMNS", 4)
-    np.testing.assert_allclose(angles(smooth(vectors, graph)), angles(whole), atol=1e-6)
+    vectors = some_vectors(graph.n_nodes).astype(np.float64)
+    adjacency = graph.to_scipy().toarray()
+    one = np.eye(len(adjacency))
+    links = adjacency + one
+    centred = 0.8 * one - links / links.sum(axis=1, keepdims=True)
+    y = centred @ centred / 2 - one
+    before, term = vectors, y @ vectors
+    rest = (1 - iv(0, 0.5)) * vectors + 2 * iv(1, 0.5) * term
+    for i in range(2, order):
+        before, term = term, 2 * y @ term - before
+        rest -= 2 * (-1) ** i * iv(i, 0.5) * term
+    expected = units(*np.linalg.svd(links @ rest, full_matrices=False)[:2])
+    found = smooth(vectors, graph, order=order)
+    np.testing.assert_allclose(angles(found), angles(expected), atol=2e-6)
+    if order < 5:
+        wrong = angles(smooth(vectors, graph, order=order + 1))
+        assert np.abs(wrong - angles(expected)).max() > 1e-4
+
+
+def test_negligible_terms_take_no_time():
+    assert len(series(10, 0.2, 0.5)) == 11  # ten products, not 19
+    assert len(series(1000, 0.2, 0.5)) == 11
+    assert len(series(3, 0.2, 0.5)) == 6  # a polynomial of the degree 5
+
+
+@pytest.mark.parametrize(("mu", "theta", "order"), [(0.2, 0.5, 10), (1.9, 100.0, 200), (0, 9.0, 4)])
+def test_what_is_left_out_of_the_series_is_below_the_rounding_of_float32(mu, theta, order):
+    points = np.linspace(-1, 1, 1001)
+    terms = [2 * (-1) ** i * iv(i, theta) for i in range(order)]
+    terms[0] /= 2
+    exact = points * (1 - chebval((1 - mu - points) ** 2 / 2 - 1, terms))
+    found = chebval(points, series(order, mu, theta))
+    scale = np.abs(exact).max() / np.abs(found).max()
+    np.testing.assert_allclose(scale * found, exact, atol=5e-7 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("dimensions", [1, 31, 32, 70])
+def test_columns_filtered_in_several_turns_are_all_right(dimensions):
+    graph = rmat(8, 4, seed=1)
+    vectors = some_vectors(graph.n_nodes, dimensions)
+    expected = literal(vectors, graph.to_scipy().toarray())
+    np.testing.assert_allclose(angles(smooth(vectors, graph)), angles(expected), atol=3e-6)
 
 
 def test_weights_count_and_their_unit_does_not():
@@ -136,6 +181,7 @@ def test_what_is_given_is_not_changed():
         ({"mu": -0.1}, "mu must be a number at least 0"),
         ({"mu": 2.5}, "at most 2"),
         ({"theta": 0}, "theta must be a number above 0"),
+        ({"workers": 0}, "workers must be an integer of at least 1"),
     ],
 )
 def test_hyperparameters_that_make_no_sense(change, words):
@@ -188,7 +234,7 @@ def check_gpu(graph, dimensions):
     vectors = some_vectors(graph.n_nodes, dimensions)
     found = smooth(vectors, graph, backend="cuda")
     assert found.dtype == np.float32
-    np.testing.assert_allclose(found, smooth(vectors, graph, backend="cpu"), atol=2e-6)
+    np.testing.assert_allclose(found, smooth(vectors, graph, backend="cpu"), atol=2e-5)
 
 
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=list(GRAPHS))
@@ -197,7 +243,7 @@ def test_a_gpu_gives_the_vectors_of_the_cpu(cuda, graph):
 
 
 def test_a_gpu_takes_columns_and_rows_in_turns(cuda, monkeypatch):
-    monkeypatch.setattr("reinforce2vec.models.smoothing._ROWS", 100)
+    monkeypatch.setattr("reinforce2vec.models._array_smoothing._ROWS", 100)
     check_gpu(rmat(8, 4, seed=1), 40)
 
 

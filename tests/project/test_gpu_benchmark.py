@@ -49,7 +49,8 @@ def test_a_part_that_did_not_run_is_named(page):
 
 
 @pytest.mark.parametrize(
-    "name", ["walks", "training", "quality", "neighbors", "recommendation", "reading"]
+    "name",
+    ["walks", "training", "smoothing", "quality", "neighbors", "recommendation", "reading"],
 )
 def test_the_pages_are_made_of_the_committed_results(monkeypatch, name):
     monkeypatch.syspath_prepend(str(BENCHMARKS))

@@ -33,7 +33,7 @@ OFTEN = 0  # seconds between checkpoints: after every chunk
 
 
 # a model that learns fast and repeats; a row of its matrices is filled up with zeros
-quick = partial(Reinforce2Vec, dimensions=10, walks_per_node=20, workers=1)
+quick = partial(Reinforce2Vec, dimensions=10, walks_per_node=20, window=10, smooth=False, workers=1)
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,15 @@ def gpu(cuda, request, monkeypatch):
     return 1e-3 if (cuda, request.param) == ("device", "tensor cores") else 2e-5
 
 
-quick = partial(Reinforce2Vec, dimensions=10, walks_per_node=10, walk_length=10, backend="cuda")
+quick = partial(
+    Reinforce2Vec,
+    dimensions=10,
+    walks_per_node=10,
+    walk_length=10,
+    window=10,
+    smooth=False,
+    backend="cuda",
+)
 
 
 # -- as defined ----------------------------------------------------------------------------------
@@ -57,26 +65,29 @@ quick = partial(Reinforce2Vec, dimensions=10, walks_per_node=10, walk_length=10,
 
 def check_as_defined(walks, settings, exactness):
     """Training on the GPU against the literal one, whose batches and groups are the GPU's."""
-    shape = training.shape_for(settings, device.properties())
     corpus = GivenWalks(walks_from(walks, np.arange(N_NODES)))
     state = begin(corpus, settings, 1)
     state.visits[:] = 1  # so that negatives come from all nodes
-    rng = np.random.default_rng(1)
-    for matrix in state.weights[:2]:
-        rows = rng.normal(size=(N_NODES, settings.dimensions))
-        matrix[:, : settings.dimensions] = rows / settings.dimensions**0.25
-    expected = [matrix[:, : settings.dimensions].astype(float) for matrix in state.weights[:2]]
-    n_walks = len(walks) * settings.epochs
-    sizes = (shape.contexts, shape.targets)
-    loss, pairs = literal_walk_training(walks, *expected, state.visits, settings, n_walks, *sizes)
+    rng, expected, n_walks = np.random.default_rng(1), [], len(walks) * settings.epochs
+    for weights in state.scales:
+        for matrix in weights[:2]:
+            rows = rng.normal(size=(N_NODES, weights.dimensions))
+            matrix[:, : weights.dimensions] = rows / weights.dimensions**0.25
+        expected.append([matrix[:, : weights.dimensions].astype(float) for matrix in weights[:2]])
+    sums = []
+    for one, matrices in zip(settings.scales(), expected, strict=True):
+        shape = training.shape_for(one, device.properties())
+        sizes = (shape.contexts, shape.targets)
+        sums.append(literal_walk_training(walks, *matrices, state.visits, one, n_walks, *sizes))
     Trainer(corpus, settings, state, 1, "cuda").run()
-    for matrix, wanted in zip(state.weights[:2], expected, strict=True):
-        np.testing.assert_allclose(
-            matrix[:, : settings.dimensions], wanted, rtol=5 * exactness, atol=exactness
-        )
-        assert not matrix[:, settings.dimensions :].any()
-    assert state.pairs.sum() == pairs
-    assert state.losses.sum() == pytest.approx(loss, rel=exactness)
+    for weights, exact in zip(state.scales, expected, strict=True):
+        for matrix, wanted in zip(weights[:2], exact, strict=True):
+            found, rest = np.split(matrix, [weights.dimensions], axis=1)
+            np.testing.assert_allclose(found, wanted, rtol=5 * exactness, atol=exactness)
+            assert not rest.any()
+    losses, pairs = zip(*sums, strict=True)
+    assert state.pairs.sum(axis=1).tolist() == list(pairs)
+    np.testing.assert_allclose(state.losses.sum(axis=1), losses, rtol=exactness)
 
 
 @pytest.mark.parametrize("dimensions", [1, 33, 64, 100, 128, 300])
@@ -94,6 +105,19 @@ def test_any_number_of_negatives_is_trained_as_defined(gpu, negatives):
 @pytest.mark.parametrize("window", [1, 10, 15, 16, 2**31 - 1])
 def test_any_window_is_trained_as_defined(gpu, window):
     check_as_defined(make_walks(n_nodes=N_NODES), Settings(16, window=window), gpu)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(48, window=(1, 10)),
+        Settings(40, window=(1, 3, 20), seed=2**64 - 1),
+        Settings(16, window=(2, 5), subsample=3e-5, epochs=2, negatives=7),
+    ],
+    ids=["usual", "three", "subsampled"],
+)
+def test_every_one_of_several_windows_is_trained_as_defined(gpu, settings):
+    check_as_defined(make_walks(n_nodes=N_NODES), settings, gpu)
 
 
 def test_subsampling_and_epochs_are_as_defined(gpu):
@@ -182,12 +206,13 @@ def test_a_row_that_many_walks_hold_moves_by_a_share(cuda, monkeypatch):
     for together in (0.1, 1e-9):
         monkeypatch.setattr(training, "TOGETHER", together)
         learned = quick(learning_rate=0.05).fit(karate_club())
-        moved.append(np.abs(learned._state.weights.outputs).max())
+        moved.append(np.abs(learned._state.scales[0].outputs).max())
     assert moved[1] < 1e-5 < 1e-2 < moved[0]
 
 
-def test_training_begins_with_the_same_vectors_and_visits_as_on_the_cpu(cuda):
-    graph, settings = planted_groups(300, seed=1).graph, Settings(50, seed=3)
+@pytest.mark.parametrize("window", [10, (1, 4, 10)], ids=str)
+def test_training_begins_with_the_same_vectors_and_visits_as_on_the_cpu(cuda, window):
+    graph, settings = planted_groups(300, seed=1).graph, Settings(50, window=window, seed=3)
     states = []
     for backend in ("cpu", "cuda"):
         corpus = SampledWalks(WalkSampler(graph, length=10, per_node=2, seed=3, backend="cpu"))
@@ -195,8 +220,9 @@ def test_training_begins_with_the_same_vectors_and_visits_as_on_the_cpu(cuda):
         Trainer(corpus, settings, state, 1, backend).engine.collect()
         states.append(state)
     assert np.array_equal(states[0].visits, states[1].visits)
-    for one, other in zip(states[0].weights[:2], states[1].weights[:2], strict=True):
-        assert one.tobytes() == other.tobytes()
+    for ours, theirs in zip(states[0].scales, states[1].scales, strict=True):
+        assert ours.inputs.tobytes() == theirs.inputs.tobytes()
+        assert ours.outputs.tobytes() == theirs.outputs.tobytes()
 
 
 # -- the estimator -------------------------------------------------------------------------------
@@ -210,6 +236,24 @@ def test_planted_groups_are_found(cuda):
     assert learned.n_tokens_ == 200 * 20 * 20
     assert learned.loss_curve_[-1] < 0.9 * learned.loss_curve_[0]
     assert classify_nodes(learned.embedding_.vectors, groups.labels)["micro"] > 80
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_several_windows_are_trained_much_as_on_the_cpu(cuda, smoothed):
+    settings = {"window": (1, 5), "smooth": smoothed, "walks_per_node": 40, "learning_rate": 0.02}
+    on_cpu, on_gpu = (
+        quick(dimensions=32, backend=backend, workers=1, **settings).fit(karate_club())
+        for backend in ("cpu", "cuda")
+    )
+    assert on_gpu.backend_ == "cuda"
+    assert on_gpu.loss_curve_.shape == on_cpu.loss_curve_.shape == (100, 2)
+    np.testing.assert_allclose(on_gpu.loss_curve_.mean(0), on_cpu.loss_curve_.mean(0), rtol=0.05)
+    assert on_gpu.n_tokens_ == on_cpu.n_tokens_
+    assert [weights.dimensions for weights in on_gpu._state.scales] == [8, 24]
+    if smoothed:
+        lengths = np.linalg.norm(on_gpu.embedding_.vectors, axis=1)
+        np.testing.assert_allclose(lengths, 1, atol=1e-6)
 
 
 def test_walks_that_are_there_already_are_trained_on(cuda):
@@ -251,15 +295,17 @@ def test_new_edges_move_vectors_on_the_gpu_too(cuda):
     assert not np.array_equal(learned.embedding_.vectors[32:34], before[32:34])
 
 
-def test_smoothing_follows(cuda, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        model.smoothing,
-        "smooth",
-        lambda vectors, graph, *, backend: asked.append(backend) or vectors,
-    )
-    quick(smooth=True).fit(karate_club())
-    assert asked == ["cuda"]
+@pytest.mark.parametrize(("window", "times"), [(10, 1), ((1, 10), 2)], ids=str)
+def test_smoothing_follows(cuda, monkeypatch, window, times):
+    asked, usual = [], model.smoothing.smooth
+
+    def noted(vectors, graph, *, backend, **options):
+        asked.append(backend)
+        return usual(vectors, graph, backend=backend, **options)
+
+    monkeypatch.setattr(model.smoothing, "smooth", noted)
+    quick(window=window, smooth=True).fit(karate_club())
+    assert asked == ["cuda"] * times
 
 
 @pytest.mark.slow
@@ -311,15 +357,24 @@ def test_what_does_not_fit_on_the_gpu_is_refused_with_figures(cuda, monkeypatch)
     assert quick(backend="auto").fit(karate_club()).backend_ == "cpu"
 
 
-def test_the_estimate_covers_what_is_taken(cuda):
+@pytest.mark.parametrize("window", [10, (1, 10), (1, 3, 10)], ids=str)
+@pytest.mark.parametrize("subsample", [0.0, 1e-3])
+def test_the_estimate_covers_what_is_taken(cuda, window, subsample):
     """But for small things, such as counters."""
     cp = device.cupy()
-    graph, settings = planted_groups(2000, seed=1).graph, Settings(64)
+    graph, settings = planted_groups(2000, seed=1).graph, Settings(64, window, subsample=subsample)
     corpus = SampledWalks(WalkSampler(graph, length=10, per_node=2, backend="cpu"))
     engine = training.TrainingEngine(corpus, settings, begin(corpus, settings, 1, "cuda"))
-    held = [part for part in vars(engine).values() if isinstance(part, cp.ndarray)]
-    held += engine.alone
-    taken = sum(part.nbytes for part in held) + training.bytes_for_device(corpus.sampler.task)
+    held = {
+        id(part): part
+        for one in (engine, *engine.scales)
+        for part in (*vars(one).values(), *getattr(one, "alone", ()))
+        if isinstance(part, cp.ndarray)
+    }
+    taken = sum(part.nbytes for part in held.values())
+    taken += training.bytes_for_device(corpus.sampler.task)
+    if subsample and len(settings.windows) > 1:
+        taken += engine.room.nbytes  # a copy, while a window is trained
     assert 0.9 * training.bytes_for(corpus, settings) < taken
     assert taken <= training.bytes_for(corpus, settings) + 10_000
 

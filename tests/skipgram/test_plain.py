@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -49,8 +50,12 @@ def both(monkeypatch):
     return call
 
 
+# vectors as they were trained, of one window
+plainly = partial(Reinforce2Vec, window=10, smooth=False, workers=1)
+
+
 def trained(**settings):
-    return Reinforce2Vec(**settings, workers=1).fit_walks(WALKS, ids=CLUB)
+    return plainly(**settings).fit_walks(WALKS, ids=CLUB)
 
 
 def check_close(one, other):
@@ -70,16 +75,26 @@ def directed():
         (CLUB, {"dimensions": 64}),
         (CLUB, {"dimensions": 37, "window": 3, "negatives": 13, "epochs": 2}),
         (CLUB, {"dimensions": 1, "negatives": 1, "window": 1}),
+        (CLUB, {"dimensions": 40, "window": (1, 4, 10)}),
         (rmat(7, 6, seed=2), {"dimensions": 16, "subsample": 1e-3, "seed": 2**64 + 5}),
         (rmat(9, 6, seed=2), {"dimensions": 20, "negatives": 7, "window": 4}),
         (weighted(), {"dimensions": 24, "learning_rate": 0.1}),
         (directed(), {"dimensions": 10}),
     ],
-    ids=["usual", "odd sizes", "smallest", "subsampled", "blocks", "weighted", "directed"],
+    ids=[
+        "usual",
+        "odd sizes",
+        "smallest",
+        "windows",
+        "subsampled",
+        "blocks",
+        "weighted",
+        "directed",
+    ],
 )
 def test_vectors_are_those_of_the_fast_engine(graph, settings, both):
     walks = sample_walks(graph, FirstOrderWalk(), length=20, per_node=5)
-    one, other = both(lambda: Reinforce2Vec(**settings, workers=1).fit_walks(walks, ids=graph))
+    one, other = both(lambda: plainly(**settings).fit_walks(walks, ids=graph))
     check_close(one.embedding_.vectors, other.embedding_.vectors)
     np.testing.assert_allclose(one.loss_curve_, other.loss_curve_, rtol=1e-4)
     assert one.n_tokens_ == other.n_tokens_
@@ -88,7 +103,7 @@ def test_vectors_are_those_of_the_fast_engine(graph, settings, both):
 
 def test_given_walks_teach_both_engines_the_same(both):
     walks = [[*CLUB.ids[walk[: 1 + k % 20]]] for k, walk in enumerate(WALKS)]
-    one, other = both(lambda: Reinforce2Vec(12, workers=1).fit_walks(walks).embedding_)
+    one, other = both(lambda: plainly(12).fit_walks(walks).embedding_)
     assert np.array_equal(one.ids, other.ids)
     check_close(one.vectors, other.vectors)
 
@@ -165,8 +180,8 @@ def test_the_environment_names_the_engine(name, module, monkeypatch):
         lambda *options: made.append(make(*options)) or made[-1],
     )
     trained()
-    assert made[0].finder.kernels is module
-    assert isinstance(made[0].trainer.executor, module.Executor)
+    assert made[0].kernels is module
+    assert isinstance(made[0].scales[0].trainer.executor, module.Executor)
 
 
 PROGRAM = """
@@ -174,7 +189,7 @@ import sys
 import numpy as np
 from reinforce2vec import LINE, Reinforce2Vec, karate_club
 
-few = {"dimensions": 8, "walks_per_node": 1, "walk_length": 8, "workers": 1}
+few = {"dimensions": 8, "walks_per_node": 1, "walk_length": 8, "smooth": False, "workers": 1}
 club = karate_club()
 vectors = Reinforce2Vec(**few).fit(club).embedding_.vectors
 line = LINE(dimensions=8, samples=200, workers=1).fit(club).embedding_.vectors

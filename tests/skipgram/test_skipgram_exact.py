@@ -31,27 +31,34 @@ def engine(request, monkeypatch):
 
 
 def trained_both_ways(walks, settings, n_nodes=N_NODES, scale=1.0):
+    """The trained state; and of each window the matrices, losses and pairs by the definition."""
     corpus = GivenWalks(walks_from(walks, np.arange(n_nodes)))
     state = begin(corpus, settings, 1)
-    rng = np.random.default_rng(1)
-    for matrix in state.weights[:2]:  # large enough to be away from the straight part of σ
-        matrix[:, : settings.dimensions] = scale * rng.normal(size=(n_nodes, settings.dimensions))
-    expected = [matrix[:, : settings.dimensions].astype(float) for matrix in state.weights[:2]]
+    rng, expected = np.random.default_rng(1), []
+    for weights in state.scales:  # large enough to be away from the straight part of σ
+        for matrix in weights[:2]:
+            rows = scale * rng.normal(size=(n_nodes, weights.dimensions))
+            matrix[:, : weights.dimensions] = rows
+        expected.append([matrix[:, : weights.dimensions].astype(float) for matrix in weights[:2]])
     trainer = Trainer(corpus, settings, state, 1)
-    losses, pairs = literal_block_training(
-        walks, *expected, state.visits, settings, trainer.engine.chunk_walks
-    )
+    curves = [
+        literal_block_training(walks, *matrices, state.visits, one, trainer.engine.chunk_walks)
+        for one, matrices in zip(settings.scales(), expected, strict=True)
+    ]
     trainer.run()
-    return state, expected, losses, pairs
+    return state, expected, *(np.stack(one) for one in zip(*curves, strict=True))
 
 
 def check_same(walks, settings, **options):
     state, expected, losses, pairs = trained_both_ways(walks, settings, **options)
-    for matrix, exact in zip(state.weights[:2], expected, strict=True):
-        np.testing.assert_allclose(matrix[:, : settings.dimensions], exact, rtol=1e-4, atol=2e-5)
-        assert not matrix[:, settings.dimensions :].any()
+    for weights, exact in zip(state.scales, expected, strict=True):
+        for matrix, wanted in zip(weights[:2], exact, strict=True):
+            found, rest = np.split(matrix, [weights.dimensions], axis=1)
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-5)
+            assert not rest.any()
     np.testing.assert_array_equal(state.pairs, pairs)
     np.testing.assert_allclose(state.losses, losses, rtol=1e-5, atol=1e-5)
+    return state
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 15, 16, 17, 64, 100, 128, 1000])
@@ -68,6 +75,22 @@ def test_any_number_of_negatives_is_trained_as_defined(negatives):
 @pytest.mark.parametrize("window", [1, 2, 7, 14, 15, 1000])
 def test_any_window_is_trained_as_defined(window):
     check_same(make_walks(), Settings(20, window=window), scale=0.4)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(20, window=(1, 10)),
+        Settings(20, window=(1, 3, 1000), seed=2**64 - 1),
+        Settings(20, window=(1, 4), subsample=1e-2, epochs=2, negatives=7),
+        Settings(2, window=(2, 4, 5)),
+    ],
+    ids=["usual", "three", "subsampled", "more than dimensions"],
+)
+def test_every_one_of_several_windows_is_trained_as_defined(settings):
+    state = check_same(make_walks(), settings, scale=0.4)
+    assert len(state.scales) == len(settings.windows) > 1
+    assert (np.diff(state.pairs.sum(axis=1)) > 0).all()  # the wider the window, the more pairs
 
 
 @pytest.mark.parametrize("subsample", [1e-3, 1e-2, 0.1])
@@ -106,8 +129,10 @@ def five_blocks(monkeypatch):
         Settings(20, window=3, epochs=3),
         Settings(20, window=3, subsample=1e-2),
         Settings(20, window=3, subsample=1e-2, epochs=2, negatives=1),
+        Settings(20, window=(1, 3)),
+        Settings(20, window=(1, 2, 4), subsample=1e-2, epochs=2),
     ],
-    ids=["usual", "seed", "groups", "epochs", "subsampled", "both"],
+    ids=["usual", "seed", "groups", "epochs", "subsampled", "both", "windows", "all"],
 )
 def test_several_blocks_are_trained_as_defined(five_blocks, settings):
     check_same(five_blocks, settings, scale=0.4)
@@ -173,9 +198,9 @@ from reinforce2vec.skipgram.cpu.simd import WIDTH
 
 graph, found = rmat(9), {"width": WIDTH}
 for dimensions, negatives in ((5, 1), (16, 5), (50, 13), (128, 5)):
-    model = Reinforce2Vec(dimensions, walks_per_node=3, walk_length=20, negatives=negatives)
-    model.fit(graph)
-    found[f"inputs {dimensions}"], found[f"outputs {dimensions}"] = model._state.weights[:2]
+    few = {"walks_per_node": 3, "walk_length": 20, "negatives": negatives}
+    model = Reinforce2Vec(dimensions, window=10, smooth=False, **few).fit(graph)
+    found[f"inputs {dimensions}"], found[f"outputs {dimensions}"] = model._state.scales[0][:2]
     found[f"losses {dimensions}"] = model.loss_curve_
 found["line"] = LINE(dimensions=30, samples=50_000).fit_transform(graph)
 np.savez(sys.argv[1], **found)

@@ -42,10 +42,15 @@ def brief(monkeypatch):
     monkeypatch.setattr(search, "_PLANS", ((1, 1),))
 
 
+def widest_of(setting):
+    """The widest window, as a number."""
+    return int(setting["window"].rpartition(",")[2])
+
+
 def worth(setting, seed=0):
     """What a setting is worth to a search that trains nothing."""
     noise = np.random.default_rng([seed, *json.dumps(setting).encode()]).normal(scale=0.3)
-    window = abs(setting["window"] - 5) / 5
+    window = abs(widest_of(setting) - 5) / 5
     return 80.0 + 8 * setting["smooth"] - window - abs(np.log2(setting["rate"])) + noise
 
 
@@ -120,9 +125,9 @@ def test_command_and_python_make_the_model_that_was_scored(folder, fitted):
 
 def test_the_default_is_what_the_model_has_by_itself():
     by_itself = Reinforce2Vec().get_params()
-    given = space.parameters_of(DEFAULT, 64) | {"walk": None}
-    assert given == {name: by_itself[name] for name in given}
-    assert space.parameters_of(DEFAULT, 64)["walk"] == r2v.ReinforcedWalk()
+    found = space.parameters_of(DEFAULT, by_itself["dimensions"])
+    assert found | {"walk": None} == {name: by_itself[name] for name in found}
+    assert found["walk"] == r2v.ReinforcedWalk()
 
 
 def test_all_that_a_search_begins_with_is_in_its_space():
@@ -254,7 +259,7 @@ def test_a_search_that_knows_all_good_settings_still_finds_new_ones(groups, monk
     for _ in range(30):
         setting = next(one for one in map(proposals.propose, range(ATTEMPTS)) if one not in told)
         told.append(setting)
-        proposals.add(setting, 80.0 + 9 * setting["smooth"] - setting["window"])
+        proposals.add(setting, 80.0 + 9 * setting["smooth"] - widest_of(setting))
     assert len(told) == 30
 
 
@@ -304,7 +309,8 @@ def test_what_a_training_takes_grows_with_its_work():
     pace.add(DEFAULT | {"walks_per_node": 1}, training=2.0, beside=3.0)
     ten = DEFAULT | {"walks_per_node": 10}
     assert pace.expected(ten) == pytest.approx(23.0)
-    assert pace.expected(ten | {"window": 2}) < 23.0
+    assert pace.expected(ten | {"window": "2"}) < 23.0
+    assert pace.expected(ten | {"window": "1,20"}) > 23.0
 
 
 def test_walks_are_so_few_that_a_training_takes_a_small_share():
@@ -327,7 +333,7 @@ class FakeTime:
 
         def embed(searching, setting, seed, parts):
             pace = searching.estimates.work(setting) / searching.estimates.work(DEFAULT)
-            seconds = per_walk * 80 * pace
+            seconds = per_walk * DEFAULT["walks_per_node"] * pace
             if len(self.trainings) == slower_at:
                 seconds *= 1000
                 searching.clock.began -= seconds
@@ -348,7 +354,10 @@ def test_no_training_is_begun_that_would_not_end_in_time(groups, monkeypatch, pe
     assert len(found.trials) >= 2
     assert found.default.number == 0
     if per_walk < 60:
-        assert max(time.trainings) <= 600 / 8 * (15 + 3) / (10 + 3)  # of the widest window
+        work = TimeEstimates(1).work
+        (windows,) = (one.values for one in SPACE if one.name == "window")
+        most = max(work(DEFAULT | {"window": window}) for window in windows)
+        assert max(time.trainings) <= 600 / 8 * most / work(DEFAULT)
         assert found.elapsed > 300
     if per_walk == 7.0:
         assert "limited by the budget to 10 walks from every node" in str(found)

@@ -21,8 +21,8 @@ export function showNode(nodes, row, act) {
       section(
         "Likely missing links",
         "missing",
-        "by the log odds of being an edge",
-        scored(nodes, missing, (odds) => 1 / (1 + Math.exp(-odds)), 2, act),
+        nodes.link_note,
+        scored(nodes, missing, nodes.link_odds ? likelihood : (percent) => percent / 100, 2, act),
       ),
     ...nodes.neighbours(row).map((list) => graphSection(nodes, list, act)),
   ];
@@ -36,6 +36,10 @@ export function showNode(nodes, row, act) {
     ),
     ...sections.filter(Boolean),
   );
+}
+
+function likelihood(odds) {
+  return 1 / (1 + Math.exp(-odds));
 }
 
 function facts(nodes, row) {

@@ -12,7 +12,8 @@ from .machine import Advice, check_memory
 LEAST_WORK = {
     "walks": 1 << 29,  # steps
     "training": 1 << 31,  # tokens times dimensions
-    "smoothing": 2 * 10**9,  # numbers that are summed
+    "smoothing": 2 * 10**10,  # numbers that are summed; two threads of a CPU take about 4 s
+    "regression": 1 << 29,  # rows times dimensions times classes: some 5 s of the CPU
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,20 @@ def check_count(name: str, value: Any, least: int, most: float = np.inf) -> int:
             value=value,
         )
     return int(value)
+
+
+def check_counts(name: str, value: Any, least: int) -> int | tuple[int, ...]:
+    """Return an integer of at least `least`, or several in ascending order."""
+    if not isinstance(value, (tuple, list, np.ndarray)):
+        return check_count(name, value, least)
+    counts = tuple(check_count(name, one, least) for one in value)
+    if not counts or any(a >= b for a, b in pairwise(counts)):
+        raise InputError(
+            f"{name} must be an integer, or several in ascending order, not {value!r}",
+            parameter=name,
+            value=value,
+        )
+    return counts
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> Any:

@@ -22,7 +22,7 @@ class Parameter:
     name : str
         Its name in Python; the command's option has dashes instead of underscores.
     type : type
-        int, float, bool or str.
+        int, float, bool, str, or tuple: an integer, or several in ascending order.
     default : value
         What it is if nothing is given. None: it depends on other parameters, as `unset` says.
     help : str
@@ -67,7 +67,7 @@ class Parameter:
         most : float, optional
             A limit that other parameters set.
         """
-        from .checks import check_choice, check_count, check_flag, check_number
+        from .checks import check_choice, check_count, check_counts, check_flag, check_number
 
         if value is None and self.unset:
             return None
@@ -75,12 +75,24 @@ class Parameter:
             return check_choice(self.name, value, self.choices)
         if self.type is bool:
             return check_flag(self.name, value)
+        if self.type is tuple:
+            return check_counts(self.name, value, int(self.least or 0))
         if self.type is int:
             return check_count(self.name, value, int(self.least or 0), self.most or inf)
         limit = self.most if most is None else most
         limits = {"least": self.least, "above": self.above, "most": limit}
         given = {name: bound for name, bound in limits.items() if bound is not None}
         return check_number(self.name, value, **given)
+
+    def typed(self, text: Any) -> Any:
+        """Return what was typed for it: of "1,10" a tuple; whatever else is wrong, as it is."""
+        if self.type is not tuple or not isinstance(text, str):
+            return text
+        try:
+            numbers = tuple(int(part) for part in text.split(","))
+        except ValueError:
+            return text
+        return numbers if len(numbers) > 1 else numbers[0]
 
     @property
     def option(self) -> str:
@@ -97,7 +109,7 @@ class Parameter:
         """What stands for its value in the help."""
         if self.choices:
             return "|".join(self.choices)
-        return self.metavar or {int: "N", float: "NUMBER"}.get(self.type, "")
+        return self.metavar or {int: "N", float: "NUMBER", tuple: "N[,N]"}.get(self.type, "")
 
     @property
     def range(self) -> str:
@@ -106,6 +118,8 @@ class Parameter:
             return ", ".join(self.choices)
         if self.type is bool:
             return "on or off"
+        if self.type is tuple:
+            return f"integer, at least {self.least or 0:g}, or several in ascending order"
         kind = "integer" if self.type is int else "number"
         if self.above is not None:
             return f"{kind} above {self.above:g}"
@@ -119,6 +133,8 @@ class Parameter:
             text = self.unset
         elif self.type is bool:
             text = "on" if self.default else "off"
+        elif self.type is tuple:
+            text = ",".join(map(str, self.default))
         else:
             text = f"{self.default:g}" if self.type is float else str(self.default)
         return f"{text} (released: {self.released})" if self.released else text
@@ -128,20 +144,20 @@ _TRAINING = (
     Parameter(
         "dimensions",
         int,
-        64,
-        "Dimensions of a vector. 64 is the paper's choice; 128 is common elsewhere and seldom "
-        "worse, at twice the memory and less than twice the time.",
+        128,
+        "Dimensions of a vector, over all windows. 64, the paper's choice, takes half of the "
+        "memory and more than half of the time, and is seldom much worse.",
         least=1,
-        short="128 is seldom worse, at twice the memory",
+        short="64 to save memory",
     ),
     Parameter(
         "walks_per_node",
         int,
-        80,
-        "Walks from every node. 80, as in the paper, is a lot; on large graphs 10 to 20 are "
-        "enough, with a larger --learning-rate.",
+        20,
+        "Walks from every node. More than 20 seldom pay once vectors are smoothed; on very large "
+        "graphs 5 to 10 are enough. The paper has 80.",
         least=1,
-        short="20 with smoothing; more until your score stops rising",
+        short="more until your score stops rising",
     ),
     Parameter(
         "walk_length",
@@ -154,12 +170,13 @@ _TRAINING = (
     ),
     Parameter(
         "window",
-        int,
-        10,
+        tuple,
+        (1, 10),
         "Largest distance, in steps of a walk, between two nodes that are trained as a pair; "
-        "close pairs are drawn more often. 10 captures communities; less, direct neighbours.",
+        "close pairs are drawn more often. 10 captures communities; 1, direct neighbours. With "
+        "several, each has its share of the dimensions: the widest three quarters.",
         least=1,
-        short="10 captures communities; 2 to 5, direct neighbours",
+        short="1,10 for links and communities; 1,5 where edges are many and near is all",
     ),
     Parameter(
         "negatives",
@@ -201,10 +218,10 @@ _TRAINING = (
     Parameter(
         "smooth",
         bool,
-        False,
-        "Smooth the vectors along the graph after training. It takes seconds and usually "
-        "improves them, above all with few walks.",
-        short="on, unless you need the paper's vectors",
+        True,
+        "Smooth the vectors along the graph after training. It takes less time than training and "
+        "usually improves them, above all with few walks.",
+        short="on, unless you need vectors as they were trained",
         label="smoothing",
     ),
 )
@@ -335,6 +352,17 @@ _SECOND_ORDER = (
     ),
 )
 
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "dimensions": 64,
+        "walks_per_node": 80,
+        "window": 10,
+        "learning_rate": 0.025,
+        "smooth": False,
+    },
+}
+"""Settings that have a name: what differs from the defaults."""
+
 PARAMETERS = {one.name: one for one in (*_TRAINING, *_RUNNING, *_REINFORCED, *_SECOND_ORDER)}
 """Every hyperparameter by its name."""
 
@@ -355,5 +383,8 @@ PROTOCOLS = ("shared", "transfer")
 TASKS = ("link-prediction", "node-classification")
 SEARCH_METHODS = ("auto", "exact", "approximate")
 PROJECTIONS = ("auto", "pca", "tsne", "umap")
-LINK_SCORES = ("odds", "cosine")
+LINK_SCORES = (
+    *("auto", "combined", "allocation", "adamic-adar", "common", "three-steps"),
+    *("odds", "cosine"),
+)
 COLOURINGS = ("label", "community", "degree", "none")

@@ -126,9 +126,9 @@ def _report_walks(graph: Graph, write: Write) -> None:
 
 def _trained(graph: Graph, write: Write) -> Reinforce2Vec:
     """Return a model that was fitted to a graph; print how the training went."""
-    model = Reinforce2Vec(walks_per_node=20, smooth=True).fit(graph, progress=False)
+    model = Reinforce2Vec().fit(graph, progress=False)
     speed = readable(model.n_tokens_ / max(model.seconds_, 1e-9))
-    first, last = model.loss_curve_[[0, -1]]
+    first, last = model.loss_curve_[[0, -1]].mean(axis=1)
     write(
         f"Train     {counted(model.dimensions, 'dimension')}, {model.n_tokens_:,} tokens, {speed} "
         f"a second; loss {first:.2f} to {last:.2f}; smoothed"

@@ -38,9 +38,9 @@ def is_dataset(name: str) -> bool:
     path = Path(name)
     if path.is_file() or path.suffix or len(path.parts) != 1:
         return False
-    from ..datasets.registry import REGISTRY
+    from ..datasets.registry import is_registered
 
-    return name in REGISTRY
+    return is_registered(name)
 
 
 def check_input(name: str) -> None:
@@ -50,11 +50,10 @@ def check_input(name: str) -> None:
         return
     if path.is_dir():
         raise InputError(f"{name}: this is a folder, expected a file or the name of a data set")
-    from ..datasets.registry import REGISTRY
+    from ..datasets.registry import names_instead
 
     raise InputError(
-        f"{name}: there is no such file, and no data set of this name: those are "
-        f"{', '.join(REGISTRY)}"
+        f"{name}: there is no such file, and no data set of this name: {names_instead(name)}"
     )
 
 

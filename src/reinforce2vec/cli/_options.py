@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from .._util.hyperparameters import PARAMETERS, READINGS, TRAINING, WALKS
+from .._util.hyperparameters import PARAMETERS, PRESETS, READINGS, TRAINING, WALKS
 
 if TYPE_CHECKING:
     from ..graph import Graph
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from ..walks.policy import Walk
 
 # Groups of options in the help, in this order.
-OUTPUT, EVALUATION, SEARCH = "Output", "The evaluation", "The search"
+OUTPUT, EVALUATION, SEARCH, OWN = "Output", "The evaluation", "The search", "Your own"
 MAP, SERVER = "The map", "The server"
 LEARNING, WALK, READING, RUNNING = "Training", "The walk", "Reading the graph", "Running"
-GROUPS = (OUTPUT, EVALUATION, SEARCH, MAP, SERVER, LEARNING, WALK, READING, RUNNING)
+GROUPS = (OUTPUT, EVALUATION, OWN, SEARCH, MAP, SERVER, LEARNING, WALK, READING, RUNNING)
 
 # Names of options that describe a walk, a model, and how to read a graph.
 WALK_OPTIONS = ("kind", "reading", *(name for names in WALKS.values() for name in names))
-MODEL_OPTIONS = (*TRAINING, "workers", "backend", *WALK_OPTIONS)
+MODEL_OPTIONS = ("preset", *TRAINING, "workers", "backend", *WALK_OPTIONS)
 GRAPH_OPTIONS = ("directed", "weighted", "self_loops", "format", "delimiter", "header", "key")
 
 GRAPH_HELP = (
@@ -78,8 +78,9 @@ def hyperparameter(
         text = f"{text} Default: {one.default_text}."
     if one.choices:
         return choice(text, *one.choices, group=group, names=names or (one.option,))
+    own = f"{one.option}/--no-{one.option[2:]}" if one.type is bool else one.option
     return typer.Option(
-        *(names or (one.option,)),
+        *(names or (own,)),
         metavar=one.placeholder or None,
         help=text,
         rich_help_panel=group,
@@ -109,6 +110,19 @@ DataDir = Annotated[
         "by the environment variable REINFORCE2VEC_DATA, then among earlier downloads; else they "
         "are downloaded.",
         rich_help_panel=READING,
+    ),
+]
+
+Estimator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODULE:CLASS",
+        help="A method of your own to compare with: a Python path such as mypackage.models:MyModel "
+        "of a class, or of a function that returns a model; the module may be in the current "
+        "folder. The model has a method fit_transform(graph) that returns a matrix, a row for each "
+        "node in the order of graph.ids. It gets dimensions and seed if it has parameters of these "
+        "names.",
+        rich_help_panel=OWN,
     ),
 ]
 
@@ -191,6 +205,32 @@ _Key = Annotated[
 ]
 
 
+def _apply_preset(context: typer.Context, name: str | None) -> str | None:
+    """Make the settings of a preset the defaults of all other options."""
+    if name is not None:
+        from .._util.checks import check_choice
+        from ._exit_codes import USAGE, exit_code
+
+        with exit_code(USAGE):
+            preset = PRESETS[check_choice("preset", name, PRESETS)]
+        context.default_map = {**(context.default_map or {}), **preset}
+    return name
+
+
+_Preset = Annotated[
+    str | None,
+    typer.Option(
+        metavar="|".join(PRESETS),
+        help="Settings with a name, which the options below override. paper: those of the paper "
+        "(64 dimensions, 80 walks per node, window 10, not smoothed).",
+        rich_help_panel=LEARNING,
+        autocompletion=lambda: list(PRESETS),
+        callback=_apply_preset,
+        is_eager=True,
+    ),
+]
+
+
 def _of_table() -> Iterator[inspect.Parameter]:
     """Yield the options for hyperparameters; those of walks are None unless they are given."""
     names = {"dimensions": ("--dimensions", "-d")}
@@ -200,6 +240,8 @@ def _of_table() -> Iterator[inspect.Parameter]:
         info = hyperparameter(name, group, names=names.get(name, ()), with_default=not of_walk)
         default = None if of_walk else one.default
         kind: Any = one.type if default is not None else one.type | None
+        if one.type is tuple:
+            kind, default = str, one.default_text
         yield _option(name, Annotated[kind, info], default)
 
 
@@ -212,6 +254,7 @@ def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 _SHARED = {
     one.name: one
     for one in (
+        _option("preset", _Preset, None),
         _option("kind", _Kind, "reinforced"),
         _option("reading", _Reading, None),
         *_of_table(),
@@ -301,7 +344,8 @@ def model_from(given: Mapping[str, Any]) -> Reinforce2Vec:
     walk = walk_from(given)
     from ..models import Reinforce2Vec
 
-    training = {name: given[name] for name in (*TRAINING, "workers", "backend")}
+    training = {name: PARAMETERS[name].typed(given[name]) for name in TRAINING}
+    training |= {name: given[name] for name in ("workers", "backend")}
     model = Reinforce2Vec(walk=walk, seed=given.get("seed", 0), **training)
     model.check()
     return model

@@ -16,13 +16,13 @@ from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WA
 
 EPILOG = examples(
     "embed edges.txt -o vectors.npz",
-    "embed edges.csv -o vectors.npz --directed --walks-per-node 20 --smooth",
-    "embed edges.txt -o vectors.txt --dimensions 128 --walk second-order --p 0.5 --q 2",
+    "embed edges.csv -o vectors.npz --directed --dimensions 64",
+    "embed edges.txt -o vectors.txt --preset paper --walk second-order --p 0.5 --q 2",
     "embed large.txt -o vectors.npz --checkpoint run.npz --resume",
     "embed --walks walks.txt -o vectors.npz --json",
 )
 # options that have no effect on training with given walks
-_OF_A_GRAPH = (*GRAPH_OPTIONS, *WALK_OPTIONS, "walks_per_node", "walk_length", "smooth")
+_OF_A_GRAPH = (*GRAPH_OPTIONS, *WALK_OPTIONS, "walks_per_node", "walk_length")
 
 
 @options.shared(*MODEL_OPTIONS, *GRAPH_OPTIONS, "seed")
@@ -168,7 +168,7 @@ def embed(
                 seconds=seconds,
                 tokens_per_second=tokens / seconds,
                 peak_memory=peak_bytes(),
-                loss=float(model.loss_curve_[-1]) if model.loss_curve_.size else None,
+                loss=model.loss_curve_[-1].tolist() if model.loss_curve_.size else None,
                 backend=model.backend_,
                 settings=options.model_facts(model) | {"learning_rate": model.learning_rate_},
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,9 @@ from ._options import EVALUATION, GRAPH_OPTIONS, MODEL_OPTIONS
 if TYPE_CHECKING:
     from ..embedding import Embedding
     from ..evaluation.results import Evaluation
+    from ..experiments.estimators import NamedEstimator
+    from ..graph import Graph
+    from ..models import Reinforce2Vec
 
 app = App(help="Measure how good vectors are: for predicting links, or for classifying nodes.")
 
@@ -76,6 +80,7 @@ def link_prediction(
         ),
     ] = 0.5,
     seeds: _Seeds = 3,
+    estimator: options.Estimator = None,
     data_dir: options.DataDir = None,
 ) -> None:
     """Hold out edges, embed the remaining graph, and predict the held-out edges.
@@ -95,16 +100,21 @@ def link_prediction(
             )
         named = check_graph(context, graph)
         model = options.model_from(context.params)
+        own = _own_model(estimator, model)
     with exit_code(FAILURE):
         from ..evaluation import evaluate_link_prediction
 
         check_input(graph)
         whole = read_input_graph(graph, context, named)
-        result = evaluate_link_prediction(
-            *(whole, model), protocol=protocol, fraction=fraction, seeds=seeds, progress=not quiet
-        )
+        how: dict[str, Any] = {"protocol": protocol, "fraction": fraction, "seeds": seeds}
+        how["backend"] = context.params["backend"]
+        results = [
+            evaluate_link_prediction(whole, one, **how, progress=not quiet)
+            for one in (model, own)
+            if one is not None
+        ]
         facts = options.graph_facts(whole) | {"settings": options.model_facts(model)}
-        _print_result(result, context, graph=graph, **facts)
+        _print_results(results, context, graph=graph, **facts)
 
 
 @app.command(
@@ -112,9 +122,10 @@ def link_prediction(
         "evaluate node-classification vectors.npz --labels labels.txt",
         "evaluate node-classification vectors.npz --labels labels.txt --train 0.1,0.5,0.9 --json",
         "evaluate node-classification ppi --walks-per-node 10 --smooth",
+        "evaluate node-classification edges.csv --labels labels.txt --estimator models:MyModel",
     )
 )
-@options.shared(*MODEL_OPTIONS, "seed")
+@options.shared(*MODEL_OPTIONS, "seed", *GRAPH_OPTIONS)
 def node_classification(
     context: typer.Context,
     source: Annotated[
@@ -122,7 +133,8 @@ def node_classification(
         typer.Argument(
             metavar="EMB|DATASET",
             help="A file of vectors, as embed writes them, or the name of a data set with labels, "
-            "such as blogcatalog, which is then embedded.",
+            "such as blogcatalog, which is then embedded. With --estimator: a data set, or a graph "
+            "in a file as for embed.",
         ),
     ],
     labels: Annotated[
@@ -145,6 +157,7 @@ def node_classification(
         ),
     ] = "0.5",
     seeds: _Seeds = 5,
+    estimator: options.Estimator = None,
     data_dir: options.DataDir = None,
 ) -> None:
     """Classify nodes by their vectors.
@@ -158,37 +171,75 @@ def node_classification(
         if named and labels is not None:
             raise InputError(f"the data set {source} has labels of its own: leave out --labels")
         if not named and labels is None:
-            raise InputError("vectors need --labels: a file of labels, or the name of a data set")
-        if not named:
+            what = "vectors" if estimator is None else "the nodes of the graph"
+            raise InputError(f"{what} need --labels: a file of labels, or the name of a data set")
+        if not named and estimator is None:
             options.check_unused(context, (*MODEL_OPTIONS, "seed"), "a data set", source)
+            options.check_unused(context, GRAPH_OPTIONS, "a graph and --estimator", source)
+        elif named:
+            options.check_unused(context, GRAPH_OPTIONS, "a file", f"the data set {source}")
+        else:
+            options.check_reading(Path(source), context.params)
         if not named and not is_dataset(str(labels)):
             options.check_unused(context, ["data_dir"], "a data set", labels)
         model = options.model_from(context.params)
+        own = _own_model(estimator, model)
     with exit_code(FAILURE):
         from ..evaluation import evaluate_node_classification
         from ..evaluation.splits import shuffle_seed
 
         check_input(source)
+        embedded = named or own is not None
         runs: Any = seeds
-        vectors: Any
-        if named:
-            dataset = read_labelled_dataset(source, data_dir, quiet)
-            classes = dataset.labels
-            vectors = model.fit_transform(dataset.graph, progress=not quiet)
+        if embedded:
+            graph, classes = _labelled_graph(source, labels, context, named)
+            tried = [one.fit_transform(graph, progress=not quiet) for one in (model, own) if one]
             runs = [shuffle_seed(model.seed, number) for number in range(seeds)]
         else:
-            vectors = read_input_vectors(source, quiet)
-            vectors, classes = _matched(vectors, str(labels), data_dir, quiet)
-        result = evaluate_node_classification(
-            *(vectors, classes), train=shares, seeds=runs, progress=not quiet
-        )
+            vectors, classes = _matched(
+                read_input_vectors(source, quiet), str(labels), data_dir, quiet
+            )
+            tried = [vectors]
+        how: dict[str, Any] = {"train": shares, "seeds": runs}
+        if embedded:
+            how["backend"] = context.params["backend"]
+        results = [
+            evaluate_node_classification(vectors, classes, **how, progress=not quiet)
+            for vectors in tried
+        ]
         facts: dict[str, Any] = {"vectors": source, "labels": labels}
+        if embedded:
+            facts = {"dataset" if named else "graph": source, "labels": labels}
+            facts |= {"settings": options.model_facts(model)}
         if named:
-            facts = {"dataset": source, "settings": options.model_facts(model)}
-        _print_result(result, context, nodes=len(vectors), **facts)
+            del facts["labels"]
+        _print_results(results, context, nodes=len(tried[0]), **facts)
 
 
 # -- what is given -----------------------------------------------------------------------------
+
+
+def _own_model(estimator: str | None, model: Reinforce2Vec) -> NamedEstimator | None:
+    """Return the user's estimator, with the dimensions and the seed of ours; None if none."""
+    if estimator is None:
+        return None
+    from ..experiments.estimators import NamedEstimator, checked_estimator
+
+    return NamedEstimator(checked_estimator(estimator).path, model.dimensions, model.seed)
+
+
+def _labelled_graph(
+    source: str, labels: str | None, context: typer.Context, named: bool
+) -> tuple[Graph, Any]:
+    """Return a graph and the labels of its nodes: a data set, or a graph in a file."""
+    given = context.params
+    if named:
+        dataset = read_labelled_dataset(source, given["data_dir"], given["quiet"])
+        return dataset.graph, dataset.labels
+    graph = read_input_graph(source, context)
+    if is_dataset(str(labels)):
+        raise InputError("labels of a data set are those of its own graph: name it instead")
+    return graph, read_input_labels(str(labels), graph, given["quiet"]).matrix
 
 
 def _matched(
@@ -222,9 +273,14 @@ def _as_shares(text: str) -> list[float]:
     return shares
 
 
-def _print_result(result: Evaluation, context: typer.Context, **facts: Any) -> None:
-    """Print a result: a table, or JSON that also says what was evaluated."""
+def _print_results(results: Sequence[Evaluation], context: typer.Context, **facts: Any) -> None:
+    """Print results, ours and the user's: tables, or JSON that also says what was evaluated."""
+    ours, *own = results
+    path = context.params["estimator"]
     if context.params["as_json"]:
-        print_json(context, **facts, **result.to_dict())
+        more = {"estimator": {"path": path} | own[0].to_dict()} if own else {}
+        print_json(context, **facts, **ours.to_dict(), **more)
+    elif own:
+        typer.echo(f"reinforce2vec\n{ours}\n\n{path}\n{own[0]}")
     else:
-        typer.echo(str(result))
+        typer.echo(str(ours))

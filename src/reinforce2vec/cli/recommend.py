@@ -61,13 +61,14 @@ def recommend(
     score: Annotated[
         str,
         options.choice(
-            "odds: log-odds of a link, learned from the graph's own links with the cosine of the "
-            "vectors and the degrees as features. cosine: the cosine alone, which does not prefer "
-            "nodes with many links, but is less accurate.",
+            "auto: whichever of the others finds most links that are hidden once more from the "
+            "graph. allocation, adamic-adar, common: common neighbours. three-steps: paths of "
+            "three steps, as from users to items. odds: log-odds by the cosine of the vectors and "
+            "the degrees. combined: log-odds by all of these. cosine: the cosine alone.",
             *LINK_SCORES,
             group=SEARCH,
         ),
-    ] = "odds",
+    ] = "auto",
     method: SearchMethod = "auto",
     output: Annotated[
         Path | None,
@@ -109,6 +110,8 @@ def recommend(
         links = recommend_links(
             *(embedding, whole, k), nodes=wanted, score=score, method=method, progress=not quiet
         )
+        if score == "auto":
+            report(f"score: {links.scorer}, which finds most hidden links", quiet or as_json)
         if best is not None:
             links = links.best(best)
         elif wanted is None and output is None:
@@ -127,7 +130,7 @@ def recommend(
                 context,
                 **({} if output is None else {"files": [output]}),
                 **facts,
-                score=score,
+                score=links.scorer,
                 method=taken,
                 **({"links": table} if output is None else {}),
             )

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from .._util.hyperparameters import PARAMETERS
+from .._util.progress import counted
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, INTERRUPTED, USAGE, end_command, exit_code
+from ._inputs import read_input_graph, read_input_labels
 from ._messages import check_results_folder, print_json, report
+from ._options import GRAPH_OPTIONS
 
 EPILOG = examples(
     "reproduce",
     "reproduce table-5 figure-4 --seeds 3 -o reproduction",
-    "reproduce table-8 --data-dir FOLDER --jobs 4 --json",
+    "reproduce table-7 --graph edges.csv --labels labels.csv --estimator mypackage.models:MyModel",
 )
-_SHOWN = 5  # failures that are printed one by one
+_SHOWN = 5  # different reasons for failures that are printed
 
 
+@options.shared(*GRAPH_OPTIONS)
 def reproduce(
     context: typer.Context,
     names: Annotated[
@@ -27,9 +32,9 @@ def reproduce(
         typer.Argument(
             metavar="[NAME]...",
             help="What to compute, numbered as in the paper: table-4, table-5, table-7, table-8, "
-            "figure-1 to figure-4, or all of these, which takes about an hour for one seed on two "
-            "CPU cores. Beyond the paper: wide (128 dimensions), budget (walks per node and "
-            "learning rates), family (many walks). Default: all.",
+            "figure-1 to figure-4, or all of these, which takes about two hours for three seeds on "
+            "two CPU cores. Beyond the paper: wide (128 dimensions), budget (walks per node and "
+            "learning rates), family (many walks), speed (quality against seconds). Default: all.",
             show_default=False,
         ),
     ] = None,
@@ -44,6 +49,25 @@ def reproduce(
     ] = Path("reproduction"),
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    graph: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A graph of your own, another column of table-4, table-7, figure-3, wide and "
+            "speed: a file as for embed.",
+            rich_help_panel=options.OWN,
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Labels of its nodes, for node classification: text with one node per line, its "
+            "id and its labels, separated by tabs, commas or spaces.",
+            rich_help_panel=options.OWN,
+        ),
+    ] = None,
+    estimator: options.Estimator = None,
     data_dir: options.DataDir = None,
     seeds: Annotated[
         int,
@@ -53,7 +77,16 @@ def reproduce(
             help="Number of seeds, over which mean and standard deviation are taken.",
             rich_help_panel=options.RUNNING,
         ),
-    ] = 1,
+    ] = 3,
+    backend: Annotated[
+        str,
+        options.choice(
+            "Where to train and to score: cpu repeats to the last bit; auto is cuda if there is a "
+            "GPU. Results of one are not reused for the other.",
+            *PARAMETERS["backend"].choices,
+            group=options.RUNNING,
+        ),
+    ] = "cpu",
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -70,11 +103,23 @@ def reproduce(
     """
     with exit_code(USAGE):
         check_results_folder(output)
+        if graph is None:
+            options.check_unused(context, [*GRAPH_OPTIONS, "labels"], "--graph", "the data sets")
+        else:
+            options.check_reading(graph, context.params)
         from ..experiments.catalogue import experiments_named
+        from ..experiments.estimators import checked_estimator
         from ..experiments.reproduction import reproduce as compute
 
         experiments_named(names or ())  # refuses names that do not exist
+        if estimator is not None:
+            checked_estimator(estimator)
     with exit_code(FAILURE):
+        own: dict[str, Any] = {"estimator": estimator}
+        if graph is not None:
+            own |= {"graph": read_input_graph(graph, context), "title": graph.name}
+        if labels is not None:
+            own["labels"] = read_input_labels(labels, own["graph"], quiet).matrix
         try:
             outcome = compute(
                 names or (),
@@ -82,13 +127,19 @@ def reproduce(
                 seeds=seeds,
                 data_dir=None if data_dir is None else str(data_dir),
                 jobs=jobs,
+                backend=backend,
+                **own,
                 say=lambda message: report(message, quiet),
             )
         except KeyboardInterrupt:
             kept = f"finished parts are saved in {output}; repeat the command to continue"
             end_command(f"interrupted: {kept}", INTERRUPTED)
-        for name, reason in list(outcome.failures.items())[:_SHOWN]:
-            report(f"{name}: {reason}", quiet=False)
+        told: dict[str, list[str]] = {}
+        for name, reason in outcome.failures.items():
+            told.setdefault(reason, []).append(name)
+        for reason, (first, *others) in list(told.items())[:_SHOWN]:
+            alike = f" and {counted(len(others), 'other cell')}" if others else ""
+            report(f"{first}{alike}: {reason}", quiet=False)
         results = output / "results.md"
         if as_json:
             files = [results, results.with_suffix(".json")]

@@ -38,7 +38,7 @@ def load_dataset(
     Parameters
     ----------
     name : str
-        The name of the data set.
+        The name of the data set, in upper or lower case.
     data_dir : path, optional
         The folder that holds the files; other folders are not searched, and nothing is downloaded.
     progress : bool, default True
@@ -67,7 +67,7 @@ def load_dataset(
     if data_dir is not None:
         pairs = zip(entry.sources, places, strict=True)
         missing = " and no ".join(source.name for source, path in pairs if path is None)
-        raise InputError(f"{data_dir}: there is no {missing} in this folder, for {name}")
+        raise InputError(f"{data_dir}: there is no {missing} in this folder, for {entry.name}")
     return _download_and_read(entry, places, progress)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -173,8 +174,20 @@ _ENTRIES = (
 REGISTRY = {entry.name: entry for entry in _ENTRIES}
 
 
+def is_registered(name: str) -> bool:
+    """Return whether there is a data set of that name, in upper or lower case."""
+    return name.lower() in REGISTRY
+
+
 def registered(name: str) -> DatasetEntry:
-    """Return the entry of a data set; InputError if there is none of that name."""
-    if not isinstance(name, str) or name not in REGISTRY:
-        raise InputError(f"there is no data set {name!r}: choose one of {', '.join(REGISTRY)}")
-    return REGISTRY[name]
+    """Return the entry of a data set, upper or lower case; InputError if there is none."""
+    if isinstance(name, str) and is_registered(name):
+        return REGISTRY[name.lower()]
+    raise InputError(f"there is no data set {name!r}: {names_instead(name)}")
+
+
+def names_instead(name: object) -> str:
+    """Return what to say after a name that no data set has: the closest one, and all of them."""
+    close = get_close_matches(str(name).lower(), REGISTRY, n=1)
+    meant = f"did you mean {close[0]}? " if close else ""
+    return f"{meant}choose one of {', '.join(REGISTRY)}"

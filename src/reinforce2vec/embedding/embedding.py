@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,9 @@ class Embedding:
     vectors : array (n_nodes, dimensions)
         The vector of each node. An array of float32 is not copied, so it must not be changed
         afterwards; anything else is converted.
+    scales : sequence of int, optional
+        The number of columns of each scale, if vectors of several scales are side by side: (32, 96)
+        for 32 columns of one and 96 of another. By default all columns are one scale.
 
     Attributes
     ----------
@@ -49,6 +52,8 @@ class Embedding:
         The node ids, in row order; read-only.
     vectors : float32 array (n_nodes, dimensions)
         One row for each node; read-only.
+    scales : tuple of int
+        The number of columns of each scale; they add up to `dimensions`.
 
     Examples
     --------
@@ -63,7 +68,9 @@ class Embedding:
            [1., 0.]], dtype=float32)
     """
 
-    def __init__(self, ids: Iterable[Hashable], vectors: Any) -> None:
+    def __init__(
+        self, ids: Iterable[Hashable], vectors: Any, *, scales: Iterable[int] | None = None
+    ) -> None:
         self.ids: Ids = _checked_ids(ids)
         self.vectors: Vectors = checked_vectors(vectors)
         if len(self.ids) != len(self.vectors):
@@ -71,10 +78,11 @@ class Embedding:
                 f"expected a vector for each of {counted(len(self.ids), 'node id')}, got "
                 f"{len(self.vectors):,}"
             )
+        self.scales: tuple[int, ...] = _checked_scales(scales, self.dimensions)
         self.ids.flags.writeable = self.vectors.flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.ids, self.vectors)
+        return partial(type(self), scales=self.scales), (self.ids, self.vectors)
 
     # -- properties and look-ups ---------------------------------------------------------------
 
@@ -319,8 +327,8 @@ class Embedding:
 
         All formats are exact: loading returns the same numbers. Ids are written as text, except
         that .npz and .parquet distinguish integers from strings; .npz refuses ids that are
-        neither. The file is written atomically: after an error or an interrupt, an older file of
-        this name is unchanged.
+        neither. Only .npz keeps `scales`. The file is written atomically: after an error or an
+        interrupt, an older file of this name is unchanged.
 
         Parameters
         ----------
@@ -333,7 +341,7 @@ class Embedding:
             If the suffix is unknown, the folder cannot be written to, the disk is too full, or a
             node id does not fit the format; this is checked before anything is written.
         """
-        save_vectors(path, self.ids, self.vectors)
+        save_vectors(path, self.ids, self.vectors, self.scales)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Embedding:
@@ -364,9 +372,9 @@ class Embedding:
         ...     print(file.read_text().splitlines(), Embedding.load(file))
         ['2 2', 'ann 1 0', 'bob 0.5 2'] Embedding(2 nodes, 2 dimensions, 16 bytes)
         """
-        ids, vectors = load_vectors(path)
+        ids, vectors, scales = load_vectors(path)
         with naming(str(path)):
-            return cls(ids, vectors)
+            return cls(ids, vectors, scales=scales)
 
 
 # -- checking ----------------------------------------------------------------------------------
@@ -391,6 +399,21 @@ def _checked_ids(ids: Any) -> Ids:
             raise InputError(f"node {node!r} occurs twice among the ids: a node has one vector")
         seen.add(node)
     return array
+
+
+def _checked_scales(scales: Any, dimensions: int) -> tuple[int, ...]:
+    """Return the number of columns of each scale; InputError if they are not the dimensions."""
+    if scales is None:
+        return (dimensions,)
+    if isinstance(scales, (str, bytes)) or not isinstance(scales, Iterable):
+        raise InputError(f"scales must be a list of numbers of columns, not {scales!r}")
+    sizes = tuple(check_count("every item of scales", size, 1) for size in scales)
+    if sum(sizes) != dimensions:
+        raise InputError(
+            f"scales must add up to the {counted(dimensions, 'dimension')} of the vectors, not to "
+            f"{sum(sizes):,}: pass the number of columns of each scale"
+        )
+    return sizes
 
 
 def are_several(nodes: Any, embedding: Embedding) -> bool:

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._util.checks import check_choice, check_count
-from .._util.compiled import compiled
 from .._util.errors import pandas_for
 from .._util.html import html_table
 from .._util.hyperparameters import LINK_SCORES
 from .._util.ids import Ids
-from .._util.logistic import fit_logistic
 from .._util.progress import counted
 from ..graph import Graph, edges_of
-from ._exact_search import Floats, Rows, SimilaritySearch, contains_sorted
+from ._exact_search import Floats, Rows, SimilaritySearch
+from ._link_choice import CombinedScore, PairFacts, ScaleCosines, choose_scorer
+from ._link_odds import COSINE_ALONE, fit_odds
+from ._link_paths import COUNTS, PairCounts, ShortPaths
+from ._linked_targets import LinkedTargets
 from .embedding import Embedding
 from .matching import rows_in_embedding
 from .nearest import best_targets, check_embedding, search_progress, selected_rows
 
-_SAMPLE = 50_000  # edges, and as many pairs without an edge, to fit the regression on
 _DIGITS = 9  # of a score after the decimal point, so that both ends of a pair get the same
+_SPARE = 40  # candidates of each kind in addition to k
 _SHOWN = 10  # links in a notebook
 
 
@@ -45,12 +47,16 @@ class RecommendedLinks:
         The higher, the more likely.
     directed : bool
         Whether links have a direction, from source to target.
+    scorer : str
+        What the scores are, as the parameter `score` of :func:`recommend_links` names it: what
+        "auto" chose.
     """
 
     sources: Ids
     targets: Ids
     scores: Floats
     directed: bool
+    scorer: str
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
         """Iterate over (source, target, score)."""
@@ -72,7 +78,8 @@ class RecommendedLinks:
 
     def _at(self, places: Any) -> RecommendedLinks:
         return RecommendedLinks(
-            self.sources[places], self.targets[places], self.scores[places], self.directed
+            *(self.sources[places], self.targets[places], self.scores[places]),
+            *(self.directed, self.scorer),
         )
 
     def to_frame(self) -> Any:
@@ -82,7 +89,7 @@ class RecommendedLinks:
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
-        return f"RecommendedLinks({counted(len(self), f'{kind} link')})"
+        return f"RecommendedLinks({counted(len(self), f'{kind} link')} by {self.scorer})"
 
     def _repr_html_(self) -> str:
         rows: list[tuple[Any, ...]] = [
@@ -100,7 +107,7 @@ def recommend_links(
     *,
     nodes: Any = None,
     candidates: Any = None,
-    score: str = "odds",
+    score: str = "auto",
     method: str = "auto",
     progress: bool = True,
 ) -> RecommendedLinks:
@@ -125,12 +132,25 @@ def recommend_links(
         The nodes that can be recommended; by default all nodes with a vector. If users are linked
         to items, pass `nodes=users, candidates=items`: with `candidates` alone, items are also
         recommended to items.
-    score : {"odds", "cosine"}
-        "odds": the log-odds that the pair is an edge, in a sample with as many edges as other
-        pairs. A logistic regression on edges and non-edges of the graph predicts it from the cosine
-        similarity and the logarithms of the degrees. If these do not explain the edges of a graph,
-        the cosine is used. "cosine": the cosine alone, which does not favour nodes with many links
-        and is less accurate. Weights of edges have no effect.
+    score : str, default "auto"
+        How likely a link is. "auto" hides some edges of the graph once more, and uses whichever of
+        the following finds most of them; `scorer` of the result is its name.
+
+        - "allocation", "adamic-adar", "common": common neighbours of the two nodes, each divided by
+          its degree, by the logarithm of its degree, or just counted (resource allocation, Adamic
+          and Adar's index). On a directed graph, nodes between source and target.
+        - "three-steps": paths of three steps, source → a ← b → target, each divided by the degrees
+          of a and b. They lead from users to items.
+        - "odds": log-odds by a logistic regression on the cosine of the two vectors and their
+          degrees. If these do not explain the edges of a graph, the cosine is used.
+        - "combined": log-odds by a logistic regression on all counts, degrees and cosines (of each
+          of the `scales` of the embedding), fitted to hidden edges. "auto" uses it if it finds more
+          than the best of the others by more than a standard error. If there are too few edges to
+          hide, "odds" is used.
+        - "cosine": the cosine alone, which does not favour nodes with many links. "auto" never uses
+          it.
+
+        Weights of edges have no effect. Targets with the same score are ordered by cosine.
     method : {"auto", "exact", "approximate"}
         As for :func:`nearest_neighbors`.
     progress : bool, default True
@@ -144,10 +164,10 @@ def recommend_links(
 
     Notes
     -----
-    If edges are removed from the Facebook graph, ten recommendations from smoothed vectors recover
-    3.4 of them with "odds" and 3.0 with "cosine"; from raw vectors, 3.1 and 2.2. Friends have many
-    friends in common, so that counting these (resource allocation) recovers 3.8; vectors also reach
-    nodes without a common neighbour, such as users and items. See `benchmarks/recommendation.py`.
+    Candidates are the k + 40 best by each count of paths and by cosine, and on a directed graph
+    nodes that point to the source. On large graphs, nodes of very high degree are not counted as
+    the middle of a path: such paths say little, and would take most of the time. The limit depends
+    on the graph alone. See `benchmarks/recommendation.py` for the scores on ten graphs.
 
     Examples
     --------
@@ -156,7 +176,7 @@ def recommend_links(
     >>> model = Reinforce2Vec(dimensions=16, walks_per_node=10, workers=1).fit(club)
     >>> links = recommend_links(model.embedding_, club, k=3)
     >>> links
-    RecommendedLinks(102 undirected links)
+    RecommendedLinks(102 undirected links by combined)
     >>> any(target in club.neighbors(source) for source, target, _ in links)
     False
     """
@@ -167,27 +187,25 @@ def recommend_links(
     sources = selected_rows(embedding, nodes)
     targets = np.sort(selected_rows(embedding, candidates))
     search = SimilaritySearch(
-        embedding.vectors, sources, targets, _LinkedTargets(there, sources, targets)
+        embedding.vectors, sources, targets, LinkedTargets(there, sources, targets)
     )
-    odds = _fit_odds(search, there) if score == "odds" else _PLAIN
-    popular = np.log1p(np.bincount(there.indices, minlength=there.n_nodes))  # as targets
-    eager = np.log1p(there.degrees)  # as sources
-    if odds.popularity:
-        bonus = odds.popularity / odds.cosine * popular[targets]
-        search = SimilaritySearch(embedding.vectors, sources, targets, search.barred, bonus)
-    places, found = best_targets(search, k, method, search_progress("links", progress))
-    found = odds.cosine * found + odds.popularity * eager[sources, None] + odds.edge
-    found = found.round(_DIGITS)
-    listed = places >= 0
+    ranking = None
+    if score not in ("odds", "cosine"):
+        paths, cosines_of = ShortPaths.of(there), ScaleCosines(embedding.vectors, embedding.scales)
+        combined = None
+        if score in ("auto", "combined"):
+            choice = choose_scorer(paths, cosines_of, targets)
+            combined = choice.combined
+            score = choice.name if score == "auto" or combined is None else score
+        if score != "odds":
+            ranking = _Ranking(paths, cosines_of, score, combined if score == "combined" else None)
+    if ranking is None:
+        rows, found, which = _by_vectors(search, there, k, score, method, progress)
+    else:
+        rows, found, which = ranking.best(search, k, method, progress)
     return RecommendedLinks(
-        embedding.ids[np.repeat(sources, listed.sum(axis=1))],
-        embedding.ids[targets[places[listed]]],
-        found[listed],
-        there.directed,
+        embedding.ids[sources[which]], embedding.ids[rows], found, there.directed, score
     )
-
-
-# -- existing links ----------------------------------------------------------------------------
 
 
 def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
@@ -199,87 +217,75 @@ def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
     return Graph.from_numbered(ends[with_vectors], None, embedding.ids, directed=graph.directed)
 
 
-class _LinkedTargets:
-    """Excludes targets from the search of sources: themselves, and those they are linked to."""
+# -- the best by vectors, and by paths ---------------------------------------------------------
+# Both return the rows of targets, their scores, and the numbers of their sources, in order.
 
-    def __init__(self, graph: Graph, sources: Rows, targets: Rows) -> None:
-        self._graph, self._sources = graph, sources
-        self._places = np.full(graph.n_nodes, -1, np.int32)
-        self._places[targets] = np.arange(len(targets), dtype=np.int32)
-
-    def __call__(self, part: slice) -> tuple[NDArray[np.int64], Rows]:
-        """Return where those of each source begin, and their ascending places among targets."""
-        rows = self._sources[part]
-        begins = self._graph.indptr[rows]
-        degrees = self._graph.indptr[rows + 1] - begins
-        arcs = np.arange(degrees.sum()) + np.repeat(begins - np.cumsum(degrees) + degrees, degrees)
-        who = np.concatenate([np.repeat(np.arange(len(rows)), degrees), np.arange(len(rows))])
-        places = self._places[np.concatenate([self._graph.indices[arcs], rows])]
-        order = np.lexsort((places, who))
-        order = order[places[order] >= 0]
-        offsets = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(np.bincount(who[order], minlength=len(rows)), out=offsets[1:])
-        return offsets, places[order]
+_Best = tuple[Rows, Floats, NDArray[np.int64]]
 
 
-# -- log-odds of an edge -----------------------------------------------------------------------
+def _by_vectors(
+    search: SimilaritySearch, graph: Graph, k: int, score: str, method: str, progress: bool
+) -> _Best:
+    """Return the best of all targets by "odds" or "cosine"."""
+    sources, targets = search.sources, search.targets
+    odds = fit_odds(search, graph) if score == "odds" else COSINE_ALONE
+    popular = np.log1p(np.bincount(graph.indices, minlength=graph.n_nodes))  # as targets
+    eager = np.log1p(graph.degrees)  # as sources
+    if odds.popularity:
+        bonus = odds.popularity / odds.cosine * popular[targets]
+        search = SimilaritySearch(search.vectors, sources, targets, search.barred, bonus)
+    places, found = best_targets(search, k, method, search_progress("links", progress))
+    found = odds.cosine * found + odds.popularity * eager[sources, None] + odds.edge
+    found = found.round(_DIGITS)
+    listed = places >= 0
+    return targets[places[listed]], found[listed], np.nonzero(listed)[0]
 
 
-class _Odds(NamedTuple):
-    """Coefficients of the log-odds of an edge."""
+@dataclass(frozen=True)
+class _Ranking:
+    """Ranks candidates: the ends of short paths, and the nearest by vectors."""
 
-    cosine: float  # of the cosine of the two vectors
-    popularity: float  # of log(1 + degree), summed over both nodes
-    edge: float  # the intercept
+    paths: ShortPaths
+    cosines_of: ScaleCosines
+    score: str
+    combined: CombinedScore | None  # if the score is "combined"
 
+    def best(self, search: SimilaritySearch, k: int, method: str, progress: bool) -> _Best:
+        """Return the best candidates; equally good ones by cosine, then in the order of rows."""
+        sources, targets = search.sources, search.targets
+        most = k + _SPARE
+        report = search_progress("nearest", progress)
+        places = best_targets(search, most, method, report)[0]
+        nearest = np.where(places >= 0, targets[places], -1).astype(np.int32)
+        is_target = np.zeros(self.paths.graph.n_nodes, bool)
+        is_target[targets] = True
+        by = COUNTS if self.combined is not None else (self.score,)
+        three_steps = self.combined is not None or self.score == "three-steps"
+        parts = self.paths.candidates(sources, is_target, nearest, by, most, three_steps)
+        report = search_progress("links", progress)
+        facts = PairFacts(self.paths.graph)
+        found = [_NO_LINKS]
+        for part in parts:
+            found.append(self._best_of(part, sources, k, facts))
+            if len(part.who):
+                report(int(part.who[-1]) + 1, len(sources))
+        report(len(sources), len(sources))
+        rows, scores, who = zip(*found, strict=True)
+        return np.concatenate(rows), np.concatenate(scores), np.concatenate(who)
 
-_PLAIN = _Odds(1.0, 0.0, 0.0)  # the cosine alone
-
-
-def _fit_odds(search: SimilaritySearch, graph: Graph) -> _Odds:
-    """Fit the log-odds of an edge to a sample of the graph's edges to targets, and of non-edges.
-
-    Independent of the sources, so that a node gets the same recommendations alone and among all.
-    Implausible coefficients are not used: the cosine must count, degrees must not count negatively,
-    nor more than the cosine. If they do, a regression with fixed shares is fitted instead, and if
-    even that is implausible, the cosine alone is the score.
-    """
-    rng = np.random.default_rng(0)
-    is_target = np.zeros(graph.n_nodes, bool)
-    is_target[search.targets] = True
-    arcs = np.flatnonzero(is_target[graph.indices])
-    arcs = arcs if len(arcs) <= _SAMPLE else np.sort(rng.choice(arcs, _SAMPLE, replace=False))
-    tails = np.searchsorted(graph.indptr, arcs, side="right") - 1
-    heads = graph.indices[arcs]
-    others = rng.choice(np.unique(tails), len(arcs)) if len(arcs) else tails
-    unlinked = rng.choice(search.targets, len(arcs)) if len(arcs) else heads
-    free = (others != unlinked) & ~_linked(graph.indptr, graph.indices, others, unlinked)
-    if not free.any():
-        return _PLAIN
-    a = np.concatenate([tails, others[free]])
-    b = np.concatenate([heads, unlinked[free]])
-    alike = search.scores(a, np.searchsorted(search.targets, b))
-    degrees = np.bincount(graph.indices, minlength=graph.n_nodes)
-    popular = np.log1p(graph.degrees[a]) + np.log1p(degrees[b])
-    truth = np.repeat([True, False], [len(arcs), int(free.sum())])
-    (cosine, popularity), edge = _fit_logistic(np.column_stack([alike, popular]), truth)
-    if 0 <= popularity <= cosine and cosine > 0:
-        return _Odds(cosine, popularity, edge)
-    share = float(popularity > 0)  # degrees count at most as much as the cosine
-    (steepness,), edge = _fit_logistic((alike + share * popular)[:, None], truth)
-    return _Odds(steepness, share * steepness, edge) if steepness > 0 else _PLAIN
-
-
-def _fit_logistic(facts: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], float]:
-    """Return the coefficient of each feature of a pair, and the intercept."""
-    weights, edge = fit_logistic(facts, truth[:, None], standardise=True)
-    return weights[:, 0].tolist(), float(edge[0])
+    def _best_of(self, part: PairCounts, sources: Rows, k: int, facts: PairFacts) -> _Best:
+        """Return the k best of some candidates for each of their sources."""
+        a, b = sources[part.who], part.rows
+        cosines = self.cosines_of(a, b)
+        if self.combined is None:
+            scores = part.counts[:, COUNTS.index(self.score)]
+        else:
+            scores = self.combined(facts(a, b, part.counts), cosines)
+        scores = scores.round(_DIGITS)
+        order = np.lexsort((b, -cosines.mean(axis=1).round(_DIGITS), -scores, part.who))
+        ranks = np.arange(len(order)) - np.searchsorted(part.who, part.who)
+        first = order[ranks < k]
+        return b[first], scores[first], part.who[first]
 
 
-@compiled
-def _linked(indptr: Any, indices: Any, sources: Any, targets: Any) -> Any:
-    """Return which of the pairs are edges."""
-    found = np.empty(len(sources), np.bool_)
-    for i in range(len(sources)):
-        found[i] = contains_sorted(indices, indptr[sources[i]], indptr[sources[i] + 1], targets[i])
-    return found
+_NO_LINKS: _Best = (np.empty(0, np.int32), np.empty(0), np.empty(0, np.int64))

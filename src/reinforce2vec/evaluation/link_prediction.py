@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util import backend_choice
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
 from .._util.hyperparameters import PROTOCOLS
-from .._util.logistic import fit_logistic, predict
 from ..embedding.embedding import OPERATORS
 from ..embedding.matching import as_matrix
 from ..files.converters import type_name
 from ..graph import Graph
 from ..models.estimator import Estimator
+from ._classifier import CHOOSE, check_c, placed, predicted, rows_of
 from ._metrics import auc, average_precision
 from .results import Evaluation, MetricValues, check_part, run_seeds
 from .splits import EdgeSplit, hold_out_edges, split_seeds
@@ -32,7 +33,8 @@ class LinkPredictionResult(Evaluation):
     seeds : tuple of int
         The seed of each run.
     scores : tuple of dict
-        For each seed and operator, "auc" and "ap"; see also `mean` and `spread`.
+        For each seed and operator, "auc" and "ap", and "c" where it was chosen; see also `mean`
+        and `spread`.
     protocol : {"shared", "transfer"}
         How training and test pairs were separated.
     fraction : float
@@ -55,6 +57,8 @@ def evaluate_link_prediction(
     protocol: str = "shared",
     fraction: float = 0.5,
     seeds: int | Iterable[int] = 3,
+    c: float | str = 1.0,
+    backend: str = "cpu",
     progress: bool = True,
 ) -> LinkPredictionResult:
     """Evaluate how well held-out edges can be predicted from vectors of the remaining graph.
@@ -81,6 +85,14 @@ def evaluate_link_prediction(
         Share of the edges to hold out.
     seeds : int or iterable of int, default 3
         How many runs, or the seed of each.
+    c : float or "validation", default 1
+        C of the regression: how much training pairs count beside the penalty. "validation"
+        chooses it, separately for each run and operator, from 0.1, 1, 10, 100 and 1000 by
+        AUC: half of the training pairs train and the other half are scored; then all of them
+        train with the best.
+    backend : {"cpu", "cuda", "auto"}, default "cpu"
+        Where to fit the regression. "auto" uses a GPU if there is one, the work is large enough
+        and it fits into the GPU's memory. Results are the same up to rounding.
     progress : bool, default True
         Show progress on the terminal, if there is one.
 
@@ -100,6 +112,8 @@ def evaluate_link_prediction(
     ['ap', 'auc']
     """
     check_choice("protocol", protocol, PROTOCOLS)
+    fit: dict[str, Any] = {"c": check_c(c), "backend": backend}
+    backend_choice.choose(backend, "regression")  # before anything is trained
     whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     learn = _learner(embed, progress)
 
@@ -110,8 +124,8 @@ def evaluate_link_prediction(
     def run(seed: int) -> MetricValues:
         first, second = split_seeds(seed)
         if protocol == "shared":
-            return score_links(*embedded(first), seed=seed)
-        return transfer_links(*embedded(first), *embedded(second))
+            return score_links(*embedded(first), seed=seed, **fit)
+        return transfer_links(*embedded(first), *embedded(second), **fit)
 
     runs = run_seeds("link prediction", seeds, progress, run)
     return LinkPredictionResult(*runs, protocol, float(fraction))
@@ -147,6 +161,8 @@ def score_links(
     seed: int = 0,
     operators: Iterable[str] = tuple(OPERATORS),
     part: str = "test",
+    c: float | str = 1.0,
+    backend: str = "cpu",
 ) -> MetricValues:
     """Score how well a classifier of pairs separates the edges of a split from its non-edges.
 
@@ -166,23 +182,33 @@ def score_links(
     part : {"test", "validation"}
         "validation" does not touch the test pairs: half of the training pairs train, the other
         half are scored. Use it to choose hyperparameters.
+    c : float or "validation", default 1
+        C of the regression: how much training pairs count beside the penalty. "validation"
+        chooses it, separately for each operator, from 0.1, 1, 10, 100 and 1000 by AUC: half of the
+        training pairs train and the other half are scored; then all of them train with the best.
+    backend : {"cpu", "cuda", "auto"}, default "cpu"
+        Where to fit the regression. "auto" uses a GPU if there is one, the work is large enough
+        and it fits into the GPU's memory. Results are the same up to rounding.
 
     Returns
     -------
     dict
-        For each operator "auc" and "ap" (average precision) in percent.
+        For each operator "auc" and "ap" (average precision) in percent, and "c" if it was chosen.
     """
     check_part(part)
+    c = check_c(c)
     matrix = as_matrix(vectors, split.graph)
     pairs, truth = _labelled_pairs(split)
     order = np.random.default_rng(check_count("seed", seed, 0)).permutation(len(pairs))
     train, test = _halves(order)
     if part == "validation":
         train, test = _halves(train)
+    there = placed(matrix, backend, len(train) + len(test))
     return {
         name: _score_classifier(
-            *(_pair_features(matrix, pairs[train], name), truth[train]),
-            *(_pair_features(matrix, pairs[test], name), truth[test]),
+            *(_pair_features(there, pairs[train], name), truth[train]),
+            *(_pair_features(there, pairs[test], name), truth[test]),
+            c,
         )
         for name in operators
     }
@@ -195,12 +221,15 @@ def transfer_links(
     test_split: EdgeSplit,
     *,
     operators: Iterable[str] = tuple(OPERATORS),
+    c: float | str = 1.0,
+    backend: str = "cpu",
 ) -> MetricValues:
     """Score a classifier trained on all pairs of one split on those of another.
 
     The protocol `transfer`: as :func:`score_links`, but the classifier is trained on one embedding
     and tested on another, of another graph or of the same graph with other edges held out.
     """
+    c = check_c(c)
     one = as_matrix(train_vectors, train_split.graph)
     other = as_matrix(test_vectors, test_split.graph)
     if one.shape[1] != other.shape[1]:
@@ -209,10 +238,15 @@ def transfer_links(
             "classifier"
         )
     (train, train_truth), (test, test_truth) = map(_labelled_pairs, (train_split, test_split))
+    if c == CHOOSE:  # by the second half of the pairs
+        order = np.random.default_rng(0).permutation(len(train))
+        train, train_truth = train[order], train_truth[order]
+    one, other = (placed(matrix, backend, len(train) + len(test)) for matrix in (one, other))
     return {
         name: _score_classifier(
             *(_pair_features(one, train, name), train_truth),
             *(_pair_features(other, test, name), test_truth),
+            c,
         )
         for name in operators
     }
@@ -230,25 +264,35 @@ def _halves(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
     return order[:middle], order[middle:]
 
 
-def _pair_features(matrix: NDArray[Any], pairs: NDArray[np.int64], operator: str) -> NDArray[Any]:
-    """Apply the operator to the vectors of each pair."""
+def _pair_features(matrix: Any, pairs: NDArray[np.int64], operator: str) -> Any:
+    """Apply the operator to the vectors of each pair, where the vectors are."""
     check_choice("operator", operator, OPERATORS)
-    features: NDArray[Any] = OPERATORS[operator](matrix[pairs[:, 0]], matrix[pairs[:, 1]])
-    return features
+    return OPERATORS[operator](*(rows_of(matrix, ends) for ends in pairs.T))
 
 
 def _score_classifier(
-    train: NDArray[Any],
+    train: Any,
     train_truth: NDArray[np.bool_],
-    test: NDArray[Any],
+    test: Any,
     test_truth: NDArray[np.bool_],
+    c: float | str,
 ) -> dict[str, float]:
     """Train on one set of pairs, and score the other."""
-    if test_truth.all() or not test_truth.any():
+
+    def known_auc(scores: NDArray[Any], some: slice) -> float:
+        return auc(_mixed(train_truth[some], "validation"), scores[:, 0])
+
+    truth = _mixed(test_truth, "test")
+    found, chosen = predicted(train, train_truth[:, None], test, c, known_auc, standardise=True)
+    scores = found[:, 0]
+    return {"auc": auc(truth, scores), "ap": average_precision(truth, scores), **chosen}
+
+
+def _mixed(truth: NDArray[np.bool_], part: str) -> NDArray[np.bool_]:
+    """Return whether pairs are edges; InputError if all or none of them are."""
+    if truth.all() or not truth.any():
         raise InputError(
-            f"the {len(test_truth):,} test pairs are all edges or all non-edges: hold out more "
+            f"the {len(truth):,} {part} pairs are all edges or all non-edges: hold out more "
             "edges, or use another seed"
         )
-    weights, intercepts = fit_logistic(train, train_truth[:, None], standardise=True)
-    scores = predict(test, weights, intercepts)[:, 0]
-    return {"auc": auc(test_truth, scores), "ap": average_precision(test_truth, scores)}
+    return truth

@@ -26,7 +26,8 @@ class Evaluation:
     seeds : tuple of int
         The seed of each run.
     scores : tuple of dict
-        For each seed and each row of the table, the value of every metric.
+        For each seed and each row of the table, the value of every metric; also "c" where it was
+        chosen.
     """
 
     seeds: tuple[int, ...]
@@ -44,7 +45,11 @@ class Evaluation:
 
     def _over_seeds(self, fold: Callable[[Sequence[float]], float]) -> MetricValues:
         return {
-            way: {metric: fold([run[way][metric] for run in self.scores]) for metric in metrics}
+            way: {
+                metric: fold([run[way][metric] for run in self.scores])
+                for metric in metrics
+                if metric in HEADS  # not what was chosen for a run, such as C
+            }
             for way, metrics in self.scores[0].items()
         }
 
@@ -58,7 +63,7 @@ class Evaluation:
         over = "" if len(self.seeds) == 1 else "mean ± standard deviation of "
         title = f"{self.title}: {over}{counted(len(self.seeds), 'seed')}, in percent"
         mean, spread = self.mean, self.spread
-        rows = [["", *(HEADS.get(metric, metric) for metric in next(iter(mean.values())))]]
+        rows = [["", *(HEADS[metric] for metric in next(iter(mean.values())))]]
         for way, metrics in mean.items():
             cells = [
                 f"{value:.2f}" + (f" ± {spread[way][metric]:.2f}" if len(self.seeds) > 1 else "")

@@ -1,4 +1,4 @@
-"""Standard process pools for long jobs, one BLAS thread per process.
+"""Standard process pools for long jobs, by default with one BLAS thread per process.
 
 Each pool has one process, because a process that dies breaks its whole `ProcessPoolExecutor` and
 loses the jobs of all others. One pipe is added, because the standard pool cannot stop a running
@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -38,9 +38,12 @@ class JobProcesses:
     ----------
     count : int
         Number of processes. Each starts with its first job.
+    threads : int, default 1
+        BLAS threads of each process.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, threads: int = 1) -> None:
+        self._threads = threads
         self._context = multiprocessing.get_context("spawn")
         # Nothing is ever written here. Workers exit when the parent's end is closed: on leaving the
         # `with` statement, or by the operating system if the parent is killed.
@@ -67,7 +70,7 @@ class JobProcesses:
     ) -> list[Future[JobResult]]:
         """Run a function on each job's arguments, one after the other in one idle process."""
         pool = self._idle.pop()
-        with one_thread():
+        with _blas_threads(self._threads):
             try:
                 futures = [pool.submit(_run, function, job) for job in jobs]
             except BrokenProcessPool:  # the process died while it had no job
@@ -98,11 +101,16 @@ class JobProcesses:
         )
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
+def one_thread() -> AbstractContextManager[None]:
     """Give processes that are started in this block one BLAS thread each."""
+    return _blas_threads(1)
+
+
+@contextmanager
+def _blas_threads(count: int) -> Iterator[None]:
+    """Give processes that are started in this block so many BLAS threads each."""
     usual = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
+    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, str(count)))
     try:
         yield
     finally:

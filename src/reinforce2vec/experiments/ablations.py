@@ -7,10 +7,11 @@ from functools import partial
 
 from ..plotting.style import BLUE, ORANGE
 from . import paper
-from .cells import FULL, HEADLINE, LINK_PREDICTION, NODE_CLASSIFICATION, TITLES, Cell
+from .cells import FULL, HEADLINE, LINK_PREDICTION, NODE_CLASSIFICATION, Cell
 from .choosing import VECTOR_KINDS
 from .comparisons import KIND_NOTES, LEGEND, OPERATOR_LABELS, PAPERS_PROTOCOL, PROTOCOL_NOTES
 from .figures import Curve, Dots, Panel, curve_plot, dot_plot
+from .graphs import TITLES
 from .methods import (
     EXPLORATION_LABELS,
     READING_WALKS,

@@ -9,6 +9,7 @@ from .._util.errors import InputError
 from . import ablations, comparisons, walk_figures
 from .cells import Cell
 from .scale import Scale
+from .speed import speed, speed_cells
 from .studies import STUDIES
 from .views import Results, View
 
@@ -48,7 +49,7 @@ EXPERIMENTS = {
         ),
         Experiment(
             "wide",
-            "Table 7 with 128 dimensions, as in most other publications",
+            "Tables 4 and 7 with 128 dimensions, as in most other publications",
             comparisons.wide_cells,
             comparisons.wide,
             beyond=True,
@@ -82,6 +83,13 @@ EXPERIMENTS = {
             "Figure 4. ε-greedy exploration from ε = 0 to 1",
             ablations.figure_4_cells,
             ablations.figure_4,
+        ),
+        Experiment(
+            "speed",
+            "Quality against seconds of embedding",
+            speed_cells,
+            speed,
+            beyond=True,
         ),
     )
 } | {

@@ -10,28 +10,14 @@ from typing import Any
 
 from .. import __version__
 from ..files.writing import whole
+from .graphs import fractions_of, table_fractions
 from .methods import EmbeddingMethod
 from .scale import Scale
 
 LINK_PREDICTION, NODE_CLASSIFICATION, PATHS = "link-prediction", "node-classification", "paths"
-FULL, HEADLINE, VALIDATION_ONLY = "full", "headline", "validation"
-
-# Training fractions of the labelled nodes; the first is that of the paper's tables.
-FRACTIONS: dict[str, tuple[float, ...]] = {
-    "blogcatalog": (0.5, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9),
-    "ppi": (0.5, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9),
-    "dblp": (0.05, 0.01, 0.02, 0.03, 0.04, 0.06, 0.07, 0.08, 0.09),
-}
-LINK_GRAPHS = ("facebook", "ca-astroph")
-CLASSIFICATION_GRAPHS = tuple(FRACTIONS)
-_NODES = {"facebook": 4039, "ca-astroph": 17903, "blogcatalog": 10312, "ppi": 3890, "dblp": 51264}
-TITLES = {
-    "facebook": "Facebook",
-    "ca-astroph": "ca-AstroPh",
-    "blogcatalog": "BlogCatalog",
-    "ppi": "PPI",
-    "dblp": "DBLP",
-}
+# Seconds of the embedding that is evaluated by link prediction, or by node classification.
+LINK_TIMING, NODE_TIMING = "link-timing", "node-timing"
+FULL, TABLES, HEADLINE, VALIDATION_ONLY = "full", "tables", "headline", "validation"
 
 CellScores = dict[str, Any]
 
@@ -42,19 +28,20 @@ class Cell:
 
     Parameters
     ----------
-    task : {"link-prediction", "node-classification", "paths"}
-        What the vectors, or walks, are evaluated on.
+    task : {"link-prediction", "node-classification", "paths", "link-timing", "node-timing"}
+        What the vectors, or walks, are evaluated on; or that their embedding is timed.
     graph : str
-        Name of a data set, or "toy".
+        Name of a data set or of the scale's own graph, or "toy".
     method : Method
         The method that makes the vectors.
     seed : int
         Seed of splits, shuffles, walks and training: the same cell always gives the same result.
     scale : Scale
         Sizes and amounts.
-    scope : {"full", "headline", "validation"}
-        How much is scored: everything; only the `shared` protocol, or the one training fraction of
-        the tables; or only validation scores, which choose hyperparameters.
+    scope : {"full", "tables", "headline", "validation"}
+        How much is scored: everything; for node classification, only the three training fractions
+        of our tables; only the `shared` protocol, or the one training fraction of the paper's
+        tables; or only validation scores, which choose hyperparameters.
     """
 
     task: str
@@ -71,6 +58,10 @@ class Cell:
         words = [self.task, self.graph, self.method.name, size, f"seed{self.seed}"]
         if self.scope != FULL:
             words.append(self.scope)
+        if self.scale.threads:
+            words.append(f"{self.scale.threads}threads")
+        if self.task != PATHS and self.scale.backend != "cpu":
+            words.append(self.scale.backend)
         return "-".join(words)
 
     @property
@@ -78,7 +69,16 @@ class Cell:
         """Training fractions, for node classification."""
         if self.task != NODE_CLASSIFICATION:
             return ()
-        return FRACTIONS[self.graph] if self.scope == FULL else FRACTIONS[self.graph][:1]
+        if self.scope == FULL:
+            return fractions_of(self.graph)
+        shown = table_fractions(self.graph)
+        return shown if self.scope == TABLES else shown[:1]
+
+    @property
+    def tuned_fractions(self) -> tuple[float, ...]:
+        """Those of them where the classifier's C is chosen by validation, too."""
+        more = self.task == NODE_CLASSIFICATION and self.scope in (FULL, TABLES)
+        return table_fractions(self.graph) if more else ()
 
     def description(self) -> dict[str, Any]:
         """Return everything that its scores depend on."""
@@ -96,9 +96,17 @@ class Cell:
             described["dimensions"] = self.scale.dimensions
         if self.task == NODE_CLASSIFICATION:
             described["fractions"] = list(self.fractions)
+            described["tuned_fractions"] = list(self.tuned_fractions)
             described["shuffles"] = [self.scale.shuffles, self.scale.more_shuffles]
-        if self.scale.planted:
+        own = self.scale.own_graph
+        if own is not None and self.graph == own.name:
+            described["fingerprint"] = own.fingerprint
+        elif self.scale.planted:
             described["planted"] = self.scale.planted
+        if self.task != PATHS:
+            described["backend"] = self.scale.backend
+        if self.scale.threads:
+            described["threads"] = self.scale.threads
         return described
 
     def needs(self) -> list[Cell]:
@@ -107,22 +115,6 @@ class Cell:
             replace(self, method=pilot, scope=VALIDATION_ONLY, seed=0)
             for pilot in self.method.pilots()
         ]
-
-    def cost(self) -> float:
-        """Return an estimate of its seconds on one core."""
-        if self.task == PATHS:
-            return 2.0
-        nodes = self.scale.planted or _NODES[self.graph]
-        walks = self.method.parameters.get("walks_per_node", self.scale.walks_per_node)
-        embedding = nodes * walks * self.scale.walk_length / 1.7e6 * self.scale.dimensions / 64
-        if self.task == LINK_PREDICTION:
-            scoring = nodes / 250.0
-            parts = {FULL: (2.0, 1.0), HEADLINE: (1.0, 0.5), VALIDATION_ONLY: (1.0, 0.1)}
-        else:
-            scoring = 5.0 + nodes / 1000.0
-            parts = {FULL: (1.0, 5.0), HEADLINE: (1.0, 1.0), VALIDATION_ONLY: (1.0, 0.3)}
-        times, share = parts[self.scope]
-        return float(0.5 + times * embedding + share * scoring)
 
 
 def all_needed(cells: list[Cell]) -> list[Cell]:

@@ -49,6 +49,7 @@ def link_candidates(
             {name: found[name] for name in ("auc", "ap")},
         )
         for kind in kinds
+        if kind in scores
         for operator, found in scores[kind][protocol].items()
     ]
 
@@ -59,6 +60,8 @@ def group_candidates(
     """Return candidates of raw and smoothed vectors, at the tables' fraction, for one shuffle."""
     found = []
     for kind in kinds:
+        if kind not in scores:
+            continue
         one = next(iter(scores[kind].values()))[shuffle]
         test = {name: one[name] for name in ("micro", "macro")}
         found.append(Candidate(f"{label}, {kind}", one["validation_micro"], test))

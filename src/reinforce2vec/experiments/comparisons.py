@@ -7,20 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 from . import paper
-from .cells import (
-    CLASSIFICATION_GRAPHS,
-    FRACTIONS,
-    FULL,
-    HEADLINE,
-    LINK_GRAPHS,
-    LINK_PREDICTION,
-    NODE_CLASSIFICATION,
-    TITLES,
-    Cell,
-    CellScores,
-)
+from .cells import FULL, LINK_PREDICTION, NODE_CLASSIFICATION, TABLES, Cell, CellScores
 from .choosing import VECTOR_KINDS
 from .figures import Curve, Dots, Panel, curve_plot, dot_plot, method_styles
+from .graphs import fractions_of, table_fractions
 from .methods import EmbeddingMethod, compared
 from .scale import Scale
 from .tables import Table, TableEntry
@@ -54,6 +44,11 @@ _BEST_NOTE = (
     "part in the choice. Only node2vec's p and q are chosen once per graph, with the first seed, "
     "by the mean of its shuffles: that can only favour it."
 )
+_TUNED_NOTE = (
+    "C by validation: the classifier's C is the best of several on a validation part of the "
+    "training nodes, for each method, seed and shuffle alike; C = 1 is usual in published tables."
+)
+_FIGURE_3_KINDS = "Raw vectors; those of our default are smoothed by itself."
 
 
 def _cells_of(
@@ -80,19 +75,24 @@ def _comparison_cells(
     ]
 
 
+def _kinds_of(method: EmbeddingMethod) -> tuple[str, ...]:
+    """Return the kinds of vectors that a method has."""
+    return VECTOR_KINDS[1:] if method.smooths else VECTOR_KINDS
+
+
 def _groups_of_methods(methods: Iterable[EmbeddingMethod]) -> dict[str, list[EmbeddingMethod]]:
     """Group methods into baselines and reinforced walks, for the rows of the best."""
     listed = list(methods)
     return {
         "baselines": [method for method in listed if method.group == "baseline"],
-        "reinforced walks": [method for method in listed if method.group != "baseline"],
+        "reinforced walks": [method for method in listed if method.group in ("paper", "ours")],
     }
 
 
 def _chosen_notes(results: Results, cells: Iterable[Cell]) -> list[str]:
     """Return notes on what methods with choices have chosen."""
     found = [
-        f"{TITLES[cell.graph]}, seed {cell.seed}: {chosen}"
+        f"{cell.scale.title(cell.graph)}, seed {cell.seed}: {chosen}"
         for cell in cells
         if (chosen := results.chosen(cell)) is not None
     ]
@@ -104,14 +104,20 @@ def _chosen_notes(results: Results, cells: Iterable[Cell]) -> list[str]:
 
 def table_4_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """Return cells of every method on the graphs of link prediction."""
-    return _comparison_cells(LINK_PREDICTION, LINK_GRAPHS, seeds, scale)
+    return _comparison_cells(LINK_PREDICTION, scale.link_graphs, seeds, scale)
 
 
 def table_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Show AUC by method and operator, in both protocols, raw and smoothed."""
+    return _compare_links(results, seeds, scale, "table-4")
+
+
+def _compare_links(results: Results, seeds: Sequence[int], scale: Scale, name: str) -> View:
+    """Show tables of raw vectors, of smoothed ones and of the best, and a figure."""
     view, methods = View(notes=[LEGEND]), compared(scale)
     dots: list[Dots] = []
-    for graph in LINK_GRAPHS:
+    for graph in scale.link_graphs:
+        title = scale.title(graph)
         found = by_method(
             results, methods, partial(_cells_of, LINK_PREDICTION, graph, seeds, scale)
         )
@@ -119,12 +125,12 @@ def table_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         for protocol, meaning in PROTOCOL_NOTES.items():
             for kind in VECTOR_KINDS:
                 table = Table(
-                    f"{TITLES[graph]}: AUC, `{protocol}`{KIND_NOTES[kind]}",
+                    f"{title}: AUC, `{protocol}`{KIND_NOTES[kind]}",
                     ["method", *OPERATOR_LABELS.values()],
                     note=f"`{protocol}`: {meaning}." if kind == "raw" else "",
                 )
                 comparable = kind == "raw" and protocol == PAPERS_PROTOCOL
-                published = paper.TABLE_4[graph] if comparable else {}
+                published = paper.TABLE_4.get(graph, {}) if comparable else {}
                 for method in methods:
                     scores = list(found[method.label].values())
                     numbers = published.get(method.like, {})
@@ -132,15 +138,16 @@ def table_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                         link_entry(scores, kind, protocol, operator, numbers.get(operator))
                         for operator in paper.OPERATOR_NAMES
                     ]
-                    table.add(method.label, entries)
                     rows.setdefault((protocol, kind), []).append(entries)
+                    if kind in _kinds_of(method):
+                        table.add(method.label, entries)
                 view.tables.append(table)
-        view.tables.append(_best_link_table(graph, methods, found))
+        view.tables.append(_best_link_table(graph, methods, found, scale))
         for protocol in PROTOCOL_NOTES:
             for place, operator in ((0, "Hadamard"), (3, "Weighted-L2")):
                 dots.append(
                     Dots(
-                        f"{TITLES[graph]}, {protocol}, {operator}",
+                        f"{title}, {protocol}, {operator}",
                         [method.label for method in methods],
                         [entries[place] for entries in rows[protocol, "raw"]],
                         [entries[place] for entries in rows[protocol, "smoothed"]],
@@ -149,7 +156,7 @@ def table_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     cells = [cell for cell in table_4_cells(seeds, scale) if cell.method.choices]
     view.notes += [_BEST_NOTE, *_chosen_notes(results, cells)]
     view.pictures.append(
-        Picture("table-4", "AUC of link prediction.", partial(dot_plot, dots, "AUC, %", 4))
+        Picture(name, "AUC of link prediction.", partial(dot_plot, dots, "AUC, %", 4))
     )
     return view
 
@@ -158,14 +165,16 @@ def _best_link_table(
     graph: str,
     methods: list[EmbeddingMethod],
     found: dict[str, dict[int, CellScores]],
+    scale: Scale,
 ) -> Table:
     """Return the table of the best by validation, of baselines and of reinforced walks."""
     table = Table(
-        f"{TITLES[graph]}: the best setting, chosen by validation",
+        f"{scale.title(graph)}: the best setting, chosen by validation",
         ["of", "AUC, `transfer`", "AUC, `shared`", "average precision, `shared`", "`shared` chose"],
-        note="The paper's: its best number, in its own protocol `transfer`.",
     )
-    top = max(score for row in paper.TABLE_4[graph].values() for score in row.values())
+    top = paper.best_auc(graph)
+    if top is not None:
+        table.note = "The paper's: its best number, in its own protocol `transfer`."
     for name, members in _groups_of_methods(methods).items():
         for kinds, what in ((("raw",), f"{name}, raw"), (VECTOR_KINDS, f"{name}, raw or smoothed")):
             own = {method.label: found[method.label] for method in members}
@@ -188,42 +197,46 @@ def _best_link_table(
 
 def table_7_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """Return cells of every method on the graphs of node classification."""
-    return _comparison_cells(NODE_CLASSIFICATION, CLASSIFICATION_GRAPHS, seeds, scale)
+    return _comparison_cells(NODE_CLASSIFICATION, scale.classification_graphs, seeds, scale)
 
 
 def table_7(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Show micro and macro F1 by method and graph, raw and smoothed."""
-    return _compare_groups(results, seeds, scale, "table-7", CLASSIFICATION_GRAPHS, FULL)
-
-
-_WIDE_GRAPHS = ("blogcatalog", "ppi")
+    return _compare_groups(results, seeds, scale, "table-7", FULL)
 
 
 def wide_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """Return cells of every method with 128 dimensions, as in most other publications."""
-    return _comparison_cells(NODE_CLASSIFICATION, _WIDE_GRAPHS, seeds, _widened(scale), HEADLINE)
+    wider = widened(scale)
+    return [
+        *table_4_cells(seeds, wider),
+        *_comparison_cells(NODE_CLASSIFICATION, wider.classification_graphs, seeds, wider, TABLES),
+    ]
 
 
 def wide(results: Results, seeds: Sequence[int], scale: Scale) -> View:
-    """Show Table 7 with 128 dimensions."""
-    return _compare_groups(results, seeds, _widened(scale), "wide", _WIDE_GRAPHS, HEADLINE)
+    """Show Tables 4 and 7 with 128 dimensions."""
+    wider = widened(scale)
+    links = _compare_links(results, seeds, wider, "wide-links")
+    groups = _compare_groups(results, seeds, wider, "wide", TABLES)
+    return View(
+        links.tables + groups.tables,
+        links.pictures + groups.pictures,
+        list(dict.fromkeys(links.notes + groups.notes)),
+    )
 
 
-def _widened(scale: Scale) -> Scale:
+def widened(scale: Scale) -> Scale:
     """Return the same scale with twice the dimensions: 128, not the paper's 64."""
     return replace(scale, dimensions=2 * scale.dimensions)
 
 
 def _compare_groups(
-    results: Results,
-    seeds: Sequence[int],
-    scale: Scale,
-    name: str,
-    graphs: Sequence[str],
-    scope: str,
+    results: Results, seeds: Sequence[int], scale: Scale, name: str, scope: str
 ) -> View:
     """Show tables of raw vectors, of smoothed ones and of the best, and a figure."""
     view, methods = View(notes=[LEGEND]), compared(scale)
+    graphs = scale.classification_graphs
     found = {
         graph: by_method(
             results,
@@ -232,8 +245,10 @@ def _compare_groups(
         )
         for graph in graphs
     }
-    columns = [f"{TITLES[graph]} {measure}" for graph in graphs for measure in ("micro", "macro")]
-    shares = ", ".join(f"{TITLES[graph]} {FRACTIONS[graph][0]:.0%}" for graph in graphs)
+    columns = [
+        f"{scale.title(graph)} {measure}" for graph in graphs for measure in ("micro", "macro")
+    ]
+    shares = ", ".join(f"{scale.title(graph)} {fractions_of(graph)[0]:.0%}" for graph in graphs)
     rows: dict[str, list[list[TableEntry | None]]] = {}
     for kind in VECTOR_KINDS:
         table = Table(f"F1 of node classification{KIND_NOTES[kind]}", ["method", *columns])
@@ -241,16 +256,19 @@ def _compare_groups(
             entries: list[TableEntry | None] = []
             for graph in graphs:
                 scores = list(found[graph][method.label].values())
-                numbers = paper.TABLE_7[graph].get(method.like, {}) if kind == "raw" else {}
+                numbers = _published_groups(graph, method) if kind == "raw" else {}
                 entries += [
                     group_entry(scores, kind, measure, numbers.get(measure))
                     for measure in ("micro", "macro")
                 ]
-            table.add(method.label, entries)
             rows.setdefault(kind, []).append(entries)
+            if kind in _kinds_of(method):
+                table.add(method.label, entries)
         view.tables.append(table)
-    view.tables[0].note = f"Training nodes: {shares}."
-    view.tables.append(_best_group_table(methods, found, columns))
+    view.tables[0].note = f"Training nodes: {shares}; C = 1."
+    view.tables.append(_best_group_table(methods, found, columns, scale))
+    for graph in graphs:
+        view.tables += _fraction_tables(graph, methods, found[graph], scale)
     dots = [
         Dots(
             column,
@@ -263,6 +281,7 @@ def _compare_groups(
     cells = _comparison_cells(NODE_CLASSIFICATION, graphs, seeds, scale, scope)
     view.notes += [
         _BEST_NOTE,
+        _TUNED_NOTE,
         *_chosen_notes(results, [cell for cell in cells if cell.method.choices]),
     ]
     view.pictures.append(
@@ -271,10 +290,51 @@ def _compare_groups(
     return view
 
 
+def _published_groups(graph: str, method: EmbeddingMethod) -> dict[str, float]:
+    """Return the paper's F1 of a method on a graph."""
+    return paper.TABLE_7.get(graph, {}).get(method.like, {})
+
+
+def _fraction_tables(
+    graph: str,
+    methods: list[EmbeddingMethod],
+    found: dict[str, dict[int, CellScores]],
+    scale: Scale,
+) -> list[Table]:
+    """Return tables of three training fractions, with C = 1 and with C by validation."""
+    fractions = sorted(table_fractions(graph))
+    columns = {
+        f"{fraction:.0%}, {words}": (f"{fraction:g}", prefix)
+        for words, prefix in (("C = 1", ""), ("C by validation", "tuned_"))
+        for fraction in fractions
+    }
+    tables = []
+    for measure in ("micro", "macro"):
+        for kind in VECTOR_KINDS:
+            table = Table(
+                f"{scale.title(graph)}: {measure} F1 by training nodes{KIND_NOTES[kind]}",
+                ["method", *columns],
+            )
+            for method in methods:
+                if kind not in _kinds_of(method):
+                    continue
+                scores = list(found[method.label].values())
+                numbers = _published_groups(graph, method) if kind == "raw" else {}
+                entries = []
+                for fraction, prefix in columns.values():
+                    comparable = not prefix and fraction == f"{fractions_of(graph)[0]:g}"
+                    number = numbers.get(measure) if comparable else None
+                    entries.append(group_entry(scores, kind, prefix + measure, number, fraction))
+                table.add(method.label, entries)
+            tables.append(table)
+    return tables
+
+
 def _best_group_table(
     methods: list[EmbeddingMethod],
     found: dict[str, dict[str, dict[int, CellScores]]],
     columns: list[str],
+    scale: Scale,
 ) -> Table:
     """Return the table of the best by validation on each graph."""
     table = Table("The best setting, chosen by validation", ["of", *columns])
@@ -284,16 +344,10 @@ def _best_group_table(
             entries: list[TableEntry | None] = []
             for graph in found:
                 own = {method.label: found[graph][method.label] for method in members}
-                numbers = paper.TABLE_7[graph]
-                top = {
-                    measure: max(row[measure] for row in numbers.values() if measure in row)
-                    for measure in ("micro", "macro")
-                    if any(measure in row for row in numbers.values())
-                }
-                choice = best_groups(own, kinds, top)
+                choice = best_groups(own, kinds, paper.best_f1(graph))
                 entries += [choice.values["micro"], choice.values["macro"]]
                 if kinds == VECTOR_KINDS and choice.settings:
-                    notes.append(f"{TITLES[graph]}, {name}: {choice.summary()}.")
+                    notes.append(f"{scale.title(graph)}, {name}: {choice.summary()}.")
             table.add(what, entries)
     table.note = "The paper's: its best row. Chosen: " + " ".join(notes)
     return table
@@ -308,20 +362,21 @@ def figure_3(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     styles = method_styles([method.group for method in methods])
     panels, view = [], View(notes=[LEGEND])
     for measure in ("micro", "macro"):
-        for graph in CLASSIFICATION_GRAPHS:
-            fractions = sorted(FRACTIONS[graph])
+        for graph in scale.classification_graphs:
+            fractions = sorted(fractions_of(graph))
             found = by_method(
                 results, methods, partial(_cells_of, NODE_CLASSIFICATION, graph, seeds, scale)
             )
             curves = []
             table = Table(
-                f"{TITLES[graph]}: {measure} F1 by share of nodes that train, raw vectors",
+                f"{scale.title(graph)}: {measure} F1 by share of nodes that train",
                 ["method", *(f"{fraction:.0%}" for fraction in fractions)],
             )
             for method, style in zip(methods, styles, strict=True):
+                kind = _kinds_of(method)[0]
                 scores = list(found[method.label].values())
                 entries = [
-                    group_entry(scores, "raw", measure, fraction=f"{fraction:g}")
+                    group_entry(scores, kind, measure, fraction=f"{fraction:g}")
                     for fraction in fractions
                 ]
                 table.add(method.label, entries)
@@ -334,17 +389,17 @@ def figure_3(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                     )
                 )
             view.tables.append(table)
-            published = paper.TABLE_7[graph]["reinforce2vec"]
+            published = paper.TABLE_7.get(graph, {}).get("reinforce2vec", {})
             points = (
-                [(100 * FRACTIONS[graph][0], published[measure])] if measure in published else []
+                [(100 * fractions_of(graph)[0], published[measure])] if measure in published else []
             )
             panels.append(
-                Panel(TITLES[graph], "training nodes, %", f"{measure} F1, %", curves, points)
+                Panel(scale.title(graph), "training nodes, %", f"{measure} F1, %", curves, points)
             )
     view.notes.append(
-        "The paper has curves without numbers; its one number for reinforce2vec, from Table 7 or "
-        "8, is drawn as a star."
+        f"{_FIGURE_3_KINDS} The paper has curves without numbers; its one number for "
+        "reinforce2vec, from Table 7 or 8, is drawn as a star."
     )
-    caption = "F1 over the share of nodes that train, raw vectors."
+    caption = f"F1 over the share of nodes that train. {_FIGURE_3_KINDS}"
     view.pictures.append(Picture("figure-3", caption, partial(curve_plot, panels)))
     return view

@@ -61,7 +61,7 @@ class Curve(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """Some curves, and the paper's points."""
+    """Some curves, and the paper's points or its level."""
 
     title: str
     x_label: str
@@ -69,6 +69,7 @@ class Panel(NamedTuple):
     curves: Sequence[Curve]
     points: Sequence[tuple[float, float]] = ()
     logarithmic: bool = False
+    level: float | None = None
 
 
 def method_styles(groups: Sequence[str]) -> list[dict[str, Any]]:
@@ -77,6 +78,7 @@ def method_styles(groups: Sequence[str]) -> list[dict[str, Any]]:
         "baseline": (ORANGE, SKY, GREEN, PURPLE, GREY, BLACK, YELLOW),
         "paper": (BLUE,),
         "ours": (RED,),
+        "own": (BLACK,),
     }
     styles, met = [], dict.fromkeys(hues, 0)
     for group in groups:
@@ -172,6 +174,8 @@ def curve_plot(
                 label="published",
                 zorder=5,
             )
+        if panel.level is not None:
+            axis.axhline(panel.level, color=BLACK, linestyle=":", linewidth=1.2, label="published")
         if panel.logarithmic:
             axis.set_xscale("log")
         axis.set_title(panel.title)

@@ -5,13 +5,16 @@ To add a setting of our own, add a line to `_OUR_SETTINGS`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import product
 from typing import Any
 
+from ..models import Reinforce2Vec
 from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from ..walks.policy import Walk
 from . import paper
+from .estimators import NamedEstimator
 from .scale import Scale
 
 REWARD_LABELS = {
@@ -21,6 +24,8 @@ REWARD_LABELS = {
 }
 EXPLORATION_LABELS = {"none": "w/o exploration", "epsilon": "ε-greedy", "ucb": "UCB"}
 READING_WALKS = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
+
+_OF_THE_RUN = ("dimensions", "seed", "workers", "backend")  # not settings of a method
 
 # Our own settings: name, label, and their differences from the paper's training.
 _FEW_WALKS = {"walks_per_node": 10, "learning_rate": 0.05}
@@ -50,7 +55,7 @@ class EmbeddingMethod:
     label : str
         In tables and pictures.
     estimator : str
-        A public class of this library.
+        A public class of this library, or the Python path of another one, `module:Class`.
     parameters : dict
         Its parameters, without dimensions, seed and workers.
     choices : tuple of (str, dict)
@@ -58,10 +63,14 @@ class EmbeddingMethod:
         changes. The one with the best validation score is taken.
     pilot : dict
         Parameters of these short trainings that differ.
-    group : {"baseline", "paper", "ours"}
-        Where the method comes from.
+    group : {"baseline", "paper", "ours", "own"}
+        Where the method comes from; "own" is the user's.
     like : str
         Its name in the paper, if it is there.
+    smooths : bool
+        Whether its vectors are smoothed already: it has no raw ones.
+    source : str
+        A digest of the source of an estimator that is not of this library.
     """
 
     name: str
@@ -72,21 +81,27 @@ class EmbeddingMethod:
     pilot: dict[str, Any] = field(default_factory=dict)
     group: str = "baseline"
     like: str = ""
+    smooths: bool = False
+    source: str = ""
 
-    def make(self, dimensions: int, seed: int) -> Any:
-        """Return the estimator, with one thread: others train at the same time."""
+    def make(self, dimensions: int, seed: int, backend: str = "cpu", workers: int = 1) -> Any:
+        """Return the estimator; by default with one thread, as others train at the same time."""
+        if self.source:
+            return NamedEstimator(self.estimator, dimensions, seed)
         import reinforce2vec
 
         kind = getattr(reinforce2vec, self.estimator)
-        workers = {"workers": 1} if "workers" in kind._parameters() else {}
-        return kind(dimensions=dimensions, seed=seed, **workers, **self.parameters)
+        known = kind._parameters()
+        running = {"workers": workers, "backend": backend}
+        running = {name: value for name, value in running.items() if name in known}
+        return kind(dimensions=dimensions, seed=seed, **running, **self.parameters)
 
     @property
     def seeded(self) -> bool:
         """Whether vectors of one graph depend on the seed."""
         import reinforce2vec
 
-        return bool(getattr(getattr(reinforce2vec, self.estimator), "seeded", True))
+        return bool(getattr(getattr(reinforce2vec, self.estimator, None), "seeded", True))
 
     def chosen(self, number: int) -> EmbeddingMethod:
         """Return this method with one of its choices."""
@@ -111,6 +126,8 @@ class EmbeddingMethod:
         if self.choices:
             described["choices"] = {name: _spelled_all(changes) for name, changes in self.choices}
             described["pilot"] = _spelled_all(self.pilot)
+        if self.source:
+            described["source"] = self.source
         return described
 
 
@@ -191,17 +208,49 @@ def _readings(scale: Scale) -> list[EmbeddingMethod]:
     return [variant(reading, "js", "ucb", scale) for reading in READING_WALKS]
 
 
+def default_method(name: str = "default", **changes: Any) -> EmbeddingMethod:
+    """Return Reinforce2Vec with its own defaults, all explicit in the description of a cell."""
+    usual = Reinforce2Vec().get_params(deep=False)
+    parameters = {key: usual[key] for key in usual if key not in _OF_THE_RUN} | changes
+    return EmbeddingMethod(
+        name,
+        "reinforce2vec, default",
+        "Reinforce2Vec",
+        parameters,
+        group="ours",
+        smooths=bool(parameters["smooth"]),
+    )
+
+
 def _our_methods(scale: Scale) -> list[EmbeddingMethod]:
-    """Return our own settings as methods."""
+    """Return our default and our own settings as methods."""
     return [
-        EmbeddingMethod(name, label, "Reinforce2Vec", scale.training() | changes, group="ours")
-        for name, label, changes in _OUR_SETTINGS
+        default_method(),
+        *(
+            EmbeddingMethod(name, label, "Reinforce2Vec", scale.training() | changes, group="ours")
+            for name, label, changes in _OUR_SETTINGS
+        ),
     ]
+
+
+def _own_methods(scale: Scale) -> list[EmbeddingMethod]:
+    """Return the user's estimator as a method, if there is one."""
+    own = scale.own_estimator
+    if own is None:
+        return []
+    slug = re.sub(r"[^a-z0-9.]+", "-", own.path.lower()).strip("-.")
+    name = f"own-{slug}-{own.source[:8]}"
+    return [EmbeddingMethod(name, own.path, own.path, group="own", source=own.source)]
 
 
 def compared(scale: Scale) -> list[EmbeddingMethod]:
     """Return the methods of the tables that compare methods."""
-    return [*_baselines(scale), *_readings(scale), *_our_methods(scale)]
+    return [
+        *_baselines(scale),
+        *_readings(scale),
+        *_our_methods(scale),
+        *_own_methods(scale),
+    ]
 
 
 def ablation(reading: str, scale: Scale) -> dict[tuple[str, str], EmbeddingMethod]:

@@ -42,6 +42,13 @@ TABLE_4: dict[str, dict[str, _LinkScores]] = {
     },
 }
 
+
+def best_auc(graph: str) -> float | None:
+    """Return the best number of Table 4 on a graph; None if the paper does not have it."""
+    rows = TABLE_4.get(graph, {}).values()
+    return max((score for row in rows for score in row.values()), default=None)
+
+
 # Table 5: AUC of link prediction on Facebook; by reward and exploration.
 TABLE_5: dict[tuple[str, str], _LinkScores] = {
     ("vertex", "none"): _links(70.6, 53.9, 72.8, 73.8),
@@ -82,6 +89,14 @@ TABLE_7: dict[str, dict[str, _F1Scores]] = {
         "reinforce2vec": _groups(58.7),
     },
 }
+
+
+def best_f1(graph: str) -> _F1Scores:
+    """Return the best micro and macro F1 of Table 7 on a graph, as far as the paper has them."""
+    rows = TABLE_7.get(graph, {}).values()
+    found = {name: [row[name] for row in rows if name in row] for name in ("micro", "macro")}
+    return {name: max(scores) for name, scores in found.items() if scores}
+
 
 # Table 8: micro and macro F1 on PPI with 50% of the nodes labelled; by reward and exploration.
 TABLE_8: dict[tuple[str, str], _F1Scores] = {

@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import __version__
 from .._util.errors import InputError
@@ -42,10 +42,11 @@ def write_report(
             except InputError as error:
                 say(f"{error}; the tables are written without them")
                 drawing = False
-        used = sorted({cell.seed for cell in experiment.cells(seeds, scale)})
-        text = _page(experiment, view, used, out)
+        cells = experiment.cells(seeds, scale)
+        facts = _Facts(sorted({cell.seed for cell in cells}), results.commits(cells), scale.backend)
+        text = _page(experiment, view, facts, out)
         _write_text(out / f"{experiment.name}.md", text)
-        results_data["experiments"][experiment.name] = _data(experiment, view, used)
+        results_data["experiments"][experiment.name] = _data(experiment, view, facts)
     results_data |= {
         "version": __version__,
         "python": platform.python_version(),
@@ -55,10 +56,24 @@ def write_report(
     _write_text(out / _RESULTS_PAGE, _index(out))
 
 
-def _page(experiment: Experiment, view: View, seeds: Sequence[int], out: Path) -> str:
+class _Facts(NamedTuple):
+    """Where the numbers of an experiment come from."""
+
+    seeds: list[int]
+    commits: list[str]
+    backend: str
+
+    def __str__(self) -> str:
+        words = [counted(len(self.seeds), "seed"), f"reinforce2vec {__version__}", self.backend]
+        if self.commits:
+            words.append(f"cells computed at {', '.join(self.commits)}")
+        return ", ".join(words)
+
+
+def _page(experiment: Experiment, view: View, facts: _Facts, out: Path) -> str:
     """Return an experiment as Markdown."""
     parts = [f"## {experiment.title}\n"]
-    parts.append(f"*{counted(len(seeds), 'seed')}, reinforce2vec {__version__}.*\n")
+    parts.append(f"*{facts}.*\n")
     parts += [f"{note}\n" for note in view.notes]
     for picture in view.pictures:
         if (out / f"{picture.name}.png").exists():
@@ -67,11 +82,11 @@ def _page(experiment: Experiment, view: View, seeds: Sequence[int], out: Path) -
     return "\n".join(parts)
 
 
-def _data(experiment: Experiment, view: View, seeds: Sequence[int]) -> dict[str, Any]:
+def _data(experiment: Experiment, view: View, facts: _Facts) -> dict[str, Any]:
     """Return an experiment as data for the JSON file."""
     return {
         "title": experiment.title,
-        "seeds": list(seeds),
+        **facts._asdict(),
         "tables": [table.data() for table in view.tables],
         "notes": view.notes,
     } | view.more

@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from .._util import backend_choice
 from .._util.checks import check_count
+from .._util.cuda import device
 from .._util.errors import InputError
+from .._util.hyperparameters import PARAMETERS
 from .._util.machine import available_cpus
 from ..datasets import load_dataset
 from .catalogue import experiments_named
 from .cells import Cell, all_needed
+from .estimators import checked_estimator
+from .graphs import TITLES, own_graph
 from .report import write_report
 from .running import RunOutcome, kept_cells, run_cells
 from .scale import PAPER_SCALE, Scale
 from .views import Results
-from .walk_figures import TOY
 
 
 def reproduce(
     names: Sequence[str],
     out: Path,
     *,
-    seeds: int = 1,
+    seeds: int = 3,
     data_dir: str | None = None,
     jobs: int | None = None,
     scale: Scale = PAPER_SCALE,
+    backend: str = "cpu",
+    graph: Any = None,
+    labels: Any = None,
+    title: str = "your graph",
+    estimator: str | None = None,
     say: Callable[[str], None] = lambda message: None,
 ) -> RunOutcome:
     """Compute missing cells, and write tables, figures and data.
+
+    A graph or an estimator of your own becomes another column or row of the tables that compare
+    methods: table-4 (link prediction), table-7 (node classification, which needs labels), wide,
+    figure-3 and speed.
 
     Parameters
     ----------
@@ -36,7 +52,7 @@ def reproduce(
         Experiments; `all` for every table and figure of the paper.
     out : path
         The folder for results; created if it does not exist.
-    seeds : int, default 1
+    seeds : int, default 3
         How many seeds: 0, 1, ...
     data_dir : str, optional
         A folder with the data sets.
@@ -44,6 +60,20 @@ def reproduce(
         Number of processes; by default one per CPU.
     scale : Scale
         Sizes and amounts.
+    backend : {"cpu", "cuda", "auto"}, default "cpu"
+        Where methods and classifiers that can use a GPU run; "cpu" repeats to the last bit. "auto"
+        is "cuda" if there is a GPU that CuPy can use. Cells of one are not reused for the other.
+    graph : Graph, optional
+        A graph of your own, or anything else that :meth:`Graph.from_any` takes.
+    labels : optional
+        Labels of its nodes, as for :func:`evaluate_node_classification`; a dict is matched by ids.
+    title : str
+        What tables call your graph.
+    estimator : str, optional
+        A Python path `module:Class`, or `module:factory`; the module may be in the current folder.
+        What it makes has a method `fit_transform(graph)` that returns a matrix with a row for each
+        node in the order of `graph.ids`. `dimensions` and `seed` are passed if it has parameters of
+        these names.
     say : callable
         Called with sentences about anything unusual.
 
@@ -55,23 +85,41 @@ def reproduce(
     Raises
     ------
     InputError
-        Before anything is computed, if a data set is missing.
+        Before anything is computed, if a data set is missing, or the graph or the estimator cannot
+        be used. An estimator that fails later costs its own cells.
     """
     experiments = experiments_named(names)
     listed = range(check_count("seeds", seeds, 1))
     workers = available_cpus() if jobs is None else check_count("jobs", jobs, 1)
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: this is a file, expected a folder for the results")
-    cells = [cell for one in experiments for cell in one.cells(listed, scale)]
-    _load_needed(cells, out / "cells", data_dir)
-    outcome = run_cells(cells, out / "cells", jobs=workers, data_dir=data_dir, say=say)
+    if graph is None and labels is not None:
+        raise InputError("labels need a graph: those of the data sets are known")
+    scale = replace(scale, backend=_chosen_backend(backend))
+    if estimator is not None:
+        scale = replace(scale, own_estimator=checked_estimator(estimator))
+    with ExitStack() as stack:
+        if graph is not None:
+            own = stack.enter_context(own_graph(graph, labels, title))
+            scale = replace(scale, own_graph=own)
+        cells = [cell for one in experiments for cell in one.cells(listed, scale)]
+        _load_needed(cells, out / "cells", data_dir)
+        outcome = run_cells(cells, out / "cells", jobs=workers, data_dir=data_dir, say=say)
     write_report(out, experiments, Results(outcome.results), listed, scale, say)
     return outcome
 
 
+def _chosen_backend(backend: str) -> str:
+    """Return "cpu" or "cuda"; InputError if the backend is unknown, or there is no GPU."""
+    PARAMETERS["backend"].check(backend)
+    if backend == "auto":
+        return "cpu" if device.why_not() is not None else "cuda"
+    return backend_choice.choose(backend, "training")
+
+
 def _load_needed(cells: list[Cell], folder: Path, data_dir: str | None) -> None:
     """Load each data set of missing cells, so that a missing file is reported now."""
-    wanted = [cell for cell in all_needed(cells) if not cell.scale.planted and cell.graph != TOY]
+    wanted = [cell for cell in all_needed(cells) if not cell.scale.planted and cell.graph in TITLES]
     kept = kept_cells(wanted, folder, lambda message: None)
     for name in sorted({cell.graph for cell in wanted if cell.name not in kept}):
         load_dataset(name, data_dir)

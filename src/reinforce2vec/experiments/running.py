@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
+from .. import __version__
 from .._util.progress import ProgressLine, clock, counted
 from ._processes import JobProcesses, JobResult
 from .cells import (
@@ -21,6 +24,7 @@ from .cells import (
     read_cell,
     write_cell,
 )
+from .costs import cost_of
 
 _Say = Callable[[str], None]
 EVERY = 1.0  # seconds between two updates of the line on a terminal
@@ -65,44 +69,85 @@ def run_cells(
     wanted = all_needed(cells)
     results, failures = kept_cells(wanted, folder, say), dict[str, str]()
     missing = [cell for cell in wanted if cell.name not in results]
-    # cells that others need come first, then the long ones
-    needed = {pilot.name for cell in missing for pilot in cell.needs()}
-    waiting = sorted(_grouped(missing), key=lambda group: _order(group, needed))
     progress = Progress(missing, len(results), jobs, sys.stderr if stream is None else stream)
-    commit = _library_commit()
-    under_way: dict[Future[JobResult], list[Cell]] = {}  # a cell, and those after it in its group
+    run = _CellRun(folder, data_dir, results, failures, progress, library_commit())
     try:
-        with JobProcesses(min(jobs, max(len(waiting), 1))) as processes:
-            while waiting or under_way:
-                while processes.free and (group := _next_ready(waiting, results, failures)):
-                    waiting.remove(group)
-                    lost = [name for cell in group for name in _lost(cell, failures)]
-                    if lost:
-                        for cell in group:
-                            failures[cell.name] = f"{lost[0]}, which it needs, failed"
-                            progress.over(cell, done=False)
-                        continue
-                    calls = [
-                        (cell, data_dir, [results[one.name]["scores"] for one in cell.needs()])
-                        for cell in group
-                    ]
-                    for place, future in enumerate(processes.submit(_compute, calls)):
-                        under_way[future] = group[place:]
-                    progress.began(group[0])
-                for future, result in processes.finished(list(under_way), EVERY):
-                    cell, *following = under_way.pop(future)
-                    if result.failure is None:
-                        results[cell.name] = result.value | ({"commit": commit} if commit else {})
-                        write_cell(folder, cell, results[cell.name])
-                    else:
-                        failures[cell.name] = result.failure
-                    progress.over(cell, done=result.failure is None)
-                    if following:
-                        progress.began(following[0])
-                progress.show()
+        run.compute([cell for cell in missing if not cell.scale.threads], jobs, 1)
+        for threads in sorted({cell.scale.threads for cell in missing} - {0}):
+            # timed: one at a time, while nothing else runs
+            run.compute([cell for cell in missing if cell.scale.threads == threads], 1, threads)
     finally:
         progress.end()
     return RunOutcome(results, failures, len(missing) - len(failures))
+
+
+@dataclass
+class _CellRun:
+    """Cells that are being computed, their results and failures so far."""
+
+    folder: Path
+    data_dir: str | None
+    results: dict[str, dict[str, Any]]
+    failures: dict[str, str]
+    progress: Progress
+    commit: str
+
+    def compute(self, cells: list[Cell], jobs: int, threads: int) -> None:
+        """Compute some cells in processes of so many threads."""
+        if not cells:
+            return
+        # cells that others need come first, then the long ones
+        needed = {pilot.name for cell in cells for pilot in cell.needs()}
+        waiting = sorted(_grouped(cells), key=lambda group: _order(group, needed))
+        under_way: dict[Future[JobResult], list[Cell]] = {}  # a cell, and those after it
+        with JobProcesses(min(jobs, len(waiting)), threads) as processes:
+            while waiting or under_way:
+                while processes.free and (group := self._next_ready(waiting)):
+                    waiting.remove(group)
+                    if self._give_up(group):
+                        continue
+                    for place, future in enumerate(processes.submit(_compute, self._calls(group))):
+                        under_way[future] = group[place:]
+                    self.progress.began(group[0])
+                for future, result in processes.finished(list(under_way), EVERY):
+                    cell, *following = under_way.pop(future)
+                    self._keep(cell, result)
+                    if following:
+                        self.progress.began(following[0])
+                self.progress.show()
+
+    def _next_ready(self, waiting: list[list[Cell]]) -> list[Cell] | None:
+        """Return the first group whose needed cells are finished or failed."""
+        for group in waiting:
+            needed = (pilot.name for cell in group for pilot in cell.needs())
+            if all(name in self.results or name in self.failures for name in needed):
+                return group
+        return None
+
+    def _give_up(self, group: list[Cell]) -> bool:
+        """Return whether a group cannot be computed, since cells that it needs failed."""
+        needed = (pilot.name for cell in group for pilot in cell.needs())
+        lost = [name for name in needed if name in self.failures]
+        for cell in group if lost else ():
+            self.failures[cell.name] = f"{lost[0]}, which it needs, failed"
+            self.progress.over(cell, done=False)
+        return bool(lost)
+
+    def _calls(self, group: list[Cell]) -> list[tuple[Any, ...]]:
+        """Return what to call the function that computes a cell with, for each cell."""
+        return [
+            (cell, self.data_dir, [self.results[one.name]["scores"] for one in cell.needs()])
+            for cell in group
+        ]
+
+    def _keep(self, cell: Cell, result: JobResult) -> None:
+        """Keep the result of a cell, or the reason why there is none."""
+        if result.failure is None:
+            self.results[cell.name] = result.value | {"commit": self.commit}
+            write_cell(self.folder, cell, self.results[cell.name])
+        else:
+            self.failures[cell.name] = result.failure
+        self.progress.over(cell, done=result.failure is None)
 
 
 def _compute(cell: Cell, data_dir: str | None, pilots: list[CellScores]) -> dict[str, Any]:
@@ -131,50 +176,42 @@ def _grouped(cells: list[Cell]) -> list[list[Cell]]:
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         shared = cell.task == NODE_CLASSIFICATION and not cell.method.seeded
-        key = f"{cell.graph} {cell.method.name} {cell.scope}" if shared else cell.name
+        key = replace(cell, seed=0).name if shared else cell.name
         groups.setdefault(key, []).append(cell)
     return list(groups.values())
 
 
-def _next_ready(
-    waiting: list[list[Cell]], results: dict[str, Any], failures: dict[str, str]
-) -> list[Cell] | None:
-    """Return the first group whose needed cells are finished or failed."""
-    for group in waiting:
-        needed = (pilot.name for cell in group for pilot in cell.needs())
-        if all(name in results or name in failures for name in needed):
-            return group
-    return None
-
-
-def _lost(cell: Cell, failures: dict[str, str]) -> list[str]:
-    return [pilot.name for pilot in cell.needs() if pilot.name in failures]
-
-
 def _order(group: list[Cell], needed: set[str]) -> tuple[bool, float]:
-    return group[0].name not in needed, -sum(cell.cost() for cell in group)
+    return group[0].name not in needed, -sum(cost_of(cell) for cell in group)
 
 
-def _library_commit() -> str:
-    """Return the commit of this library's source; empty if there is none, or no git."""
-    try:
+def library_commit() -> str:
+    """Return the commit of this library's source; its version if that is no checkout.
+
+    The environment variable REINFORCE2VEC_COMMIT tells it for a copy without the history.
+    """
+    if told := os.environ.get("REINFORCE2VEC_COMMIT"):
+        return told
+    folder = Path(__file__).resolve().parent
+
+    def git(*words: str) -> str:
         done = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=12"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            check=True,
+            ["git", *words], cwd=folder, capture_output=True, text=True, check=True
         )
+        return done.stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", Path(__file__).name)  # not the repository of a project
+        return git("rev-parse", "--short", "HEAD")
     except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()
+        return __version__
 
 
 class Progress:
     """Cells done, time since the beginning and time left; a line on a terminal, or now and then."""
 
     def __init__(self, missing: list[Cell], kept: int, jobs: int, stream: TextIO) -> None:
-        self.left = {cell.name: cell.cost() for cell in missing}
+        self.left = {cell.name: cost_of(cell) for cell in missing}
         self.all = kept + len(missing)
         self.jobs, self.stream = jobs, stream
         self.line = ProgressLine(stream=stream, every=EVERY, log_every=_EVERY_LINE)

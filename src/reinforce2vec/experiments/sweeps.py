@@ -12,18 +12,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from .cells import (
-    CLASSIFICATION_GRAPHS,
-    HEADLINE,
-    LINK_GRAPHS,
-    LINK_PREDICTION,
-    NODE_CLASSIFICATION,
-    TITLES,
-    Cell,
-)
+from .cells import HEADLINE, LINK_PREDICTION, NODE_CLASSIFICATION, Cell
 from .choosing import VECTOR_KINDS
 from .comparisons import KIND_NOTES, LEGEND
 from .figures import Curve, Panel, colours, curve_plot
+from .graphs import CLASSIFICATION_GRAPHS, LINK_GRAPHS, TITLES
 from .methods import EmbeddingMethod
 from .scale import Scale
 from .tables import Table, TableEntry

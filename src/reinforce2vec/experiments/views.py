@@ -46,9 +46,19 @@ class Results:
         found = self._results.get(cell.name)
         return None if found is None else found["scores"]
 
+    def fact(self, cell: Cell, name: str) -> Any:
+        """Return a fact of a cell beside its scores, such as its seconds; None if it has none."""
+        return self._results.get(cell.name, {}).get(name)
+
+    def commits(self, cells: Iterable[Cell]) -> list[str]:
+        """Return the commits of the source, or versions, that computed some cells."""
+        found = {self.fact(cell, "commit") for cell in cells}
+        return sorted(commit for commit in found if commit)
+
     def chosen(self, cell: Cell) -> str | None:
         """Return what the pilots of a cell chose."""
-        return self._results.get(cell.name, {}).get("chosen")
+        chosen: str | None = self.fact(cell, "chosen")
+        return chosen
 
     def all(self, cells: Iterable[Cell]) -> list[CellScores]:
         """Return the scores of those cells that did not fail."""
@@ -70,7 +80,8 @@ def link_entry(
     paper: float | None = None,
 ) -> TableEntry | None:
     """Return one operator's AUC over the seeds."""
-    return table_entry([scores[kind][protocol][operator]["auc"] for scores in found], paper)
+    values = [scores[kind][protocol][operator]["auc"] for scores in found if kind in scores]
+    return table_entry(values, paper)
 
 
 # -- node classification -------------------------------------------------------------------------
@@ -83,9 +94,12 @@ def group_entry(
     paper: float | None = None,
     fraction: str | None = None,
 ) -> TableEntry | None:
-    """Return F1 over the seeds, means of shuffles, by default at the tables' fraction."""
+    """Return F1 over the seeds, means of shuffles, by default at the paper's fraction.
+
+    The measure is "micro" or "macro", or, with C by validation, "tuned_micro" or "tuned_macro".
+    """
     values = []
-    for scores in found:
+    for scores in (one for one in found if kind in one):
         shuffles = scores[kind][fraction or next(iter(scores[kind]))]
         values.append(fmean(one[measure] for one in shuffles))
     return table_entry(values, paper)
@@ -149,7 +163,11 @@ def best_groups(
     values: dict[str, list[float]] = {"micro": [], "macro": []}
     for seed in sorted({seed for scores in found.values() for seed in scores}):
         there = {label: scores[seed] for label, scores in found.items() if seed in scores}
-        shuffles = min(len(next(iter(scores["raw"].values()))) for scores in there.values())
+        shuffles = min(
+            len(next(iter(fractions.values())))
+            for scores in there.values()
+            for fractions in scores.values()
+        )
         picks = []
         for shuffle in range(shuffles):
             candidates = [
@@ -160,7 +178,7 @@ def best_groups(
             if (pick := best_candidate(candidates)) is not None:
                 picks.append(pick)
         settings.update(pick.setting for pick in picks)
-        for name in values:
+        for name in values if picks else ():
             values[name].append(fmean(pick.test[name] for pick in picks))
     return Choice(
         {name: table_entry(listed, paper.get(name)) for name, listed in values.items()}, settings

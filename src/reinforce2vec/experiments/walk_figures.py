@@ -9,15 +9,16 @@ from statistics import median
 from typing import Any
 
 from . import paper
-from .cells import PATHS, TITLES, Cell
+from .cells import PATHS, Cell
 from .figures import Curve, Panel, colours, curve_plot, stuck_plot, toy_plot
+from .graphs import TITLES
 from .methods import EXPLORATION_LABELS, EmbeddingMethod, variant
 from .scale import Scale
 from .tables import Table, table_entry
 from .toy import CAPTION_PATH, toy_walk
 from .views import Picture, Results, View
 
-TOY, _PPI = "toy", "ppi"
+_TOY, _PPI = "toy", "ppi"
 _SEED = 0  # one set of walks is enough
 _SHOWN = len(CAPTION_PATH)  # steps of the toy example in the figure
 
@@ -56,7 +57,7 @@ def _walk_label(walk: tuple[str, str, str]) -> str:
 def figure_1_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
     """Return cells of long walks on the toy graph and on PPI."""
     return [
-        *(_path_cell(TOY, walk, scale) for walk in _ON_TOY),
+        *(_path_cell(_TOY, walk, scale) for walk in _ON_TOY),
         *(_path_cell(_PPI, walk, scale) for walk in _ON_PPI),
     ]
 
@@ -88,7 +89,7 @@ def figure_1(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     ]
     settled, moving = {}, {}
     for walk in _ON_TOY:
-        if (found := results.scores(_path_cell(TOY, walk, scale))) is not None:
+        if (found := results.scores(_path_cell(_TOY, walk, scale))) is not None:
             settled[_walk_label(walk)] = (found["steps"], found["occupation"])
     for walk in _ON_PPI:
         if (found := results.scores(_path_cell(_PPI, walk, scale))) is not None:

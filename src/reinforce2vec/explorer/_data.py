@@ -25,6 +25,12 @@ from ._packing import fixed_point, pack
 
 _MAP_NODES = 100_000  # a browser draws so many smoothly
 _LISTED = 10  # nearest neighbours, and likely missing links, per node
+_COUNT_NAMES = {  # scores of links that are no log-odds
+    "allocation": "common neighbours (resource allocation)",
+    "adamic-adar": "common neighbours (Adamic-Adar)",
+    "common": "common neighbours",
+    "three-steps": "paths of three steps",
+}
 
 _Arrays = dict[str, NDArray[Any] | None]
 _Rows = NDArray[np.int64]
@@ -63,7 +69,11 @@ class _Shown:
     def part(self, rows: _Rows) -> _Shown:
         """Return the same for some of the nodes."""
         return _Shown(
-            Embedding(self.embedding.ids[rows], self.embedding.vectors[rows]),
+            Embedding(
+                self.embedding.ids[rows],
+                self.embedding.vectors[rows],
+                scales=self.embedding.scales,
+            ),
             None if self.positions is None else self.positions[rows],
             None if self.links is None else self.links.part(rows),
             None if self.labels is None else self.labels[rows],
@@ -123,7 +133,7 @@ def gather_contents(
         notes.append(f"The map has {which} of {len(embedding):,}; neighbours are among these.")
         shown = shown.part(rows)
     method = project_method(method, len(shown.embedding))
-    arrays, kept = _node_arrays(shown, method, seed, progress, step)
+    arrays, about, kept = _node_arrays(shown, method, seed, progress, step)
     if kept is not None:
         notes.append(f"Long lists of neighbours are cut: at least {kept} are listed.")
     sets = None
@@ -143,6 +153,7 @@ def gather_contents(
         "method": None if positions is not None else METHOD_NAMES[method],
         "notes": notes,
         "version": __version__,
+        **about,
     }
     with step("packing the page"):
         return _Contents(pack(header, arrays), len(shown.embedding), method, notes)
@@ -167,8 +178,11 @@ def _foremost_rows(shown: _Shown, seed: int) -> tuple[_Rows, str]:
 
 def _node_arrays(
     shown: _Shown, method: str, seed: int, progress: bool, step: ReportStep
-) -> tuple[_Arrays, int | None]:
-    """Return all arrays of the page, and the edges kept per node, if some were left out."""
+) -> tuple[_Arrays, dict[str, Any], int | None]:
+    """Return all arrays of the page, what the header says about them, and the edges kept per node.
+
+    The last is None if no edges were left out.
+    """
     embedding, links = shown.embedding, shown.links
     arrays: _Arrays = {"label": shown.labels}
     if shown.positions is None:
@@ -182,17 +196,28 @@ def _node_arrays(
         graph, rows = (None, None) if links is None else (links.graph, links.rows)
         arrays["community"] = communities_of(embedding, graph, rows, seed, nearest).codes
     if links is None:
-        return arrays, None
-    found, scores = _missing_links(embedding, links, progress)
-    arrays |= {"missing": found, "scores": fixed_point(scores, 2)}
+        return arrays, {}, None
+    missing = _missing_links(embedding, links, progress)
+    arrays |= {"missing": missing.rows, "scores": fixed_point(missing.scores, 2)}
     edges, kept = edges_on_map(links)
-    return arrays | {"degree": links.degrees, "in_degree": links.inward} | edges, kept
+    arrays |= {"degree": links.degrees, "in_degree": links.inward} | edges
+    header = {"link_note": missing.note, "link_odds": missing.are_odds}
+    return arrays, header, kept
 
 
-def _missing_links(
-    embedding: Embedding, links: MapLinks, progress: bool
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return for each node the likeliest missing links and their log odds, padded with -1, NaN."""
+class _MissingLinks(NamedTuple):
+    """For each node the likeliest missing links and their scores, padded with -1 and NaN."""
+
+    rows: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    """Log-odds, or percent of the highest score."""
+    are_odds: bool
+    note: str
+    """What the scores are."""
+
+
+def _missing_links(embedding: Embedding, links: MapLinks, progress: bool) -> _MissingLinks:
+    """Recommend links for each node on the map."""
     found = recommend_links(embedding, links.graph, _LISTED, progress=progress)
     own = embedding.rows(found.sources.tolist())
     place = np.arange(len(own)) - np.searchsorted(own, own)  # sources come in the order of rows
@@ -200,7 +225,11 @@ def _missing_links(
     scores = np.full(rows.shape, np.nan)
     rows[own, place] = embedding.rows(found.targets.tolist())
     scores[own, place] = found.scores
-    return rows, scores
+    if found.scorer not in _COUNT_NAMES:
+        return _MissingLinks(rows, scores, True, "by the log-odds of being an edge")
+    scores *= 100 / max(float(found.scores.max(initial=0.0)), 1e-300)
+    note = f"by {_COUNT_NAMES[found.scorer]}, in percent of the highest on the map"
+    return _MissingLinks(rows, scores, False, note)
 
 
 def _distinct_sets(

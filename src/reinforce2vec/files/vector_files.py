@@ -45,8 +45,12 @@ _ELSEWHERE = "write to a .npz or .parquet file instead"
 # -- all formats -------------------------------------------------------------------------------
 
 
-def save_vectors(path: str | os.PathLike[str], ids: Ids, vectors: Vectors) -> None:
+def save_vectors(
+    path: str | os.PathLike[str], ids: Ids, vectors: Vectors, scales: tuple[int, ...]
+) -> None:
     """Write ids and vectors to a file; see :meth:`reinforce2vec.Embedding.save`.
+
+    Only .npz keeps `scales`, the number of columns of each scale.
 
     The file is written atomically: after an error or an interrupt, an older file of this name is
     unchanged.
@@ -54,11 +58,18 @@ def save_vectors(path: str | os.PathLike[str], ids: Ids, vectors: Vectors) -> No
     kind = _FORMATS[known_suffix(Path(path), _FORMATS, _WRITTEN)]
     target = resolve_target(path)
     check_space(target, kind.size(len(ids), vectors.shape[1]))
-    kind.write(target, ids, vectors)
+    if kind.write is _write_npz:
+        _write_npz(target, ids, vectors, scales)
+    else:
+        kind.write(target, ids, vectors)
 
 
-def load_vectors(path: str | os.PathLike[str]) -> tuple[Ids, Vectors]:
-    """Read ids and vectors from a file; see :meth:`reinforce2vec.Embedding.load`.
+def load_vectors(
+    path: str | os.PathLike[str],
+) -> tuple[Ids, Vectors, tuple[int, ...] | None]:
+    """Read ids, vectors and scales from a file; see :meth:`reinforce2vec.Embedding.load`.
+
+    Scales are None where a file says nothing about them.
 
     Whatever keeps the file from being read is an InputError that names the file, and in text the
     line. Nothing is unpickled.
@@ -70,7 +81,8 @@ def load_vectors(path: str | os.PathLike[str]) -> tuple[Ids, Vectors]:
             if not stream.read(1):
                 raise InputError(f"{path}: expected vectors, but the file is empty")
             stream.seek(0)
-            return _FORMATS[suffix].read(stream, path)
+            ids, vectors = _FORMATS[suffix].read(stream, path)
+            return ids, vectors, _read_scales(stream, path) if suffix == ".npz" else None
     except MemoryError:
         raise InputError(f"{path}: there is not enough memory for its vectors") from None
 
@@ -122,9 +134,11 @@ def _npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
     return {"ids": words.letters, "begins": words.begins}
 
 
-def _write_npz(path: Path, ids: Ids, vectors: Vectors) -> None:
+def _write_npz(path: Path, ids: Ids, vectors: Vectors, scales: tuple[int, ...] = ()) -> None:
     """Write arrays as numpy.load reads them; their time stamps are constant: one seed, one file."""
     arrays = {"format": _NPZ_FORMAT, "vectors": vectors, **_npz_ids(ids, path)}
+    if len(scales) > 1:
+        arrays["scales"] = np.array(scales, np.int64)
     with whole(path) as stream:
         np.savez(stream, **arrays)
 
@@ -145,6 +159,19 @@ def _read_npz(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
         if ids.shape != vectors.shape[:1] or ids.dtype not in (np.int64, object):
             raise ValueError("its ids are not one for each vector")
     return ids, vectors
+
+
+def _read_scales(stream: BinaryIO, path: Path) -> tuple[int, ...] | None:
+    """Read the number of columns of each scale, from a file that :func:`_read_npz` can read."""
+    stream.seek(0)
+    with expecting("the number of columns of each scale", str(path)):
+        archive = np.load(stream, allow_pickle=False)
+        if "scales" not in archive:
+            return None
+        scales = archive["scales"]
+        if scales.dtype != np.int64 or scales.ndim != 1:
+            raise ValueError("its scales are not integers")
+    return tuple(scales.tolist())
 
 
 def _split(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:

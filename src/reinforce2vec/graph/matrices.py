@@ -63,7 +63,11 @@ def principal_axes(products: NDArray[Any]) -> NDArray[np.float64]:
     The largest entry of each is positive: the sign of an eigenvector is arbitrary, and libraries
     differ.
     """
-    axes = np.linalg.eigh(products.astype(np.float64))[1][:, ::-1]
+    return with_fixed_signs(np.linalg.eigh(products.astype(np.float64))[1][:, ::-1])
+
+
+def with_fixed_signs(axes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return columns, some of them negated, so that the largest entry of each is positive."""
     largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
     return np.asarray(np.where(largest < 0, -axes, axes))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -14,32 +16,35 @@ from numpy.typing import NDArray
 from .._util import backend_choice
 from .._util.checks import check_number
 from .._util.errors import InputError
-from .._util.hyperparameters import PARAMETERS
+from .._util.hyperparameters import PARAMETERS, PRESETS
 from .._util.machine import Advice, available_cpus, check_memory
-from .._util.progress import readable, terminal_progress
+from .._util.progress import counted, readable, terminal_progress
 from ..embedding import Embedding
 from ..files import StoredWalks
 from ..files.walk_readers import walks_from
 from ..files.writing import check_target
 from ..graph import Graph
-from ..graph.growing import grown
+from ..graph.growing import grown as grown_graph
 from ..skipgram import Moment
 from ..skipgram.backends import begin, bytes_for
 from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
 from ..skipgram.learning_rate import usual_rate
+from ..skipgram.loss_check import Divergence
 from ..skipgram.state import POINTS, Settings, State, carry_over
 from ..skipgram.trainer import Trainer
-from ..skipgram.weights import row_size, weights_bytes
+from ..skipgram.weights import Matrix, row_size, scales_bytes, weights_bytes
 from ..walks import ReinforcedWalk, WalkSampler
 from ..walks.policy import Walk, check_walk
 from . import smoothing
+from ._steps import bytes_for_steps, graph_of_steps
 from .estimator import Estimator
 
 _Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
 _FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
+_MOST_HALVINGS = 8  # of the default learning rate
 
 
 class Reinforce2Vec(Estimator):
@@ -49,22 +54,28 @@ class Reinforce2Vec(Estimator):
     vectors that predict which nodes occur near each other in the walks. Nodes that often occur
     together get similar vectors.
 
+    The defaults are the best that we know over many kinds of graphs (see the page Results);
+    :meth:`paper` has those of the paper.
+
     In a scikit-learn pipeline, the input of this step is a graph. Where samples are nodes, as in
     cross-validation, use :class:`NodeFeatures` instead.
 
     Parameters
     ----------
-    dimensions : int, default 64
-        Dimensions of a vector.
+    dimensions : int, default 128
+        Dimensions of a vector, over all windows.
     walk : ReinforcedWalk, FirstOrderWalk or SecondOrderWalk, optional
         The kind of walk; by default the paper's DRRW with JS divergence and UCB.
     walk_length : int, default 40
         Nodes in a walk, the start included.
-    walks_per_node : int, default 80
+    walks_per_node : int, default 20
         Walks that start at each node in an epoch.
-    window : int, default 10
+    window : int or tuple of int, default (1, 10)
         Largest distance between two nodes of a walk that are trained as a pair. For each node the
-        distance is drawn from 1 to this one, so that near nodes count more.
+        distance is drawn from 1 to this one, so that near nodes count more. Several windows, in
+        ascending order, are trained on the same walks, each with dimensions of its own, which are
+        set side by side: the widest window has three quarters of the dimensions, the others share
+        the rest. A narrow window sees direct neighbours, a wide one neighbourhoods.
     negatives : int, default 5
         Negative samples for each node of a walk, shared by all pairs with it. A node is drawn in
         proportion to its visits ^ 0.75.
@@ -73,14 +84,17 @@ class Reinforce2Vec(Estimator):
     learning_rate : float, optional
         The initial learning rate; it decays linearly to almost 0. The default depends on the number
         of tokens (nodes in walks) for each node: 0.05 with up to 800 of them, such as 20 walks of
-        40 nodes, and less with more, down to 0.025 from 3,200 on.
+        40 nodes, and less with more, down to 0.025 from 3,200 on. It is that of the widest window;
+        narrower ones, which have fewer pairs to learn from, have up to twice as much. Where the
+        default is too large for a graph, training notices, warns and begins again with half of it.
     subsample : float, default 0
         Skip visits of nodes that make up more than about this share of all visits: the more
         frequent the node, the more of them (word2vec's `sample`; 1e-3 is mild, 1e-5 strong).
         0 skips none.
-    smooth : bool, default False
-        Smooth the trained vectors along the graph, as :func:`smooth` does. It takes a few seconds
-        and usually improves the vectors, above all with few walks. Vectors then have length 1.
+    smooth : bool, default True
+        Smooth the trained vectors along the graph, as :func:`smooth` does, those of each window by
+        themselves. It usually improves the vectors, above all with few walks. Vectors then have
+        length 1: the squares of a window's numbers add up to its share of the dimensions.
     seed : int, default 0
         Seed of all random numbers. On the CPU one seed gives one result, to the last bit, with any
         number of threads. On a GPU the walks are the same, but vectors are updated in another order
@@ -101,8 +115,9 @@ class Reinforce2Vec(Estimator):
     learning_rate_ : float
         The initial learning rate.
     loss_curve_ : float array
-        Mean loss of a pair and its negatives, over each hundredth of the training. Random guessing
-        has (negatives + 1) log 2, except on tiny graphs.
+        Mean loss of a pair and its negatives, over each hundredth of the training; with several
+        windows, a column for each. Random guessing has (negatives + 1) log 2, except on tiny
+        graphs.
     graph_ : Graph or None
         The training graph; None after :meth:`fit_walks`.
     n_tokens_ : int
@@ -114,7 +129,7 @@ class Reinforce2Vec(Estimator):
     Examples
     --------
     >>> from reinforce2vec import Reinforce2Vec, karate_club
-    >>> model = Reinforce2Vec(dimensions=16, walks_per_node=20, workers=1)
+    >>> model = Reinforce2Vec(dimensions=16, workers=1)
     >>> model.fit_transform(karate_club()).shape
     (34, 16)
     >>> model.embedding_
@@ -128,19 +143,20 @@ class Reinforce2Vec(Estimator):
     n_tokens_: int
     seconds_: float
     _state: State
+    _was_smooth: bool  # whether the vectors are smoothed
 
     def __init__(
         self,
-        dimensions: int = 64,
+        dimensions: int = 128,
         walk: Walk | None = None,
         walk_length: int = 40,
-        walks_per_node: int = 80,
-        window: int = 10,
+        walks_per_node: int = 20,
+        window: int | tuple[int, ...] = (1, 10),
         negatives: int = 5,
         epochs: int = 1,
         learning_rate: float | None = None,
         subsample: float = 0.0,
-        smooth: bool = False,
+        smooth: bool = True,
         seed: int = 0,
         workers: int | None = None,
         backend: str = "auto",
@@ -158,6 +174,20 @@ class Reinforce2Vec(Estimator):
         self.seed = seed
         self.workers = workers
         self.backend = backend
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Reinforce2Vec:
+        """Return a model with the settings of the paper, with some of them changed.
+
+        80 walks of 40 nodes from every node, a window of 10, 64 dimensions, a learning rate of
+        0.025, vectors as they were trained.
+
+        Examples
+        --------
+        >>> Reinforce2Vec.paper(dimensions=128, seed=1).window
+        10
+        """
+        return cls(**(PRESETS["paper"] | changes))
 
     # -- learning ------------------------------------------------------------------------------
 
@@ -212,7 +242,7 @@ class Reinforce2Vec(Estimator):
         """Train vectors on given walks.
 
         `walk`, `walk_length` and `walks_per_node` have no effect; an epoch is one pass over the
-        walks, in their order.
+        walks, in their order. Vectors are smoothed along the steps of the walks.
 
         Parameters
         ----------
@@ -237,13 +267,7 @@ class Reinforce2Vec(Estimator):
         """
         if isinstance(walks, WalkSampler):
             raise InputError("expected walks, not a WalkSampler: pass sampler.sample()")
-        if self.smooth:
-            raise InputError(
-                "smooth=True needs a graph: call smooth(embedding, graph) after training",
-                settings=[("smooth", True)],
-            )
-        stored = walks_from(walks, ids)
-        return self._learn(stored, **options)
+        return self._learn(walks_from(walks, ids), **options)
 
     def partial_fit(
         self,
@@ -260,7 +284,8 @@ class Reinforce2Vec(Estimator):
         the graph, they are taken as the grown graph itself: only the new ones are learned, with the
         weights that are given. Vectors of new nodes begin at the mean of their neighbours. Then
         walks from every node with a new edge train it and the nodes around it. All other vectors
-        stay comparable, unless `smooth` rotates them. Rows of new nodes follow those of old ones.
+        stay comparable, smoothed ones too: they are rotated back to where they were, as far as
+        possible. Rows of new nodes follow those of old ones.
 
         Parameters
         ----------
@@ -283,23 +308,28 @@ class Reinforce2Vec(Estimator):
         if self.graph_ is None:
             raise InputError("partial_fit needs a graph, but this model was trained by fit_walks")
         before, count = self.graph_.n_nodes, getattr(self, "_updates", 0) + 1
-        graph, touched = grown(self.graph_, edges)
+        graph, touched = grown_graph(self.graph_, edges)
         settings = self._settings()._replace(seed=(self.seed + count) % 2**64)
-        if settings.dimensions != self._state.weights.dimensions:
+        trained = [weights.dimensions for weights in self._state.scales]
+        if [one.dimensions for one in settings.scales()] != trained:
             raise InputError(
-                f"the vectors have {self._state.weights.dimensions} dimensions, not "
-                f"{settings.dimensions}: reset dimensions, or call fit again"
+                f"the vectors have {sum(trained)} dimensions of {counted(len(trained), 'window')}, "
+                f"not {settings.dimensions} of {len(settings.windows)}: reset dimensions and "
+                "window, or call fit again"
             )
         sampler = self._sampler(graph, seed=settings.seed)
         sampler.starts = touched
         corpus = SampledWalks(sampler)
         backend = self._backend(corpus, settings)
         self._check_memory(corpus, backend)
-        state = begin(corpus, settings, self._workers())
-        carry_over(self._state, state, graph, before)
-        trainer = Trainer(corpus, settings, state, self._workers(), backend)
-        self._train(trainer, progress, callbacks)
-        self._keep(state, graph, backend)
+
+        def start(settings: Settings) -> State:
+            state = begin(corpus, settings, self._workers())
+            carry_over(self._state, state, graph, before)
+            return state
+
+        state, _ = self._train(corpus, settings, backend, start, progress, callbacks)
+        self._keep(state, graph, backend, progress, grown=True)
         self._updates = count
         return self
 
@@ -324,11 +354,21 @@ class Reinforce2Vec(Estimator):
     def _bytes_here(self, corpus: Corpus, smoothed: bool) -> int:
         """Estimate the memory that training takes on the host, and perhaps smoothing."""
         settings = self._settings()
-        training = bytes_for(corpus, settings, self._workers())
-        if not smoothed or not isinstance(corpus, SampledWalks):
-            return training
-        matrices = weights_bytes(corpus.n_nodes, settings.dimensions)
-        return max(training, matrices + smoothing.bytes_for(corpus.graph, settings.dimensions))
+        workers, scales = self._workers(), [one.dimensions for one in settings.scales()]
+        training, weights = (
+            bytes_for(corpus, settings, workers),
+            scales_bytes(corpus.n_nodes, scales),
+        )
+        vectors = 4 * settings.dimensions * corpus.n_nodes
+        if not smoothed:
+            return max(training, weights + vectors) if len(scales) > 1 else training
+        widest, more = max(scales), 0
+        if isinstance(corpus, SampledWalks):
+            more = smoothing.bytes_for(corpus.graph, widest, workers)
+        elif isinstance(corpus, GivenWalks):
+            steps = bytes_for_steps(corpus.stored)
+            more = steps + smoothing.bytes_for_signals(corpus.n_nodes, widest, workers)
+        return max(training, weights + vectors + more)
 
     def _corpus(self, source: Graph | StoredWalks) -> Corpus:
         """Return the corpus to train on."""
@@ -369,51 +409,97 @@ class Reinforce2Vec(Estimator):
         backend = self._backend(corpus, settings)
         self._check_memory(corpus, backend)
         every = check_number("checkpoint_every", checkpoint_every, least=0.0)
-        if checkpoint is None:
-            if resume:
-                raise InputError(
-                    "resume=True needs checkpoint=...: the file to resume from",
-                    settings=[("resume", True), ("checkpoint", ...)],
-                )
-            state, save = begin(corpus, settings, workers, backend), None
-        else:
-            path, origin = check_target(checkpoint), self._origin(corpus, settings)
+        path, origin = None, self._origin(corpus, settings)
+        if checkpoint is not None:
+            path = check_target(checkpoint)
             if path.exists() and not resume:
                 raise InputError(
                     f"{checkpoint}: this checkpoint exists: resume from it (resume=True), or "
                     "remove it to start again",
                     settings=[("resume", True)],
                 )
-            check_room(path, corpus.n_nodes, settings.dimensions)
-            if path.exists():
-                state = read_checkpoint(path, origin)
-            else:
-                state = begin(corpus, settings, workers, backend)
-            save = partial(write_checkpoint, path, state, origin)
-        trainer = Trainer(corpus, settings, state, workers, backend)
-        self._train(trainer, progress, callbacks, save, every)
-        self._keep(state, source, backend)
-        self.learning_rate_ = settings.learning_rate
+            check_room(path, corpus.n_nodes, [one.dimensions for one in settings.scales()])
+        elif resume:
+            raise InputError(
+                "resume=True needs checkpoint=...: the file to resume from",
+                settings=[("resume", True), ("checkpoint", ...)],
+            )
+        state = None if path is None or not path.exists() else read_checkpoint(path, origin)
+        if state is not None:
+            settings = settings._replace(rates=state.rates)
+
+        def start(settings: Settings) -> State:
+            nonlocal state
+            begun = state or begin(corpus, settings, workers, backend)
+            state = None  # another start is from the beginning
+            return begun
+
+        def saving(state: State) -> Callable[[], None] | None:
+            return None if path is None else partial(write_checkpoint, path, state, origin)
+
+        learned, settings = self._train(
+            corpus, settings, backend, start, progress, callbacks, saving, every
+        )
+        self._keep(learned, source, backend, progress)
+        self.learning_rate_ = settings.scales()[-1].learning_rate
         self._updates = 0
         return self
 
     def _train(
         self,
-        trainer: Trainer,
+        corpus: Corpus,
+        settings: Settings,
+        backend: str,
+        start: Callable[[Settings], State],
         progress: bool,
         callbacks: Iterable[_Callback],
-        save: Callable[[], None] | None = None,
+        saving: Callable[[State], Callable[[], None] | None] = lambda state: None,
         every: float = 0.0,
+    ) -> tuple[State, Settings]:
+        """Train to the end; return the state and the settings that led to it.
+
+        If a window diverges with the default learning rate, training begins again with half of it.
+        """
+        callbacks = list(callbacks)
+        for _ in range(_MOST_HALVINGS):
+            state = start(settings)
+            state.rates = settings.rates
+            trainer = Trainer(corpus, settings, state, self._workers(), backend)
+            try:
+                self._run(trainer, progress, callbacks, saving(state), every)
+                break
+            except Divergence as failure:
+                if self.learning_rate is not None:
+                    raise
+                error, failed = failure, settings.scales()[failure.scale]
+            settings = settings.slower(error.scale)
+            warnings.warn(
+                f"training began again, since the learning rate {failed.learning_rate:g} of window "
+                f"{failed.window} was too large for this graph: half of it is used",
+                stacklevel=4,
+            )
+        else:
+            raise error
+        return state, settings
+
+    def _run(
+        self,
+        trainer: Trainer,
+        progress: bool,
+        callbacks: list[_Callback],
+        save: Callable[[], None] | None,
+        every: float,
     ) -> None:
         """Train to the end; report progress to the terminal and to the callbacks."""
-        callbacks = list(callbacks)
         state, before = trainer.state, trainer.state.tokens
         last: Moment | None = None
         began = time.monotonic()
 
         def details() -> str:
             seconds = max(time.monotonic() - began, 1e-9)
-            loss = "" if last is None or np.isnan(last.loss) else f"loss {last.loss:.3f}  "
+            loss = ""
+            if last is not None and not np.isnan(last.loss):
+                loss = f"loss {' '.join(f'{one:.3f}' for one in last.losses)}  "
             return f"{readable((state.tokens - before) / seconds)} tokens/s  {loss}"
 
         report = terminal_progress(
@@ -433,16 +519,56 @@ class Reinforce2Vec(Estimator):
 
         trainer.run(watch, save, every, often=bool(callbacks))
 
-    def _keep(self, state: State, source: Graph | StoredWalks, backend: str) -> None:
-        vectors = state.weights.vectors
+    def _keep(
+        self,
+        state: State,
+        source: Graph | StoredWalks,
+        backend: str,
+        progress: bool,
+        grown: bool = False,
+    ) -> None:
+        vectors = state.vectors
         if self.smooth:
-            vectors = smoothing.smooth(vectors, source, backend=backend)
+            vectors = self._smoothed(state, source, backend, progress, grown and self._was_smooth)
+        self._was_smooth = bool(self.smooth)
         self.backend_ = backend
         self._state = state
         self.graph_ = source if isinstance(source, Graph) else None
-        self.embedding_ = Embedding(source.ids, vectors)
+        scales = tuple(weights.dimensions for weights in state.scales)
+        self.embedding_ = Embedding(source.ids, vectors, scales=scales)
         self.loss_curve_ = state.loss_curve
         self.n_tokens_, self.seconds_ = state.tokens, state.seconds
+
+    def _smoothed(
+        self, state: State, source: Graph | StoredWalks, backend: str, progress: bool, grown: bool
+    ) -> Matrix:
+        """Return smoothed vectors of all windows, side by side, each row of length 1.
+
+        If the graph has grown, they are rotated towards the vectors that the model has.
+        """
+        graph = source if isinstance(source, Graph) else graph_of_steps(source)
+        workers = self._workers()
+        vectors = np.empty((len(source.ids), state.dimensions), np.float32)
+        first = 0
+        for weights in state.scales:
+            columns = slice(first, first + weights.dimensions)
+            first += weights.dimensions
+            smoothed = smoothing.smooth(
+                weights.vectors,
+                graph,
+                backend=backend,
+                workers=workers if backend == "cpu" else None,
+                progress=progress,
+            )
+            if grown:
+                old = np.ascontiguousarray(self.embedding_.vectors[:, columns])
+                smoothed = smoothing.aligned(smoothed, np.arange(len(old)), old, workers)
+            np.multiply(
+                smoothed,
+                np.float32(math.sqrt(weights.dimensions / state.dimensions)),
+                out=vectors[:, columns],
+            )
+        return vectors
 
     # -- parameters ----------------------------------------------------------------------------
 
@@ -468,18 +594,20 @@ class Reinforce2Vec(Estimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if isinstance(state.get("embedding_"), np.ndarray):
-            self.embedding_ = Embedding(state["embedding_"], self._state.weights.vectors)
+            self.embedding_ = Embedding(state["embedding_"], self._state.vectors)
 
     def _shows_weights(self) -> bool:
         """Return whether the embedding is a view of the trained matrix."""
-        return np.may_share_memory(self.embedding_.vectors, self._state.weights.inputs)
+        return np.may_share_memory(self.embedding_.vectors, self._state.scales[0].inputs)
 
     def _settings(self, corpus: Corpus | None = None) -> Settings:
         """Return checked settings; a learning rate of None depends on the corpus."""
         self._checked("smooth")
+        given = self._checked("window")
+        windows = given if isinstance(given, tuple) else (given,)
         return Settings(
             self._checked("dimensions"),
-            min(self._checked("window"), _FARTHEST),
+            tuple(min(window, _FARTHEST) for window in windows),
             self._checked("negatives"),
             self._checked("epochs"),
             self._rate(corpus),
@@ -546,4 +674,8 @@ class Reinforce2Vec(Estimator):
                 "walks_per_node": int(self.walks_per_node),
             }
         origin |= settings._asdict()  # last, since the rate may depend on how many walks there are
+        if self.learning_rate is None:
+            origin["learning_rate"] = None  # it follows from the rest, unless training diverges
+        del origin["rates"]
+        origin["window"] = settings.widest if len(settings.windows) == 1 else [*settings.windows]
         return origin | {"fingerprint": corpus.fingerprint()}

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import iv
 
 from .._util import backend_choice
 from .._util.checks import check_count, check_number
 from .._util.cuda import device
+from .._util.engine import fast_engine_compiles, use_plain
 from .._util.errors import InputError
-from .._util.machine import check_memory
+from .._util.hyperparameters import PARAMETERS
+from .._util.machine import available_cpus, check_memory
+from .._util.progress import terminal_progress
 from ..embedding import Embedding
 from ..embedding.embedding import checked_vectors
 from ..embedding.matching import aligned_rows
 from ..graph import Graph
-from ..graph.matrices import principal_axes, roots_of, undirected
+from ..graph.matrices import undirected, unit_rows
+from . import _array_smoothing
+from ._axes import rotation_towards
+from ._series import series
+from ._sizes import bytes_for_blocks
 from .cuda.neighbour_sums import DeviceLinks
-
-_COLUMNS = 32  # filtered at a time, so that they stay in the cache; a warp has 32 lanes
-_BLOCKS = 8  # of so many columns, in memory at once
-_ROWS = 1 << 14  # turned at a time
-
-_Array = Any  # of numpy, or of CuPy on a GPU
 
 
 @overload
@@ -37,6 +36,8 @@ def smooth(
     mu: float = 0.2,
     theta: float = 0.5,
     backend: str = "auto",
+    workers: int | None = None,
+    progress: bool = False,
 ) -> Embedding: ...
 
 
@@ -49,6 +50,8 @@ def smooth(
     mu: float = 0.2,
     theta: float = 0.5,
     backend: str = "auto",
+    workers: int | None = None,
+    progress: bool = False,
 ) -> NDArray[np.float32]: ...
 
 
@@ -60,6 +63,8 @@ def smooth(
     mu: float = 0.2,
     theta: float = 0.5,
     backend: str = "auto",
+    workers: int | None = None,
+    progress: bool = False,
 ) -> Embedding | NDArray[np.float32]:
     """Smooth vectors along the graph: neighbours and groups of nodes become more similar.
 
@@ -67,7 +72,8 @@ def smooth(
     vectors. Every column is a signal on the nodes. A band-pass filter, Gaussian around the
     eigenvalue `mu` of the random-walk Laplacian, keeps the frequencies near it; then every node
     gets the sum over its neighbours and itself. The columns are made orthogonal again, and each
-    vector is scaled to length 1.
+    vector is scaled to length 1. The largest entry of each axis of the rotation is positive, so
+    that the signs of columns do not depend on the machine.
 
     Parameters
     ----------
@@ -78,15 +84,20 @@ def smooth(
         that leads both ways counts once, with the weights of both. Every node gets a self-loop
         with the mean weight of an edge.
     order : int, default 10
-        Terms of the Chebyshev series that approximates the filter; each costs two products with
-        the adjacency matrix.
+        Most terms of the Chebyshev series that approximates the filter. What follows a term is left
+        out where it is smaller than the rounding error of float32: with the usual `theta`, more
+        than 7 terms change nothing, and take no longer.
     mu : float, default 0.2
         Centre of the filter, from 0 (signals that hardly vary between neighbours) to 2.
     theta : float, default 0.5
         Narrowness of the filter.
     backend : {"auto", "cpu", "cuda"}, default "auto"
         Where to work. "auto" uses a GPU if there is one, the work is large enough and it fits into
-        the GPU's memory. Results are the same up to the last bits.
+        the GPU's memory, unless `workers` is given. Results are the same up to the last bits.
+    workers : int, optional
+        Threads on the CPU; by default one for each CPU core. The result does not depend on it.
+    progress : bool, default False
+        Whether to show progress on the terminal.
 
     Returns
     -------
@@ -102,12 +113,13 @@ def smooth(
     >>> smooth(random, club).shape
     (34, 8)
     """
-    order, mu, theta = checked_filter(order, mu, theta)
+    coefficients = series(*checked_filter(order, mu, theta))
+    how = _How(coefficients, backend, PARAMETERS["workers"].check(workers), progress)
     graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     if isinstance(embedding, Embedding):
         rows = aligned_rows(embedding, graph)
         smoothed = np.empty_like(embedding.vectors)
-        smoothed[rows] = _smooth(embedding.vectors[rows], graph, order, mu, theta, backend)
+        smoothed[rows] = _smooth(embedding.vectors[rows], graph, how)
         return Embedding(embedding.ids, smoothed)
     vectors = checked_vectors(embedding)
     if len(vectors) != graph.n_nodes:
@@ -115,7 +127,7 @@ def smooth(
             f"the graph has {graph.n_nodes:,} nodes and the matrix {len(vectors):,} rows: each "
             "node needs its row, in the order of graph.ids"
         )
-    return _smooth(vectors, graph, order, mu, theta, backend)
+    return _smooth(vectors, graph, how)
 
 
 def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
@@ -127,82 +139,74 @@ def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
     )
 
 
-# -- where the vectors are ---------------------------------------------------------------------
+class _How(NamedTuple):
+    """How to smooth: coefficients of the series, where, on how many threads."""
+
+    coefficients: NDArray[np.float64]
+    backend: str
+    workers: int | None
+    progress: bool
 
 
-class _Links(Protocol):
-    """An undirected graph to smooth along."""
-
-    def mixed(self, values: _Array, near: _Array, own: _Array) -> _Array:
-        """Return own * values + near * (the weighted sum over the neighbours), for every node."""
-
-
-class HostLinks:
-    """An undirected graph in the CPU's memory."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._adjacency = graph.to_scipy()
-
-    def mixed(self, values: _Array, near: _Array, own: _Array) -> _Array:
-        """Return own * values + near * (the weighted sum over the neighbours), for every node."""
-        sums = self._adjacency @ values
-        sums *= near[:, None]
-        sums += own[:, None] * values
-        return sums
-
-
-def bytes_for(graph: Graph, dimensions: int) -> int:
+def bytes_for(graph: Graph, dimensions: int, workers: int | None = None) -> int:
     """Estimate the memory of smoothing on the CPU, beside the graph and the vectors."""
-    an_arc = 60 if graph.directed else 16
-    result = 4 * dimensions * graph.n_nodes
-    return an_arc * len(graph.indices) + result + _bytes_for_signals(graph, dimensions)
+    undirecting = 60 * len(graph.indices) if graph.directed else 0
+    if use_plain() and not graph.weighted:
+        undirecting += 8 * len(graph.indices) * (2 if graph.directed else 1)  # weights of 1
+    return undirecting + bytes_for_signals(graph.n_nodes, dimensions, workers or available_cpus())
+
+
+def bytes_for_signals(n_nodes: int, dimensions: int, workers: int) -> int:
+    """Estimate the memory of smoothing on the CPU, beside graphs and the vectors."""
+    if use_plain():
+        result = 4 * dimensions * n_nodes
+        return result + _array_smoothing.bytes_for_arrays(n_nodes, dimensions)
+    return bytes_for_blocks(n_nodes, dimensions, workers)
 
 
 def bytes_on_gpu(graph: Graph, dimensions: int) -> int:
     """Estimate the GPU memory of smoothing, the graph included."""
     arcs = len(graph.indices) * (2 if graph.directed else 1)
     an_arc = 12 if graph.weighted else 4
-    return an_arc * arcs + 8 * graph.n_nodes + _bytes_for_signals(graph, dimensions)
+    signals = _array_smoothing.bytes_for_arrays(graph.n_nodes, dimensions)
+    return an_arc * arcs + 8 * graph.n_nodes + signals
 
 
-def _bytes_for_signals(graph: Graph, dimensions: int) -> int:
-    """Estimate the memory for all columns, the blocks under way, and the degrees."""
-    columns = dimensions + _BLOCKS * min(_COLUMNS, dimensions) + 6
-    return 8 * (columns * graph.n_nodes + 5 * dimensions * min(_ROWS, graph.n_nodes))
-
-
-# -- smoothing ---------------------------------------------------------------------------------
-
-
-def _smooth(
-    vectors: NDArray[np.float32], graph: Graph, order: int, mu: float, theta: float, backend: str
-) -> NDArray[np.float32]:
+def _smooth(vectors: NDArray[np.float32], graph: Graph, how: _How) -> NDArray[np.float32]:
     """Check vectors and memory, and smooth on the CPU or the GPU."""
     nodes, dimensions = vectors.shape
-    if not np.isfinite(vectors).all():
+    if not np.isfinite([vectors.max(initial=0), vectors.min(initial=0)]).all():
         raise InputError("some vectors have numbers that are not finite: they cannot be smoothed")
     work = f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
-    numbers = order * dimensions * (nodes + len(graph.indices))
-    on_gpu = backend_choice.choose(backend, "smoothing", numbers) == "cuda"
-    xp: Any
-    links: _Links
-    if on_gpu and backend_choice.has_room(bytes_on_gpu(graph, dimensions), work, backend):
+    numbers = len(how.coefficients) * dimensions * (nodes + len(graph.indices))
+    backend = backend_choice.choose(how.backend, "smoothing", numbers, workers=how.workers)
+    report = terminal_progress("smoothing", "products", how.progress)
+    needed = bytes_on_gpu(graph, dimensions)
+    if backend == "cuda" and backend_choice.has_room(needed, work, how.backend):
         graph = undirected(graph)
-        xp, links = device.cupy(), DeviceLinks(graph)
-    else:
-        check_memory(bytes_for(graph, dimensions), work)
-        graph = undirected(graph)
-        xp, links = np, HostLinks(graph)
+        unit, degrees = _with_self_loops(graph)
+        return _array_smoothing.smoothed(
+            device.cupy(), DeviceLinks(graph), vectors, unit, degrees, how.coefficients, report
+        )
+    workers, fast = how.workers or available_cpus(), _fast_engine_compiles(graph.weighted)
+    check_memory(bytes_for(graph, dimensions, workers), work)
+    graph = undirected(graph)
     unit, degrees = _with_self_loops(graph)
-    signals = xp.empty((nodes, dimensions), np.float64)
-    for rows in _blocks(nodes, _ROWS):
-        signals[rows] = xp.asarray(vectors[rows])
-    _propagate(xp, links, signals, unit, degrees, order, mu, theta)
-    return _orthogonal_units(xp, signals)
+    if fast:
+        from .cpu import smoothing
+
+        return smoothing.smoothed(vectors, graph, unit, degrees, how.coefficients, workers, report)
+    links = _array_smoothing.HostLinks(graph)
+    return _array_smoothing.smoothed(np, links, vectors, unit, degrees, how.coefficients, report)
 
 
-def _blocks(size: int, step: int) -> Iterator[slice]:
-    return (slice(first, first + step) for first in range(0, size, step))
+def _fast_engine_compiles(weighted: bool) -> bool:
+    def compile_fast() -> None:
+        from .cpu.smoothing import compile_kernels
+
+        compile_kernels(weighted)
+
+    return fast_engine_compiles(compile_fast)
 
 
 def _with_self_loops(graph: Graph) -> tuple[float, NDArray[np.float64]]:
@@ -213,76 +217,36 @@ def _with_self_loops(graph: Graph) -> tuple[float, NDArray[np.float64]]:
     return unit, 1 + unit * np.asarray(graph.to_scipy().sum(axis=1)).ravel()
 
 
-def _propagate(
-    xp: Any,
-    links: _Links,
-    signals: _Array,
-    unit: float,
-    degrees: NDArray[np.float64],
-    order: int,
-    mu: float,
-    theta: float,
-) -> None:
-    """Filter signals and sum them over neighbours, in place; with numpy or CuPy as xp.
+def aligned(
+    vectors: NDArray[np.float32],
+    rows: NDArray[np.integer[Any]],
+    reference: NDArray[np.float32],
+    workers: int | None = None,
+) -> NDArray[np.float32]:
+    """Rotate smoothed vectors so that some of their rows match earlier ones as well as possible.
 
-    The random-walk Laplacian less mu is (1 − mu) I − D⁻¹ A, A with its self-loops.
+    Every smoothing has axes of its own; after this, vectors are comparable with those of the
+    reference. Solves the orthogonal Procrustes problem: scalar products between vectors stay.
+
+    Parameters
+    ----------
+    vectors : float32 array (n_nodes, dimensions)
+        Vectors of length 1, or zeros.
+    rows : int array
+        The row of `vectors` that belongs to each row of the reference.
+    reference : float32 array (len(rows), dimensions)
+        Earlier vectors.
+    workers : int, optional
+        Threads; by default one for each CPU core. The result does not depend on it.
+
+    Returns
+    -------
+    float32 array (n_nodes, dimensions)
+        A new array.
     """
-    near, own = xp.asarray(-unit / degrees), xp.asarray(1 - mu - 1 / degrees)
-    units, ones = (xp.asarray(np.full(len(degrees), value)) for value in (unit, 1.0))
-    for columns in _blocks(signals.shape[1], _COLUMNS):
-        signal = xp.ascontiguousarray(signals[:, columns])
-        rest = _band_rejected(lambda values: links.mixed(values, near, own), signal, order, theta)
-        signals[:, columns] = links.mixed(rest, units, ones)
+    if _fast_engine_compiles(False):
+        from .cpu import smoothing
 
-
-def _band_rejected(
-    centred: Callable[[_Array], _Array], signal: _Array, order: int, theta: float
-) -> _Array:
-    """Return signal − exp(−θ y(M)) signal, where y(M) = M²/2 − 1 and M is the centred Laplacian.
-
-    exp(−θ y) = I₀(θ) + 2 Σ (−1)ⁱ Iᵢ(θ) Tᵢ(y), with modified Bessel functions I and Chebyshev
-    polynomials T; for mu from 0 to 2 every eigenvalue of y is in [−1, 1], where that converges.
-    """
-
-    def twice_y(values: _Array) -> _Array:
-        product = centred(centred(values))
-        product -= 2 * values
-        return product
-
-    bessel = [float(iv(i, theta)) for i in range(order)]
-    before, term = signal, twice_y(signal)
-    term /= 2
-    rest = (1 - bessel[0]) * signal
-    rest += 2 * bessel[1] * term
-    for i in range(2, order):
-        following = twice_y(term)
-        following -= before
-        before, term = term, following
-        rest -= 2 * (-1) ** i * bessel[i] * term
-    return rest
-
-
-def _orthogonal_units(xp: Any, signals: _Array) -> NDArray[np.float32]:
-    """Return U √S of the thin singular value decomposition, with rows of length 1.
-
-    Works as :func:`singular_factors`, but on a few rows at a time, and overwrites the signals.
-    """
-    nodes, dimensions = signals.shape
-    turn = xp.asarray(principal_axes(_to_host(signals.T @ signals)))
-    squares = xp.zeros(dimensions)
-    for rows in _blocks(nodes, _ROWS):
-        turned = signals[rows] @ turn
-        squares += (turned * turned).sum(axis=0)
-        signals[rows] = turned
-    scale = xp.asarray(roots_of(np.sqrt(_to_host(squares)), np.float64)[1])
-    result = np.empty((nodes, dimensions), np.float32)
-    for rows in _blocks(nodes, _ROWS):
-        part = signals[rows] * scale
-        lengths = xp.sqrt((part * part).sum(axis=1, keepdims=True))
-        part /= xp.where(lengths > 0, lengths, 1)
-        result[rows] = _to_host(part.astype(np.float32))
-    return result
-
-
-def _to_host(array: _Array) -> NDArray[Any]:
-    return np.asarray(array if isinstance(array, np.ndarray) else array.get())
+        return smoothing.aligned(vectors, rows, reference, workers or available_cpus())
+    products = vectors[rows].astype(np.float64).T @ reference.astype(np.float64)
+    return unit_rows((vectors @ rotation_towards(products, np.linalg.eigh)).astype(np.float32))

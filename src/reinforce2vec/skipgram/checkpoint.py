@@ -12,30 +12,32 @@ import numpy as np
 from .._util.errors import InputError, python_setting
 from ..files.writing import check_space, remove_abandoned, whole
 from .state import State
-from .weights import Weights, weights_bytes, zeros
+from .weights import Weights, scales_bytes, zeros
 
-_FORMAT = 2  # 1: trained by threads without an order
+_FORMAT = 3  # 1: trained by threads without an order; 2: a single window
 _MATRICES = ("inputs", "outputs")
 _ARRAYS = ("visits", "losses", "pairs")
-_COUNTS = ("walks", "tokens", "seconds")
+_COUNTS = ("walks", "tokens", "seconds", "rates")
 
 Origin = dict[str, Any]
 """All that the result of a training depends on: names, and values that JSON can hold."""
 
 
-def check_room(path: Path, n_nodes: int, dimensions: int) -> None:
+def check_room(path: Path, n_nodes: int, dimensions: list[int]) -> None:
     """Raise InputError if the disk is too small for a checkpoint and, later, the next one."""
     remove_abandoned(path)
-    size = weights_bytes(n_nodes, dimensions) + 8 * n_nodes + (1 << 16)
+    size = scales_bytes(n_nodes, dimensions) + 8 * n_nodes + (1 << 16)
     check_space(path, size if path.exists() else 2 * size)
 
 
 def write_checkpoint(path: Path, state: State, origin: Origin) -> None:
     """Write the state of a training; the previous file is replaced when this one is complete."""
-    about = {"format": _FORMAT, "origin": origin, "dimensions": state.weights.dimensions}
+    dimensions = [weights.dimensions for weights in state.scales]
+    about = {"format": _FORMAT, "origin": origin, "dimensions": dimensions}
     about |= {name: getattr(state, name) for name in _COUNTS}
     arrays = {name: getattr(state, name) for name in _ARRAYS}
-    arrays |= {name: getattr(state.weights, name) for name in _MATRICES}
+    for number, weights in enumerate(state.scales):
+        arrays |= {f"{name}{number}": getattr(weights, name) for name in _MATRICES}
     with whole(path) as stream:
         np.savez(stream, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)
 
@@ -49,15 +51,18 @@ def read_checkpoint(path: Path, origin: Origin) -> State:
                 raise InputError(f"{path}: written by another version of reinforce2vec")
             _check_origin(path, about["origin"], origin)
             arrays = {name: _read(archive, name) for name in _ARRAYS}
-            matrices = [_read_matrix(archive, name, about["dimensions"]) for name in _MATRICES]
+            scales = [
+                _read_weights(archive, number, dimensions)
+                for number, dimensions in enumerate(about["dimensions"])
+            ]
     except (InputError, MemoryError, PermissionError):
         raise
     except Exception:  # a damaged archive may raise anything
         raise InputError(
             f"{path}: not a checkpoint of reinforce2vec, or a damaged one: remove it to start again"
         ) from None
-    weights = Weights(matrices[0], matrices[1], about["dimensions"])
-    return State(weights, **arrays, **{name: about[name] for name in _COUNTS})
+    about["rates"] = tuple(about["rates"])
+    return State(scales, **arrays, **{name: about[name] for name in _COUNTS})
 
 
 def _check_origin(path: Path, found: Origin, wanted: Origin) -> None:
@@ -84,6 +89,12 @@ def _check_origin(path: Path, found: Origin, wanted: Origin) -> None:
 def _read(archive: zipfile.ZipFile, name: str) -> Any:
     with archive.open(f"{name}.npy") as stream:
         return np.lib.format.read_array(stream, allow_pickle=False)
+
+
+def _read_weights(archive: zipfile.ZipFile, number: int, dimensions: int) -> Weights:
+    """Read the matrices of one scale."""
+    matrices = [_read_matrix(archive, f"{name}{number}", dimensions) for name in _MATRICES]
+    return Weights(matrices[0], matrices[1], dimensions)
 
 
 def _read_matrix(archive: zipfile.ZipFile, name: str, dimensions: int) -> Any:

@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
     chunk: Chunk
     tokens: int
     point: int  # the first point of the loss curve that the walks belong to
-    losses: NDArray[np.float64]  # of this point and those that follow
+    losses: NDArray[np.float64]  # of each scale, at this point and those that follow
     pairs: NDArray[np.int64]
 
 
@@ -45,8 +45,8 @@ class Engine(Protocol):
     def collect(self, outputs: bool = True) -> None:
         """Copy the matrices, as they are now, to the state; without `outputs` the inputs alone."""
 
-    def finite(self) -> bool:
-        """Return whether every number of the matrices is finite."""
+    def finite(self) -> list[bool]:
+        """Return whether every number of the matrices is finite, for each scale."""
 
     def close(self) -> None:
         """Free all memory; what was not collected is lost."""

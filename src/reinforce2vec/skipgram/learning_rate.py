@@ -7,7 +7,19 @@ import math
 SAFE_RATE = 0.025  # word2vec's
 _BOLD_RATE = 0.05  # larger ones can diverge where walks turn in small circles
 _MANY_TOKENS = 3200  # for each node, from which on the safe rate is the best one
+_MOST_TIMES = 2.0  # the learning rate of the widest window
 LEAST_RATE = 1e-4  # where it ends, as a share of the first one
+
+
+def narrow_rate(window: int, widest: int) -> float:
+    """Return how many times the learning rate of the widest window a narrower one has.
+
+    It has fewer pairs to learn from; benchmarks/defaults.py has the measurements.
+
+    >>> narrow_rate(1, 10), narrow_rate(10, 10)
+    (2.0, 1.0)
+    """
+    return min(math.sqrt((widest + 1) / (window + 1)), _MOST_TIMES)
 
 
 def usual_rate(tokens: float) -> float:

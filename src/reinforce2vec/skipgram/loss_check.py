@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from .._util.errors import InputError
 from .learning_rate import SAFE_RATE
@@ -12,9 +13,17 @@ _MOST_LOSS = 2.0  # times the loss of vectors that know nothing: beyond, trainin
 _ENOUGH_PAIRS = 1000  # from which on a mean loss is reliable
 
 
+class Divergence(InputError):
+    """A training that has failed; `scale` is the number of the window that has."""
+
+    def __init__(self, scale: int, message: str, **facts: Any) -> None:
+        super().__init__(message, **facts)
+        self.scale = scale
+
+
 @dataclass(frozen=True)
 class DivergenceCheck:
-    """Raises InputError if a training diverges.
+    """Raises Divergence if a training diverges.
 
     Parameters
     ----------
@@ -26,12 +35,15 @@ class DivergenceCheck:
         What is trained on in all.
     unit : str
         What that is: "walks", "edges".
+    scale : int
+        Which of several windows it is.
     """
 
     negatives: int
     learning_rate: float
     total: int
     unit: str
+    scale: int = 0
 
     def check_loss(self, loss: float, pairs: int, done: int, enough: int = _ENOUGH_PAIRS) -> None:
         """Raise if the loss of some pairs, `enough` at least, is too large or not a number."""
@@ -46,9 +58,10 @@ class DivergenceCheck:
         if not finite:
             raise self._error("vectors are not finite", done)
 
-    def _error(self, symptom: str, done: int) -> InputError:
+    def _error(self, symptom: str, done: int) -> Divergence:
         rate = self.learning_rate
-        return InputError(
+        return Divergence(
+            self.scale,
             f"training failed after {done:,} of {self.total:,} {self.unit}: {symptom}. A "
             f"learning_rate of {rate:g} is too large: try {min(rate / 5, SAFE_RATE):g}",
             parameter="learning_rate",

@@ -26,7 +26,6 @@ from .weights import Weights
 class _PassOutcome(NamedTuple):
     """The result of a pass."""
 
-    found: list[Any]  # by the finder, in each part
     losses: NDArray[np.float64]  # of each bucket, in their order
     pairs: NDArray[np.int64]
 
@@ -103,7 +102,7 @@ class PassTrainer:
             self.executor.begin(Work(sorter.pairs, sorter.bounds, number, order, rates, losses))
 
         self._on_threads(sorter, assign)
-        return _PassOutcome(sorter.found, losses, np.diff(sorter.bounds)[self.buckets])
+        return _PassOutcome(losses, np.diff(sorter.bounds)[self.buckets])
 
     def _on_threads(self, sorter: PairSorter, assign: Callable[[], None]) -> None:
         """Sort the pairs and train them, on all threads."""

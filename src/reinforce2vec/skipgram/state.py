@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,43 +11,117 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..graph import Graph
+from .learning_rate import narrow_rate
 from .noise import Visits
-from .weights import Weights
+from .weights import Matrix, Weights
 
 POINTS = 100  # of the loss curve, at most
+_NARROW = 4  # windows below the widest share one of so many parts of the dimensions
+_NEXT_SEED = 0x9E3779B97F4A7C15  # from the seed of a scale to that of the next
 
 
 class Settings(NamedTuple):
     """The hyperparameters of a training; see :class:`Reinforce2Vec`."""
 
     dimensions: int = 64
-    window: int = 10
+    window: int | tuple[int, ...] = 10
     negatives: int = 5
     epochs: int = 1
     learning_rate: float = 0.025
     subsample: float = 0.0
     seed: int = 0
+    rates: tuple[float, ...] = ()  #: learning rates of the windows, if they are not the usual ones
+
+    @property
+    def windows(self) -> tuple[int, ...]:
+        """The windows that are trained, the narrowest first."""
+        given = (self.window,) if isinstance(self.window, int) else self.window
+        return given[-self.dimensions :]
+
+    @property
+    def widest(self) -> int:
+        """The widest window."""
+        return self.windows[-1]
+
+    def scales(self) -> list[Settings]:
+        """Return the settings of each window: its dimensions, its rate, and a seed of its own.
+
+        >>> scales = Settings(128, (1, 10), learning_rate=0.05).scales()
+        >>> [(one.window, one.dimensions, one.learning_rate) for one in scales]
+        [(1, 32, 0.1), (10, 96, 0.05)]
+        """
+        windows = self.windows
+        usual = [self.learning_rate * narrow_rate(window, self.widest) for window in windows]
+        shares, rates = split(self.dimensions, len(windows)), self.rates or usual
+        return [
+            self._replace(
+                dimensions=share,
+                window=window,
+                learning_rate=rate,
+                seed=(self.seed + number * _NEXT_SEED) % 2**64,
+                rates=(),
+            )
+            for number, (share, window, rate) in enumerate(zip(shares, windows, rates, strict=True))
+        ]
+
+    def slower(self, number: int) -> Settings:
+        """Return these settings with half of the learning rate for one of the windows."""
+        rates = [one.learning_rate for one in self.scales()]
+        rates[number] /= 2
+        return self._replace(rates=tuple(rates))
+
+
+def split(dimensions: int, n_windows: int) -> list[int]:
+    """Return the dimensions of each window: the widest has three quarters, the others the rest.
+
+    >>> split(128, 2), split(64, 3), split(64, 1), split(3, 3)
+    ([32, 96], [8, 8, 48], [64], [1, 1, 1])
+    """
+    others = n_windows - 1
+    narrow = max(1, dimensions // (_NARROW * others)) if others else 0
+    return [narrow] * others + [dimensions - narrow * others]
 
 
 @dataclass
 class State:
     """The state of a training: all that is needed to resume it."""
 
-    weights: Weights
+    scales: Sequence[Weights]  #: what is trained, for each window
     visits: Visits
     walks: int = 0
     tokens: int = 0
     seconds: float = 0.0
-    losses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(POINTS))
-    pairs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(POINTS, np.int64))
+    losses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    pairs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     blank: bool = False  #: whether the engine has to fill the weights first
+    rates: tuple[float, ...] = ()  #: learning rates of the windows, if they are not the usual ones
+
+    def __post_init__(self) -> None:
+        if not self.losses.size:
+            self.losses = np.zeros((len(self.scales), POINTS))
+            self.pairs = np.zeros((len(self.scales), POINTS), np.int64)
+
+    @property
+    def dimensions(self) -> int:
+        """Dimensions of a vector, over all windows."""
+        return sum(weights.dimensions for weights in self.scales)
+
+    @property
+    def vectors(self) -> Matrix:
+        """The vectors of all windows side by side; of a single window, a view."""
+        if len(self.scales) == 1:
+            return self.scales[0].vectors
+        return np.hstack([weights.vectors for weights in self.scales])
 
     @property
     def loss_curve(self) -> NDArray[np.float64]:
-        """Mean loss of a pair and its negatives, over each hundredth of the training so far."""
-        some = self.pairs > 0
-        curve: NDArray[np.float64] = self.losses[some] / self.pairs[some]
-        return curve
+        """Mean loss of a pair and its negatives, over each hundredth of the training so far.
+
+        With several windows, a column for each.
+        """
+        some = (self.pairs > 0).all(axis=0)
+        curves: NDArray[np.float64] = (self.losses[:, some] / self.pairs[:, some]).T
+        return curves[:, 0] if len(self.scales) == 1 else curves
 
 
 def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:
@@ -58,6 +133,7 @@ def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:
     links = scipy.sparse.csr_array(links[n_old:, :n_old])
     sums = np.asarray(links.sum(axis=1)).ravel()
     placed = np.flatnonzero(sums > 0)
-    for before, after in zip(old.weights[:2], new.weights[:2], strict=True):
-        after[:n_old] = before
-        after[n_old + placed] = (links[placed] @ before) / sums[placed, None]
+    for old_weights, new_weights in zip(old.scales, new.scales, strict=True):
+        for before, after in zip(old_weights[:2], new_weights[:2], strict=True):
+            after[:n_old] = before
+            after[n_old + placed] = (links[placed] @ before) / sums[placed, None]

@@ -14,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from .._util.errors import InputError
 from .._util.interrupts import held_back
 from .._util.threads import in_turn
@@ -38,15 +40,16 @@ class Moment:
     n_walks: int  #: walks in all, over all epochs
     tokens: int  #: nodes in these walks so far
     loss: float  #: mean loss of the latest pairs; NaN before the first
+    losses: tuple[float, ...]  #: the same for each window
     learning_rate: float  #: learning rate of the next walk
     seconds: float  #: time spent on training so far
     _trainer: Trainer = field(repr=False)
 
     @property
     def vectors(self) -> Matrix:
-        """The current vectors, a view: copy them to keep them."""
+        """The current vectors, perhaps a view: copy them to keep them. They are not smoothed."""
         self._trainer.engine.collect(outputs=False)
-        return self._trainer.state.weights.vectors
+        return self._trainer.state.vectors
 
 
 class Trainer:
@@ -79,9 +82,10 @@ class Trainer:
         if self.n_walks >= _MOST_WALKS:
             raise InputError(f"{self.n_walks:,} walks are above the limit of 2**62")
         self.engine = make_engine(corpus, settings, state, workers, backend)
-        self._divergence = DivergenceCheck(
-            settings.negatives, settings.learning_rate, self.n_walks, "walks"
-        )
+        self._checks = [
+            DivergenceCheck(one.negatives, one.learning_rate, self.n_walks, "walks", number)
+            for number, one in enumerate(settings.scales())
+        ]
 
     def run(
         self,
@@ -128,8 +132,9 @@ class Trainer:
                     self.state.seconds = before + time.monotonic() - began
                     self._settle(outcome)
                     watch(self._moment())
-                self._check_loss(self.state.losses.sum(), self.state.pairs.sum(), enough=0)
-                self._divergence.check_finite(engine.finite(), self.state.walks)
+                self._check_losses(slice(None), enough=0)
+                for check, finite in zip(self._checks, engine.finite(), strict=True):
+                    check.check_finite(finite, self.state.walks)
                 engine.collect()
                 if save is not None:
                     save()
@@ -140,25 +145,30 @@ class Trainer:
         state, (first, size) = self.state, outcome.chunk
         state.walks = first + size
         state.tokens += outcome.tokens
-        for point, (loss, pairs) in enumerate(
-            zip(outcome.losses, outcome.pairs, strict=True), outcome.point
-        ):
-            state.losses[point] += loss
-            state.pairs[point] += pairs
-            self._check_loss(state.losses[point], state.pairs[point])
+        points = slice(outcome.point, outcome.point + outcome.losses.shape[1])
+        state.losses[:, points] += outcome.losses
+        state.pairs[:, points] += outcome.pairs
+        for point in range(points.start, points.stop):
+            self._check_losses(slice(point, point + 1))
 
-    def _check_loss(self, loss: float, pairs: int, **options: int) -> None:
-        self._divergence.check_loss(loss, pairs, self.state.walks, **options)
+    def _check_losses(self, points: slice, **options: int) -> None:
+        """Raise Divergence if a scale has failed, by its loss over some points of the curve."""
+        state = self.state
+        losses, pairs = (some[:, points].sum(axis=1) for some in (state.losses, state.pairs))
+        for check, loss, count in zip(self._checks, losses, pairs, strict=True):
+            check.check_loss(float(loss), int(count), state.walks, **options)
 
     def _moment(self) -> Moment:
-        state, rate = self.state, self.settings.learning_rate
+        state, rate = self.state, self.settings.scales()[-1].learning_rate
         left = 1.0 - state.walks / self.n_walks
         curve = state.loss_curve
+        latest = np.atleast_1d(curve[-1]) if curve.size else np.full(len(state.scales), math.nan)
         return Moment(
             state.walks,
             self.n_walks,
             state.tokens,
-            float(curve[-1]) if curve.size else math.nan,
+            float(latest.mean()),
+            tuple(latest.tolist()),
             rate * max(left, LEAST_RATE),
             state.seconds,
             self,

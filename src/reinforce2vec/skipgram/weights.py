@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,11 @@ def row_size(dimensions: int) -> int:
 def weights_bytes(n_nodes: int, dimensions: int) -> int:
     """Return the bytes that the two matrices take."""
     return 2 * 4 * n_nodes * row_size(dimensions)
+
+
+def scales_bytes(n_nodes: int, dimensions: Iterable[int]) -> int:
+    """Return the bytes that the matrices of several windows take."""
+    return sum(weights_bytes(n_nodes, one) for one in dimensions)
 
 
 def aligned(size: int) -> Matrix:

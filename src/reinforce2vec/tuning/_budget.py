@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from .._util.checks import check_number
 from .._util.errors import InputError
+from .._util.hyperparameters import PARAMETERS
+from ..skipgram.state import Settings
 from .space import WALK_LENGTH, Setting
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
@@ -110,9 +112,11 @@ class TimeEstimates:
         self.trainings: list[_TimedTraining] = []
 
     def work(self, setting: Setting) -> float:
-        """Return the work of a training: steps of the window, over all walks."""
+        """Return the work of a training: steps of the windows, over all walks and dimensions."""
         tokens = self.n_nodes * setting["walks_per_node"] * WALK_LENGTH
-        return float(tokens * (setting["window"] + _BESIDE_THE_WINDOW))
+        scales = Settings(window=PARAMETERS["window"].typed(setting["window"])).scales()
+        steps = sum(one.dimensions * (one.widest + _BESIDE_THE_WINDOW) for one in scales)
+        return float(tokens * steps / sum(one.dimensions for one in scales))
 
     def add(self, setting: Setting, training: float, beside: float) -> None:
         """Record how long a setting took."""

@@ -89,7 +89,7 @@ SPACE: Space = (
     SearchedParameter("attraction", (0.03, 0.1, 0.3, 3.0, 10.0), when=_OF_ATTRACTION),
     SearchedParameter("candidates", (3, 10, None), when=_OF_ATTRACTION),
     SearchedParameter("walks_per_node", (1, 2, 5, 10, 20, 40, 80)),
-    SearchedParameter("window", (2, 3, 5, 7, 10, 15)),
+    SearchedParameter("window", ("1", "2", "5", "10", "1,3", "1,5", "1,10", "1,20"), ordered=False),
     # a factor on the usual one for so many walks, which is the default: the two go together
     SearchedParameter(
         "rate", (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8), hyperparameter="learning_rate"
@@ -98,28 +98,22 @@ SPACE: Space = (
 )
 
 DEFAULT_SETTING: Setting = {"walk": "paper", "rate": 1.0} | {
-    name: PARAMETERS[name].default
-    for name in ("reward", "exploration", "walks_per_node", "window", "smooth")
+    name: PARAMETERS[name].default for name in ("reward", "exploration", "walks_per_node", "smooth")
 }
+DEFAULT_SETTING["window"] = PARAMETERS["window"].default_text  # as it is typed
 
 # What every search tries first: a name, and what differs from the default.
 _STARTS: tuple[tuple[str, Setting], ...] = (
     ("default", {}),
-    ("default, smoothed", {"smooth": True}),
-    ("default, few walks, smoothed", {"walks_per_node": 10, "smooth": True}),
-    ("DeepWalk", {"walk": "first-order"}),
+    ("default, few walks", {"walks_per_node": 10}),
+    ("near neighbours", {"window": "1,3"}),
+    ("wide window", {"window": "1,20"}),
+    ("DeepWalk", {"walk": "first-order", "window": "10", "smooth": False}),
+    ("node2vec", {"walk": "second-order", "p": 0.25, "q": 0.25}),
+    ("released", {"walk": "released"}),
     (
-        "DeepWalk, few walks, smoothed",
-        {"walk": "first-order", "walks_per_node": 10, "smooth": True},
-    ),
-    ("node2vec", {"walk": "second-order", "p": 0.25, "q": 0.25, "walks_per_node": 20}),
-    ("released, smoothed", {"walk": "released", "walks_per_node": 20, "smooth": True}),
-    (
-        "repelled, smoothed",
-        {
-            **{"walk": "attraction", "attraction": 0.03, "candidates": None},
-            **{"walks_per_node": 40, "smooth": True},
-        },
+        "repelled",
+        {"walk": "attraction", "attraction": 0.03, "candidates": None, "walks_per_node": 40},
     ),
 )
 
@@ -179,7 +173,7 @@ def parameters_of(setting: Setting, dimensions: int) -> dict[str, Any]:
         "dimensions": dimensions,
         "walk": _FAMILIES[setting["walk"]].make(**_walk_options(setting)),
         "walks_per_node": setting["walks_per_node"],
-        "window": setting["window"],
+        "window": PARAMETERS["window"].typed(setting["window"]),
         "learning_rate": learning_rate(setting),
         "smooth": setting["smooth"],
     }
@@ -197,11 +191,13 @@ def option_words(setting: Setting, dimensions: int) -> list[str]:
     words = []
     for name, value in options.items():
         words += ["--" + name.replace("_", "-"), spelled(value)]
-    return words + ["--smooth"] * setting["smooth"]
+    return words + ([] if setting["smooth"] else ["--no-smooth"])
 
 
 def spelled(value: Value) -> str:
     """Return a value as it is typed, with all its digits."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 

@@ -132,14 +132,14 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
         return int(self._host)
 
     def __getitem__(self, key: Any) -> ndarray:
-        part = self._host[key]
+        part = self._host[device_key(key)]
         if isinstance(part, np.ndarray):
             return ndarray(part) if np.may_share_memory(part, self._host) else made(part)
         key = key if isinstance(key, tuple) else (key,)
         return ndarray(self._host[(*key, ...)])  # CuPy gives an array of no dimensions
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._host[key] = host_of(value)
+        self._host[device_key(key)] = host_of(value)
 
     def get(self, *, out: np.ndarray | None = None, stream: Any = None) -> np.ndarray:
         if out is None:
@@ -169,11 +169,14 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     def copy(self) -> ndarray:
         return made(self._host)
 
-    def astype(self, dtype: Any) -> ndarray:
-        return made(self._host.astype(dtype))
+    def astype(self, dtype: Any, copy: bool = True) -> ndarray:
+        return made(self._host.astype(dtype)) if copy or self.dtype != dtype else self
 
     def sum(self, axis: Any = None, *, keepdims: bool = False) -> ndarray:
         return made(self._host.sum(axis=axis, keepdims=keepdims))
+
+    def mean(self, axis: Any = None, dtype: Any = None) -> ndarray:
+        return made(self._host.mean(axis=axis, dtype=dtype))
 
     def max(self, axis: Any = None) -> ndarray:
         return made(self._host.max(axis=axis))
@@ -193,6 +196,11 @@ def host_of(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         raise TypeError("Unsupported type <class 'numpy.ndarray'>: bring it to the device first")
     return value._host if isinstance(value, ndarray) else value
+
+
+def device_key(key: Any) -> Any:
+    """What numpy indexes with: slices, numbers, and arrays that are on the device."""
+    return tuple(map(host_of, key)) if isinstance(key, tuple) else host_of(key)
 
 
 def made(host: Any) -> ndarray:
@@ -215,6 +223,28 @@ def zeros(shape: Any, dtype: Any = np.float64) -> ndarray:
     return there
 
 
+def ones(shape: Any, dtype: Any = np.float64) -> ndarray:
+    there = empty(shape, dtype)
+    there.fill(1)
+    return there
+
+
+def zeros_like(a: ndarray) -> ndarray:
+    return zeros(a.shape, a.dtype)
+
+
+def ones_like(a: ndarray) -> ndarray:
+    return ones(a.shape, a.dtype)
+
+
+def arange(stop: int) -> ndarray:
+    return made(np.arange(stop))
+
+
+def flatnonzero(a: ndarray) -> ndarray:
+    return made(np.flatnonzero(host_of(a)))
+
+
 def asarray(a: Any, dtype: Any = None) -> ndarray:
     if isinstance(a, ndarray):
         return a if dtype is None or a.dtype == dtype else a.astype(dtype)
@@ -230,12 +260,9 @@ def asnumpy(a: Any) -> np.ndarray:
     return a.get() if isinstance(a, ndarray) else np.asarray(a)
 
 
-def sqrt(a: ndarray) -> ndarray:
-    return np.sqrt(a)
-
-
-def isfinite(a: ndarray) -> ndarray:
-    return np.isfinite(a)
+# they work on arrays of the device by `ndarray.__array_ufunc__`
+sqrt, exp, log, abs, isfinite = np.sqrt, np.exp, np.log, np.abs, np.isfinite
+maximum, minimum, multiply = np.maximum, np.minimum, np.multiply
 
 
 def where(condition: ndarray, a: Any, b: Any) -> ndarray:

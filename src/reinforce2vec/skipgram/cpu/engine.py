@@ -19,7 +19,7 @@ def compile_kernels(settings: Settings) -> None:
     """Compile the kernels that some settings need, by training on no walks."""
     blocks, seed = dealt(np.ones(1, np.int64), 0), np.uint64(0)
     keep = np.ones(1, np.float32) if settings.subsample else None
-    task = WindowTask(seed, settings.window, keep)
+    task = WindowTask(seed, settings.widest, keep)
     nothing = np.empty(0, np.int32), np.zeros(1, np.int64), 0
     counts, pairs, room = np.zeros((1, 1), np.int64), np.empty(0, np.uint64), np.empty(1, np.uint8)
     if keep is not None:

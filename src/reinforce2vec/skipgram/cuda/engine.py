@@ -1,6 +1,7 @@
 """The engine that trains on a GPU, with the kernels of skipgram.cu.
 
 Graph, matrices and a block of walks stay on the GPU; `collect` copies the matrices to the state.
+Every scale has matrices of its own, and all are trained on the same block of walks.
 Draws are numbered as on the CPU, and with one walk in flight the result is nearly the same. With
 many, walks that visit a node at the same time update its row at the same time, without the updates
 of the others. That is harmless as long as they are few, so the number of walks in flight is bounded
@@ -25,7 +26,7 @@ from ..corpus import Corpus, GivenWalks, SampledWalks
 from ..engine import Chunk, Engine, Outcome, chunks
 from ..noise import POWER, Visits, keep_chances, noise_table
 from ..state import POINTS, Settings, State
-from ..weights import Matrix, blank_weights
+from ..weights import Matrix, Weights, blank_weights
 
 CROWD = 4.0  # walks in flight that hold a node's row at once, on average over all nodes
 TURNS = 400  # a training takes at least so many turns of walks in flight
@@ -68,13 +69,13 @@ class _Shape(NamedTuple):
 
 
 def shape_for(settings: Settings, gpu: Device) -> _Shape:
-    """Return the shape of the kernel for some dimensions, negatives and window."""
+    """Return the shape of the kernel for the dimensions, negatives and window of one scale."""
     numbers = -(-settings.dimensions // _WARP)
     most = max(1, min(_TARGETS_AT_ONCE, _TARGET_NUMBERS // numbers))
     groups = -(-(settings.negatives + 1) // most)
     targets = -(-(settings.negatives + 1) // groups)
     ahead = max(1, min(_WARP, 1024 // settings.negatives))
-    slots = 2 * min(settings.window, _WARP) + 1
+    slots = 2 * min(settings.widest, _WARP) + 1
     tensor = int(gpu.capability >= _TENSOR_CAPABILITY)
     contexts = _MOST_CONTEXTS if tensor else min(_MOST_CONTEXTS, _WARP // targets)
     always = 4 * (_MOST_CONTEXTS * _PLACES + ahead * settings.negatives)
@@ -125,17 +126,19 @@ def alone(
 
 def begin(corpus: Corpus, settings: Settings, workers: int = 1) -> State:
     """Return the state before the first walk; the engine fills the weights on the GPU."""
-    weights = blank_weights(corpus.n_nodes, settings.dimensions)
-    return State(weights, _count_visits(corpus, settings), blank=True)
+    scales = [blank_weights(corpus.n_nodes, one.dimensions) for one in settings.scales()]
+    return State(scales, _count_visits(corpus, settings), blank=True)
 
 
 def bytes_for(corpus: Corpus, settings: Settings, workers: int = 1) -> int:
     """Estimate the memory that training takes on the GPU."""
-    width = shape_for(settings, properties()).width
-    walks = _chunk_walks(corpus) * (4 * corpus.mean_length + 8)
+    shapes = [shape_for(one, properties()) for one in settings.scales()]
+    matrices = sum(2 * 4 * shape.width + 8 + 8 for shape in shapes)
+    copies = 2 if settings.subsample and len(shapes) > 1 else 1
+    walks = _chunk_walks(corpus) * (4 * copies * corpus.mean_length + 8)
     if isinstance(corpus, SampledWalks):
         walks += bytes_for_device(corpus.sampler.task)
-    return walks + corpus.n_nodes * (2 * 4 * width + 8 + 8 + 8 + 4)
+    return walks + corpus.n_nodes * (matrices + 8 + 4)
 
 
 def _chunk_walks(corpus: Corpus) -> int:
@@ -153,7 +156,8 @@ def _count_visits(corpus: Corpus, settings: Settings) -> Visits:
         return found
     assert isinstance(corpus, SampledWalks)
     cp = cupy()
-    count = _kernels(shape_for(settings, properties())).get_function("count_nodes")
+    shape = shape_for(settings.scales()[0], properties())
+    count = _kernels(shape).get_function("count_nodes")
     visits = cp.zeros(corpus.n_nodes, np.int64)
     size = min(_chunk_walks(corpus), max(1, corpus.n_pilot))
     room = cp.empty((size, corpus.longest), np.int32)
@@ -178,45 +182,30 @@ def _blocks_for(size: int) -> int:
     return max(1, min(-(-size // THREADS), 32 * properties().multiprocessors))
 
 
-class TrainingEngine(Engine):
-    """Makes walks on a GPU and trains on them there; threads of the CPU are not used."""
+class _DeviceScale:
+    """The matrices of one scale, and what trains them."""
 
-    threads, resizable = 1, True
-
-    def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int = 1) -> None:
-        cp, gpu, n_nodes = cupy(), properties(), corpus.n_nodes
-        self.device = cp.cuda.Device()  # other threads would take the first
-        self.corpus, self.settings, self.state = corpus, settings, state
-        self.n_walks = corpus.n_walks * settings.epochs
-        self.chunk_walks = _chunk_walks(corpus)
+    def __init__(
+        self, settings: Settings, state: State, weights: Weights, noise: Any, n_walks: int
+    ) -> None:
+        cp, gpu, n_nodes = cupy(), properties(), len(state.visits)
+        self.settings, self.weights, self.noise, self.n_walks = settings, weights, noise, n_walks
         self.shape = shape_for(settings, gpu)
-        self.flying = walks_in_flight(n_nodes, self.n_walks, self.shape, gpu)
+        self.flying = walks_in_flight(n_nodes, n_walks, self.shape, gpu)
         compiled = _kernels(self.shape)
         self._train_walks = compiled.get_function("train_walks")
         self._train_walks.max_dynamic_shared_size_bytes = gpu.shared_bytes_of_block
         self._find_infinite = compiled.get_function("find_infinite")
-        self.walker = corpus.device_walker if isinstance(corpus, SampledWalks) else None
         self.inputs = cp.empty((n_nodes, self.shape.width), np.float32)
         self.outputs = cp.empty((n_nodes, self.shape.width), np.float32)
         if state.blank:
             self._begin(compiled.get_function("fill_inputs"))
         else:
-            self._load(state.weights.inputs, self.inputs)
-            self._load(state.weights.outputs, self.outputs)
-        keep = keep_chances(state.visits, settings.subsample)
-        self.noise = cp.asarray(noise_table(state.visits))
-        self.keep = cp.zeros(1, np.float32) if keep is None else cp.asarray(keep)
-        self.alone = [
-            cp.asarray(one) for one in alone(state.visits, settings, self.shape, self.flying)
-        ]
-        self.room: Any = None
-        self.begins: Any = None
-        if self.walker is not None:
-            size, longest = self.chunk_walks, corpus.longest
-            self.room = cp.empty((size, longest), np.int32)
-            self.begins = cp.asarray(np.arange(0, size * longest + 1, longest))
+            self._load(weights.inputs, self.inputs)
+            self._load(weights.outputs, self.outputs)
+        rates = alone(state.visits, settings, self.shape, self.flying)
+        self.alone = [cp.asarray(one) for one in rates]
         self.counters = cp.zeros(2 * POINTS + 2, np.int64)  # losses, pairs, tokens, walks begun
-        self.device.synchronize()
 
     def _begin(self, fill_inputs: Any) -> None:
         """Fill the weights as the CPU does."""
@@ -225,51 +214,29 @@ class TrainingEngine(Engine):
             (_blocks_for(self.inputs.size),),
             (THREADS,),
             (
-                self.inputs, np.int64(self.corpus.n_nodes), np.int32(width),
+                self.inputs, np.int64(len(self.inputs)), np.int32(width),
                 np.int32(settings.dimensions), np.uint64(settings.seed),
             ),
         )  # fmt: skip
         self.outputs.fill(0)
-        self.state.blank = False
 
-    def train(self, chunk: Chunk) -> Outcome:
-        """Make some walks and train on them."""
-        first, size = chunk
-        point = first * POINTS // self.n_walks
-        if size == 0:
-            return Outcome(chunk, 0, point, np.zeros(0), np.zeros(0, np.int64))
-        with self.device:
-            counters = self._trained(first, size)
-        last = (first + size - 1) * POINTS // self.n_walks
-        losses, pairs = counters[:POINTS].view(np.float64), counters[POINTS : 2 * POINTS]
-        points = slice(point, last + 1)
-        return Outcome(chunk, int(counters[2 * POINTS]), point, losses[points], pairs[points])
-
-    def _trained(self, first: int, size: int) -> NDArray[np.int64]:
-        """Train on some walks; return the counters: losses, pairs, tokens."""
+    def train(self, nodes: Any, begins: Any, keep: Any, chunk: Chunk) -> None:
+        """Train on some walks; `counters` then has losses, pairs and tokens."""
         settings = self.settings
-        if self.walker is not None:
-            nodes, begins = self.room[:size], self.begins
-            self.walker.fill(first, nodes)
-        else:
-            cp, (taken, places) = cupy(), self.corpus.take(first, size)
-            nodes, begins = cp.asarray(taken), cp.asarray(places)
         self.counters.fill(0)
         self._train_walks(
-            (min(self.flying, size),),
+            (min(self.flying, chunk.size),),
             (_WARP,),
             (
-                nodes, begins, np.uint32(size), np.uint64(first), np.uint64(self.n_walks),
-                np.int32(POINTS), np.uint64(settings.seed),
-                self.inputs, self.outputs, self.noise, np.int64(self.corpus.n_nodes), self.keep,
-                *self.alone, np.float32(TOGETHER), np.int32(settings.window),
+                nodes, begins, np.uint32(chunk.size), np.uint64(chunk.first),
+                np.uint64(self.n_walks), np.int32(POINTS), np.uint64(settings.seed),
+                self.inputs, self.outputs, self.noise, np.int64(len(self.inputs)), keep,
+                *self.alone, np.float32(TOGETHER), np.int32(settings.widest),
                 np.int32(settings.negatives), np.float64(settings.learning_rate),
                 self.counters,
             ),
             shared_mem=self.shape.shared_bytes,
         )  # fmt: skip
-        counters: NDArray[np.int64] = self.counters.get()
-        return counters
 
     def finite(self) -> bool:
         """Return whether every number of the matrices is finite."""
@@ -280,23 +247,11 @@ class TrainingEngine(Engine):
             self._find_infinite((_blocks_for(size),), (THREADS,), arguments)
         return not found.get()[0]
 
-    def collect(self, outputs: bool = True) -> None:
+    def collect(self, outputs: bool) -> None:
         """Copy the matrices, as they are now, to the state; without `outputs` the inputs alone."""
-        if self.inputs is None:
-            return
-        weights = self.state.weights
-        self._fetch(self.inputs, weights.inputs)
+        self._fetch(self.inputs, self.weights.inputs)
         if outputs:
-            self._fetch(self.outputs, weights.outputs)
-
-    def close(self) -> None:
-        """Free the GPU's memory, also that of CuPy's pool."""
-        if isinstance(self.corpus, SampledWalks):
-            self.corpus.__dict__.pop("device_walker", None)
-        self.walker = self.inputs = self.outputs = self.noise = self.keep = self.counters = None
-        self.room = self.begins = None
-        self.alone = []
-        cupy().get_default_memory_pool().free_all_blocks()
+            self._fetch(self.outputs, self.weights.outputs)
 
     def _fetch(self, there: Any, here: Matrix) -> None:
         columns = here.shape[1]
@@ -309,3 +264,79 @@ class TrainingEngine(Engine):
         there.fill(0)
         for rows in row_blocks(here):
             there[rows, : here.shape[1]] = cupy().asarray(here[rows])
+
+
+class TrainingEngine(Engine):
+    """Makes walks on a GPU and trains on them there; threads of the CPU are not used."""
+
+    threads, resizable = 1, True
+
+    def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int = 1) -> None:
+        cp = cupy()
+        self.device = cp.cuda.Device()  # other threads would take the first
+        self.corpus = corpus
+        self.n_walks = corpus.n_walks * settings.epochs
+        self.chunk_walks = _chunk_walks(corpus)
+        self.walker = corpus.device_walker if isinstance(corpus, SampledWalks) else None
+        keep, noise = keep_chances(state.visits, settings.subsample), noise_table(state.visits)
+        self.subsampled = keep is not None
+        self.keep = cp.zeros(1, np.float32) if keep is None else cp.asarray(keep)
+        noise = cp.asarray(noise)
+        self.scales = [
+            _DeviceScale(one, state, weights, noise, self.n_walks)
+            for one, weights in zip(settings.scales(), state.scales, strict=True)
+        ]
+        state.blank = False
+        self.room: Any = None
+        self.begins: Any = None
+        if self.walker is not None:
+            size, longest = self.chunk_walks, corpus.longest
+            self.room = cp.empty((size, longest), np.int32)
+            self.begins = cp.asarray(np.arange(0, size * longest + 1, longest))
+        self.device.synchronize()
+
+    def train(self, chunk: Chunk) -> Outcome:
+        """Make some walks and train on them."""
+        first, size = chunk
+        point = first * POINTS // self.n_walks
+        if size == 0:
+            empty = np.zeros((len(self.scales), 0))
+            return Outcome(chunk, 0, point, empty, empty.astype(np.int64))
+        with self.device:
+            nodes, begins = self._walks(first, size)
+            for scale in self.scales:
+                # subsampling changes the walks
+                own = nodes.copy() if self.subsampled and scale is not self.scales[-1] else nodes
+                scale.train(own, begins, self.keep, chunk)
+            counters = np.stack([scale.counters.get() for scale in self.scales])
+        last = (first + size - 1) * POINTS // self.n_walks
+        losses, pairs = counters[:, :POINTS].view(np.float64), counters[:, POINTS : 2 * POINTS]
+        points = slice(point, last + 1)
+        tokens = int(counters[0, 2 * POINTS])
+        return Outcome(chunk, tokens, point, losses[:, points], pairs[:, points])
+
+    def _walks(self, first: int, size: int) -> tuple[Any, Any]:
+        """Return some walks: their nodes, and where each begins."""
+        if self.walker is not None:
+            nodes = self.room[:size]
+            self.walker.fill(first, nodes)
+            return nodes, self.begins
+        cp, (taken, places) = cupy(), self.corpus.take(first, size)
+        return cp.asarray(taken), cp.asarray(places)
+
+    def finite(self) -> list[bool]:
+        """Return whether every number of the matrices is finite, for each scale."""
+        return [scale.finite() for scale in self.scales]
+
+    def collect(self, outputs: bool = True) -> None:
+        """Copy the matrices, as they are now, to the state; without `outputs` the inputs alone."""
+        for scale in self.scales:
+            scale.collect(outputs)
+
+    def close(self) -> None:
+        """Free the GPU's memory, also that of CuPy's pool."""
+        if isinstance(self.corpus, SampledWalks):
+            self.corpus.__dict__.pop("device_walker", None)
+        self.scales = []
+        self.walker = self.keep = self.room = self.begins = None
+        cupy().get_default_memory_pool().free_all_blocks()

@@ -1,0 +1,20 @@
+"""Sizes of the fast engine's blocks, and the memory they take; it imports no compiler."""
+
+from __future__ import annotations
+
+COLUMNS = 32  # of signals, filtered together: a neighbour's are two cache lines
+WIDE = 16  # columns of a tile of products
+ROWS = 128  # whose products are computed at a time, so that they stay in the cache
+
+
+def padded(dimensions: int) -> int:
+    """Return the columns of whole tiles."""
+    return -(-dimensions // WIDE) * WIDE
+
+
+def bytes_for_blocks(nodes: int, dimensions: int, workers: int) -> int:
+    """Estimate the memory: result, three blocks of columns, degrees, and that of the threads."""
+    rooms = 2 * 8 * ROWS * padded(dimensions)
+    products = 8 * padded(dimensions) ** 2
+    rows = 4 * dimensions + 3 * 4 * COLUMNS + 28
+    return rows * nodes + (2 * workers + 6) * products + workers * rooms

@@ -1,0 +1,1 @@
+"""Smoothing on the threads of this machine, in explicit vector instructions."""

@@ -1,0 +1,121 @@
+"""Eigenvectors of a symmetric matrix on one thread, always in the same order of operations.
+
+Those of LAPACK depend on the number of threads: 200 columns and more are summed in parts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._util.compiled import compiled
+
+_MOST_STEPS = 100  # for an eigenvalue; it takes two or three
+_ROUNDING = 2.0**-53  # relative error of a float64
+
+
+def eigenvectors(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns."""
+    largest = np.abs(matrix).max(initial=0.0)
+    size = 2.0 ** np.frexp(largest)[1]  # a power of 2, so that scaling rounds nothing
+    values, beside = np.empty(len(matrix)), np.zeros(len(matrix))
+    rows = np.eye(len(matrix))
+    _reduce(matrix / size, values, beside, rows)
+    if not _diagonalise(values, beside, rows):
+        raise ArithmeticError("the search for eigenvectors did not converge")
+    order = np.argsort(values, kind="stable")
+    return size * values[order], np.ascontiguousarray(rows[order].T)
+
+
+@compiled
+def _reduce(matrix, diagonal, beside, rows):
+    """Make the matrix tridiagonal by Householder reflections; overwrites it.
+
+    `rows`, an identity matrix, becomes Qᵗ, where Qᵗ matrix Q has the diagonal, and beside it the
+    numbers `beside`, the last of which is 0.
+    """
+    n = len(matrix)
+    product = np.empty(n)
+    for k in range(n - 2):
+        square = 0.0
+        for i in range(k + 1, n):
+            square += matrix[k, i] ** 2
+        norm = np.sqrt(square)
+        if norm == 0.0:
+            continue
+        head = -norm if matrix[k, k + 1] > 0 else norm
+        v = matrix[k].copy()
+        v[k + 1] -= head
+        factor = 2.0 / (square - matrix[k, k + 1] ** 2 + v[k + 1] ** 2)
+        matrix[k, k + 1] = head
+        product[:] = 0.0  # of the rest of the matrix, from k + 1 on, and v
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                product[j] += v[i] * matrix[i, j]
+        overlap = 0.0
+        for i in range(k + 1, n):
+            product[i] *= factor
+            overlap += product[i] * v[i]
+        for i in range(k + 1, n):
+            product[i] -= 0.5 * factor * overlap * v[i]
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                matrix[i, j] -= v[i] * product[j] + product[i] * v[j]
+        product[:] = 0.0  # of v and the rows so far
+        for i in range(k + 1, n):
+            for j in range(n):
+                product[j] += v[i] * rows[i, j]
+        for i in range(k + 1, n):
+            for j in range(n):
+                rows[i, j] -= factor * v[i] * product[j]
+    for k in range(n):
+        diagonal[k] = matrix[k, k]
+        beside[k] = matrix[k, k + 1] if k < n - 1 else 0.0
+
+
+@compiled
+def _diagonalise(diagonal, beside, rows):
+    """Make a tridiagonal matrix diagonal by implicit QL steps, and rotate the rows with it.
+
+    Errors are those of rounding the largest number. Returns False if that takes too many steps.
+    """
+    n = len(diagonal)
+    negligible = _ROUNDING * np.max(np.abs(diagonal) + np.abs(beside))
+    for low in range(n):
+        for step in range(_MOST_STEPS + 1):
+            high = low
+            while high < n - 1 and abs(beside[high]) > negligible:
+                high += 1
+            if high == low:
+                break
+            if step == _MOST_STEPS:
+                return False
+            slope = (diagonal[low + 1] - diagonal[low]) / (2.0 * beside[low])
+            length = np.hypot(slope, 1.0)
+            shift = diagonal[low] - beside[low] / (slope + np.copysign(length, slope))
+            g, sine, cosine, removed = diagonal[high] - shift, 1.0, 1.0, 0.0
+            split = False
+            for i in range(high - 1, low - 1, -1):
+                f, b = sine * beside[i], cosine * beside[i]
+                length = np.hypot(f, g)
+                beside[i + 1] = length
+                if length == 0.0:
+                    diagonal[i + 1] -= removed
+                    beside[high] = 0.0
+                    split = True
+                    break
+                sine, cosine = f / length, g / length
+                g = diagonal[i + 1] - removed
+                r = (diagonal[i] - g) * sine + 2.0 * cosine * b
+                removed = sine * r
+                diagonal[i + 1] = g + removed
+                g = cosine * r - b
+                for j in range(n):
+                    upper, lower = rows[i, j], rows[i + 1, j]
+                    rows[i + 1, j] = sine * upper + cosine * lower
+                    rows[i, j] = cosine * upper - sine * lower
+            if not split:
+                diagonal[low] -= removed
+                beside[low] = g
+                beside[high] = 0.0
+    return True
