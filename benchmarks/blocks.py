@@ -65,7 +65,8 @@ def answer_speeds(folder: str) -> None:
         if name not in known:
             known[name] = walks_of(name, folder)
         graph, walks = known[name]
-        model = r2v.Reinforce2Vec(dimensions, learning_rate=0.025, workers=threads)
+        raw = {"window": 10, "smooth": False}
+        model = r2v.Reinforce2Vec(dimensions, learning_rate=0.025, workers=threads, **raw)
         model.fit_walks(walks, ids=graph.ids, progress=False)
         print(json.dumps(model.n_tokens_ / model.seconds_), flush=True)
 
@@ -76,7 +77,8 @@ def scores_of(name: str, walks: int, dimensions: int, seed: int, folder: str) ->
     from reinforce2vec.evaluation import classify_nodes, score_links
 
     data = r2v.load_dataset(name, data_dir=folder)
-    model = r2v.Reinforce2Vec(dimensions, walks_per_node=walks, seed=seed, workers=1)
+    raw = {"window": 10, "smooth": False}
+    model = r2v.Reinforce2Vec(dimensions, walks_per_node=walks, seed=seed, workers=1, **raw)
     if data.labels is not None:
         vectors = model.fit_transform(data.graph, progress=False)
         graph = data.graph

@@ -122,7 +122,8 @@ def linked_starts(graph: r2v.Graph) -> np.ndarray:
 
 def model_for(dimensions: int, backend: str = "cuda", **options: object) -> r2v.Reinforce2Vec:
     workers = available_cpus() if backend == "cpu" else None
-    chosen = {"walk_length": LENGTH, "workers": workers} | options
+    raw = {"walks_per_node": 80, "window": 10, "smooth": False}
+    chosen = raw | {"walk_length": LENGTH, "workers": workers} | options
     return r2v.Reinforce2Vec(dimensions=dimensions, backend=backend, **chosen)
 
 

@@ -47,6 +47,7 @@ def train(
             epochs=1,
             learning_rate=options.learning_rate,
             subsample=0.0,
+            smooth=False,
             seed=seed,
             workers=THREADS,
         )

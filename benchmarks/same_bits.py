@@ -73,14 +73,19 @@ def walks(r2v):
 def models(r2v):
     """Return models with usual and unusual settings, and the baselines."""
     few = {"walks_per_node": 4, "workers": 1, "backend": "cpu"}
-    make = r2v.Reinforce2Vec
+    # all explicit, since defaults differ between commits
+    few |= {"dimensions": 64, "window": 10, "smooth": False}
+
+    def make(**changes):
+        return r2v.Reinforce2Vec(**(few | changes))
+
     found = {
-        "default": make(**few),
-        "smoothed": make(smooth=True, **few),
-        "odd sizes": make(dimensions=37, window=3, negatives=13, epochs=2, **few),
-        "subsampled": make(dimensions=128, subsample=1e-3, learning_rate=0.02, seed=7, **few),
-        "released": make(dimensions=16, walk=r2v.ReinforcedWalk.released(), **few),
-        "first-order": make(dimensions=200, walk=r2v.FirstOrderWalk(), negatives=1, **few),
+        "one window": make(),
+        "smoothed": make(smooth=True),
+        "odd sizes": make(dimensions=37, window=3, negatives=13, epochs=2),
+        "subsampled": make(dimensions=128, subsample=1e-3, learning_rate=0.02, seed=7),
+        "released": make(dimensions=16, walk=r2v.ReinforcedWalk.released()),
+        "first-order": make(dimensions=200, walk=r2v.FirstOrderWalk(), negatives=1),
         "LINE": r2v.LINE(dimensions=32, workers=1),
         "HOPE": r2v.HOPE(dimensions=16),
         "GraRep": r2v.GraRep(dimensions=16, steps=2),
@@ -112,6 +117,7 @@ def digests() -> dict[str, str]:
     club = r2v.karate_club()
     given = r2v.sample_walks(club, per_node=10, backend="cpu")
     few = {"dimensions": 16, "walks_per_node": 5, "workers": 1, "backend": "cpu"}
+    few |= {"window": 10, "smooth": False}
     found["vectors / given walks"] = digest(
         r2v.Reinforce2Vec(**few).fit_walks(given, ids=club, progress=False).embedding_.vectors
     )

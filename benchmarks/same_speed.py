@@ -32,7 +32,12 @@ def tasks(workers: int) -> dict:
 
     def train(dimensions):
         model = r2v.Reinforce2Vec(
-            dimensions, walk=r2v.FirstOrderWalk(), walks_per_node=10, **options
+            dimensions,
+            walk=r2v.FirstOrderWalk(),
+            walks_per_node=10,
+            window=10,
+            smooth=False,
+            **options,
         )
         return lambda: model.fit(small, progress=False)
 

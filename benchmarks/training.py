@@ -76,6 +76,7 @@ def model_for(dimensions: int, workers: int, walks_per_node: int = 1) -> r2v.Rei
         epochs=1,
         learning_rate=0.025,
         subsample=0.0,
+        smooth=False,
         seed=0,
         workers=workers,
     )

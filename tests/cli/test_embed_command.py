@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from helpers.command_line import MAIN, check, interrupted, run, started
+from helpers.interrupts import Stopped, stop_at
 from reinforce2vec import (
     Embedding,
     FirstOrderWalk,
@@ -184,11 +185,13 @@ def test_a_preset_is_for_given_walks_too(folder, made, monkeypatch):
 def test_an_unknown_preset_is_refused_with_a_sentence(folder, untrained, name):
     result = check(embed("--preset", name), 2)
     (line,) = result.stderr.splitlines()
-    assert line == f"error: --preset must be one of paper, not {name!r}"
+    assert line == f"error: --preset must be one of paper, fast, best, not {name!r}"
 
 
 def test_a_checkpoint_of_other_windows_is_refused_in_the_words_of_the_command(folder):
-    check(embed(*CHECKPOINT))
+    options = {"checkpoint": CHECKPOINT[1], "checkpoint_every": 0, "callbacks": [stop_at(50)]}
+    with pytest.raises(Stopped):
+        Reinforce2Vec(**FEW).fit(read_graph("edges.txt"), **options)
     result = check(embed(*CHECKPOINT, "--resume", "--window", "10"), 1)
     assert "made with --window 1,10, not --window 10: use the same" in result.stderr
 

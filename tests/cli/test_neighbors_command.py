@@ -99,6 +99,9 @@ def test_links_of_a_node_are_those_of_the_library(folder):
     assert head == ["source", "target", "score"]
     assert [(int(a), int(b)) for a, b, _ in lines] == [link[:2] for link in expected]
     assert "edges.txt: Graph(34 nodes" in result.stderr
+    assert f"score: {expected.scorer}, which finds most hidden links\n" in result.stderr
+    named = checked("recommend", "club.npz", "edges.txt", 34, "--score", "allocation").stderr
+    assert "hidden links" not in named
 
 
 def test_without_nodes_the_likeliest_of_all_are_printed(folder):
@@ -106,6 +109,7 @@ def test_without_nodes_the_likeliest_of_all_are_printed(folder):
     links = recommend_links(Embedding.load("club.npz"), karate_club())
     told = json.loads(result.stdout)
     assert told["method"] == "exact"  # by auto
+    assert told["score"] == links.scorer != "auto"
     assert [tuple(link.values()) for link in told["links"]] == list(links.best(20))
     assert len(checked("recommend", "club.npz", "edges.txt").stdout.splitlines()) == 21
     assert len(checked("recommend", "club.npz", "edges.txt", "--best", 3).stdout.splitlines()) == 4
@@ -146,7 +150,7 @@ def test_a_graph_is_read_as_told(folder):
     [
         (["club.npz", "edges.txt", "-o", "links.doc"], "end in one of .csv .tsv", 2),
         (["club.npz", "edges.txt", "-o", "no/links.tsv"], "does not exist", 2),
-        (["club.npz", "edges.txt", "--score", "dot"], "--score must be one of odds, cosine", 2),
+        (["club.npz", "edges.txt", "--score", "dot"], "--score must be one of auto", 2),
         (["club.npz", "edges.txt", "99"], "node '99' has no vector", 1),
         (["people.npz", "edges.txt"], "no node of the embedding is in the graph", 1),
         (["club.npz", "missing.txt"], "missing.txt", 1),

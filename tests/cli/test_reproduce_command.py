@@ -180,7 +180,7 @@ def test_what_is_finished_needs_no_data(tmp_path):
 @pytest.mark.usefixtures("real")
 def test_cells_that_fail_are_told_and_shown_as_dashes(tmp_path, monkeypatch):
     (tmp_path / "data").write_text("not a folder")
-    monkeypatch.setattr(reproduction, "_load_needed", lambda *given: None)
+    monkeypatch.setattr(reproduction, "_check_needed", lambda *given: None)
     result = reproduce("figure-2", "--out", tmp_path / "out", "--data-dir", tmp_path / "data")
     assert result.exit_code == 1
     assert "paths-ppi-" in result.stderr

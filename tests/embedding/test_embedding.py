@@ -390,3 +390,47 @@ def test_an_unknown_node_is_a_key_error_too():
     with pytest.raises(KeyError) as unknown:
         Embedding([1, 2], np.zeros((2, 3)))[3]
     assert str(unknown.value) == "node 3 is not in the embedding"
+
+
+# -- scales ------------------------------------------------------------------------------------
+
+
+def test_scales_are_kept(tmp_path):
+    matrix = np.arange(12, dtype=np.float32).reshape(4, 3)
+    assert Embedding(NAMES, matrix).scales == (3,)
+    both = Embedding(NAMES, matrix, scales=[1, np.int64(2)])
+    assert both.scales == (1, 2)
+    assert repr(both) == repr(Embedding(NAMES, matrix))
+    assert pickle.loads(pickle.dumps(both)).scales == (1, 2)
+    for name, kept in {"a.npz": (1, 2), "a.txt": (3,), "a.bin": (3,)}.items():
+        both.save(tmp_path / name)
+        loaded = Embedding.load(tmp_path / name)
+        assert loaded.scales == kept
+        assert np.array_equal(loaded.vectors, matrix)
+    Embedding(NAMES, matrix).save(tmp_path / "one.npz")
+    assert "scales" not in np.load(tmp_path / "one.npz")
+    assert Embedding.load(tmp_path / "one.npz").scales == (3,)
+
+
+@pytest.mark.parametrize(
+    ("scales", "sentence"),
+    [
+        ([1, 2], "scales must add up to the 2 dimensions of the vectors, not to 3"),
+        ([2, 0], "every item of scales must be an integer of at least 1, not 0"),
+        ([], "scales must add up to the 2 dimensions of the vectors, not to 0"),
+        (2, "scales must be a list of numbers of columns, not 2"),
+    ],
+)
+def test_wrong_scales_are_refused(scales, sentence):
+    with pytest.raises(InputError, match=sentence):
+        Embedding(NAMES, VECTORS, scales=scales)
+
+
+def test_a_file_with_wrong_scales_is_refused(tmp_path):
+    file = tmp_path / "a.npz"
+    Embedding(NAMES, VECTORS, scales=(1, 1)).save(file)
+    arrays = dict(np.load(file))
+    for scales in (np.array([1, 2]), np.array([1.0, 1.0])):
+        np.savez(file, **(arrays | {"scales": scales}))
+        with pytest.raises(InputError, match=r"a\.npz"):
+            Embedding.load(file)

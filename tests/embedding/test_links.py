@@ -73,7 +73,8 @@ def test_an_approximate_search_knows_of_popularity(monkeypatch):
     graph = planted_groups(600, 3, degree=20, exponent=2.2).graph
     vectors = random_vectors(600, 8)
     exact, near = (
-        recommend_links(vectors, graph, 5, method=method) for method in ("exact", "approximate")
+        recommend_links(vectors, graph, 5, method=method, score="odds")
+        for method in ("exact", "approximate")
     )
     pairs = [{(source, target) for source, target, _ in links} for links in (exact, near)]
     assert len(pairs[0] & pairs[1]) > 0.9 * len(exact)
@@ -140,7 +141,7 @@ def test_log_odds_are_those_of_pairs_that_are_there():
     groups = planted_groups(300, 3, mixing=0.1)
     model = Reinforce2Vec(dimensions=16, walks_per_node=10, workers=1)
     vectors = model.fit(groups.graph).embedding_
-    links = recommend_links(vectors, groups.graph, k=300)
+    links = recommend_links(vectors, groups.graph, k=300, score="odds")
     assert np.mean(links.scores > 0) < 0.4
     kin = [(groups.labels[a] == groups.labels[b]).all() for a, b, _ in links.best(100)]
     assert np.mean(kin) > 0.9
@@ -186,7 +187,7 @@ def test_links_as_a_table_and_in_a_notebook():
     table = links.to_frame()
     assert list(table.itertuples(index=False, name=None)) == list(links)
     assert table.columns.tolist() == ["source", "target", "score"]
-    assert repr(links) == "RecommendedLinks(120 undirected links)"
+    assert repr(links) == f"RecommendedLinks(120 undirected links by {links.scorer})"
     assert "<td" in links._repr_html_()
 
 
@@ -231,7 +232,7 @@ def test_nothing_to_learn_from_leaves_the_cosine():
     ("changes", "sentence"),
     [
         ({"k": 0}, "k must be an integer of at least 1"),
-        ({"score": "dot"}, "score must be one of odds, cosine, not 'dot'"),
+        ({"score": "dot"}, "score must be one of auto, combined, .*, not 'dot'"),
         ({"method": "fast"}, "method must be one of auto"),
         ({"nodes": [1, 99]}, "node 99 is not in the embedding"),
         ({"candidates": [99]}, "node 99 is not in the embedding"),

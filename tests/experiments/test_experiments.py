@@ -209,6 +209,17 @@ def test_the_backend_of_a_run_is_a_gpu_only_where_there_is_one(tmp_path, monkeyp
     assert told["backend"] == "cuda"
 
 
+def test_a_report_of_finished_cells_needs_no_gpu(tmp_path, monkeypatch):
+    """Cells may be computed on one machine and shown on another."""
+    monkeypatch.setattr(device, "why_not", lambda: "there is no GPU")
+    (tmp_path / "cells").mkdir()
+    for cell in EXPERIMENTS["figure-2"].cells([0], SMALL_SCALE):
+        write_cell(tmp_path / "cells", cell, compute(cell, None, []))
+    outcome = reproduce(["figure-2"], tmp_path, seeds=1, backend="cuda", scale=SMALL_SCALE)
+    assert outcome.results
+    assert (tmp_path / "results.md").exists()
+
+
 @pytest.mark.usefixtures("cuda")
 @pytest.mark.parametrize("make_cell", [link_cell, group_cell])
 def test_a_cell_of_a_gpu_has_about_the_same_scores(make_cell):

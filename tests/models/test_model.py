@@ -18,6 +18,7 @@ import pyarrow
 import pytest
 import scipy.sparse
 
+import reinforce2vec
 from helpers.models import vectors_of
 from helpers.terminals import Terminal
 from helpers.toy_graphs import GROUP, N_GROUPS, planted_partition
@@ -555,7 +556,7 @@ def test_what_would_fit_fits(monkeypatch, window, smoothed):
                 named += 1
                 assert 0 < int(said) < dimensions
                 model(dimensions=int(said))._check_memory(corpus, "cpu")
-    assert named > 10
+    assert named > 5
 
 
 def test_where_the_system_tells_nothing_nothing_is_refused(monkeypatch):
@@ -643,6 +644,22 @@ def test_old_nodes_stay_about_where_they_were(halfway):
     turned = cosines(vectors_of(before), vectors_of(after)[:-1])
     assert turned[far].min() > 0.85
     assert np.median(turned[far]) > 0.95
+
+
+@pytest.mark.parametrize("window", [10, (1, 10)], ids=str)
+def test_smoothed_vectors_stay_comparable(window, monkeypatch):
+    """They are rotated back; without that, hardly a vector would be where it was."""
+    rest, edges = cut(planted_partition(), [3, 4])
+    learned = quick(dimensions=32, walks_per_node=20, window=window, smooth=True).fit(rest)
+    old = vectors_of(learned)
+    touched = {node for edge in edges for node in edge}
+    far = ~np.isin(learned.embedding_.ids, list(touched))
+    assert far.sum() > 200
+    turned = cosines(old, vectors_of(grown(learned, edges))[: len(old)])
+    assert turned[far].mean() > 0.9
+    monkeypatch.setattr(model.smoothing, "aligned", lambda vectors, *options: vectors)
+    loose = cosines(old, vectors_of(grown(learned, edges))[: len(old)])
+    assert loose[far].mean() < 0.5
 
 
 def test_what_no_walk_reaches_stays_exactly_where_it_was():
@@ -844,3 +861,26 @@ def test_walks_alone_cannot_grow():
     with pytest.raises(InputError, match="partial_fit needs a graph"):
         learned.partial_fit([(1, 2)])
     learned.fit(CLUB).partial_fit([(1, 2)])
+
+
+# -- defaults train everywhere -------------------------------------------------------------------
+
+STAR = Graph.from_edges([(0, leaf) for leaf in range(1, 3000)])
+
+
+@pytest.mark.filterwarnings("ignore:training began again")
+@pytest.mark.parametrize(
+    "make", [partial(Reinforce2Vec, walks_per_node=2), partial(reinforce2vec.LINE, dimensions=16)]
+)
+@pytest.mark.parametrize("graph", [STAR, rmat(9)], ids=["star", "rmat"])
+def test_defaults_train_with_any_number_of_threads_and_give_the_same(make, graph):
+    vectors = [vectors_of(make(workers=workers).fit(graph)) for workers in (1, 16, 32)]
+    assert np.isfinite(vectors[0]).all()
+    assert vectors[0].tobytes() == vectors[1].tobytes() == vectors[2].tobytes()
+
+
+def test_a_hub_makes_training_begin_again_with_half_of_the_rate():
+    with pytest.warns(UserWarning, match=r"the learning rate 0\.1 of window 1 was too large"):
+        model = Reinforce2Vec(walks_per_node=2, workers=2).fit(STAR)
+    assert model.learning_rate_ == 0.05  # of window 10, which did not fail
+    assert model._state.rates == (0.05, 0.05)

@@ -174,7 +174,8 @@ def test_no_component_is_trained_twice(study, groups, tmp_path, monkeypatch):
         return make(self, component)
 
     monkeypatch.setattr(study.Trained, "_model", counted)
-    names = ["1+10, 32/96", "1+10, 32/96, length 2", "1+10, 32/96, mu 0", "1+10, 32/96, factor 2"]
+    names = ["", ", length 2", ", mu 0", ", equal factors"]
+    names = [f"1+10, 32/96{name}" for name in names]
     settings = {name: study.replace_dimensions(study.SETTINGS[name], 0.1) for name in names}
     options = options_of(study, parts=("validation",), rates=(1.0,))
     keys = study.planned(["ppi", "dblp"], settings, [0], options)

@@ -50,7 +50,10 @@ def test_a_part_that_did_not_run_is_named(page):
 
 @pytest.mark.parametrize(
     "name",
-    ["walks", "training", "smoothing", "quality", "neighbors", "recommendation", "reading"],
+    [
+        *("walks", "training", "smoothing", "quality", "neighbors", "recommendation", "reading"),
+        *("default_speed", "stopping"),
+    ],
 )
 def test_the_pages_are_made_of_the_committed_results(monkeypatch, name):
     monkeypatch.syspath_prepend(str(BENCHMARKS))

@@ -35,6 +35,7 @@ from reinforce2vec import (
 )
 from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.files.walk_readers import walks_from
+from reinforce2vec.models import reinforce2vec
 from reinforce2vec.skipgram import checkpoint, corpus, host, schedule
 from reinforce2vec.skipgram.state import POINTS, Settings, State, split
 from reinforce2vec.skipgram.weights import new_weights
@@ -398,6 +399,9 @@ def test_a_terminal_shows_the_loss_of_each_window(monkeypatch):
     assert last == ""
 
 
+# -- learning rates that are too large -----------------------------------------------------------
+
+
 @pytest.mark.parametrize("rate", [100, 1e30])
 def test_a_learning_rate_that_is_too_large_is_named(rate):
     with pytest.raises(InputError, match=r"learning_rate of \S+ is too large: try 0\.0"):
@@ -412,8 +416,104 @@ def test_a_window_that_diverges_is_noticed_among_others_that_do_not(spoiled):
         if moment.walks == moment.n_walks:
             moment._trainer.state.scales[spoiled].outputs[:] = np.inf
 
-    with pytest.raises(InputError, match="learning_rate"):
-        quick().fit(CLUB, callbacks=[spoil])
+    with pytest.raises(InputError, match="vectors are not finite"):
+        quick(learning_rate=0.01).fit(CLUB, callbacks=[spoil])
+
+
+@pytest.fixture
+def large_rate(monkeypatch):
+    """A default learning rate that is too large for the club: twice for each window."""
+    monkeypatch.setattr(reinforce2vec, "usual_rate", lambda tokens: 0.6)
+
+
+AGAIN = "training began again, since the learning rate"
+
+
+def rates_of(model):
+    return [
+        one.learning_rate for one in model._settings()._replace(rates=model._state.rates).scales()
+    ]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_default_rate_that_is_too_large_is_halved_for_the_windows_that_need_it(
+    engine, large_rate, workers
+):
+    with pytest.warns(UserWarning, match=AGAIN) as warned:
+        model = quick(workers=workers).fit(CLUB)
+    said = [
+        re.findall(r"rate (\S+) of window (\d+) was too large", str(one.message)) for one in warned
+    ]
+    assert [one for (one,) in said] == [("1.2", "1"), ("0.6", "1"), ("0.6", "10"), ("0.3", "10")]
+    assert {one.filename for one in warned} == {__file__}
+    assert rates_of(model) == [0.3, 0.15]
+    assert model.learning_rate_ == 0.15
+    assert model.n_tokens_ == 34 * 5 * 40
+    given = quick(learning_rate=0.15).fit(CLUB)  # its narrow window has twice that, too
+    assert everything(model) == everything(given)
+
+
+def test_one_window_that_began_again_is_as_if_it_had_begun_so(large_rate):
+    with pytest.warns(UserWarning, match=AGAIN):
+        model = quick(window=10).fit(CLUB)
+    assert everything(model) == everything(quick(window=10, learning_rate=0.15).fit(CLUB))
+
+
+def test_callbacks_are_told_the_rate_that_is_used(large_rate):
+    moments = []
+    with pytest.warns(UserWarning, match=AGAIN):
+        quick().fit(CLUB, callbacks=[moments.append])
+    began = moments[-1]._trainer
+    last = [moment for moment in moments if moment._trainer is began]
+    assert [moment.walks for moment in last] == sorted({moment.walks for moment in last})
+    for moment in last[:-1]:
+        left = 1 - moment.walks / moment.n_walks
+        assert moment.learning_rate == pytest.approx(0.15 * left)
+
+
+def test_a_training_that_began_again_goes_on_at_its_rates(large_rate, tmp_path):
+    file = tmp_path / "training.checkpoint"
+    with pytest.warns(UserWarning, match=AGAIN):
+        expected = everything(quick().fit(CLUB))
+
+    def stop_late(moment):
+        slow = moment._trainer.settings.scales()[-1].learning_rate == 0.15
+        if slow and 2 * moment.walks >= moment.n_walks:
+            raise Stopped
+
+    options = {"checkpoint": file, "checkpoint_every": 0}
+    with pytest.warns(UserWarning, match=AGAIN), pytest.raises(Stopped):
+        quick(workers=3).fit(CLUB, callbacks=[stop_late], **options)
+    resumed = quick(workers=2).fit(CLUB, resume=True, **options)  # without another warning
+    assert rates_of(resumed) == [0.3, 0.15]
+    assert everything(resumed) == expected
+
+
+def test_new_edges_are_learned_at_a_rate_that_works_too(large_rate):
+    model = quick(learning_rate=0.01).fit(CLUB).set_params(learning_rate=None)
+    with pytest.warns(UserWarning, match=AGAIN):
+        model.partial_fit([("new", 34), ("new", 33), (5, 30), (12, 20)])
+    assert np.isfinite(vectors_of(model)).all()
+    assert len(model.embedding_) == 35
+
+
+def test_a_rate_that_stays_too_large_is_an_error_after_some_halvings(monkeypatch):
+    monkeypatch.setattr(reinforce2vec, "usual_rate", lambda tokens: 1e9)
+    with (
+        pytest.warns(UserWarning, match=AGAIN) as warned,
+        pytest.raises(InputError, match=r"learning_rate of \S+ is too large"),
+    ):
+        quick().fit(CLUB)
+    assert len(warned) == reinforce2vec._MOST_HALVINGS
+
+
+def test_a_failed_training_can_be_told_by_another_process():
+    with pytest.raises(InputError) as failure:
+        quick(learning_rate=1e5).fit(CLUB)
+    copy = pickle.loads(pickle.dumps(failure.value))
+    assert str(copy) == str(failure.value)
+    assert copy.parameter == "learning_rate"
+    assert isinstance(copy, InputError)
 
 
 # -- smoothing ---------------------------------------------------------------------------------

@@ -26,7 +26,8 @@ def check_count(name: str, value: Any, least: int, most: float = np.inf) -> int:
 
 def check_counts(name: str, value: Any, least: int) -> int | tuple[int, ...]:
     """Return an integer of at least `least`, or several in ascending order."""
-    if not isinstance(value, (tuple, list, np.ndarray)):
+    several = isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim)
+    if not several:
         return check_count(name, value, least)
     counts = tuple(check_count(name, one, least) for one in value)
     if not counts or any(a >= b for a, b in pairwise(counts)):

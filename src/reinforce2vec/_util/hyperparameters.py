@@ -84,6 +84,12 @@ class Parameter:
         given = {name: bound for name, bound in limits.items() if bound is not None}
         return check_number(self.name, value, **given)
 
+    def spelled(self, value: Any) -> Any:
+        """Return a value as it is typed, where that is another one: "1,10" for a tuple."""
+        if self.type is not tuple:
+            return value
+        return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
     def typed(self, text: Any) -> Any:
         """Return what was typed for it: of "1,10" a tuple; whatever else is wrong, as it is."""
         if self.type is not tuple or not isinstance(text, str):
@@ -134,7 +140,7 @@ class Parameter:
         elif self.type is bool:
             text = "on" if self.default else "off"
         elif self.type is tuple:
-            text = ",".join(map(str, self.default))
+            text = self.spelled(self.default)
         else:
             text = f"{self.default:g}" if self.type is float else str(self.default)
         return f"{text} (released: {self.released})" if self.released else text
@@ -329,7 +335,7 @@ _REINFORCED = (
         "walk, below 1 it repels it.",
         least=1e-6,  # beyond these it changes nothing but can get lost in rounding
         most=1e6,
-        short="above 1 with few walks, below 1 with many",
+        short="leave it; 0.03, repelled, is as good, and above 1 is worse",
     ),
 )
 
@@ -360,6 +366,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "learning_rate": 0.025,
         "smooth": False,
     },
+    "fast": {"walks_per_node": 10},
+    "best": {"walks_per_node": 80, "window": (1, 20), "learning_rate": 0.05},
 }
 """Settings that have a name: what differs from the defaults."""
 

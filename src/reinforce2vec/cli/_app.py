@@ -188,5 +188,7 @@ def _as_option(option: Any, value: Any) -> str:
         return _flag(option)
     if value is False and option.secondary_opts:
         return str(option.secondary_opts[0])
+    if isinstance(value, tuple):
+        return f"{_flag(option)} {','.join(map(str, value))}"
     text = "..." if value is ... else python_setting("", value)[1:].strip('"')
     return f"{_flag(option)} {text}"

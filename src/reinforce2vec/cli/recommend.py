@@ -60,13 +60,14 @@ def recommend(
     ] = None,
     score: Annotated[
         str,
-        options.choice(
-            "auto: whichever of the others finds most links that are hidden once more from the "
-            "graph. allocation, adamic-adar, common: common neighbours. three-steps: paths of "
+        typer.Option(
+            metavar="SCORE",  # the names of all are too long for a line
+            help="auto: whichever of the others finds most links that are hidden once more from "
+            "the graph. allocation, adamic-adar, common: common neighbours. three-steps: paths of "
             "three steps, as from users to items. odds: log-odds by the cosine of the vectors and "
             "the degrees. combined: log-odds by all of these. cosine: the cosine alone.",
-            *LINK_SCORES,
-            group=SEARCH,
+            rich_help_panel=SEARCH,
+            autocompletion=lambda: list(LINK_SCORES),
         ),
     ] = "auto",
     method: SearchMethod = "auto",

@@ -112,6 +112,7 @@ def reproduce(
         from ..experiments.reproduction import reproduce as compute
 
         experiments_named(names or ())  # refuses names that do not exist
+        PARAMETERS["backend"].check(backend)
         if estimator is not None:
             checked_estimator(estimator)
     with exit_code(FAILURE):

@@ -53,7 +53,7 @@ def walk(
         hyperparameter(
             *("walks_per_node", WALK), names=("--per-node",), help="Walks from every node."
         ),
-    ] = PARAMETERS["walks_per_node"].default,
+    ] = 80,
 ) -> None:
     """Write random walks from every node of a graph to a file.
 

@@ -2,34 +2,32 @@
 
 Counts of paths between two nodes do not contain the edge between them, so they can be judged on
 edges that are removed for the purpose. Vectors cannot: they have seen those edges in training, and
-nothing removes that. On a graph of users and items, the cosine of smoothed vectors finds 81% of
-such edges among its first ten, and less than 1% of new ones. So the weight of the cosine is fitted
-to vectors that are made from the remaining graph alone, by diffusion of random vectors, which takes
-a second and finds about as many hidden edges as trained vectors do. The cosine of the real vectors
-then takes the place of theirs, as far as the two agree on pairs without an edge.
+nothing removes that. On a graph of users and items, the cosine finds most of such edges among its
+first ten, and hardly any new ones. So the weight of the cosine is fitted to vectors that are made
+from the remaining graph alone, by diffusion of random vectors, which takes a second and finds about
+as many hidden edges as trained vectors do. The cosine of the real vectors then takes the place of
+theirs, if the two agree on pairs without an edge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from .._util.logistic import fit_logistic
 from ..graph import Graph, edges_of
-from ..graph.matrices import undirected_adjacency, unit_rows
-from ._angles import cosines, norms, row_products
-from ._exact_search import Floats, Rows, SimilaritySearch, slices
+from ._exact_search import Floats, Rows, SimilaritySearch
+from ._link_cosines import ScaleCosines, diffused_vectors, fit_similarity
 from ._link_odds import fit_odds, linked
 from ._link_paths import COUNTS, PairCounts, ShortPaths
 from ._linked_targets import LinkedTargets
 from .nearest import best_targets
 
-SIMPLE = ("allocation", "adamic-adar", "common", "three-steps")
+_SIMPLE = ("allocation", "adamic-adar", "common", "three-steps")
 """Scorers that are counts of paths."""
 _HIDDEN_SHARE, _MOST_HIDDEN = 0.1, 20_000  # edges that are hidden at a time
 _LEAST_HIDDEN = 30  # pairs, with fewer of which nothing can be learned
@@ -38,112 +36,13 @@ _MOST_SOURCES, _LEAST_SOURCES = 1000, 300  # whose recommendations are judged
 _WORK = 1 << 29  # edges to follow for all of them, about
 _JUDGED = 10  # recommendations for each
 _CANDIDATES = 50  # of each kind for each source
-_DIFFUSION_STEPS = 4
-_LEAST_DIMENSIONS, _MOST_DIMENSIONS = 32, 256
-_NUMBERS = 1 << 23  # in a matrix of diffused vectors, about
-_LEAST_AGREEMENT = 0.1  # correlation of cosines, below which vectors are not used
-_QUANTILES = np.concatenate([np.linspace(0, 0.99, 50), [0.995, 0.999, 0.9999]])
 _FLOOR = 0.1  # times a low count, is added to counts before their logarithms are taken
-_PAIRS_AT_A_TIME = 1 << 16
-
-
-# -- cosines -----------------------------------------------------------------------------------
-
-
-class ScaleCosines:
-    """Cosines of pairs of vectors, for each of the scales that are side by side in them."""
-
-    def __init__(self, vectors: NDArray[Any], scales: tuple[int, ...]) -> None:
-        ends = np.cumsum(scales).tolist()
-        self._parts = [vectors[:, end - size : end] for end, size in zip(ends, scales, strict=True)]
-        self._lengths = [norms(part) for part in self._parts]
-
-    def __call__(self, a: NDArray[Any], b: NDArray[Any]) -> Floats:
-        """Return a row for each pair and a column for each scale."""
-        found = np.empty((len(a), len(self._parts)))
-        for pairs in slices(len(a), _PAIRS_AT_A_TIME):
-            one, other = a[pairs], b[pairs]
-            for column, (part, lengths) in enumerate(zip(self._parts, self._lengths, strict=True)):
-                products = row_products(part[one], part[other])
-                found[pairs, column] = cosines(products, lengths[one] * lengths[other])
-        return found
-
-
-def _diffused_vectors(graph: Graph) -> NDArray[np.float32]:
-    """Return vectors that random vectors become as they spread along edges, for some steps.
-
-    The sum of the directions after each step; Chen et al. (2019), FastRP.
-    """
-    dimensions = min(max(_NUMBERS // max(graph.n_nodes, 1), _LEAST_DIMENSIONS), _MOST_DIMENSIONS)
-    steps = undirected_adjacency(graph).astype(np.float32)
-    steps.data[:] = 1
-    degrees = np.maximum(np.diff(steps.indptr), 1).astype(np.float32)
-    steps = scipy.sparse.diags_array(1 / degrees) @ steps
-    rng = np.random.default_rng(0)
-    spread = rng.standard_normal((graph.n_nodes, dimensions), np.float32)
-    total = np.zeros_like(spread)
-    for _ in range(_DIFFUSION_STEPS):
-        spread = steps @ spread
-        total += unit_rows(spread.copy())
-    return total
-
-
-@dataclass(frozen=True)
-class _Similarity:
-    """The cosines of an embedding as a feature: what they say about that of diffused vectors."""
-
-    scales: Floats  # factor of the cosine of each scale
-    given: Floats  # quantiles of the weighted sum of these cosines,
-    meant: Floats  # and of the cosines of diffused vectors
-
-    def __call__(self, cosines: Floats) -> Floats:
-        """Return the feature of pairs, from a column of cosines for each scale."""
-        alike = cosines @ self.scales
-        found = np.interp(alike, self.given, self.meant)
-        above = alike > self.given[-1]  # goes on as steeply as from the median
-        middle = len(self.given) // 2
-        slope = (self.meant[-1] - self.meant[middle]) / (self.given[-1] - self.given[middle])
-        found[above] += (alike[above] - self.given[-1]) * slope
-        return np.asarray(found)
-
-
-def _fit_similarity(
-    paths: ShortPaths, cosines_of: ScaleCosines, is_target: NDArray[np.bool_], meant: Floats
-) -> _Similarity | None:
-    """Compare an embedding with diffused vectors, on pairs without an edge; None if they disagree.
-
-    `meant` are cosines of diffused vectors of the graph from which edges are hidden.
-    """
-    graph = paths.graph
-    rng = np.random.default_rng(0)
-    able = np.flatnonzero(graph.degrees > 0)
-    some = np.sort(rng.permutation(able)[: _judged_sources(graph) // 2]).astype(np.int32)
-    none = np.empty((len(some), 0), np.int32)
-    found = paths.candidates(some, is_target, none, SIMPLE, _CANDIDATES)
-    pairs = _joined(found)
-    if len(pairs.who) < _LEAST_HIDDEN or len(meant) < _LEAST_HIDDEN:
-        return None
-    a, b = some[pairs.who], pairs.rows
-    own = cosines_of(a, b)
-    diffused = _diffused_vectors(graph)
-    other = ScaleCosines(diffused, (diffused.shape[1],))(a, b)[:, 0]
-    centred = own - own.mean(axis=0)
-    factors = np.linalg.lstsq(centred, other - other.mean(), rcond=None)[0]
-    factors = np.maximum(factors, 0)
-    alike = own @ factors
-    if alike.std() == 0 or other.std() == 0 or np.ptp(meant) == 0:
-        return None
-    if np.corrcoef(alike, other)[0, 1] < _LEAST_AGREEMENT:
-        return None
-    given = np.quantile(alike, _QUANTILES)
-    given += np.arange(len(given)) * 1e-9 * max(np.ptp(given), 1e-9)  # strictly ascending
-    return _Similarity(factors, given, np.quantile(meant, _QUANTILES))
 
 
 # -- pairs and their features ------------------------------------------------------------------
 
 
-class LinkPairs(NamedTuple):
+class _LinkPairs(NamedTuple):
     """Pairs that may be linked, and what is known about them besides the vectors."""
 
     counts: Floats  # of paths, see COUNTS
@@ -160,12 +59,12 @@ class PairFacts:
         self._eager = np.log1p(graph.degrees)
         self._popular = np.log1p(np.bincount(graph.indices, minlength=graph.n_nodes))
 
-    def __call__(self, a: NDArray[Any], b: NDArray[Any], counts: Floats) -> LinkPairs:
+    def __call__(self, a: NDArray[Any], b: NDArray[Any], counts: Floats) -> _LinkPairs:
         """Return pairs of rows, given the counts of the paths between them."""
         mutual = np.zeros(len(a))
         if self._graph.directed:
             mutual += linked(self._graph.indptr, self._graph.indices, b, a)
-        return LinkPairs(counts, self._eager[a], self._popular[b], mutual)
+        return _LinkPairs(counts, self._eager[a], self._popular[b], mutual)
 
 
 @dataclass(frozen=True)
@@ -175,16 +74,16 @@ class CombinedScore:
     floors: Floats  # low counts, beside which others are logarithms
     weights: Floats
     intercept: float
-    similarity: _Similarity | None
+    similarity: Callable[[Floats], Floats] | None
 
-    def __call__(self, pairs: LinkPairs, cosines: Floats) -> Floats:
+    def __call__(self, pairs: _LinkPairs, cosines: Floats) -> Floats:
         """Return the score of pairs, from their features and the cosine of each scale."""
         alike = None if self.similarity is None else self.similarity(cosines)
         features = _features(pairs, self.floors, alike)
         return np.asarray(features @ self.weights + self.intercept)
 
 
-def _features(pairs: LinkPairs, floors: Floats, alike: Floats | None) -> Floats:
+def _features(pairs: _LinkPairs, floors: Floats, alike: Floats | None) -> Floats:
     """Return a column for each feature: paths, degrees, the way back, and similarity if given."""
     columns = [np.log1p(pairs.counts / floors), pairs.eager, pairs.popular, pairs.mutual]
     return np.column_stack(columns if alike is None else [*columns, alike])
@@ -213,7 +112,7 @@ class _Trial(NamedTuple):
 
     who: NDArray[np.int64]  # number of the source
     source: Rows  # its row
-    pairs: LinkPairs
+    pairs: _LinkPairs
     alike: Floats  # cosine of diffused vectors
     odds: Floats  # log-odds by these
     truth: NDArray[np.bool_]
@@ -232,13 +131,11 @@ def _hide_edges(graph: Graph, round_number: int) -> tuple[Graph, NDArray[np.int3
     order = rng.permutation(len(ends))
     shuffled = ends[order]
     removable = shuffled[:, 0] != shuffled[:, 1]
-    if graph.directed:
-        firsts: Iterable[Any] = (shuffled[:, 0], shuffled[:, 1])
-    else:
-        firsts = (shuffled.reshape(-1),)
-    for nodes in firsts:
-        first = np.unique(nodes, return_index=True)[1]
-        removable[first if graph.directed else first // 2] = False
+    firsts = np.full((2, graph.n_nodes), len(ends))  # place of each node as source and as target
+    for column in (0, 1):  # where a node occurs several times, its last value is kept
+        firsts[column, shuffled[::-1, column]] = np.arange(len(ends))[::-1]
+    kept_places = (firsts if graph.directed else firsts.min(axis=0)).ravel()
+    removable[kept_places[kept_places < len(ends)]] = False
     count = min(int(_HIDDEN_SHARE * len(ends)) + 1, _MOST_HIDDEN)
     hidden = order[np.flatnonzero(removable)[:count]]
     if not hidden.size:
@@ -279,7 +176,7 @@ def _trial(
 ) -> _Trial:
     """Collect the candidates of sources on a graph from which arcs are hidden."""
     graph = paths.graph
-    vectors = _diffused_vectors(graph)
+    vectors = diffused_vectors(graph)
     barred = LinkedTargets(graph, sources, targets)
     search = SimilaritySearch(vectors, sources, targets, barred)
     nearest = best_targets(search, _CANDIDATES, "exact", lambda done, total: None)[0]
@@ -299,6 +196,17 @@ def _trial(
     )
 
 
+def _unlinked_pairs(paths: ShortPaths, is_target: NDArray[np.bool_]) -> tuple[Rows, Rows]:
+    """Return both ends of pairs without an edge, but with short paths between them."""
+    graph = paths.graph
+    able = np.flatnonzero(graph.degrees > 0)
+    some = np.random.default_rng(0).permutation(able)[: _judged_sources(graph) // 2]
+    some = np.sort(some).astype(np.int32)
+    none = np.empty((len(some), 0), np.int32)
+    pairs = _joined(paths.candidates(some, is_target, none, _SIMPLE, _CANDIDATES))
+    return some[pairs.who], pairs.rows
+
+
 def _joined(parts: Iterable[PairCounts]) -> PairCounts:
     listed = list(parts)
     if not listed:
@@ -311,7 +219,7 @@ def _joined(parts: Iterable[PairCounts]) -> PairCounts:
 
 
 @dataclass(frozen=True)
-class ScorerChoice:
+class _ScorerChoice:
     """The scorer that finds most hidden edges, and the share that each one finds."""
 
     name: str
@@ -319,29 +227,31 @@ class ScorerChoice:
     shares: dict[str, float]
 
 
-def choose_scorer(paths: ShortPaths, cosines_of: ScaleCosines, targets: Rows) -> ScorerChoice:
+def choose_scorer(paths: ShortPaths, cosines_of: ScaleCosines, targets: Rows) -> _ScorerChoice:
     """Choose the scorer for the links of a graph.
 
-    The combination of all features is chosen if it finds more hidden edges than every scorer of its
-    own, by more than the standard error of the difference. Where too few edges can be hidden, it is
-    the log-odds by the vectors. Independent of the sources, so that a node gets the same
-    recommendations alone and among all.
+    From the simplest on, a scorer takes the place of the one before if it finds more hidden edges,
+    by more than the standard error of the difference; the combination of all comes last. Where too
+    few edges can be hidden, it is the log-odds by the vectors. Independent of the sources, so that
+    a node gets the same recommendations alone and among all.
     """
     is_target = np.zeros(paths.graph.n_nodes, bool)
     is_target[targets] = True
     trials = list(_trials(paths, targets, is_target))
     n_hidden = sum(trial.n_hidden for trial in trials)
     if n_hidden < _LEAST_HIDDEN or not any(trial.truth.any() for trial in trials):
-        return ScorerChoice("odds", None, {})
+        return _ScorerChoice("odds", None, {})
+    trials = [trial for trial in trials if len(trial.who)]
     begins = np.cumsum([0, *(int(trial.who[-1]) + 1 for trial in trials)])
     who = np.concatenate([t.who + begin for t, begin in zip(trials, begins[:-1], strict=True)])
-    pairs = LinkPairs(*map(np.concatenate, zip(*(trial.pairs for trial in trials), strict=True)))
+    pairs = _LinkPairs(*map(np.concatenate, zip(*(trial.pairs for trial in trials), strict=True)))
     alike, odds, truth, source = (
         np.concatenate([getattr(trial, name) for trial in trials])
         for name in ("alike", "odds", "truth", "source")
     )
     reached = pairs.counts.any(axis=1)
-    similarity = _fit_similarity(paths, cosines_of, is_target, alike[reached])
+    others = _unlinked_pairs(paths, is_target)
+    similarity = fit_similarity(paths.graph, *others, cosines_of, alike[reached])
     floors = np.array([_low(column) for column in pairs.counts.T])
     directed = paths.graph.directed
     features = _features(pairs, floors, None if similarity is None else alike)
@@ -350,21 +260,23 @@ def choose_scorer(paths: ShortPaths, cosines_of: ScaleCosines, targets: Rows) ->
         similarity, features = None, features[:, :-1]
         weights, intercept = _fit_weights(features, truth, directed)
 
-    scores = {name: pairs.counts[:, COUNTS.index(name)] for name in SIMPLE}
+    scores = {name: pairs.counts[:, COUNTS.index(name)] for name in _SIMPLE}
     if similarity is not None:
         scores["odds"] = odds
-    scores["combined"] = np.empty(len(truth))
+    scores["combined"] = np.zeros(len(truth))
     folds = np.random.default_rng(3).integers(0, 2, paths.graph.n_nodes)[source]
-    for fold in (0, 1):  # weights are judged on sources that they were not fitted to
+    for fold in np.unique(folds) if np.ptp(folds) else ():  # weights are judged on other sources
         fitted, edge = _fit_weights(features[folds != fold], truth[folds != fold], directed)
         scores["combined"][folds == fold] = features[folds == fold] @ fitted + edge
-    hits = {name: _hits(who, score, alike, truth) for name, score in scores.items()}
+    tie = np.zeros(len(truth)) if similarity is None else alike
+    hits = {name: _hits(who, score, tie, truth) for name, score in scores.items()}
     shares = {name: float(those.sum()) / n_hidden for name, those in hits.items()}
-    simplest = max((name for name in hits if name != "combined"), key=lambda name: shares[name])
-    gain = hits["combined"] - hits[simplest]
-    combined = CombinedScore(floors, weights, intercept, similarity)
-    better = gain.sum() > np.sqrt(len(gain)) * gain.std()
-    return ScorerChoice("combined" if better else simplest, combined, shares)
+    chosen, *rest = hits  # the simplest first
+    for name in rest:
+        gain = hits[name] - hits[chosen]
+        if gain.sum() > np.sqrt(len(gain)) * gain.std():
+            chosen = name
+    return _ScorerChoice(chosen, CombinedScore(floors, weights, intercept, similarity), shares)
 
 
 def _low(counts: Floats) -> float:
@@ -374,10 +286,13 @@ def _low(counts: Floats) -> float:
 
 
 def _hits(
-    who: NDArray[np.int64], score: Floats, alike: Floats, truth: NDArray[np.bool_]
+    who: NDArray[np.int64], score: Floats, tie: Floats, truth: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Return for each source how many of its first candidates are hidden edges."""
-    order = np.lexsort((-alike, -score, who))
+    """Return for each source how many of its first candidates are hidden edges.
+
+    Candidates with the same score are ordered by `tie`, the highest first.
+    """
+    order = np.lexsort((-tie, -score, who))
     rank = np.arange(len(who)) - np.searchsorted(who, who)
     first = order[rank < _JUDGED]
     return np.bincount(who[first], truth[first], who[-1] + 1).astype(np.int64)

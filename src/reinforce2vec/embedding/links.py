@@ -17,7 +17,8 @@ from .._util.ids import Ids
 from .._util.progress import counted
 from ..graph import Graph, edges_of
 from ._exact_search import Floats, Rows, SimilaritySearch
-from ._link_choice import CombinedScore, PairFacts, ScaleCosines, choose_scorer
+from ._link_choice import CombinedScore, PairFacts, choose_scorer
+from ._link_cosines import ScaleCosines
 from ._link_odds import COSINE_ALONE, fit_odds
 from ._link_paths import COUNTS, PairCounts, ShortPaths
 from ._linked_targets import LinkedTargets
@@ -176,7 +177,7 @@ def recommend_links(
     >>> model = Reinforce2Vec(dimensions=16, walks_per_node=10, workers=1).fit(club)
     >>> links = recommend_links(model.embedding_, club, k=3)
     >>> links
-    RecommendedLinks(102 undirected links by combined)
+    RecommendedLinks(102 undirected links by odds)
     >>> any(target in club.neighbors(source) for source, target, _ in links)
     False
     """

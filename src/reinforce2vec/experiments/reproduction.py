@@ -103,23 +103,27 @@ def reproduce(
             own = stack.enter_context(own_graph(graph, labels, title))
             scale = replace(scale, own_graph=own)
         cells = [cell for one in experiments for cell in one.cells(listed, scale)]
-        _load_needed(cells, out / "cells", data_dir)
+        _check_needed(cells, out / "cells", data_dir)
         outcome = run_cells(cells, out / "cells", jobs=workers, data_dir=data_dir, say=say)
     write_report(out, experiments, Results(outcome.results), listed, scale, say)
     return outcome
 
 
 def _chosen_backend(backend: str) -> str:
-    """Return "cpu" or "cuda"; InputError if the backend is unknown, or there is no GPU."""
-    PARAMETERS["backend"].check(backend)
-    if backend == "auto":
+    """Return "cpu" or "cuda"; InputError if the backend is unknown."""
+    chosen = str(PARAMETERS["backend"].check(backend))
+    if chosen == "auto":
         return "cpu" if device.why_not() is not None else "cuda"
-    return backend_choice.choose(backend, "training")
+    return chosen
 
 
-def _load_needed(cells: list[Cell], folder: Path, data_dir: str | None) -> None:
-    """Load each data set of missing cells, so that a missing file is reported now."""
-    wanted = [cell for cell in all_needed(cells) if not cell.scale.planted and cell.graph in TITLES]
+def _check_needed(cells: list[Cell], folder: Path, data_dir: str | None) -> None:
+    """Check that missing cells can be computed: there is a GPU if they need one, and their data."""
+    wanted = all_needed(cells)
     kept = kept_cells(wanted, folder, lambda message: None)
-    for name in sorted({cell.graph for cell in wanted if cell.name not in kept}):
+    missing = [cell for cell in wanted if cell.name not in kept]
+    for backend in {cell.scale.backend for cell in missing}:
+        backend_choice.choose(backend, "training")
+    real = [cell for cell in missing if not cell.scale.planted and cell.graph in TITLES]
+    for name in sorted({cell.graph for cell in real}):
         load_dataset(name, data_dir)

@@ -69,7 +69,7 @@ def load_vectors(
 ) -> tuple[Ids, Vectors, tuple[int, ...] | None]:
     """Read ids, vectors and scales from a file; see :meth:`reinforce2vec.Embedding.load`.
 
-    Scales are None where a file says nothing about them.
+    Scales are None where a file has none.
 
     Whatever keeps the file from being read is an InputError that names the file, and in text the
     line. Nothing is unpickled.

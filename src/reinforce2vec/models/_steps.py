@@ -24,7 +24,7 @@ def graph_of_steps(walks: StoredWalks) -> Graph:
 
     >>> from ..files.walk_readers import walks_from
     >>> graph_of_steps(walks_from([["a", "b", "a"], ["c"]], None))
-    Graph(3 nodes, 1 edge, weighted)
+    Graph(3 nodes, 1 edge, undirected, weighted, 2 components, 1 isolated, 80 bytes)
     """
     n_nodes = len(walks.ids)
     keys, counts = np.empty(0, np.int64), np.empty(0, np.int64)

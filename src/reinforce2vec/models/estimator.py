@@ -105,7 +105,8 @@ class Transformer:
         given = [
             f"{name}={value!r}"
             for name, value in self.get_params(deep=False).items()
-            if value is not defaults[name] and value != defaults[name]
+            if value is not defaults[name]
+            and (isinstance(value, np.ndarray) or value != defaults[name])
         ]
         return f"{type(self).__name__}({', '.join(given)})"
 

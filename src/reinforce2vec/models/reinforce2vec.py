@@ -33,7 +33,7 @@ from ..skipgram.learning_rate import usual_rate
 from ..skipgram.loss_check import Divergence
 from ..skipgram.state import POINTS, Settings, State, carry_over
 from ..skipgram.trainer import Trainer
-from ..skipgram.weights import Matrix, row_size, scales_bytes, weights_bytes
+from ..skipgram.weights import Matrix, row_size, scales_bytes
 from ..walks import ReinforcedWalk, WalkSampler
 from ..walks.policy import Walk, check_walk
 from . import smoothing
@@ -44,7 +44,7 @@ _Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
 _FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
-_MOST_HALVINGS = 8  # of the default learning rate
+_MOST_HALVINGS = 7  # of the default learning rate
 
 
 class Reinforce2Vec(Estimator):
@@ -378,16 +378,21 @@ class Reinforce2Vec(Estimator):
 
     def _check_memory(self, corpus: Corpus, backend: str) -> None:
         """Raise InputError if training, and smoothing on the CPU, take too much memory."""
-        needed = self._bytes_here(corpus, bool(self.smooth) and backend == "cpu")
+        smoothed = bool(self.smooth) and backend == "cpu"
+        needed = self._bytes_here(corpus, smoothed)
 
         def advise(missing: int) -> Advice:
             step = row_size(1)  # memory grows in steps of so many dimensions
-            too_many = -(-missing // weights_bytes(corpus.n_nodes, step))
-            fitting = row_size(self.dimensions) - too_many * step
+            fewer = range(row_size(self.dimensions) - step, 0, -step)
+            fitting = next((some for some in fewer if bytes_with(some) <= needed - missing), 0)
             named = (("dimensions", self.dimensions), ("dimensions", fitting))
             if fitting > 0:
                 return Advice(f"dimensions={fitting} would fit", named)
             return Advice("use a larger machine", named[:1])
+
+        def bytes_with(dimensions: int) -> int:
+            other = type(self)(**(self.get_params(deep=False) | {"dimensions": dimensions}))
+            return other._bytes_here(corpus, smoothed)
 
         what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
         check_memory(needed, what, advise)
@@ -409,9 +414,9 @@ class Reinforce2Vec(Estimator):
         backend = self._backend(corpus, settings)
         self._check_memory(corpus, backend)
         every = check_number("checkpoint_every", checkpoint_every, least=0.0)
-        path, origin = None, self._origin(corpus, settings)
+        path, origin, state = None, Origin(), None
         if checkpoint is not None:
-            path = check_target(checkpoint)
+            path, origin = check_target(checkpoint), self._origin(corpus, settings)
             if path.exists() and not resume:
                 raise InputError(
                     f"{checkpoint}: this checkpoint exists: resume from it (resume=True), or "
@@ -419,14 +424,14 @@ class Reinforce2Vec(Estimator):
                     settings=[("resume", True)],
                 )
             check_room(path, corpus.n_nodes, [one.dimensions for one in settings.scales()])
+            if path.exists():
+                state = read_checkpoint(path, origin)
+                settings = settings._replace(rates=state.rates)
         elif resume:
             raise InputError(
                 "resume=True needs checkpoint=...: the file to resume from",
                 settings=[("resume", True), ("checkpoint", ...)],
             )
-        state = None if path is None or not path.exists() else read_checkpoint(path, origin)
-        if state is not None:
-            settings = settings._replace(rates=state.rates)
 
         def start(settings: Settings) -> State:
             nonlocal state
@@ -461,26 +466,25 @@ class Reinforce2Vec(Estimator):
         If a window diverges with the default learning rate, training begins again with half of it.
         """
         callbacks = list(callbacks)
-        for _ in range(_MOST_HALVINGS):
+        for halvings in range(_MOST_HALVINGS + 1):
             state = start(settings)
             state.rates = settings.rates
             trainer = Trainer(corpus, settings, state, self._workers(), backend)
             try:
                 self._run(trainer, progress, callbacks, saving(state), every)
-                break
+                return state, settings
             except Divergence as failure:
-                if self.learning_rate is not None:
+                if self.learning_rate is not None or halvings == _MOST_HALVINGS:
                     raise
-                error, failed = failure, settings.scales()[failure.scale]
-            settings = settings.slower(error.scale)
+                scale = failure.scale
+            failed = settings.scales()[scale]
             warnings.warn(
                 f"training began again, since the learning rate {failed.learning_rate:g} of window "
                 f"{failed.window} was too large for this graph: half of it is used",
                 stacklevel=4,
             )
-        else:
-            raise error
-        return state, settings
+            settings = settings.slower(scale)
+        raise AssertionError("unreachable")
 
     def _run(
         self,
@@ -527,9 +531,10 @@ class Reinforce2Vec(Estimator):
         progress: bool,
         grown: bool = False,
     ) -> None:
-        vectors = state.vectors
         if self.smooth:
             vectors = self._smoothed(state, source, backend, progress, grown and self._was_smooth)
+        else:
+            vectors = state.vectors
         self._was_smooth = bool(self.smooth)
         self.backend_ = backend
         self._state = state
@@ -568,6 +573,7 @@ class Reinforce2Vec(Estimator):
                 np.float32(math.sqrt(weights.dimensions / state.dimensions)),
                 out=vectors[:, columns],
             )
+            del smoothed  # before the next one is made
         return vectors
 
     # -- parameters ----------------------------------------------------------------------------

@@ -67,8 +67,10 @@ def read_checkpoint(path: Path, origin: Origin) -> State:
 
 def _check_origin(path: Path, found: Origin, wanted: Origin) -> None:
     """Raise InputError if a checkpoint comes from another training."""
-    for name, value in wanted.items():
-        other = found.get(name)
+    for name in wanted:
+        other, value = (
+            tuple(one) if isinstance(one, list) else one for one in (found.get(name), wanted[name])
+        )
         if other == value:
             continue
         if name == "fingerprint" or name not in found:

@@ -16,9 +16,13 @@ _ENOUGH_PAIRS = 1000  # from which on a mean loss is reliable
 class Divergence(InputError):
     """A training that has failed; `scale` is the number of the window that has."""
 
-    def __init__(self, scale: int, message: str, **facts: Any) -> None:
+    def __init__(self, message: str, scale: int = 0, **facts: Any) -> None:
         super().__init__(message, **facts)
         self.scale = scale
+
+    def data(self) -> dict[str, Any]:
+        """Return what the error carries beside its message, to build another one from it."""
+        return super().data() | {"scale": self.scale}
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,9 @@ class DivergenceCheck:
     def _error(self, symptom: str, done: int) -> Divergence:
         rate = self.learning_rate
         return Divergence(
-            self.scale,
             f"training failed after {done:,} of {self.total:,} {self.unit}: {symptom}. A "
             f"learning_rate of {rate:g} is too large: try {min(rate / 5, SAFE_RATE):g}",
+            self.scale,
             parameter="learning_rate",
             value=rate,
         )

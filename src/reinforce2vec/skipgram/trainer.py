@@ -83,8 +83,10 @@ class Trainer:
             raise InputError(f"{self.n_walks:,} walks are above the limit of 2**62")
         self.engine = make_engine(corpus, settings, state, workers, backend)
         self._checks = [
-            DivergenceCheck(one.negatives, one.learning_rate, self.n_walks, "walks", number)
-            for number, one in enumerate(settings.scales())
+            DivergenceCheck(
+                settings.negatives, settings.learning_rate, self.n_walks, "walks", number
+            )
+            for number in range(len(state.scales))
         ]
 
     def run(

@@ -43,7 +43,7 @@ def tune(
     *,
     budget: str | float | None = None,
     trials: int | None = None,
-    dimensions: int = 64,
+    dimensions: int = 128,
     fraction: float | None = None,
     seed: int = 0,
     workers: int | None = None,
@@ -77,7 +77,7 @@ def tune(
     trials : int, optional
         Number of settings to try, at most 1,000 by default. Without a budget one
         seed gives one result; with one it depends on the machine how far the search gets.
-    dimensions : int, default 64
+    dimensions : int, default 128
         Dimensions of a vector; not searched.
     fraction : float, optional
         Link prediction: share of the edges to hold out; by default half of them, but at most

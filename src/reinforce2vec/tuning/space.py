@@ -100,7 +100,8 @@ SPACE: Space = (
 DEFAULT_SETTING: Setting = {"walk": "paper", "rate": 1.0} | {
     name: PARAMETERS[name].default for name in ("reward", "exploration", "walks_per_node", "smooth")
 }
-DEFAULT_SETTING["window"] = PARAMETERS["window"].default_text  # as it is typed
+_WINDOW = PARAMETERS["window"]
+DEFAULT_SETTING["window"] = _WINDOW.spelled(_WINDOW.default)
 
 # What every search tries first: a name, and what differs from the default.
 _STARTS: tuple[tuple[str, Setting], ...] = (
@@ -173,7 +174,7 @@ def parameters_of(setting: Setting, dimensions: int) -> dict[str, Any]:
         "dimensions": dimensions,
         "walk": _FAMILIES[setting["walk"]].make(**_walk_options(setting)),
         "walks_per_node": setting["walks_per_node"],
-        "window": PARAMETERS["window"].typed(setting["window"]),
+        "window": _WINDOW.typed(setting["window"]),
         "learning_rate": learning_rate(setting),
         "smooth": setting["smooth"],
     }
