@@ -40,7 +40,7 @@ STAGES = (
         "train chunk by chunk: loss, callbacks,\ncheckpoints, Ctrl-C",
         "skipgram/trainer.py  skipgram/checkpoint.py",
     ),
-    ("models", PURPLE, "with --smooth: spectral propagation", "models/smoothing.py"),
+    ("models", PURPLE, "unless --no-smooth: spectral propagation", "models/smoothing.py"),
     ("embedding", RED, "join ids and vectors", "embedding/embedding.py"),
     (
         "files",

@@ -23,7 +23,7 @@ STAGES = (
         "two matrices: 8 bytes\n× nodes × d; up to\n64 MB of pairs",
         ORANGE,
     ),
-    ("smoothing", "optional:\nalong the graph", "some columns\nat a time", PURPLE),
+    ("smoothing", "along the graph,\nunless turned off", "some columns\nat a time", PURPLE),
     ("Embedding", "ids and vectors", "one matrix", RED),
 )
 USES = "files  ·  nearest neighbours  ·  recommended links  ·  evaluation  ·  plots"

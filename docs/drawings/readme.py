@@ -27,8 +27,7 @@ def main() -> None:
         title = f"{name}: {len(set(path.tolist()))} of 90 nodes"
         r2v.plotting.walk_path(small, path, title=title, axes=panels[number])
     groups = r2v.planted_groups(1000, 6, mixing=0.4)
-    model = r2v.Reinforce2Vec(walks_per_node=20, smooth=True)
-    model.fit(groups.graph, progress=False)
+    model = r2v.Reinforce2Vec().fit(groups.graph, progress=False)
     r2v.plotting.embedding_map(
         model.embedding_,
         [f"group {'ABCDEF'[number]}" for number in groups.labels.argmax(axis=1)],
