@@ -85,9 +85,9 @@ def render(found: dict) -> str:
     machine, workers = found["machine"], found["options"]["workers"]
     lines = [
         "# The default beside the paper's settings",
-        f"\n{DIMENSIONS} dimensions, {workers} threads, in turns; medians of "
-        f"{found['options']['rounds']} rounds, with the range of ratios. On R-MAT 2^20 training is "
-        f"measured with one walk per node and multiplied. {machine['date']}.\n",
+        f"\n{DIMENSIONS} dimensions, {workers} threads, in turns; medians, and the range of ratios "
+        "over the rounds. On R-MAT 2^20 training is measured with one walk per node and "
+        f"multiplied. {machine['date']}.\n",
         "| graph | settings | training, s | smoothing, s |",
         "|---|---|---|---|",
     ]
@@ -119,7 +119,7 @@ def main() -> None:
     options = parser.parse_args()
     found = {
         "machine": describe(),
-        "options": {"rounds": options.rounds, "workers": options.workers},
+        "options": {"workers": options.workers},
         "results": {
             name: measure(name, options) for name in ([options.only] if options.only else GRAPHS)
         },
