@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import pickle
 import re
+import signal
 import sys
 import threading
+import warnings
 from functools import partial
 
 import igraph
@@ -33,6 +35,7 @@ from reinforce2vec import (
     smooth,
 )
 from reinforce2vec._util import machine
+from reinforce2vec._util.interrupts import held_back
 from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.graph import growing as updating
 from reinforce2vec.models import reinforce2vec as model
@@ -884,3 +887,27 @@ def test_a_hub_makes_training_begin_again_with_half_of_the_rate():
         model = Reinforce2Vec(walks_per_node=2, workers=2).fit(STAR)
     assert model.learning_rate_ == 0.05  # of window 10, which did not fail
     assert model._state.rates == (0.05, 0.05)
+
+
+def test_an_update_keeps_the_smaller_rate():
+    with pytest.warns(UserWarning, match="began again"):
+        model = Reinforce2Vec(walks_per_node=2, workers=2).fit(STAR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit([(0, "new")])
+    assert model._state.rates == (0.05, 0.05)
+
+
+def test_an_interrupt_is_not_lost_where_training_fails_at_that_moment():
+
+    def interrupted():
+        with held_back():
+            signal.raise_signal(signal.SIGINT)
+            raise InputError("the loss is too large")
+
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup may have silenced it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+    finally:
+        signal.signal(signal.SIGINT, usual)

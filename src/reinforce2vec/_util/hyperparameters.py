@@ -367,7 +367,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "smooth": False,
     },
     "fast": {"walks_per_node": 10},
-    "best": {"walks_per_node": 80, "window": (1, 20), "learning_rate": 0.05},
+    "best": {"walks_per_node": 80, "window": (1, 20)},
 }
 """Settings that have a name: what differs from the defaults."""
 

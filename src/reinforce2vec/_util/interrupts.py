@@ -22,7 +22,8 @@ def held_back() -> Iterator[_Interrupt]:
     """Record an interrupt instead of raising it; raise a second one at once.
 
     The code of the block checks `asked` regularly, and stops; KeyboardInterrupt is raised when the
-    block ends. Only the main thread gets interrupts; in others this does nothing.
+    block ends, also where it ends with an error. Only the main thread gets interrupts; in others
+    this does nothing.
     """
     interrupt = _Interrupt()
     usual = {}
@@ -44,5 +45,5 @@ def held_back() -> Iterator[_Interrupt]:
     finally:
         for number, handler in usual.items():
             signal.signal(number, handler)
-    if interrupt.asked:
-        raise KeyboardInterrupt
+        if interrupt.asked:
+            raise KeyboardInterrupt

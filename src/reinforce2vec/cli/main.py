@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
+import warnings
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,6 +25,7 @@ from . import (
     walk,
 )
 from ._app import App, CommandGroup, examples
+from ._messages import report
 
 
 class Commands(CommandGroup):
@@ -52,7 +54,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no error
             stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _show_warning
     app(prog_name="reinforce2vec")
+
+
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    """Print a warning as one line, without the place in the code that it comes from."""
+    report(f"warning: {message}", quiet="--quiet" in sys.argv)
 
 
 def _print_version(wanted: bool) -> None:

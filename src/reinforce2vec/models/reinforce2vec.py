@@ -113,7 +113,7 @@ class Reinforce2Vec(Estimator):
     embedding_ : Embedding
         The vectors, with the ids of their nodes.
     learning_rate_ : float
-        The initial learning rate.
+        The initial learning rate of the widest window.
     loss_curve_ : float array
         Mean loss of a pair and its negatives, over each hundredth of the training; with several
         windows, a column for each. Random guessing has (negatives + 1) log 2, except on tiny
@@ -214,7 +214,8 @@ class Reinforce2Vec(Estimator):
             Show a progress line if the output is a terminal.
         callbacks : iterable of callables
             Called about a hundred times with a :class:`Moment`: walks and tokens so far, loss,
-            learning rate, seconds, and the current vectors.
+            learning rate, seconds, and the current vectors. Where training begins again with a
+            smaller rate, walks begin at 0 again.
         checkpoint : path, optional
             A file that the state of the training is saved to: regularly, on an interrupt (Ctrl-C)
             and at the end.
@@ -310,6 +311,8 @@ class Reinforce2Vec(Estimator):
         before, count = self.graph_.n_nodes, getattr(self, "_updates", 0) + 1
         graph, touched = grown_graph(self.graph_, edges)
         settings = self._settings()._replace(seed=(self.seed + count) % 2**64)
+        if self.learning_rate is None and len(self._state.rates) == len(settings.windows):
+            settings = settings._replace(rates=self._state.rates)
         trained = [weights.dimensions for weights in self._state.scales]
         if [one.dimensions for one in settings.scales()] != trained:
             raise InputError(
@@ -360,10 +363,12 @@ class Reinforce2Vec(Estimator):
             scales_bytes(corpus.n_nodes, scales),
         )
         vectors = 4 * settings.dimensions * corpus.n_nodes
-        if not smoothed:
-            return max(training, weights + vectors) if len(scales) > 1 else training
         widest, more = max(scales), 0
-        if isinstance(corpus, SampledWalks):
+        if not self.smooth:
+            return max(training, weights + vectors) if len(scales) > 1 else training
+        if not smoothed:  # here, but on the GPU
+            more = 4 * widest * corpus.n_nodes
+        elif isinstance(corpus, SampledWalks):
             more = smoothing.bytes_for(corpus.graph, widest, workers)
         elif isinstance(corpus, GivenWalks):
             steps = bytes_for_steps(corpus.stored)
@@ -484,6 +489,7 @@ class Reinforce2Vec(Estimator):
                 stacklevel=4,
             )
             settings = settings.slower(scale)
+            del state, trainer  # before the next ones take memory
         raise AssertionError("unreachable")
 
     def _run(
@@ -553,6 +559,8 @@ class Reinforce2Vec(Estimator):
         """
         graph = source if isinstance(source, Graph) else graph_of_steps(source)
         workers = self._workers()
+        if backend == "cuda" and (self.backend == "auto" or source is not graph):
+            backend = "auto"  # on the CPU, if it does not fit into the GPU's memory
         vectors = np.empty((len(source.ids), state.dimensions), np.float32)
         first = 0
         for weights in state.scales:
@@ -652,7 +660,8 @@ class Reinforce2Vec(Estimator):
         """Estimate the memory that training takes on a GPU."""
         needed = bytes_for(corpus, settings, self._workers(), "cuda")
         if self.smooth and isinstance(corpus, SampledWalks):
-            needed = max(needed, smoothing.bytes_on_gpu(corpus.graph, settings.dimensions))
+            widest = max(one.dimensions for one in settings.scales())
+            needed = max(needed, smoothing.bytes_on_gpu(corpus.graph, widest))
         return needed
 
     def _walk(self) -> Walk:

@@ -22,7 +22,7 @@ from .._util.threads import in_turn
 from .backends import make_engine
 from .corpus import Corpus
 from .engine import Chunk, Outcome, chunks
-from .learning_rate import LEAST_RATE
+from .learning_rate import LEAST_RATE, narrow_rate
 from .loss_check import DivergenceCheck
 from .state import POINTS, Settings, State
 from .weights import Matrix
@@ -84,9 +84,13 @@ class Trainer:
         self.engine = make_engine(corpus, settings, state, workers, backend)
         self._checks = [
             DivergenceCheck(
-                settings.negatives, settings.learning_rate, self.n_walks, "walks", number
+                one.negatives,
+                one.learning_rate / narrow_rate(one.widest, settings.widest),  # as it is given
+                self.n_walks,
+                "walks",
+                number,
             )
-            for number in range(len(state.scales))
+            for number, one in enumerate(settings.scales())
         ]
 
     def run(

@@ -115,8 +115,9 @@ class TimeEstimates:
         """Return the work of a training: steps of the windows, over all walks and dimensions."""
         tokens = self.n_nodes * setting["walks_per_node"] * WALK_LENGTH
         scales = Settings(window=PARAMETERS["window"].typed(setting["window"])).scales()
-        steps = sum(one.dimensions * (one.widest + _BESIDE_THE_WINDOW) for one in scales)
-        return float(tokens * steps / sum(one.dimensions for one in scales))
+        steps = sum(one.dimensions * one.widest for one in scales)
+        mean = steps / sum(one.dimensions for one in scales)
+        return float(tokens * (mean + _BESIDE_THE_WINDOW * len(scales)))
 
     def add(self, setting: Setting, training: float, beside: float) -> None:
         """Record how long a setting took."""

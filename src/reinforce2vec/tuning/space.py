@@ -198,7 +198,7 @@ def option_words(setting: Setting, dimensions: int) -> list[str]:
 def spelled(value: Value) -> str:
     """Return a value as it is typed, with all its digits."""
     if isinstance(value, tuple):
-        return ",".join(map(str, value))
+        return str(_WINDOW.spelled(value))
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
