@@ -82,7 +82,7 @@ def run_demo(folder: Path, write: Write | None = print, data_dir: Path | None = 
     line(f"\nThat took {time.perf_counter() - began:.0f} s. Look at")
     for path in files:
         line(f"  {path}")
-    line("Next: reinforce2vec embed YOUR-EDGES.txt -o vectors.npz --smooth")
+    line("Next: reinforce2vec embed YOUR-EDGES.txt -o vectors.npz")
     line(f"      reinforce2vec explore {files[0]} --graph {edges}")
     return files
 

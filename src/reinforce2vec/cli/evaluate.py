@@ -50,7 +50,7 @@ _Seeds = Annotated[
     epilog=examples(
         "evaluate link-prediction edges.txt",
         "evaluate link-prediction edges.txt --fraction 0.2 --seeds 10 --walk first-order",
-        "evaluate link-prediction facebook --walks-per-node 10 --smooth --json",
+        "evaluate link-prediction facebook --preset fast --json",
     )
 )
 @options.shared(*MODEL_OPTIONS, *GRAPH_OPTIONS)
@@ -121,7 +121,7 @@ def link_prediction(
     epilog=examples(
         "evaluate node-classification vectors.npz --labels labels.txt",
         "evaluate node-classification vectors.npz --labels labels.txt --train 0.1,0.5,0.9 --json",
-        "evaluate node-classification ppi --walks-per-node 10 --smooth",
+        "evaluate node-classification ppi --preset fast",
         "evaluate node-classification edges.csv --labels labels.txt --estimator models:MyModel",
     )
 )
