@@ -209,19 +209,18 @@ def _find_candidates(
             if a == u:
                 continue
             if shares[a, 1] > 0:
-                n_near = _spread_counted(
-                    indptr, indices, a, shares[a, 0], shares[a, 1], near, near_nodes, n_near
-                )
+                numbers = (1.0, shares[a, 0], shares[a, 1])
+                n_near = _spread(indptr, indices, a, numbers, near, near_nodes, n_near)
             if three_steps and shares[a, 2] > 0:
                 n_halfway = _spread(
-                    *(back_indptr, back_indices, a, shares[a, 2], shares[a, 3]),
+                    *(back_indptr, back_indices, a, (shares[a, 2], shares[a, 3])),
                     *(halfway, halfway_nodes, n_halfway),
                 )
         for j in range(n_halfway):
             b = halfway_nodes[j]
             if b != u and shares[b, 4] > 0:
                 by_degree, by_root = halfway[b, 0] * shares[b, 4], halfway[b, 1] * shares[b, 5]
-                n_far = _spread(indptr, indices, b, by_degree, by_root, far, far_nodes, n_far)
+                n_far = _spread(indptr, indices, b, (by_degree, by_root), far, far_nodes, n_far)
             halfway[b, 0] = halfway[b, 1] = 0
         for column in columns:
             places, sums = (near_nodes[:n_near], near) if column < 3 else (far_nodes[:n_far], far)
@@ -272,30 +271,17 @@ def _find_candidates(
 
 @kernel
 def _spread(
-    indptr: Any, indices: Any, a: int, one: float, two: float, sums: Any, nodes: Any, n_nodes: int
+    indptr: Any, indices: Any, a: int, numbers: Any, sums: Any, nodes: Any, n_nodes: int
 ) -> int:
-    """Add two numbers to the sums of all neighbours of a node; list those without sums before."""
+    """Add a tuple of numbers to the sums of all neighbours of a node; list those without before.
+
+    Returns how many are listed.
+    """
     for m in range(indptr[a], indptr[a + 1]):
         v = np.uint32(indices[m])
         if sums[v, 0] == 0:
             nodes[n_nodes] = v
             n_nodes += 1
-        sums[v, 0] += one
-        sums[v, 1] += two
-    return n_nodes
-
-
-@kernel
-def _spread_counted(
-    indptr: Any, indices: Any, a: int, one: float, two: float, sums: Any, nodes: Any, n_nodes: int
-) -> int:
-    """As :func:`_spread`, and count the paths in front of the two sums."""
-    for m in range(indptr[a], indptr[a + 1]):
-        v = np.uint32(indices[m])
-        if sums[v, 0] == 0:
-            nodes[n_nodes] = v
-            n_nodes += 1
-        sums[v, 0] += 1
-        sums[v, 1] += one
-        sums[v, 2] += two
+        for column in range(len(numbers)):
+            sums[v, column] += numbers[column]
     return n_nodes

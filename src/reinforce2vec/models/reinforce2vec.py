@@ -25,6 +25,7 @@ from ..files.walk_readers import walks_from
 from ..files.writing import check_target
 from ..graph import Graph
 from ..graph.growing import grown as grown_graph
+from ..graph.matrices import undirected
 from ..skipgram import Moment
 from ..skipgram.backends import begin, bytes_for
 from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
@@ -387,7 +388,7 @@ class Reinforce2Vec(Estimator):
         needed = self._bytes_here(corpus, smoothed)
 
         def advise(missing: int) -> Advice:
-            step = row_size(1)  # memory grows in steps of so many dimensions
+            step = row_size(1)  # rows are filled up to a multiple of so many dimensions
             fewer = range(row_size(self.dimensions) - step, 0, -step)
             fitting = next((some for some in fewer if bytes_with(some) <= needed - missing), 0)
             named = (("dimensions", self.dimensions), ("dimensions", fitting))
@@ -471,7 +472,8 @@ class Reinforce2Vec(Estimator):
         If a window diverges with the default learning rate, training begins again with half of it.
         """
         callbacks = list(callbacks)
-        for halvings in range(_MOST_HALVINGS + 1):
+        halvings = 0
+        while True:
             state = start(settings)
             state.rates = settings.rates
             trainer = Trainer(corpus, settings, state, self._workers(), backend)
@@ -488,9 +490,8 @@ class Reinforce2Vec(Estimator):
                 f"{failed.window} was too large for this graph: half of it is used",
                 stacklevel=4,
             )
-            settings = settings.slower(scale)
+            settings, halvings = settings.slower(scale), halvings + 1
             del state, trainer  # before the next ones take memory
-        raise AssertionError("unreachable")
 
     def _run(
         self,
@@ -561,6 +562,7 @@ class Reinforce2Vec(Estimator):
         workers = self._workers()
         if backend == "cuda" and (self.backend == "auto" or source is not graph):
             backend = "auto"  # on the CPU, if it does not fit into the GPU's memory
+        graph = undirected(graph)  # once, for all windows
         vectors = np.empty((len(source.ids), state.dimensions), np.float32)
         first = 0
         for weights in state.scales:
