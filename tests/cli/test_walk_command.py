@@ -290,3 +290,16 @@ def test_names_that_a_terminal_cannot_show_are_no_failure_of_their_own(encoding)
     assert result.returncode == 2
     assert result.stderr.startswith("error: there is no experiment '")
     assert "Traceback" not in result.stderr
+
+
+def test_short_walks_of_a_directed_graph_are_told(folder):
+    (folder / "edges.txt").write_text("a b\nb c\nc d\na d\n")
+    command = ("walk", "edges.txt", "-o", "walks.txt", "--directed")
+    forward = run(*command)
+    assert "have 2.2 of 40 nodes on average: --direction both" in forward.stderr
+    both = run(*command, "--direction", "both")
+    assert "on average" not in both.stderr
+    assert {len(line) for line in lines_of(folder / "walks.txt")} == {40}
+    refused = run(*command, "--direction", "back")
+    assert refused.exit_code == 2
+    assert "--direction must be one of forward, both, not 'back'" in refused.stderr

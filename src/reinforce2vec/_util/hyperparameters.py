@@ -146,6 +146,9 @@ class Parameter:
         return f"{text} (released: {self.released})" if self.released else text
 
 
+DIRECTIONS = ("forward", "both")
+"""Ways to follow the edges of a directed graph."""
+
 _TRAINING = (
     Parameter(
         "dimensions",
@@ -229,6 +232,16 @@ _TRAINING = (
         "usually improves them, above all with few walks.",
         short="on, unless you need vectors as they were trained",
         label="smoothing",
+    ),
+    Parameter(
+        "direction",
+        str,
+        "auto",
+        "Directed graphs: whether walks follow edges in their direction (forward) or both ways. "
+        "auto: both ways where walks would soon end in nodes without out-edges, on average before "
+        "half of their length; forward elsewhere.",
+        choices=("auto", *DIRECTIONS),
+        short="both for similar nodes, forward for what a node leads to",
     ),
 )
 

@@ -73,6 +73,11 @@ class Graph:
             if array is not None:
                 array.flags.writeable = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("_without_directions", None)  # made again when needed
+        return state
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()
@@ -292,6 +297,20 @@ class Graph:
             return None
         shares = self.weights / self.weights.max()
         return (*csr.alias_tables(self.indptr, shares), shares)
+
+    def to_undirected(self) -> Graph:
+        """Return the graph without directions, with the same nodes in the same rows.
+
+        Two edges in opposite directions become one, whose weight is the sum of theirs. It is made
+        once and kept; a graph that is undirected is returned as it is.
+        """
+        return self._without_directions if self.directed else self
+
+    @cached_property
+    def _without_directions(self) -> Graph:
+        ends, weights = edges_of(self)
+        given = weights if self.weighted else None
+        return Graph.from_numbered(ends, given, self.ids, self_loops=True)
 
     def to_scipy(self) -> Any:
         """Return the adjacency as a scipy CSR array of float64, rows and columns in `ids` order."""

@@ -25,7 +25,6 @@ from ..files.walk_readers import walks_from
 from ..files.writing import check_target
 from ..graph import Graph
 from ..graph.growing import grown as grown_graph
-from ..graph.matrices import undirected
 from ..skipgram import Moment
 from ..skipgram.backends import begin, bytes_for
 from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
@@ -36,6 +35,7 @@ from ..skipgram.state import POINTS, Settings, State, carry_over
 from ..skipgram.trainer import Trainer
 from ..skipgram.weights import Matrix, row_size, scales_bytes
 from ..walks import ReinforcedWalk, WalkSampler
+from ..walks.directions import likely_direction
 from ..walks.policy import Walk, check_walk
 from . import smoothing
 from ._steps import bytes_for_steps, graph_of_steps
@@ -106,11 +106,17 @@ class Reinforce2Vec(Estimator):
         Where to work. "cuda" samples the same walks on a GPU and trains on them there; vectors are
         as good, but do not repeat exactly. It needs CuPy. "auto" uses a GPU if there is one, the
         work is large enough, it fits into the GPU's memory, and `workers` is not given.
+    direction : {"auto", "forward", "both"}, default "auto"
+        On a directed graph, whether walks follow edges in their direction or both ways. "auto"
+        takes both ways where walks would soon end in nodes without out-edges, on average before
+        half of `walk_length`. Vectors are smoothed along edges both ways in any case.
 
     Attributes
     ----------
     backend_ : str
         Where the vectors were trained: "cpu" or "cuda".
+    direction_ : str
+        How walks followed the edges of a directed graph: "forward" or "both".
     embedding_ : Embedding
         The vectors, with the ids of their nodes.
     learning_rate_ : float
@@ -138,6 +144,7 @@ class Reinforce2Vec(Estimator):
     """
 
     backend_: str
+    direction_: str
     learning_rate_: float
     loss_curve_: NDArray[np.float64]
     graph_: Graph | None
@@ -161,6 +168,7 @@ class Reinforce2Vec(Estimator):
         seed: int = 0,
         workers: int | None = None,
         backend: str = "auto",
+        direction: str = "auto",
     ) -> None:
         self.dimensions = dimensions
         self.walk = walk
@@ -175,6 +183,7 @@ class Reinforce2Vec(Estimator):
         self.seed = seed
         self.workers = workers
         self.backend = backend
+        self.direction = direction
 
     @classmethod
     def paper(cls, **changes: Any) -> Reinforce2Vec:
@@ -353,16 +362,16 @@ class Reinforce2Vec(Estimator):
         if backend_choice.choose(backend, "training") == "cuda":
             corpus = self._corpus(graph)
             return self._bytes_on_gpu(corpus, self._settings(corpus))
-        return self._bytes_here(self._corpus(graph), bool(self.smooth))
+        corpus = self._corpus(graph)
+        copied = corpus.copied_bytes if isinstance(corpus, SampledWalks) else 0
+        return copied + self._bytes_here(corpus, bool(self.smooth))
 
     def _bytes_here(self, corpus: Corpus, smoothed: bool) -> int:
         """Estimate the memory that training takes on the host, and perhaps smoothing."""
         settings = self._settings()
         workers, scales = self._workers(), [one.dimensions for one in settings.scales()]
-        training, weights = (
-            bytes_for(corpus, settings, workers),
-            scales_bytes(corpus.n_nodes, scales),
-        )
+        training = bytes_for(corpus, settings, workers)
+        weights = scales_bytes(corpus.n_nodes, scales)
         vectors = 4 * settings.dimensions * corpus.n_nodes
         widest, more = max(scales), 0
         if not self.smooth:
@@ -546,6 +555,8 @@ class Reinforce2Vec(Estimator):
         self.backend_ = backend
         self._state = state
         self.graph_ = source if isinstance(source, Graph) else None
+        if self.graph_ is not None:
+            self.direction_ = self._direction(self.graph_)
         scales = tuple(weights.dimensions for weights in state.scales)
         self.embedding_ = Embedding(source.ids, vectors, scales=scales)
         self.loss_curve_ = state.loss_curve
@@ -562,7 +573,6 @@ class Reinforce2Vec(Estimator):
         workers = self._workers()
         if backend == "cuda" and (self.backend == "auto" or source is not graph):
             backend = "auto"  # on the CPU, if it does not fit into the GPU's memory
-        graph = undirected(graph)  # once, for all windows
         vectors = np.empty((len(source.ids), state.dimensions), np.float32)
         first = 0
         for weights in state.scales:
@@ -596,6 +606,7 @@ class Reinforce2Vec(Estimator):
         backend_choice.choose(self.backend, "training", workers=self.workers)
         self._checked("walk_length")
         self._checked("walks_per_node")
+        self._checked("direction")
 
     def _checked(self, name: str) -> Any:
         """Return a parameter; InputError if it is out of its range."""
@@ -678,8 +689,14 @@ class Reinforce2Vec(Estimator):
             "seed": self.seed,
             "workers": self.workers,
             "backend": "cpu",  # on a GPU, training samples the walks itself
+            "direction": self._direction(graph),
         }
         return WalkSampler(graph, self._walk(), **(options | changes))
+
+    def _direction(self, graph: Graph) -> str:
+        """In which direction walks follow edges."""
+        given: str = self._checked("direction")
+        return likely_direction(graph, self._checked("walk_length")) if given == "auto" else given
 
     def _origin(self, corpus: Corpus, settings: Settings) -> Origin:
         """Return all that the result depends on, for the checkpoint."""

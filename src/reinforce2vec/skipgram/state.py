@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..graph import Graph
+from ..graph.matrices import undirected_adjacency
 from .learning_rate import narrow_rate
 from .noise import Visits
 from .weights import Matrix, Weights
@@ -127,10 +128,7 @@ class State:
 def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:
     """Start a training where another ended; nodes from row n_old on at their neighbours' mean."""
     new.visits[:n_old] += old.visits
-    links = graph.to_scipy()
-    if graph.directed:
-        links = links + links.T
-    links = scipy.sparse.csr_array(links[n_old:, :n_old])
+    links = scipy.sparse.csr_array(undirected_adjacency(graph)[n_old:, :n_old])
     sums = np.asarray(links.sum(axis=1)).ravel()
     placed = np.flatnonzero(sums > 0)
     for old_weights, new_weights in zip(old.scales, new.scales, strict=True):
