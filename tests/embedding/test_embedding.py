@@ -372,7 +372,7 @@ def test_to_frame_is_indexed_by_id(ids):
     frame = Embedding(ids, VECTORS).to_frame()
     assert frame.index.name == "node"
     assert frame.index.tolist() == ids
-    assert frame.columns.tolist() == [0, 1]
+    assert frame.columns.tolist() == ["d0", "d1"]
     assert (frame.dtypes == np.float32).all()
     np.testing.assert_array_equal(frame.to_numpy(), VECTORS)
 

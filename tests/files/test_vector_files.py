@@ -28,7 +28,7 @@ from reinforce2vec.files.id_texts import EncodedIds
 from reinforce2vec.files.vector_files import _check_ids, check_vectors_fit, check_vectors_path
 
 SUFFIXES = tuple(vector_files._FORMATS)
-TEXT = (".txt", ".vec", ".txt.gz", ".tsv")
+TEXT = (".txt", ".vec", ".txt.gz", ".tsv", ".csv", ".csv.gz")
 WORD2VEC = (".txt", ".vec", ".txt.gz", ".bin")
 VECTORS = np.array([[1, 0.1], [-0.0, 1e-30], [3.5, -2e20]], np.float32)
 
@@ -511,7 +511,7 @@ def unwritable(path, *ids):
 def test_ids_with_whitespace_are_refused_in_word2vec_files(tmp_path, suffix, odd):
     message = unwritable(tmp_path / f"v{suffix}", "plain", odd)
     assert f"{odd!r} holds whitespace" in message
-    assert ".npz or .parquet" in message
+    assert ".npz, .parquet or .csv" in message
 
 
 @pytest.mark.parametrize("suffix", WORD2VEC)
@@ -523,7 +523,7 @@ def test_empty_ids_are_refused_in_word2vec_files(tmp_path, suffix):
 def test_ids_that_are_no_line_are_refused_in_tsv(tmp_path, odd):
     message = unwritable(tmp_path / "v.tsv", "plain", odd)
     assert repr(odd) in message
-    assert ".npz or .parquet" in message
+    assert ".npz, .parquet or .csv" in message
 
 
 @pytest.mark.parametrize("odd", [(1, 2), 1.5, 2**70, 5, None, b"x"])
@@ -716,7 +716,12 @@ def test_foreign_tables_are_refused(tmp_path):
         ({"node": ["a"]}, 'its column "vector" is missing'),
         ({"vector": pyarrow.array([[1, 2]], pairs)}, 'its column "node" is missing'),
         ({"node": ["a"], "vector": [1.5]}, 'its column "vector" is double'),
-        ({"node": ["a"], "vector": [[1.5]]}, 'its column "vector" is list<'),
+        ({"node": ["a"], "vector": [["x"]]}, 'its column "vector" is list<'),
+        ({"node": ["a", "b"], "vector": [[1.5], [1.5, 2]]}, "not all have as many numbers"),
+        (
+            {"node": ["a"], "vector": pyarrow.array([[]], pyarrow.list_(pyarrow.float32()))},
+            "no numbers",
+        ),
         ({"node": [1.5], "vector": pyarrow.array([[1, 2]], pairs)}, 'its column "node" is double'),
         ({"node": ["a"], "vector": pyarrow.array([None], pairs)}, ": "),  # versions differ
         ({"node": ["a"], "vector": pyarrow.array([[1, None]], pairs)}, "it has missing values"),

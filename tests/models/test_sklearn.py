@@ -173,7 +173,7 @@ def test_what_is_wrong_is_said():
         fitted.set_params(model__windows=3)
     with pytest.raises(InputError, match="no parameter 'graph__window'; it has graph, model"):
         fitted.set_params(graph__window=3)
-    with pytest.raises(InputError, match='transform must be "default" or "pandas"'):
+    with pytest.raises(InputError, match='transform must be "default" or "pandas" or "polars"'):
         fitted.set_output(transform="matrix")
 
 
