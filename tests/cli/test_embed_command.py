@@ -297,7 +297,7 @@ def test_json_tells_what_was_learned_and_how(folder):
     walk = {"kind": "reinforced", **asdict(ReinforcedWalk())}
     rate = {"learning_rate": model.learning_rate_}
     windows = {"window": [1, 10]}
-    assert told.pop("settings") == model.get_params() | {"walk": walk} | windows | rate
+    assert told.pop("settings") == model.get_params(deep=False) | {"walk": walk} | windows | rate
     assert told.pop("tokens_per_second") == pytest.approx(told["tokens"] / told.pop("seconds"))
     assert told.pop("peak_memory") > 10**7
     assert [os.path.basename(file) for file in told.pop("files")] == [

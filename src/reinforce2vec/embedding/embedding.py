@@ -35,8 +35,8 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 class Embedding:
     """Node ids and their vectors.
 
-    Index it with a node id to get a vector, or with a list of ids to get a matrix. Iterate over it
-    for the ids; `np.asarray(embedding)`, and therefore scikit-learn, gets the vectors.
+    Index it with a node id to get a vector, or with a list of ids to get a matrix. Iterating over
+    it yields the ids; `np.asarray(embedding)` is the matrix of all vectors.
 
     Parameters
     ----------

@@ -23,6 +23,8 @@ _UNSAFE = re.compile(r'[,"\r\n]')  # an id that holds one of these is quoted
 _QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"(?=[,\r\n]|$)')
 _LONGEST_ID = 1 << 20
 _ID_COLUMNS = (b"", b"node", b"id")  # what names the ids above numbered columns
+_EDGE_FIELDS = 2  # after the first: the other end of an edge, and perhaps a weight
+_EDGE_NAMES = frozenset({b"source", b"target", b"src", b"dst", b"from", b"to", b"weight"})
 
 
 def column_names(dimensions: int) -> list[str]:
@@ -81,9 +83,15 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
         )
     named = not any(map(NUMBER.fullmatch, fields))
     counted = fields == [b"%d" % number for number in range(len(fields))]
+    headed = named or (counted and first.word in _ID_COLUMNS)
+    if (not headed and len(fields) <= _EDGE_FIELDS) or (named and _is_edge_header(fields)):
+        raise InputError(
+            f"{path}: expected vectors, but this may be a list of edges: name the columns node, "
+            "d0, d1 and so on if it is not"
+        )
     words: list[bytes] = []
     parts = [np.empty((0, len(fields)), np.float32)]
-    block = [] if named or (counted and first.word in _ID_COLUMNS) else [first]
+    block = [] if headed else [first]
     at_once = max(1, BLOCK_BYTES // (len(first.rest) + 1))
     while block := block + list(islice(records, at_once)):
         words += [record.word for record in block]
@@ -94,6 +102,11 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
     if not words and fields != [name.encode() for name in column_names(len(fields))]:
         raise InputError(f"{path}: expected vectors, but there is only one line")
     return words, np.concatenate(parts)
+
+
+def _is_edge_header(names: list[bytes]) -> bool:
+    """Return whether a header names the ends of edges."""
+    return not _EDGE_NAMES.isdisjoint(name.lower() for name in names)
 
 
 def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:
@@ -114,7 +127,7 @@ def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:
             if not more:
                 raise InputError(
                     f"{path}, line {begin}: expected a node id in quotes and a comma, found "
-                    f"{excerpt(line.strip())}"
+                    f"{excerpt(line.splitlines()[0])}"
                 )
             line += more
             number += 1
