@@ -69,6 +69,24 @@ def test_the_vectors_are_those_of_the_library_in_every_format(folder, suffix):
     assert set(os.listdir(folder)) == {"edges.txt", f"vectors{suffix}"} | others
 
 
+def test_a_dash_is_csv_on_standard_output_and_nothing_else(folder):
+    result = check(embed(output="-"))
+    check(embed(output="vectors.csv"))
+    assert result.stdout == (folder / "vectors.csv").read_text()
+    assert result.stdout.startswith("node,d0,d1,")
+    assert "edges.txt: Graph(" in result.stderr
+    assert "-: 34 nodes" in result.stderr
+    assert sorted(os.listdir(folder)) == ["edges.txt", "vectors.csv"]
+    assert "-o - and --json both" in check(embed("--json", output="-"), 2).stderr
+
+
+def test_vectors_know_how_they_were_made(folder):
+    check(embed("--directed", "--walk", "second-order", "--p", "0.5"))
+    info = Embedding.load("vectors.npz").info
+    assert (info["method"], info["directed"], info["weighted"]) == ("Reinforce2Vec", True, False)
+    assert info["settings"]["walk"] == {"kind": "SecondOrderWalk", "p": 0.5, "q": 1.0}
+
+
 @pytest.fixture
 def made(monkeypatch):
     """The model that a command makes, and what it is asked to do; it learns nothing."""
@@ -297,7 +315,7 @@ def test_json_tells_what_was_learned_and_how(folder):
     walk = {"kind": "reinforced", **asdict(ReinforcedWalk())}
     rate = {"learning_rate": model.learning_rate_}
     windows = {"window": [1, 10]}
-    assert told.pop("settings") == model.get_params() | {"walk": walk} | windows | rate
+    assert told.pop("settings") == model.get_params(deep=False) | {"walk": walk} | windows | rate
     assert told.pop("tokens_per_second") == pytest.approx(told["tokens"] / told.pop("seconds"))
     assert told.pop("peak_memory") > 10**7
     assert [os.path.basename(file) for file in told.pop("files")] == [

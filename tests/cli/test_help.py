@@ -112,7 +112,18 @@ PYTHON = {
     "reproduce": ("reinforce2vec.experiments.reproduction:reproduce", "read_graph"),
 }
 # What only a command line needs.
-OWN = {"output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"}
+OWN = {
+    "output",
+    "ids",
+    "as_json",
+    "quiet",
+    "walks",
+    "download",
+    "best",
+    "plot",
+    "preset",
+    "estimator",
+}
 WALK = {"kind", "reading"} | {
     name
     for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk)

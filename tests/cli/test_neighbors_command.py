@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 
 import numpy as np
+import pandas
 import pytest
 
-from helpers.command_line import checked
-from reinforce2vec import Embedding, karate_club, nearest_neighbors, recommend_links
+from helpers.command_line import check, checked, run
+from reinforce2vec import (
+    Embedding,
+    Reinforce2Vec,
+    karate_club,
+    nearest_neighbors,
+    recommend_links,
+)
+from reinforce2vec.cli import _nodes
 
 
 @pytest.fixture
@@ -77,10 +86,77 @@ def test_nodes_that_are_not_there_are_told(folder, vectors, node, sentence):
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize("name", ["found.csv", "found.tsv", "found.parquet", "-"])
+def test_neighbours_of_all_nodes_go_to_a_table(folder, name, monkeypatch):
+    monkeypatch.setattr(_nodes, "_BLOCK", 5)  # rows are written in several blocks
+    result = checked("neighbors", "club.npz", "-k", 2, "-o", name)
+    rows = table(result.stdout if name == "-" else folder / name)
+    expected = nearest_neighbors(Embedding.load("club.npz"), k=2)
+    assert [(node, other) for node, other, _ in rows] == [
+        (node, other) for node in expected for other, _ in expected[node]
+    ]
+    cosines = expected.to_frame()["cosine"].tolist()
+    assert [cosine for *_, cosine in rows] == pytest.approx(cosines, abs=1e-6)
+    assert f"{name}: the neighbours of 34 nodes\n" in result.stderr
+    if name != "-":
+        assert result.stdout == ""
+
+
+def table(source):
+    """The rows of a table in a file, or of CSV on stdout, with numbers as numbers."""
+    if isinstance(source, str):
+        frame = pandas.read_csv(io.StringIO(source))
+    elif source.suffix == ".parquet":
+        frame = pandas.read_parquet(source)
+    else:
+        frame = pandas.read_csv(source, sep="\t" if source.suffix == ".tsv" else ",")
+    return list(frame.itertuples(index=False, name=None))
+
+
+def test_odd_names_are_quoted_in_tables(folder):
+    odd = ['say "hi"', "a,b", "tab\there", "two\nlines"]
+    Embedding(odd, np.eye(4)).save("odd.npz")
+    for name, delimiter in (("odd.csv", ","), ("odd.tsv", "\t")):
+        checked("neighbors", "odd.npz", "-o", name, "-k", 1)
+        with (folder / name).open(newline="") as file:
+            rows = list(csv.reader(file, delimiter=delimiter))
+        assert [row[0] for row in rows] == ["node", *odd]
+
+
+@pytest.mark.parametrize("given", ["ids.txt", "-"])
+def test_nodes_may_be_named_in_a_file(folder, given):
+    text = '\ufeffcid\r\n\n  "ann lee"  \ncid\n'
+    (folder / "ids.txt").write_text(text, encoding="utf-8")
+    words = ["neighbors", "people.npz", "-k", 1, "--quiet", "--ids", given]
+    result = check(run(*words, input=text.lstrip("\ufeff") if given == "-" else None))
+    expected = checked("neighbors", "people.npz", "-k", 1, "--quiet", "cid", "ann lee").stdout
+    assert result.stdout == expected
+    both = check(run(*words, "Bob", input=text.lstrip("\ufeff")))
+    assert [line.split("  ")[0] for line in both.stdout.splitlines()[1:]] == [
+        *("Bob", "cid", "ann lee")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("1\n2\n99\n", "ids.txt, line 3: node '99' has no vector: ids are integers, from 1 to 34"),
+        ("node\n1\n", "ids.txt, line 1: node 'node' has no vector"),
+        ("\n \n", "ids.txt: expected node ids, one a line, but there are none"),
+    ],
+)
+def test_a_file_of_nodes_that_are_not_there_is_told(folder, text, sentence):
+    (folder / "ids.txt").write_text(text)
+    assert sentence in checked("neighbors", "club.npz", "--ids", "ids.txt", code=1).stderr
+    assert "no such file" in checked("neighbors", "club.npz", "--ids", "none.txt", code=1).stderr
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["club.npz"], "missing argument 'ID'"),
+        (["club.npz"], "name nodes, or give --ids FILE; -o FILE writes the neighbours of all"),
+        (["club.npz", "-o", "found.xls"], "end in one of .csv .tsv .parquet"),
+        (["club.npz", "-o", "-", "--json"], "-o - and --json both write to stdout"),
         (["club.npz", "1", "-k", "0"], "-k"),
         (["club.npz", "1", "--method", "fast"], "--method must be one of auto, exact"),
     ],
@@ -127,6 +203,67 @@ def test_links_of_all_go_to_a_file(folder, name, delimiter):
     assert [(int(a), int(b), float(score)) for a, b, score in rows] == list(links)
 
 
+@pytest.mark.parametrize("score", ["cosine", "allocation", "three-steps"])
+def test_links_are_between_nodes_and_candidates_in_files(folder, score):
+    users, items = range(1, 12), range(20, 30)
+    (folder / "users.txt").write_text("\n".join(map(str, users)))
+    (folder / "items.txt").write_text("\n".join(map(str, items)))
+    words = ["--ids", "users.txt", "--candidates", "items.txt", "--score", score, "-k", 3]
+    checked("recommend", "club.npz", "edges.txt", *words, "-o", "links.csv")
+    links = table(folder / "links.csv")
+    everything = recommend_links(
+        Embedding.load("club.npz"), karate_club(), 34, nodes=users, score=score
+    )
+    expected = []
+    for user in users:
+        expected += [link for link in everything if link[0] == user and link[1] in items][:3]
+    assert [link[:2] for link in links] == [link[:2] for link in expected]
+    assert [link[2] for link in links] == pytest.approx([link[2] for link in expected])
+
+
+def test_only_one_file_is_standard_input(folder):
+    words = ["--ids", "-", "--candidates", "-"]
+    assert "both read stdin" in checked("recommend", "club.npz", "edges.txt", *words, code=2).stderr
+
+
+@pytest.fixture
+def learned(folder):
+    """Vectors of the karate club, read as a directed graph."""
+    model = Reinforce2Vec(dimensions=4, walks_per_node=2, workers=1)
+    model.fit(karate_club()).embedding_.save("undirected.npz")
+    checked("embed", "edges.txt", "-o", "directed.npz", "--directed", "-d", 4, "--quiet")
+    return folder
+
+
+@pytest.mark.parametrize("command", ["recommend", "explore"])
+def test_another_graph_than_that_of_the_vectors_is_told(learned, command):
+    def warning(vectors, graph, *words):
+        if command == "recommend":
+            said = checked("recommend", vectors, graph, *words, 1)
+        else:
+            said = checked("explore", vectors, "--graph", graph, "--export", "m.html", *words)
+        found = [line for line in said.stderr.splitlines() if line.startswith("warning: ")]
+        assert len(found) <= 1
+        return "".join(found)
+
+    assert warning("undirected.npz", "edges.txt") == ""
+    assert warning("directed.npz", "edges.txt", "--directed") == ""
+    assert warning("club.npz", "edges.txt") == ""  # of which nothing is known
+    assert warning("directed.npz", "edges.txt") == (
+        "warning: the vectors were learned from a directed graph, but this is an undirected one: "
+        "read it with --directed"
+    )
+    assert warning("undirected.npz", "edges.txt", "--directed").endswith("--undirected")
+    lines = (learned / "edges.txt").read_text().splitlines()
+    (learned / "shuffled.txt").write_text("\n".join(lines[::-1]))
+    assert warning("undirected.npz", "shuffled.txt") == ""
+    (learned / "fewer.txt").write_text("\n".join(lines[:-1]))
+    assert "another graph of 34 nodes and 78 edges, while this one has 34 nodes and 77 edges" in (
+        warning("undirected.npz", "fewer.txt")
+    )
+    assert warning("undirected.npz", "fewer.txt", "--quiet") == ""
+
+
 def test_nodes_that_are_only_in_one_of_the_files_are_told(folder):
     assert "without" not in checked("recommend", "club.npz", "edges.txt", 1).stderr
     with (folder / "edges.txt").open("a") as file:
@@ -148,7 +285,8 @@ def test_a_graph_is_read_as_told(folder):
 @pytest.mark.parametrize(
     ("words", "sentence", "code"),
     [
-        (["club.npz", "edges.txt", "-o", "links.doc"], "end in one of .csv .tsv", 2),
+        (["club.npz", "edges.txt", "-o", "links.doc"], "end in one of .csv .tsv .parquet", 2),
+        (["club.npz", "edges.txt", "-o", "-", "--json"], "-o - and --json both", 2),
         (["club.npz", "edges.txt", "-o", "no/links.tsv"], "does not exist", 2),
         (["club.npz", "edges.txt", "--score", "dot"], "--score must be one of auto", 2),
         (["club.npz", "edges.txt", "99"], "node '99' has no vector", 1),

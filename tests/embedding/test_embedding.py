@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from helpers.refusals import refusal as refused
-from reinforce2vec import Graph, InputError, karate_club
+from reinforce2vec import Graph, InputError, ReinforcedWalk, karate_club
 from reinforce2vec._util import arrays as arrays_module
 from reinforce2vec.embedding import Embedding
 from reinforce2vec.embedding.embedding import OPERATORS
@@ -366,13 +366,52 @@ def test_to_numpy_gives_an_array_of_ones_own():
     np.testing.assert_array_equal(embedding.vectors, [[0, 2, 4], [6, 8, 10]])
 
 
+def test_numpy_gets_the_vectors_and_iteration_the_ids():
+    people = Embedding(NAMES, VECTORS)
+    assert np.shares_memory(np.asarray(people), people.vectors)
+    assert np.asarray(people).dtype == np.float32
+    assert not np.asarray(people).flags.writeable
+    assert np.array(people).flags.writeable
+    assert np.asarray(people, np.float64).dtype == np.float64
+    np.testing.assert_array_equal(np.vstack([people, people])[-1], people.vectors[-1])
+    np.testing.assert_array_equal(np.linalg.norm(people, axis=1).shape, (4,))
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        assert np.asarray(people, copy=False).dtype == np.float32
+        with pytest.raises(ValueError, match="copy"):
+            np.asarray(people, np.float64, copy=False)
+    assert (list(people), len(people), NAMES[0] in people) == (NAMES, 4, True)
+
+
+def test_a_table_of_arrow_has_lists_of_fixed_size():
+    pyarrow = pytest.importorskip("pyarrow")
+    people = Embedding(NAMES, VECTORS, info={"method": "x"})
+    table = people.to_arrow()
+    size = people.dimensions
+    assert table.schema.types == [pyarrow.string(), pyarrow.list_(pyarrow.float32(), size)]
+    assert table["node"].to_pylist() == NAMES
+    assert table["vector"].to_pylist() == people.vectors.tolist()
+    assert b"reinforce2vec" in table.schema.metadata
+    assert Embedding([3, 1, 2, 4], VECTORS).to_arrow()["node"].to_pylist() == [3, 1, 2, 4]
+
+
+def test_what_is_known_of_vectors_is_read_only_and_travels():
+    info = {"walk": ReinforcedWalk(), "seed": np.int64(3), "more": {"window": (1, 10)}}
+    people = Embedding(NAMES, VECTORS, info=info)
+    assert people.info["walk"]["kind"] == "ReinforcedWalk"
+    assert (people.info["seed"], people.info["more"]) == (3, {"window": [1, 10]})
+    with pytest.raises(TypeError):
+        people.info["seed"] = 4
+    assert pickle.loads(pickle.dumps(people)).info == people.info
+    assert Embedding(NAMES, VECTORS).info == {}
+
+
 @pytest.mark.parametrize("ids", [NAMES, [4, 3, 2, 1], [(1, 2), (3, 4), "x", 5]])
 def test_to_frame_is_indexed_by_id(ids):
     pytest.importorskip("pandas")
     frame = Embedding(ids, VECTORS).to_frame()
     assert frame.index.name == "node"
     assert frame.index.tolist() == ids
-    assert frame.columns.tolist() == [0, 1]
+    assert frame.columns.tolist() == ["d0", "d1"]
     assert (frame.dtypes == np.float32).all()
     np.testing.assert_array_equal(frame.to_numpy(), VECTORS)
 

@@ -247,3 +247,19 @@ def test_nothing_to_learn_from_leaves_the_cosine():
 def test_wrong_arguments_are_refused(changes, sentence):
     with pytest.raises(InputError, match=sentence):
         recommend_links(**({"embedding": random_vectors(), "graph": random_graph()} | changes))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("score", ["cosine", "allocation", "adamic-adar", "common", "three-steps"])
+def test_with_candidates_the_full_ranking_is_filtered(score, directed):
+    graph, embedding = random_graph(directed=directed), random_vectors()
+    wanted = range(0, 60, 4)
+    ask = {"nodes": range(30), "score": score, "method": "exact", "progress": False}
+    everything = list(recommend_links(embedding, graph, 60, **ask))
+    found = list(recommend_links(embedding, graph, 5, candidates=wanted, **ask))
+    expected = []
+    for source in range(30):
+        expected += [link for link in everything if link[0] == source and link[1] in wanted][:5]
+    positive = [link for link in expected if score == "cosine" or link[2] > 0]
+    assert [link for link in found if score == "cosine" or link[2] > 0] == positive
+    assert len(positive) > 30

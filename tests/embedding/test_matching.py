@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
+from copy import deepcopy as clone
+
 import numpy as np
 import pytest
 
-from reinforce2vec import Embedding, Graph, InputError, recommend_links, smooth
-from reinforce2vec.embedding.matching import aligned_rows, rows_in_embedding, rows_in_graph
+import reinforce2vec
+from reinforce2vec import (
+    HOPE,
+    LINE,
+    Embedding,
+    Graph,
+    InputError,
+    Reinforce2Vec,
+    SecondOrderWalk,
+    explore,
+    karate_club,
+    recommend_links,
+    smooth,
+)
+from reinforce2vec.embedding.matching import (
+    aligned_rows,
+    graph_mismatch,
+    rows_in_embedding,
+    rows_in_graph,
+)
+from reinforce2vec.graph import edges_of
 from reinforce2vec.plotting import embedding_map
 
 GRAPH = Graph.from_edges([("a", "b"), ("b", "c")])
@@ -54,3 +77,78 @@ def test_an_empty_graph_has_no_example_of_a_name():
     with pytest.raises(InputError) as caught:
         rows_in_embedding(vectors_of("a"), Graph.from_edges([]))
     assert str(caught.value) == "no node of the embedding is in the graph"
+
+
+# -- is it the graph of the vectors? -----------------------------------------------------------
+
+EDGES = karate_club()
+MODEL = Reinforce2Vec(dimensions=4, walks_per_node=2, workers=1, smooth=False)
+
+
+def pairs_of(graph):
+    return graph.ids[edges_of(graph)[0]].tolist()
+
+
+@pytest.mark.parametrize("model", [MODEL, HOPE(dimensions=4), LINE(dimensions=4, samples=1)])
+def test_models_say_what_vectors_were_learned_from(model):
+    graph = Graph.from_edges(pairs_of(EDGES), directed=True)
+    info = clone(model).fit(graph).embedding_.info
+    assert info["method"] == type(model).__name__
+    assert info["settings"]["dimensions"] == 4
+    assert "workers" not in info["settings"]
+    assert info["version"] == reinforce2vec.__version__
+    assert (info["directed"], info["weighted"]) == (True, False)
+    assert (info["nodes"], info["edges"]) == (34, 78)
+
+
+def test_settings_are_those_that_make_the_model_again():
+    walk = SecondOrderWalk(p=0.5)
+    info = clone(MODEL).set_params(walk=walk, window=(1, 5)).fit(EDGES).embedding_.info
+    assert info["settings"]["walk"] == {"kind": "SecondOrderWalk", "p": 0.5, "q": 1.0}
+    assert info["settings"]["window"] == [1, 5]
+
+
+def test_what_is_known_follows_the_model():
+    model = clone(MODEL).fit(EDGES)
+    before = model.embedding_
+    assert pickle.loads(pickle.dumps(model)).embedding_.info == before.info
+    assert smooth(before, EDGES).info == before.info
+    model.partial_fit([("new", 1)])
+    after = model.embedding_.info
+    assert (after["nodes"], after["edges"]) == (35, 79)
+    assert after["graph"] != before.info["graph"]
+    walked = clone(MODEL).fit_walks([[1, 2, 3], [3, 2, 1]]).embedding_
+    assert "graph" not in walked.info
+    assert walked.info["method"] == "Reinforce2Vec"
+    assert graph_mismatch(walked, Graph.from_edges([(1, 2), (2, 3)])) is None
+
+
+def test_links_of_another_graph_are_recommended_with_a_warning(tmp_path):
+    embedding = clone(MODEL).fit(EDGES).embedding_
+    embedding.save(tmp_path / "v.npz")
+    loaded = Embedding.load(tmp_path / "v.npz")
+    pairs = pairs_of(EDGES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for same in (EDGES, pairs, pairs[::-1], [(b, a) for a, b in pairs]):
+            recommend_links(loaded, same, 2)
+        explore(loaded, EDGES, export=tmp_path / "map.html", method="pca")
+    directed = Graph.from_edges(pairs, directed=True)
+    for embedded, graph, message in [
+        (loaded, directed, "learned from an undirected graph.*read it with directed=False"),
+        (clone(MODEL).fit(directed).embedding_, EDGES, "from a directed graph.*directed=True"),
+        (loaded, [(a, b, 2.0) for a, b in pairs], "an unweighted graph.*with weighted=False"),
+        (loaded, pairs[1:], "of 34 nodes and 78 edges, while this one has 34 nodes and 77 edges"),
+        (loaded, [*pairs[1:], (17, 34)], "another graph of as many nodes and edges"),
+    ]:
+        with pytest.warns(UserWarning, match=message) as caught:
+            recommend_links(embedded, graph, 2)
+        assert [warning.filename for warning in caught] == [__file__]
+        with pytest.warns(UserWarning, match=message) as caught:
+            explore(embedded, graph, export=tmp_path / "map.html", method="pca")
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_what_others_wrote_about_vectors_is_no_error():
+    odd = Embedding(EDGES.ids, np.eye(34), info={"graph": 5, "directed": "x", "nodes": [1]})
+    assert "as many nodes" in str(graph_mismatch(odd, EDGES))

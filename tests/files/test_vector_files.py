@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import json
 import os
 import shutil
 import struct
@@ -28,7 +30,7 @@ from reinforce2vec.files.id_texts import EncodedIds
 from reinforce2vec.files.vector_files import _check_ids, check_vectors_fit, check_vectors_path
 
 SUFFIXES = tuple(vector_files._FORMATS)
-TEXT = (".txt", ".vec", ".txt.gz", ".tsv")
+TEXT = (".txt", ".vec", ".txt.gz", ".tsv", ".csv", ".csv.gz")
 WORD2VEC = (".txt", ".vec", ".txt.gz", ".bin")
 VECTORS = np.array([[1, 0.1], [-0.0, 1e-30], [3.5, -2e20]], np.float32)
 
@@ -115,6 +117,15 @@ def test_strings_of_one_line_come_back_from_tsv(folder, vectors, data):
     ids = named(data, vectors, lines)
     ids[0] = "word" + "".join(ids)  # no integer
     assert round_trip(folder / "vectors.tsv", ids, vectors).tolist() == ids
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@given(any_vectors, st.data())
+@settings(deadline=None, max_examples=40)
+def test_all_strings_come_back_from_csv(folder, suffix, vectors, data):
+    ids = named(data, vectors, words)
+    ids[0] = "word" + "".join(ids)  # no integer
+    assert round_trip(folder / f"vectors{suffix}", ids, vectors).tolist() == ids
 
 
 @pytest.mark.parametrize("suffix", [*TEXT, ".bin"])
@@ -340,6 +351,111 @@ def test_the_projector_gets_vectors_and_labels(tmp_path):
     assert (tmp_path / "cities.v1.tsv").read_text() == "1\t0.1\n-0\t1e-30\n3.5\t-2e20\n"
 
 
+def test_csv_is_what_other_programs_read(tmp_path):
+    odd = ["a,b", 'say "hi"', "", "two\r\nlines", "#1", " x "]
+    vectors = np.arange(12, dtype=np.float32).reshape(6, 2) / 7
+    embedding = Embedding(odd, vectors)
+    embedding.save(tmp_path / "v.csv")
+    assert (tmp_path / "v.csv").read_bytes().startswith(b'node,d0,d1\n"a,b",0,0.14285715\n')
+    with (tmp_path / "v.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["node", "d0", "d1"]
+    assert [row[0] for row in rows] == odd
+    assert np.array_equal(np.array([row[1:] for row in rows], np.float32), vectors)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_csv(tmp_path / "v.csv", index_col="node", keep_default_na=False)
+    pandas.testing.assert_frame_equal(frame.astype(np.float32), embedding.to_frame())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "node,d0,d1,d2\nann,1,0.5,0\nbob,2,3,4\n",
+        "ann,1,0.5,0\nbob,2,3,4",
+        "\ufeffid,x,y,z\r\n\r\nann,1,0.5,0\r\nbob,2,3,4\r\n",
+        ",0,1,2\nann,1,0.5,0\nbob,2,3,4\n",  # as pandas writes a matrix
+        '"node","0","1","2"\n"ann","1","0.5","0"\n"bob","2","3","4"\n',
+        "ann, 1, 0.5, 0\nbob, 2, 3, 4\n",
+    ],
+)
+def test_csv_of_others_is_read(tmp_path, text):
+    (tmp_path / "v.csv").write_text(text, encoding="utf-8", newline="")
+    embedding = Embedding.load(tmp_path / "v.csv")
+    assert embedding.ids.tolist() == ["ann", "bob"]
+    assert embedding.vectors.tolist() == [[1, 0.5, 0], [2, 3, 4]]
+
+
+def test_csv_without_a_header_may_begin_with_any_node(tmp_path):
+    (tmp_path / "v.csv").write_text("ann,0,1,2\nbob,2,3,4\n")
+    assert Embedding.load(tmp_path / "v.csv").ids.tolist() == ["ann", "bob"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("node,d0\nann,1\nbob\n", "v.csv, line 3: expected 1 number, found 0"),
+        ("node,d0\nann,1,2\n", "v.csv, line 2: expected 1 number, found 2"),
+        ('node,d0\n"two\nlines",1\nbob,x\n', 'v.csv, line 4: expected a number, found "x"'),
+        ('node,d0\n"ann,1\nbob,2\n', "v.csv, line 2: expected a node id in quotes and a comma"),
+        ("ann 1 2\n", "v.csv, line 1: expected a node id and numbers, separated by commas"),
+        ("node,x\n", "v.csv: expected vectors, but there is only one line"),
+        ("node,x\n1,2\n1,3\n", "node 1 occurs twice among the ids"),
+        ("node,x\nann,bob\n", 'v.csv, line 2: expected a number, found "bob"'),
+        ("source,target\n1,2\n3,4\n", "expected vectors, but this may be a list of edges"),
+        ("a,To,Weight\n1,2,0.5\n", "expected vectors, but this may be a list of edges"),
+        ("1,2\n2,3\n", "expected vectors, but this may be a list of edges"),
+        ("1,2,0.5\n2,3,1\n", "may be a list of edges: name the columns node, d0, d1"),
+    ],
+)
+def test_csv_that_holds_no_vectors_is_refused(tmp_path, text, complaint):
+    (tmp_path / "v.csv").write_text(text)
+    assert complaint in refused(Embedding.load, tmp_path / "v.csv")
+
+
+def test_a_dash_is_csv_on_standard_output(tmp_path, capfdbinary):
+    embedding = Embedding(["a,b", "c", "łódź"], VECTORS)
+    embedding.save("-")
+    embedding.save(tmp_path / "v.csv")
+    assert capfdbinary.readouterr().out == (tmp_path / "v.csv").read_bytes()
+
+
+# -- what is known of vectors ------------------------------------------------------------------
+
+INFO = {"method": "HOPE", "settings": {"beta": 0.5, "window": [1, 10]}, "directed": True}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_some_formats_keep_what_is_known_of_vectors(tmp_path, suffix):
+    path = tmp_path / f"v{suffix}"
+    Embedding([1, 2, 3], VECTORS, scales=(1, 1), info=INFO).save(path)
+    loaded = Embedding.load(path)
+    kept = suffix in (".npz", ".parquet")
+    assert loaded.info == (INFO if kept else {})
+    assert loaded.scales == ((1, 1) if kept else (2,))
+
+
+def test_what_is_known_of_vectors_is_no_pickle(tmp_path):
+    Embedding([1, 2, 3], VECTORS, info=INFO).save(tmp_path / "v.npz")
+    with np.load(tmp_path / "v.npz", allow_pickle=False) as archive:
+        assert json.loads(archive["info"].tobytes()) == INFO
+        arrays = dict(archive)
+    arrays["info"] = np.frombuffer(b"[1]", np.uint8)
+    np.savez(tmp_path / "v.npz", **arrays)
+    assert "no JSON object" in refused(Embedding.load, tmp_path / "v.npz")
+
+
+def test_parquet_with_lists_of_any_kind_is_read(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    for number in (pyarrow.float32(), pyarrow.float64()):
+        for lists in (pyarrow.list_, pyarrow.large_list):
+            vectors = pyarrow.array(VECTORS.tolist(), lists(number))
+            table = pyarrow.table({"node": [7, 8, 9], "vector": vectors})
+            parquet.write_table(table, tmp_path / "v.parquet")
+            assert np.array_equal(Embedding.load(tmp_path / "v.parquet").vectors, VECTORS)
+
+
 def test_parquet_has_two_columns(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     Embedding([7, 8, 9], VECTORS).save(tmp_path / "v.parquet")
@@ -511,7 +627,7 @@ def unwritable(path, *ids):
 def test_ids_with_whitespace_are_refused_in_word2vec_files(tmp_path, suffix, odd):
     message = unwritable(tmp_path / f"v{suffix}", "plain", odd)
     assert f"{odd!r} holds whitespace" in message
-    assert ".npz or .parquet" in message
+    assert ".npz, .parquet or .csv" in message
 
 
 @pytest.mark.parametrize("suffix", WORD2VEC)
@@ -523,7 +639,7 @@ def test_empty_ids_are_refused_in_word2vec_files(tmp_path, suffix):
 def test_ids_that_are_no_line_are_refused_in_tsv(tmp_path, odd):
     message = unwritable(tmp_path / "v.tsv", "plain", odd)
     assert repr(odd) in message
-    assert ".npz or .parquet" in message
+    assert ".npz, .parquet or .csv" in message
 
 
 @pytest.mark.parametrize("odd", [(1, 2), 1.5, 2**70, 5, None, b"x"])
@@ -716,7 +832,12 @@ def test_foreign_tables_are_refused(tmp_path):
         ({"node": ["a"]}, 'its column "vector" is missing'),
         ({"vector": pyarrow.array([[1, 2]], pairs)}, 'its column "node" is missing'),
         ({"node": ["a"], "vector": [1.5]}, 'its column "vector" is double'),
-        ({"node": ["a"], "vector": [[1.5]]}, 'its column "vector" is list<'),
+        ({"node": ["a"], "vector": [["x"]]}, 'its column "vector" is list<'),
+        ({"node": ["a", "b"], "vector": [[1.5], [1.5, 2]]}, "not all have as many numbers"),
+        (
+            {"node": ["a"], "vector": pyarrow.array([[]], pyarrow.list_(pyarrow.float32()))},
+            "no numbers",
+        ),
         ({"node": [1.5], "vector": pyarrow.array([[1, 2]], pairs)}, 'its column "node" is double'),
         ({"node": ["a"], "vector": pyarrow.array([None], pairs)}, ": "),  # versions differ
         ({"node": ["a"], "vector": pyarrow.array([[1, None]], pairs)}, "it has missing values"),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from reinforce2vec import Graph, karate_club
-from reinforce2vec.graph.fingerprint import fingerprint
+from reinforce2vec.graph import fingerprint as module
+from reinforce2vec.graph.fingerprint import content_digest, fingerprint
 
 
 def test_the_values_in_checkpoints_and_studies_stay():
@@ -15,6 +16,8 @@ def test_the_values_in_checkpoints_and_studies_stay():
     assert fingerprint(karate_club(), direction=False) == "f419aafe1a91d6cc3b54816734c3dc34"
     assert fingerprint(friends) == "48a06f2a717d44adbef986c5b634f120"
     assert fingerprint(friends, direction=False) == "9d39727b776b6ca11da66a6649871fa4"
+    assert content_digest(karate_club()) == "c1ffd417501dfa8d"
+    assert content_digest(friends) == "5d17498df9f12bd4"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +32,9 @@ def test_the_values_in_checkpoints_and_studies_stay():
     ids=["ids", "edges", "weights", "kind of ids", "isolated node"],
 )
 def test_another_graph_has_another_fingerprint(other):
-    assert fingerprint(other) != fingerprint(Graph.from_edges([(1, 2), (2, 3)]))
+    graph = Graph.from_edges([(1, 2), (2, 3)])
+    assert fingerprint(other) != fingerprint(graph)
+    assert content_digest(other) != content_digest(graph)
 
 
 def test_directions_and_further_arrays_count():
@@ -37,4 +42,26 @@ def test_directions_and_further_arrays_count():
     one, other = Graph.from_edges(edges), Graph.from_edges(edges, directed=True)
     assert fingerprint(one, direction=False) == fingerprint(other, direction=False)
     assert fingerprint(one) != fingerprint(other)
+    assert content_digest(one) != content_digest(other)
     assert fingerprint(one) != fingerprint(one, np.arange(2))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("named", [int, str])
+def test_the_digest_of_the_content_depends_neither_on_order_nor_on_blocks(
+    directed, named, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, 40, (300, 2))
+    triples = [(named(a), named(b), float(a + b + 1)) for a, b in ends.tolist()]
+    whole = content_digest(Graph.from_edges(triples, directed=directed))
+    for _ in range(3):
+        shuffled = [triples[place] for place in rng.permutation(len(triples))]
+        monkeypatch.setattr(module, "_ARCS", int(rng.integers(1, 50)))
+        assert content_digest(Graph.from_edges(shuffled, directed=directed)) == whole
+    a, b, weight = triples[0]
+    swapped = [(b, a, weight), *triples[1:]]
+    changed = content_digest(Graph.from_edges(swapped, directed=directed)) != whole
+    assert changed == directed
+    heavier = [(a, b, weight + 1), *triples[1:]]
+    assert content_digest(Graph.from_edges(heavier, directed=directed)) != whole

@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pandas
+import polars
 import pytest
 
 from reinforce2vec import (
@@ -16,19 +17,22 @@ from reinforce2vec import (
     InputError,
     NodeFeatures,
     Reinforce2Vec,
+    ReinforcedWalk,
+    SecondOrderWalk,
     planted_groups,
 )
 from reinforce2vec.models import features
 
 pytest.importorskip("sklearn")
 
+import sklearn
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
@@ -173,7 +177,7 @@ def test_what_is_wrong_is_said():
         fitted.set_params(model__windows=3)
     with pytest.raises(InputError, match="no parameter 'graph__window'; it has graph, model"):
         fitted.set_params(graph__window=3)
-    with pytest.raises(InputError, match='transform must be "default" or "pandas"'):
+    with pytest.raises(InputError, match='transform must be "default" or "pandas" or "polars"'):
         fitted.set_output(transform="matrix")
 
 
@@ -196,11 +200,120 @@ def test_a_fitted_model_transforms_nodes():
     assert learned.transform([]).shape == (0, 8)
 
 
-def test_a_model_gives_tables_where_asked_for():
-    table = clone(MODEL).set_output(transform="pandas").fit_transform(GRAPH)
-    assert table.shape == (150, 8)
-    assert list(table.columns[:2]) == ["reinforce2vec0", "reinforce2vec1"]
-    assert isinstance(clone(MODEL).set_output().fit_transform(GRAPH), np.ndarray)
+def edge_table():
+    """A graph whose rows are labelled 1000, 1001, ..., and have nothing to do with its nodes."""
+    ends = [("ann", "bob"), ("bob", "cid"), ("cid", "dan"), ("dan", "ann"), ("ann", "cid")]
+    return pandas.DataFrame(ends, index=range(1000, 1005), columns=["source", "target"])
+
+
+PEOPLE = ["ann", "bob", "cid", "dan"]
+
+
+@pytest.mark.parametrize("source", [edge_table, lambda: edge_table().to_numpy().tolist()])
+def test_rows_of_tables_are_labelled_by_nodes(source):
+    model = clone(MODEL)
+    table = model.set_output(transform="pandas").fit_transform(source())
+    assert table.index.tolist() == PEOPLE
+    assert table.index.name == "node"
+    assert list(table.columns) == [f"reinforce2vec{i}" for i in range(8)]
+    assert np.array_equal(table.to_numpy(), model.embedding_.vectors)
+    pandas.testing.assert_frame_equal(model.transform(source()), table)
+    some = pandas.Series(["cid", "ann"], index=[7, 8])
+    for nodes in (["cid", "ann"], some, some.to_frame(), iter(["cid", "ann"])):
+        assert model.transform(nodes).index.tolist() == ["cid", "ann"]
+    again = clone(model).fit_transform(source())
+    assert again.index.tolist() == PEOPLE
+    assert isinstance(clone(MODEL).set_output().fit_transform(source()), np.ndarray)
+
+
+def test_a_pipeline_hands_on_the_labels_of_nodes():
+    both = FeatureUnion([("walks", clone(MODEL)), ("hope", HOPE(dimensions=2))])
+    pipeline = make_pipeline(both, StandardScaler()).set_output(transform="pandas")
+    table = pipeline.fit_transform(edge_table())
+    assert table.index.tolist() == PEOPLE
+    assert list(table.columns)[::9] == ["walks__reinforce2vec0", "hope__hope1"]
+    assert pipeline.transform(edge_table()).index.tolist() == PEOPLE
+
+
+def test_tables_may_be_those_of_polars():
+    pipeline = make_pipeline(clone(MODEL), StandardScaler()).set_output(transform="polars")
+    table = pipeline.fit_transform(edge_table())
+    assert isinstance(table, polars.DataFrame)
+    assert table.shape == (4, 8)
+    model = clone(MODEL).set_output(transform="polars")
+    assert np.array_equal(model.fit_transform(edge_table()), model.embedding_.vectors)
+    assert model.transform(["ann"]).columns == [f"reinforce2vec{i}" for i in range(8)]
+
+
+def test_the_choice_of_scikit_learn_holds_for_all():
+    with sklearn.config_context(transform_output="pandas"):
+        assert HOPE(dimensions=2).fit_transform(edge_table()).index.tolist() == PEOPLE
+        own = HOPE(dimensions=2).set_output(transform="default")
+        assert isinstance(own.fit_transform(edge_table()), np.ndarray)
+        scores = cross_val_score(classifier(), NODES, GROUPS, cv=3)
+        assert scores.min() > 0.8
+    assert isinstance(HOPE(dimensions=2).fit_transform(edge_table()), np.ndarray)
+
+
+def test_rows_of_samples_keep_their_labels():
+    features = NodeFeatures(edge_table(), MODEL).set_output(transform="pandas")
+    samples = pandas.Series(["dan", "ann", "dan"], index=["x", "y", "z"])
+    assert features.fit_transform(samples).index.tolist() == ["x", "y", "z"]
+    assert features.transform(samples.tolist()).index.tolist() == [0, 1, 2]
+    unions = make_column_transformer((features, 0), ("passthrough", [1]))
+    array = np.array([["dan", 1], ["ann", 2]], object)
+    assert unions.set_output(transform="pandas").fit_transform(array).shape == (2, 9)
+
+
+def test_a_transformed_graph_has_a_row_for_each_of_its_nodes():
+    model = clone(MODEL).fit(edge_table())
+    for graph in (edge_table(), edge_table()[:2], [("bob", "ann")], [["bob", "ann"]]):
+        names = Graph.from_any(graph).ids.tolist()
+        assert np.array_equal(model.transform(graph), model.embedding_[names])
+    pairs = clone(MODEL).fit([((0, 1), (1, 1)), ((1, 1), (2, 2))])
+    assert np.array_equal(pairs.transform([(1, 1)]), pairs.embedding_[[(1, 1)]])
+
+
+# -- parameters of the walk --------------------------------------------------------------------
+
+
+def test_parameters_of_the_walk_are_searched():
+    model = clone(MODEL).set_params(walk=SecondOrderWalk(), walks_per_node=2)
+    steps = [("features", NodeFeatures(GRAPH, model)), ("classify", LogisticRegression())]
+    settings = {"features__model__walk__p": [0.5, 2.0], "features__model__walk__q": [3.0]}
+    search = GridSearchCV(Pipeline(steps), settings, cv=3).fit(NODES, GROUPS)
+    walk = search.best_estimator_.named_steps["features"].model.walk
+    assert walk == SecondOrderWalk(search.best_params_["features__model__walk__p"], 3.0)
+    assert model.walk == SecondOrderWalk()
+
+
+def test_a_walk_is_replaced_and_not_changed():
+    walk = ReinforcedWalk()
+    one, other = Reinforce2Vec(walk=walk), Reinforce2Vec(walk=walk)
+    one.set_params(walk__weight=0.3, walk__reward="kl")
+    assert one.walk == ReinforcedWalk("kl", weight=0.3)
+    assert other.walk is walk
+    assert walk == ReinforcedWalk()
+    assert one.get_params()["walk__weight"] == 0.3
+    assert "walk__weight" not in one.get_params(deep=False)
+
+
+def test_the_default_walk_has_parameters_as_well():
+    model = Reinforce2Vec()
+    assert model.get_params()["walk__reward"] == "js"
+    assert model.set_params(walk__reward="kl").walk == ReinforcedWalk("kl")
+    assert Reinforce2Vec().walk is None
+    changes = {"walk__p": 4.0, "walk": SecondOrderWalk()}  # in any order
+    assert model.set_params(**changes).walk == SecondOrderWalk(p=4.0)
+    with pytest.raises(InputError, match="SecondOrderWalk has no parameter 'weight'; it has p, q"):
+        model.set_params(walk__weight=1.0)
+    with pytest.raises(InputError, match="ReinforcedWalk has no parameter 'p'; it has reward, "):
+        Reinforce2Vec().set_params(walk__p=1.0)
+    with pytest.raises(InputError, match="no parameter 'walk__p'"):
+        Reinforce2Vec(walk=FirstOrderWalk()).set_params(walk__p=1.0)
+
+
+# -- as one of its own -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", [MODEL, HOPE(dimensions=4), NodeFeatures(GRAPH, MODEL)], ids=repr)
@@ -220,3 +333,26 @@ def test_pipelines_show_it_in_notebooks():
     assert "NodeFeatures" in page
     assert "Reinforce2Vec" in page
     assert "fitted" in pipeline.fit(NODES, GROUPS)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("graph", "shown"),
+    [
+        (edge_table(), "<DataFrame of 5 x 2>"),
+        (polars.from_pandas(edge_table()), "<DataFrame of 5 x 2>"),
+        (np.eye(3), "<ndarray of 3 x 3>"),
+        ([("a", "b")] * 1000, "[('a', 'b'), ('a', 'b'), "),
+        (GRAPH, "Graph(150 nodes"),
+    ],
+    ids=["pandas", "polars", "numpy", "list", "graph"],
+)
+def test_pipelines_with_graphs_of_all_kinds_are_shown(graph, shown):
+    pipeline = make_pipeline(NodeFeatures(graph, MODEL), LogisticRegression())
+    for changes in ({}, {"print_changed_only": False}, {"display": "text"}):
+        with sklearn.config_context(**changes):
+            text = " ".join(repr(pipeline).split())
+            assert shown in text
+            assert len(text) < 2000
+    assert "NodeFeatures" in pipeline._repr_html_()
+    assert "NodeFeatures" in clone(pipeline)._repr_html_()
+    assert pipeline.get_params()["nodefeatures__graph"] is graph

@@ -10,6 +10,7 @@ import typer
 from .._util.errors import InputError
 from .._util.progress import counted
 from . import _options as options
+from ._app import with_options
 from ._messages import report, status
 
 if TYPE_CHECKING:
@@ -117,6 +118,22 @@ def read_input_vectors(path: Path | str, quiet: bool) -> Embedding:
         raise InputError(f"{error}; expected vectors, which `reinforce2vec embed` makes") from None
     report(lambda: f"{path}: {embedding!r}", quiet)
     return embedding
+
+
+def check_graph_of(
+    embedding: Embedding, graph: Graph, context: typer.Context, quiet: bool
+) -> Embedding:
+    """Print a warning if vectors were learned from another graph; return them without their info.
+
+    So the library, which would not name options, does not warn once more.
+    """
+    from ..embedding import Embedding
+    from ..embedding.matching import graph_mismatch
+
+    mismatch = graph_mismatch(embedding, graph)
+    if mismatch is not None:
+        report(f"warning: {with_options(mismatch, context.command.params)}", quiet)
+    return Embedding(embedding.ids, embedding.vectors, scales=embedding.scales)
 
 
 def read_input_labels(path: Path | str, nodes: Embedding | Graph, quiet: bool) -> NamedLabels:

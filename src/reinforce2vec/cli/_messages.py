@@ -64,6 +64,12 @@ def check_different(read: list[Path], written: list[Path]) -> None:
         taken.append(path.resolve())
 
 
+def check_stdout(output: Path, as_json: bool) -> None:
+    """Refuse to write a result and JSON to standard output."""
+    if str(output) == "-" and as_json:
+        raise InputError("-o - and --json both write to stdout: choose one of them")
+
+
 def check_results_folder(path: Path) -> None:
     """Refuse a folder that cannot be made, or written to."""
     existing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,10 +14,11 @@ import typer
 from .._util.errors import InputError
 from .._util.hyperparameters import SEARCH_METHODS
 from . import _options as options
-from ._options import SEARCH
+from ._options import OUTPUT, SEARCH
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
+    from ..files.table_files import Columns
 
 SearchMethod = Annotated[
     str,
@@ -40,18 +44,77 @@ K = Annotated[
     ),
 ]
 
+IdsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--ids",
+        metavar="FILE",
+        help="Nodes in a file, an id a line, in addition to those named; - reads standard input.",
+        rich_help_panel=SEARCH,
+    ),
+]
 
-def named_nodes(words: Iterable[str], embedding: Embedding) -> list[Any]:
-    """Return nodes by their names in text; InputError, with close names, if there is none."""
-    integers = embedding.ids.dtype != object
+TableOutput = Annotated[
+    Path | None,
+    typer.Option(
+        *("--output", "-o"),
+        metavar="FILE",
+        help="Write a table, .csv, .tsv or .parquet, instead of printing it; - is CSV on stdout.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
+
+def _named_node(word: str, embedding: Embedding, where: str = "") -> Any:
+    """Return a node by its name in text; InputError, with close names, if there is none."""
+    number = embedding.ids.dtype != object and word.removeprefix("-").isdecimal()
+    node: Any = int(word) if number else word
+    if node not in embedding:
+        raise InputError(f"{where}node {word!r} has no vector{_close_names(word, embedding)}")
+    return node
+
+
+def nodes_in_file(path: Path, embedding: Embedding) -> list[Any]:
+    """Return the nodes that a file names, an id a line; "-" is standard input.
+
+    Blank lines are skipped. An id may be in quotes, as in a .csv file with one column.
+    """
+    from ..files.opening import opened
+
+    if str(path) == "-":
+        text = sys.stdin.read()
+    else:
+        with opened(path, path.suffix == ".gz") as stream:
+            text = stream.read().decode("utf-8-sig", "surrogateescape")
     nodes = []
-    for word in words:
-        number = integers and word.removeprefix("-").isdecimal()
-        node: Any = int(word) if number else word
-        if node not in embedding:
-            raise InputError(f"node {word!r} has no vector{_close_names(word, embedding)}")
-        nodes.append(node)
+    for number, line in enumerate(text.split("\n"), 1):
+        word = line.strip()
+        if word not in embedding and re.fullmatch('".*"', word):
+            word = word[1:-1].replace('""', '"')
+        if word:
+            nodes.append(_named_node(word, embedding, f"{path}, line {number}: "))
+    if not nodes:
+        raise InputError(f"{path}: expected node ids, one a line, but there are none")
     return nodes
+
+
+def selected_nodes(
+    words: Sequence[str] | None, ids: Path | None, embedding: Embedding
+) -> list[Any] | None:
+    """Return the nodes that arguments and a file name; None if there are neither."""
+    if not words and ids is None:
+        return None
+    named = [_named_node(word, embedding) for word in words or ()]
+    return named if ids is None else named + nodes_in_file(ids, embedding)
+
+
+_BLOCK = 1 << 16  # rows that are written at a time
+
+
+def row_parts(columns: Callable[[slice], Columns], rows: int) -> Iterator[Columns]:
+    """Yield the columns of a table for some of its rows after another; at least once."""
+    for first in range(0, max(rows, 1), _BLOCK):
+        yield columns(slice(first, first + _BLOCK))
 
 
 def _close_names(word: str, embedding: Embedding) -> str:

@@ -392,7 +392,7 @@ def walk_facts(walk: Walk) -> dict[str, Any]:
 
 def model_facts(model: Reinforce2Vec) -> dict[str, Any]:
     """Return the parameters of a model for JSON, by their names in Python."""
-    settings = model.get_params()
+    settings = model.get_params(deep=False)
     return settings | {"walk": walk_facts(settings["walk"])}
 
 

@@ -11,7 +11,7 @@ from .._util.errors import InputError
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
-from ._messages import check_different, print_json, report, status
+from ._messages import check_different, check_stdout, print_json, report, status
 from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WALK_OPTIONS
 
 EPILOG = examples(
@@ -33,9 +33,9 @@ def embed(
         typer.Option(
             *("--output", "-o"),
             metavar="FILE",
-            help="Where the vectors go: .npz (ids and vectors; Embedding.load reads it), .txt, "
-            ".txt.gz or .vec (word2vec text), .bin (word2vec binary), .parquet, or .tsv (for the "
-            "TensorBoard projector; ids in NAME.metadata.tsv).",
+            help="Where the vectors go: .npz (ids and vectors; Embedding.load reads it), .csv, "
+            ".csv.gz, .txt, .txt.gz or .vec (word2vec text), .bin (word2vec binary), .parquet, or "
+            ".tsv (for the TensorBoard projector; ids in NAME.metadata.tsv). - is CSV on stdout.",
             rich_help_panel=OUTPUT,
         ),
     ],
@@ -97,6 +97,7 @@ def embed(
         from ..files.walk_writers import walk_ids_path
         from ..files.writing import ProbedPath, check_target
 
+        check_stdout(output, as_json)
         written = [check_vectors_path(output)]
         if written[0].suffix == ".tsv":
             written.append(metadata_path(written[0]))

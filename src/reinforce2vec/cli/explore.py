@@ -12,7 +12,13 @@ from .._util.progress import counted, readable_bytes
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
-from ._inputs import VectorsArgument, read_input_graph, read_input_labels, read_input_vectors
+from ._inputs import (
+    VectorsArgument,
+    check_graph_of,
+    read_input_graph,
+    read_input_labels,
+    read_input_vectors,
+)
 from ._map_options import MapSeed, Projection, check_map
 from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, MAP, OUTPUT, SERVER
@@ -102,9 +108,12 @@ def explore(
         from ..explorer import PageServer, make_page, write_page
 
         embedding = read_input_vectors(vectors, quiet)
+        known = None if graph is None else read_input_graph(graph, context)
+        if known is not None:
+            embedding = check_graph_of(embedding, known, context, quiet)
         page = make_page(
             embedding,
-            None if graph is None else read_input_graph(graph, context),
+            known,
             None if labels is None else read_input_labels(labels, embedding, quiet),
             method=method,
             title=title or vectors.name.partition(".")[0],

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._util.errors import InputError
 from .._util.hyperparameters import LINK_SCORES, SEARCH_METHODS
 from .._util.progress import counted
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
-from ._inputs import VectorsArgument, read_input_graph, read_input_vectors
-from ._messages import check_different, print_json, report
-from ._nodes import K, SearchMethod, named_nodes, print_table
-from ._options import GRAPH_OPTIONS, OUTPUT, SEARCH
+from ._inputs import VectorsArgument, check_graph_of, read_input_graph, read_input_vectors
+from ._messages import check_different, check_stdout, print_json, report, status
+from ._nodes import (
+    IdsFile,
+    K,
+    SearchMethod,
+    TableOutput,
+    nodes_in_file,
+    print_table,
+    row_parts,
+    selected_nodes,
+)
+from ._options import GRAPH_OPTIONS, SEARCH
 
 if TYPE_CHECKING:
-    from ..embedding import Embedding, RecommendedLinks
+    from ..embedding import Embedding
     from ..graph import Graph
 
 EPILOG = examples(
     "recommend vectors.npz edges.txt 34 -k 3",
     "recommend vectors.npz edges.txt --best 50",
-    "recommend vectors.npz edges.txt -o links.tsv",
+    "recommend vectors.npz edges.txt --ids users.txt --candidates items.txt -o links.csv",
 )
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_WRITTEN_TO = "recommendations are written to"
 _COLUMNS = ("source", "target", "score")
 _SHOWN = 20  # links that are printed where neither nodes nor a number are given
 
@@ -39,12 +45,22 @@ def recommend(
     context: typer.Context,
     vectors: VectorsArgument,
     graph: Annotated[Path, typer.Argument(metavar="GRAPH", help=options.GRAPH_HELP)],
-    nodes: Annotated[
+    names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="ID",
             help="Nodes that get recommendations, by their ids; every node by default.",
             show_default=False,
+        ),
+    ] = None,
+    ids: IdsFile = None,
+    candidates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Recommend only these nodes, an id a line; such as items, if --ids are users. "
+            "Default: every node.",
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     k: K = 10,
@@ -71,15 +87,7 @@ def recommend(
         ),
     ] = "auto",
     method: SearchMethod = "auto",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            *("--output", "-o"),
-            metavar="FILE",
-            help="Write the links to a table, .tsv or .csv, instead of printing them.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
+    output: TableOutput = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -95,21 +103,31 @@ def recommend(
         check_choice("score", score, LINK_SCORES)
         options.check_reading(graph, context.params)
         if output is not None:
-            from ..files.writing import check_target, known_suffix
+            from ..files.table_files import check_table_path
 
-            known_suffix(output, _DELIMITERS, _WRITTEN_TO)
-            check_different([vectors, graph], [check_target(output)])
+            check_stdout(output, as_json)
+            read = [path for path in (vectors, graph, ids, candidates) if path is not None]
+            check_different(read, [check_table_path(output)])
+        if str(ids) == str(candidates) == "-":
+            raise InputError("--ids - and --candidates - both read stdin: give one as a file")
     with exit_code(FAILURE):
         from ..embedding import recommend_links
         from ..embedding.nearest import search_method
 
         embedding = read_input_vectors(vectors, quiet)
-        wanted = named_nodes(nodes, embedding) if nodes else None
+        wanted = selected_nodes(names, ids, embedding)
+        among = None if candidates is None else nodes_in_file(candidates, embedding)
         whole = read_input_graph(graph, context)
+        embedding = check_graph_of(embedding, whole, context, quiet)
         if not quiet:
             _report_strangers(vectors, embedding, graph, whole)
         links = recommend_links(
-            *(embedding, whole, k), nodes=wanted, score=score, method=method, progress=not quiet
+            *(embedding, whole, k),
+            nodes=wanted,
+            candidates=among,
+            score=score,
+            method=method,
+            progress=not quiet,
         )
         if score == "auto":
             report(f"score: {links.scorer}, which finds most hidden links", quiet or as_json)
@@ -120,7 +138,10 @@ def recommend(
             note = "the most likely links overall; name nodes for theirs, or write all with -o FILE"
             report(note, quiet or as_json)
         if output is not None:
-            _write_table(output, links)
+            from ..files.table_files import write_table
+
+            with status(f"writing {output}", quiet):
+                write_table(output, row_parts(links.columns, len(links)))
             report(f"{output}: {counted(len(links), 'link')}", quiet)
         if as_json:
             n_sources = len(embedding) if wanted is None else len(set(wanted))
@@ -147,17 +168,3 @@ def _report_strangers(vectors: Path, embedding: Embedding, graph: Path, whole: G
     if apart := len(embedding) - known:
         nodes = counted(apart, "node")
         report(f"{vectors}: {nodes} not in the graph, without links so far", quiet=False)
-
-
-def _write_table(path: Path, links: RecommendedLinks) -> None:
-    """Write links to a file that appears when it is whole: names of columns, then a link a line."""
-    from ..files.writing import known_suffix, resolve_target, whole
-
-    delimiter = _DELIMITERS[known_suffix(path, _DELIMITERS, _WRITTEN_TO)]
-    with whole(resolve_target(path)) as stream:
-        text = io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline="")
-        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(_COLUMNS)
-        writer.writerows(links)
-        text.flush()
-        text.detach()

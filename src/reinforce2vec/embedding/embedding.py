@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from .._util.errors import InputError, pandas_for
 from .._util.ids import Ids, Lookup, as_ids
 from .._util.progress import counted, readable_bytes
 from ..files.opening import naming
-from ..files.vector_files import load_vectors, save_vectors
+from ..files.stored_vectors import StoredVectors, as_json
+from ..files.vector_files import arrow_table, column_names, load_vectors, save_vectors
 from . import _exports
 from ._angles import cosines, highest, norms, row_products
 from ._html import embedding_html
@@ -33,7 +35,8 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 class Embedding:
     """Node ids and their vectors.
 
-    Index it with a node id to get a vector, or with a list of ids to get a matrix.
+    Index it with a node id to get a vector, or with a list of ids to get a matrix. Iterating over
+    it yields the ids; `np.asarray(embedding)` is the matrix of all vectors.
 
     Parameters
     ----------
@@ -45,6 +48,8 @@ class Embedding:
     scales : sequence of int, optional
         The number of columns of each scale, if vectors of several scales are side by side: (32, 96)
         for 32 columns of one and 96 of another. By default all columns are one scale.
+    info : mapping, optional
+        What is known of the vectors, by names; models fill it in. Values are kept as JSON has them.
 
     Attributes
     ----------
@@ -54,6 +59,11 @@ class Embedding:
         One row for each node; read-only.
     scales : tuple of int
         The number of columns of each scale; they add up to `dimensions`.
+    info : mapping
+        What is known of the vectors; read-only, and empty if nothing is. Models write the `method`,
+        its `settings`, the `version` of reinforce2vec and, of the graph, whether it is `directed`
+        and `weighted`, the numbers of `nodes` and `edges`, and `graph`, a digest of them.
+        :func:`recommend_links` and :func:`explore` use it to warn if they get another graph.
 
     Examples
     --------
@@ -69,7 +79,12 @@ class Embedding:
     """
 
     def __init__(
-        self, ids: Iterable[Hashable], vectors: Any, *, scales: Iterable[int] | None = None
+        self,
+        ids: Iterable[Hashable],
+        vectors: Any,
+        *,
+        scales: Iterable[int] | None = None,
+        info: Mapping[str, Any] | None = None,
     ) -> None:
         self.ids: Ids = _checked_ids(ids)
         self.vectors: Vectors = checked_vectors(vectors)
@@ -79,10 +94,12 @@ class Embedding:
                 f"{len(self.vectors):,}"
             )
         self.scales: tuple[int, ...] = _checked_scales(scales, self.dimensions)
+        self.info: Mapping[str, Any] = MappingProxyType(as_json(info or {}))
         self.ids.flags.writeable = self.vectors.flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), scales=self.scales), (self.ids, self.vectors)
+        make = partial(type(self), scales=self.scales, info=dict(self.info))
+        return make, (self.ids, self.vectors)
 
     # -- properties and look-ups ---------------------------------------------------------------
 
@@ -128,6 +145,10 @@ class Embedding:
         chosen: Vectors = self.vectors[self.rows(nodes) if several else self.row(nodes)]
         return chosen
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the vectors, for NumPy: read-only unless they are copied."""
+        return np.array(self.vectors, dtype, copy=copy)
+
     def __repr__(self) -> str:
         facts = [
             counted(self.n_nodes, "node"),
@@ -146,14 +167,30 @@ class Embedding:
     def to_frame(self) -> Any:
         """Return the vectors as a pandas DataFrame: one row for each node, indexed by its id.
 
+        Columns are named "d0", "d1" and so on, as in a .csv file.
+
         Examples
         --------
-        >>> Embedding(["ann", "bob"], [[1, 0], [0.5, 2]]).to_frame().loc["bob"].tolist()
-        [0.5, 2.0]
+        >>> table = Embedding(["ann", "bob"], [[1, 0], [0.5, 2]]).to_frame()
+        >>> table.loc["bob", "d1"].item()
+        2.0
         """
         pandas = pandas_for("to_frame()")
         nodes = pandas.Index(self.ids, name="node", tupleize_cols=False)
-        return pandas.DataFrame(self.to_numpy(), index=nodes)
+        return pandas.DataFrame(self.to_numpy(), nodes, column_names(self.dimensions))
+
+    def to_arrow(self) -> Any:
+        """Return the vectors as a pyarrow Table with the columns "node" and "vector".
+
+        A vector is a list of float32 of fixed size, without a copy. Vector databases, DuckDB and
+        polars read such tables, and the .parquet files that :meth:`save` writes, as they are.
+
+        Examples
+        --------
+        >>> Embedding(["ann", "bob"], [[1, 0], [0.5, 2]]).to_arrow().to_pylist()[1]
+        {'node': 'bob', 'vector': [0.5, 2.0]}
+        """
+        return arrow_table(self._stored())
 
     def to_networkx(self, graph: Any = None, name: str = "vector") -> Any:
         """Return a networkx graph with the vectors as an attribute of its nodes.
@@ -318,6 +355,7 @@ class Embedding:
 
         ===================  =======================================================================
         .npz                 NumPy arrays: small and fast
+        .csv .csv.gz         a column "node" of ids and columns "d0", "d1", ... of numbers
         .txt .vec .txt.gz    word2vec text: a line of counts, then an id and its numbers per line
         .bin                 word2vec binary
         .parquet             columns "node" and "vector"; needs pyarrow
@@ -327,13 +365,14 @@ class Embedding:
 
         All formats are exact: loading returns the same numbers. Ids are written as text, except
         that .npz and .parquet distinguish integers from strings; .npz refuses ids that are
-        neither. Only .npz keeps `scales`. The file is written atomically: after an error or an
-        interrupt, an older file of this name is unchanged.
+        neither. Only .npz and .parquet keep `scales` and `info`. The file is written atomically:
+        after an error or an interrupt, an older file of this name is unchanged.
 
         Parameters
         ----------
         path : path
-            The file to write; its folder must exist.
+            The file to write; its folder must exist. "-" writes the text of a .csv file to standard
+            output.
 
         Raises
         ------
@@ -341,7 +380,10 @@ class Embedding:
             If the suffix is unknown, the folder cannot be written to, the disk is too full, or a
             node id does not fit the format; this is checked before anything is written.
         """
-        save_vectors(path, self.ids, self.vectors, self.scales)
+        save_vectors(path, self._stored())
+
+    def _stored(self) -> StoredVectors:
+        return StoredVectors(self.ids, self.vectors, self.scales, self.info)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Embedding:
@@ -372,9 +414,9 @@ class Embedding:
         ...     print(file.read_text().splitlines(), Embedding.load(file))
         ['2 2', 'ann 1 0', 'bob 0.5 2'] Embedding(2 nodes, 2 dimensions, 16 bytes)
         """
-        ids, vectors, scales = load_vectors(path)
+        found = load_vectors(path)
         with naming(str(path)):
-            return cls(ids, vectors, scales=scales)
+            return cls(found.ids, found.vectors, scales=found.scales, info=found.info)
 
 
 # -- checking ----------------------------------------------------------------------------------

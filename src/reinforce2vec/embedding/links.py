@@ -23,7 +23,7 @@ from ._link_odds import COSINE_ALONE, fit_odds
 from ._link_paths import COUNTS, PairCounts, ShortPaths
 from ._linked_targets import LinkedTargets
 from .embedding import Embedding
-from .matching import rows_in_embedding
+from .matching import rows_in_embedding, warn_of_mismatch
 from .nearest import best_targets, check_embedding, search_progress, selected_rows
 
 _DIGITS = 9  # of a score after the decimal point, so that both ends of a pair get the same
@@ -85,8 +85,12 @@ class RecommendedLinks:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row for each link: source, target and score."""
+        return pandas_for("to_frame()").DataFrame(self.columns())
+
+    def columns(self, part: slice = slice(None)) -> dict[str, NDArray[Any]]:
+        """Return the columns of that table; of some of the links, if `part` is given."""
         columns = {"source": self.sources, "target": self.targets, "score": self.scores}
-        return pandas_for("to_frame()").DataFrame(columns)
+        return {name: column[part] for name, column in columns.items()}
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
@@ -125,6 +129,8 @@ def recommend_links(
     graph : Graph
         The existing links, or anything that :meth:`Graph.from_any` takes. Nodes are matched by id:
         nodes without a vector are ignored, and nodes that are not in the graph have no links yet.
+        If :attr:`Embedding.info` says that the vectors are those of another graph, there is a
+        warning.
     k : int, default 10
         Number of recommendations for each node.
     nodes : node id, or iterable of node ids, optional
@@ -184,7 +190,9 @@ def recommend_links(
     check_embedding(embedding)
     k = check_count("k", k, 1)
     check_choice("score", score, LINK_SCORES)
-    there = _graph_in_rows_of(embedding, Graph.from_any(graph))
+    graph = Graph.from_any(graph)
+    there = _graph_in_rows_of(embedding, graph)
+    warn_of_mismatch(embedding, graph, stacklevel=2)
     sources = selected_rows(embedding, nodes)
     targets = np.sort(selected_rows(embedding, candidates))
     search = SimilaritySearch(

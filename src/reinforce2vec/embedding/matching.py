@@ -1,7 +1,11 @@
-"""Matching an embedding and a graph: which row of one belongs to which row of the other, by id."""
+"""Matching an embedding and a graph: which row of one belongs to which row of the other, by id.
+
+Also whether the vectors were learned from this graph, as far as their file says.
+"""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +13,9 @@ from numpy.typing import NDArray
 
 from .._util.errors import InputError
 from .._util.ids import NamedRows
+from .._util.progress import counted
 from ..graph import Graph
+from ..graph.fingerprint import content_digest
 from .embedding import Embedding, vectors_error
 
 
@@ -81,3 +87,45 @@ def _matched_rows(
             "no node of the embedding is in the graph" + (hint + names[1] if len(names) > 1 else "")
         )
     return rows
+
+
+# -- is it the graph of the vectors? -----------------------------------------------------------
+
+_KINDS = {"directed": ("an undirected", "a directed"), "weighted": ("an unweighted", "a weighted")}
+
+
+def graph_mismatch(embedding: Embedding, graph: Graph) -> InputError | None:
+    """Return what to say if the vectors were learned from another graph, by :attr:`info`.
+
+    None if they were not, or if nothing is known. The message carries the settings that it names,
+    so that commands can name their options.
+    """
+    info = embedding.info
+    if "graph" not in info or info["graph"] == content_digest(graph):
+        return None
+    for setting, kinds in _KINDS.items():
+        learned, given = info.get(setting), getattr(graph, setting)
+        if isinstance(learned, bool) and learned != given:
+            return InputError(
+                f"the vectors were learned from {kinds[learned]} graph, but this is {kinds[given]} "
+                f"one: read it with {setting}={learned}",
+                settings=[(setting, learned)],
+            )
+    sizes = [(graph.n_nodes, "node"), (graph.n_edges, "edge")]
+    here = " and ".join(counted(count, noun) for count, noun in sizes)
+    nodes, edges = info.get("nodes"), info.get("edges")
+    there = "as many nodes and edges"
+    same = (nodes, edges) == (graph.n_nodes, graph.n_edges)
+    if isinstance(nodes, int) and isinstance(edges, int) and not same:
+        there = f"{counted(nodes, 'node')} and {counted(edges, 'edge')}"
+    return InputError(
+        f"the vectors were learned from another graph of {there}, while this one has {here}: learn "
+        "vectors from this graph, or pass the one they were learned from"
+    )
+
+
+def warn_of_mismatch(embedding: Embedding, graph: Graph, stacklevel: int) -> None:
+    """Warn if the vectors were learned from another graph."""
+    mismatch = graph_mismatch(embedding, graph)
+    if mismatch is not None:
+        warnings.warn(str(mismatch), stacklevel=stacklevel + 1)

@@ -78,13 +78,17 @@ class Neighbors(Mapping[Any, list[tuple[Any, float]]]):
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row for each pair: node, neighbor and cosine."""
-        found = self.rows >= 0
-        columns = {
-            "node": self.ids[np.repeat(self.sources, found.sum(axis=1))],
-            "neighbor": self.ids[self.rows[found]],
-            "cosine": self.cosines[found],
+        return pandas_for("to_frame()").DataFrame(self.columns())
+
+    def columns(self, part: slice = slice(None)) -> dict[str, NDArray[Any]]:
+        """Return the columns of that table; of some of the nodes, if `part` is given."""
+        rows = self.rows[part]
+        found = rows >= 0
+        return {
+            "node": self.ids[np.repeat(self.sources[part], found.sum(axis=1))],
+            "neighbor": self.ids[rows[found]],
+            "cosine": self.cosines[part][found],
         }
-        return pandas_for("to_frame()").DataFrame(columns)
 
     def __repr__(self) -> str:
         return f"Neighbors({counted(len(self), 'node')}, {self.rows.shape[1]} for each)"

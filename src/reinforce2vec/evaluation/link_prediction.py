@@ -137,7 +137,7 @@ def _learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:
         name = embed.__name__
         raise InputError(f"embed must be a model, not the class {name}: pass an instance, {name}()")
     if isinstance(embed, Estimator):
-        params = embed.get_params()
+        params = embed.get_params(deep=False)
 
         def learn(graph: Graph, seed: int) -> Any:
             own = {"seed": seed} if "seed" in params else {}

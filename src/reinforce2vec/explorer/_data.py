@@ -218,7 +218,9 @@ class _MissingLinks(NamedTuple):
 
 def _missing_links(embedding: Embedding, links: MapLinks, progress: bool) -> _MissingLinks:
     """Recommend links for each node on the map."""
-    found = recommend_links(embedding, links.graph, _LISTED, progress=progress)
+    # without its info, since the graph was compared with it already
+    bare = Embedding(embedding.ids, embedding.vectors, scales=embedding.scales)
+    found = recommend_links(bare, links.graph, _LISTED, progress=progress)
     own = embedding.rows(found.sources.tolist())
     place = np.arange(len(own)) - np.searchsorted(own, own)  # sources come in the order of rows
     rows = np.full((len(embedding), min(_LISTED, len(embedding))), -1, np.int32)

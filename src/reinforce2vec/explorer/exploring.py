@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, overload
 
 from .._util.checks import check_count
 from ..embedding.embedding import as_embedding
+from ..embedding.matching import warn_of_mismatch
 from ..files.writing import check_space, check_target, resolve_target, whole
 from ..graph import Graph
 from ._data import ReportStep, gather_contents, report_nothing
@@ -70,7 +71,8 @@ def explore(
     embedding : Embedding or array (n_nodes, dimensions)
         The vectors.
     graph : Graph, optional
-        The graph, or anything that :meth:`Graph.from_any` takes, matched by ids.
+        The graph, or anything that :meth:`Graph.from_any` takes, matched by ids. If
+        :attr:`Embedding.info` says that the vectors are those of another one, there is a warning.
     labels : optional
         The class of each node: a list in row order, a dict {id: class}, a pandas Series, a matrix
         (nodes, classes) of 0 and 1, or the path of a file of lines `id label ...`.
@@ -147,10 +149,13 @@ def make_page(
 ) -> Page:
     """Make the page of :func:`explore`."""
     embedding = as_embedding(embedding)
+    if graph is not None:
+        graph = Graph.from_any(graph)
+        warn_of_mismatch(embedding, graph, stacklevel=3)
     title = title or "Map of an embedding"
     contents = gather_contents(
         embedding,
-        None if graph is None else Graph.from_any(graph),
+        graph,
         labels,
         title=title,
         method=method,

@@ -7,6 +7,7 @@ dependencies, 0.19 s (measured on 2 cores, 2026-11-16).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from math import copysign, floor, inf, log10
 from pathlib import Path
@@ -132,8 +133,8 @@ def write_rows(stream: Any, words: EncodedIds, vectors: Vectors, separator: int)
         stream.write(out[:used].data)
 
 
-def parse_rows(texts: list[bytes], dimensions: int, path: Path, line: int) -> Vectors:
-    """Return the numbers on lines; `line` is the number of the first of them in the file."""
+def parse_rows(texts: list[bytes], dimensions: int, path: Path, numbers: Sequence[int]) -> Vectors:
+    """Return the numbers on lines; `numbers` are those of the lines in the file."""
     lines = [text.decode("latin-1") for text in texts]  # what is not ASCII is no number anyway
     if all(map(str.strip, lines)):  # loadtxt would skip blank lines
         with suppress(ValueError):
@@ -141,7 +142,8 @@ def parse_rows(texts: list[bytes], dimensions: int, path: Path, line: int) -> Ve
             if matrix.shape == (len(texts), dimensions):
                 return matrix
     rows = [
-        _parse_row(text, dimensions, f"{path}, line {line + i}") for i, text in enumerate(texts)
+        _parse_row(text, dimensions, f"{path}, line {number}")
+        for text, number in zip(texts, numbers, strict=True)
     ]
     with np.errstate(over="ignore"):
         return np.array(rows, np.float32)

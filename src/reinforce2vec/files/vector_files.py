@@ -23,53 +23,61 @@ from .._util.progress import counted
 from ._decimals import parse_rows, write_rows
 from ._fields import SPACE, TAB
 from ._lines import excerpt
+from ._vector_arrow import arrow_ids, arrow_table, read_parquet, write_parquet
+from ._vector_csv import column_names, csv_ids, read_csv, write_csv
 from .id_texts import EncodedIds, encode_texts, ids_as_text, parse_ids
 from .opening import expecting, opened
+from .stored_vectors import StoredVectors, decode_info, encode_info
 from .writing import (
     both_whole,
     check_space,
     check_target,
     gzip_writer,
     import_arrow,
+    is_stdout,
     known_suffix,
     resolve_target,
+    standard_output,
     whole,
 )
+
+__all__ = [
+    "arrow_table",
+    "check_vectors_fit",
+    "check_vectors_path",
+    "column_names",
+    "load_vectors",
+    "metadata_path",
+    "save_vectors",
+]
 
 _NPZ_FORMAT = 1
 _INFLATION = 1032  # the highest ratio of compression of gzip
 _WRITTEN = "vectors are written to"
-_ELSEWHERE = "write to a .npz or .parquet file instead"
+_ELSEWHERE = "write to a .npz, .parquet or .csv file instead"
 
 
 # -- all formats -------------------------------------------------------------------------------
 
 
-def save_vectors(
-    path: str | os.PathLike[str], ids: Ids, vectors: Vectors, scales: tuple[int, ...]
-) -> None:
+def save_vectors(path: str | os.PathLike[str], stored: StoredVectors) -> None:
     """Write ids and vectors to a file; see :meth:`reinforce2vec.Embedding.save`.
 
-    Only .npz keeps `scales`, the number of columns of each scale.
-
     The file is written atomically: after an error or an interrupt, an older file of this name is
-    unchanged.
+    unchanged. "-" is the text of a .csv file on standard output.
     """
+    if is_stdout(path):
+        with standard_output() as stream:
+            write_csv(stream, csv_ids(stored.ids, Path(path)), stored.vectors)
+        return
     kind = _FORMATS[known_suffix(Path(path), _FORMATS, _WRITTEN)]
     target = resolve_target(path)
-    check_space(target, kind.size(len(ids), vectors.shape[1]))
-    if kind.write is _write_npz:
-        _write_npz(target, ids, vectors, scales)
-    else:
-        kind.write(target, ids, vectors)
+    check_space(target, kind.size(*stored.vectors.shape))
+    kind.write(target, stored)
 
 
-def load_vectors(
-    path: str | os.PathLike[str],
-) -> tuple[Ids, Vectors, tuple[int, ...] | None]:
-    """Read ids, vectors and scales from a file; see :meth:`reinforce2vec.Embedding.load`.
-
-    Scales are None where a file has none.
+def load_vectors(path: str | os.PathLike[str]) -> StoredVectors:
+    """Read ids and vectors from a file; see :meth:`reinforce2vec.Embedding.load`.
 
     Whatever keeps the file from being read is an InputError that names the file, and in text the
     line. Nothing is unpickled.
@@ -77,12 +85,11 @@ def load_vectors(
     path = Path(path)
     suffix = known_suffix(path, _FORMATS, "vectors are read from")
     try:
-        with opened(path, suffix == ".txt.gz") as stream:
+        with opened(path, suffix.endswith(".gz")) as stream:
             if not stream.read(1):
                 raise InputError(f"{path}: expected vectors, but the file is empty")
             stream.seek(0)
-            ids, vectors = _FORMATS[suffix].read(stream, path)
-            return ids, vectors, _read_scales(stream, path) if suffix == ".npz" else None
+            return _FORMATS[suffix].read(stream, path)
     except MemoryError:
         raise InputError(f"{path}: there is not enough memory for its vectors") from None
 
@@ -90,9 +97,11 @@ def load_vectors(
 def check_vectors_path(path: str | os.PathLike[str]) -> Path:
     """Return where vectors will be written, links followed; InputError if that cannot work.
 
-    The suffix must be known and the folder writable, which is tried out.
+    The suffix must be known and the folder writable, which is tried out. "-" always works.
     """
     path = Path(path)
+    if is_stdout(path):
+        return path
     suffix = known_suffix(path, _FORMATS, _WRITTEN)
     if suffix == ".parquet":
         import_arrow("writing a .parquet file")
@@ -104,6 +113,9 @@ def check_vectors_path(path: str | os.PathLike[str]) -> Path:
 
 def check_vectors_fit(path: str | os.PathLike[str], ids: Ids, dimensions: int) -> None:
     """Raise InputError if node ids do not fit the format, or the vectors not on the disk."""
+    if is_stdout(path):
+        csv_ids(ids, Path(path))
+        return
     _check_ids(ids, path)
     suffix = known_suffix(Path(path), _FORMATS, _WRITTEN)
     check_space(resolve_target(path), _FORMATS[suffix].size(len(ids), dimensions))
@@ -134,16 +146,18 @@ def _npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
     return {"ids": words.letters, "begins": words.begins}
 
 
-def _write_npz(path: Path, ids: Ids, vectors: Vectors, scales: tuple[int, ...] = ()) -> None:
+def _write_npz(path: Path, stored: StoredVectors) -> None:
     """Write arrays as numpy.load reads them; their time stamps are constant: one seed, one file."""
-    arrays = {"format": _NPZ_FORMAT, "vectors": vectors, **_npz_ids(ids, path)}
-    if len(scales) > 1:
-        arrays["scales"] = np.array(scales, np.int64)
+    arrays = {"format": _NPZ_FORMAT, "vectors": stored.vectors, **_npz_ids(stored.ids, path)}
+    if stored.scales is not None and len(stored.scales) > 1:
+        arrays["scales"] = np.array(stored.scales, np.int64)
+    if stored.info:
+        arrays["info"] = np.frombuffer(encode_info(stored.info), np.uint8)  # JSON, no pickle
     with whole(path) as stream:
         np.savez(stream, **arrays)
 
 
-def _read_npz(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+def _read_npz(stream: BinaryIO, path: Path) -> StoredVectors:
     """Read what :func:`_write_npz` wrote."""
     with expecting("an embedding that this version of reinforce2vec reads", str(path)):
         archive = np.load(stream, allow_pickle=False)
@@ -158,20 +172,11 @@ def _read_npz(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
             ids = _split(ids, archive["begins"])
         if ids.shape != vectors.shape[:1] or ids.dtype not in (np.int64, object):
             raise ValueError("its ids are not one for each vector")
-    return ids, vectors
-
-
-def _read_scales(stream: BinaryIO, path: Path) -> tuple[int, ...] | None:
-    """Read the number of columns of each scale, from a file that :func:`_read_npz` can read."""
-    stream.seek(0)
-    with expecting("the number of columns of each scale", str(path)):
-        archive = np.load(stream, allow_pickle=False)
-        if "scales" not in archive:
-            return None
-        scales = archive["scales"]
-        if scales.dtype != np.int64 or scales.ndim != 1:
+        scales = archive.get("scales")
+        if scales is not None and (scales.dtype != np.int64 or scales.ndim != 1):
             raise ValueError("its scales are not integers")
-    return tuple(scales.tolist())
+        info = decode_info(archive["info"].tobytes()) if "info" in archive else {}
+    return StoredVectors(ids, vectors, None if scales is None else scales.tolist(), info)
 
 
 def _split(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:
@@ -221,23 +226,26 @@ def _read_counts(stream: BinaryIO, path: Path, inflation: int = 1) -> tuple[int,
     return n_nodes, dimensions
 
 
-def _write_text(path: Path, ids: Ids, vectors: Vectors) -> None:
+def _write_text(path: Path, stored: StoredVectors) -> None:
     """Write an id and its numbers per line, separated by spaces."""
-    words = _word2vec_ids(ids, path)
+    words = _word2vec_ids(stored.ids, path)
     with whole(path) as stream:
-        stream.write(_counts(vectors))
-        write_rows(stream, words, vectors, SPACE)
+        _write_words(stream, words, stored.vectors)
 
 
-def _write_gzip(path: Path, ids: Ids, vectors: Vectors) -> None:
+def _write_text_gz(path: Path, stored: StoredVectors) -> None:
     """Write the same, compressed."""
-    words = _word2vec_ids(ids, path)
+    words = _word2vec_ids(stored.ids, path)
     with whole(path) as stream, gzip_writer(stream) as packed:
-        packed.write(_counts(vectors))
-        write_rows(packed, words, vectors, SPACE)
+        _write_words(packed, words, stored.vectors)
 
 
-def _read_text(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+def _write_words(stream: Any, words: EncodedIds, vectors: Vectors) -> None:
+    stream.write(_counts(vectors))
+    write_rows(stream, words, vectors, SPACE)
+
+
+def _read_text(stream: BinaryIO, path: Path) -> StoredVectors:
     """Read what word2vec, fastText, gensim or :func:`_write_text` wrote."""
     inflation = _INFLATION if path.suffix.lower() == ".gz" else 1
     n_nodes, dimensions = _read_counts(stream, path, inflation)
@@ -249,7 +257,9 @@ def _read_text(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
         words += [word for word, _, _ in rows]
         if rows:
             texts = [text for _, _, text in rows]
-            vectors[done : len(words)] = parse_rows(texts, dimensions, path, done + 2)
+            vectors[done : len(words)] = parse_rows(
+                texts, dimensions, path, range(done + 2, len(words) + 2)
+            )
         if b"" in words[done:]:
             line = words.index(b"", done) + 2
             raise InputError(f"{path}, line {line}: expected a node id, but it begins with a space")
@@ -260,7 +270,7 @@ def _read_text(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
             f"{path}: line 1 announces {n_nodes:,} vectors, but the file has {len(words):,}; is it "
             "complete?"
         )
-    return _decode_ids(words), vectors
+    return StoredVectors(_decode_ids(words), vectors)
 
 
 def _too_many_error(path: Path, n_nodes: int) -> InputError:
@@ -277,9 +287,9 @@ def _decode_ids(words: list[bytes]) -> Ids:
         return as_ids(texts)
 
 
-def _write_binary(path: Path, ids: Ids, vectors: Vectors) -> None:
+def _write_binary(path: Path, stored: StoredVectors) -> None:
     """Write an id, a space, the vector as it is in memory and a line break for each node."""
-    words = _word2vec_ids(ids, path)
+    words, vectors = _word2vec_ids(stored.ids, path), stored.vectors
     raw = words.letters.tobytes()
     with whole(path) as stream:
         stream.write(_counts(vectors))
@@ -290,7 +300,7 @@ def _write_binary(path: Path, ids: Ids, vectors: Vectors) -> None:
                 stream.write(b"%b %b\n" % (raw[begin:end], vector.tobytes()))
 
 
-def _read_binary(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+def _read_binary(stream: BinaryIO, path: Path) -> StoredVectors:
     """Read what word2vec, gensim or :func:`_write_binary` wrote; line breaks may be missing."""
     n_nodes, dimensions = _read_counts(stream, path)
     vectors = np.empty((n_nodes, dimensions), np.float32)
@@ -310,7 +320,7 @@ def _read_binary(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
             at = end
         if data[at:].strip():
             raise _too_many_error(path, n_nodes)
-    return _decode_ids(words), vectors
+    return StoredVectors(_decode_ids(words), vectors)
 
 
 # -- TensorBoard -------------------------------------------------------------------------------
@@ -333,16 +343,16 @@ def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
     return encode_texts(texts, path)
 
 
-def _write_tsv(path: Path, ids: Ids, vectors: Vectors) -> None:
+def _write_tsv(path: Path, stored: StoredVectors) -> None:
     """Write one vector per line, separated by tabs; the ids next to it, one per line."""
-    lines = [label + b"\n" for label in _metadata_lines(ids, path)]
-    nameless = EncodedIds.of([b""] * len(ids))
+    lines = [label + b"\n" for label in _metadata_lines(stored.ids, path)]
+    nameless = EncodedIds.of([b""] * len(lines))
     with both_whole(path, metadata_path(path)) as (stream, metadata):
         metadata.writelines(lines)
-        write_rows(stream, nameless, vectors, TAB)
+        write_rows(stream, nameless, stored.vectors, TAB)
 
 
-def _read_tsv(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
+def _read_tsv(stream: BinaryIO, path: Path) -> StoredVectors:
     """Read vectors and the ids next to them, one per line."""
     beside = metadata_path(path)
     if not beside.exists():
@@ -354,78 +364,37 @@ def _read_tsv(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
     parts: list[Vectors] = []
     done = 0
     while lines := stream.readlines(BLOCK_BYTES):
-        parts.append(parse_rows(lines, dimensions, path, done + 1))
+        parts.append(parse_rows(lines, dimensions, path, range(done + 1, done + len(lines) + 1)))
         done += len(lines)
     if done != len(words):
         raise InputError(
             f"{path}: it holds {counted(done, 'vector')}, but {beside} names "
             f"{counted(len(words), 'node')}"
         )
-    return _decode_ids(words), np.concatenate(parts)
+    return StoredVectors(_decode_ids(words), np.concatenate(parts))
 
 
-# -- Parquet -----------------------------------------------------------------------------------
+# -- CSV ---------------------------------------------------------------------------------------
 
 
-def _arrow_ids(ids: Ids, path: Path) -> Any:
-    """Return ids for pyarrow: integers, or else all as strings of valid UTF-8."""
-    if ids.dtype != object:
-        return ids
-    texts = ids_as_text(ids, path)
-    encode_texts(texts, path, "strict")
-    return texts
+def _write_csv(path: Path, stored: StoredVectors) -> None:
+    """Write a line of names, then an id and its numbers per line, separated by commas."""
+    words = csv_ids(stored.ids, path)
+    with whole(path) as stream:
+        write_csv(stream, words, stored.vectors)
 
 
-def _write_parquet(path: Path, ids: Ids, vectors: Vectors) -> None:
-    """Write a column of ids and one of vectors, a row group for each block."""
-    pyarrow, parquet = import_arrow("writing a .parquet file")
-    nodes = _arrow_ids(ids, path)
-    id_type = pyarrow.string() if ids.dtype == object else pyarrow.int64()
-    vector_type = pyarrow.list_(pyarrow.float32(), vectors.shape[1])
-    schema = pyarrow.schema([("node", id_type), ("vector", vector_type)])
-    # dictionaries, which vectors do not need, would make all NaNs equal
-    with (
-        whole(path) as stream,
-        parquet.ParquetWriter(stream, schema, use_dictionary=False) as writer,
-    ):
-        for rows in row_blocks(vectors):
-            numbers = pyarrow.array(np.ascontiguousarray(vectors[rows]).ravel())
-            columns = [
-                pyarrow.array(nodes[rows], id_type),
-                pyarrow.FixedSizeListArray.from_arrays(numbers, type=vector_type),
-            ]
-            writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
+def _write_csv_gz(path: Path, stored: StoredVectors) -> None:
+    """Write the same, compressed."""
+    words = csv_ids(stored.ids, path)
+    with whole(path) as stream, gzip_writer(stream) as packed:
+        write_csv(packed, words, stored.vectors)
 
 
-def _read_parquet(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
-    """Read a table with a column "node" and a column "vector" of lists of one size."""
-    _, parquet = import_arrow("reading a .parquet file")
-    with expecting("a Parquet file of nodes and vectors", str(path)):
-        table = parquet.ParquetFile(stream)
-        types = {field.name: field.type for field in table.schema_arrow}
-        for column, fits in (("node", _is_id_type), ("vector", _is_vector_type)):
-            if column not in types or not fits(types[column]):
-                raise ValueError(f'its column "{column}" is {types.get(column, "missing")}')
-        vectors = np.empty((table.metadata.num_rows, types["vector"].list_size), np.float32)
-        nodes: list[Any] = []
-        for batch in table.iter_batches(columns=["node", "vector"]):
-            numbers = batch["vector"].flatten()
-            if batch["node"].null_count or batch["vector"].null_count or numbers.null_count:
-                raise ValueError("it has missing values")
-            done = len(nodes)
-            nodes += batch["node"].to_pylist()
-            vectors[done : len(nodes)] = numbers.to_numpy().reshape(-1, vectors.shape[1])
-    return as_ids(nodes), vectors
-
-
-def _is_id_type(arrow_type: Any) -> bool:
-    """Return whether an arrow type is one of integers or strings, by its name."""
-    return re.fullmatch(r"u?int\d+|(large_)?string", str(arrow_type)) is not None
-
-
-def _is_vector_type(arrow_type: Any) -> bool:
-    """Return whether an arrow type is a fixed-size list of 32-bit floats, by its name."""
-    return re.fullmatch(r"fixed_size_list<\w+: float.*>\[[1-9]\d*\]", str(arrow_type)) is not None
+def _read_csv(stream: BinaryIO, path: Path) -> StoredVectors:
+    """Read what another program or :func:`_write_csv` wrote."""
+    words, vectors = read_csv(stream, path)
+    return StoredVectors(_decode_ids(words), vectors)
 
 
 # -- which format for which suffix -------------------------------------------------------------
@@ -434,8 +403,8 @@ def _is_vector_type(arrow_type: Any) -> bool:
 class _Format(NamedTuple):
     """How vectors are written and read."""
 
-    write: Callable[[Path, Ids, Vectors], None]
-    read: Callable[[BinaryIO, Path], tuple[Ids, Vectors]]
+    write: Callable[[Path, StoredVectors], None]
+    read: Callable[[BinaryIO, Path], StoredVectors]
     names: Callable[[Ids, Path], object]  # converts ids; InputError if one does not fit
     bytes_per_number: int
 
@@ -449,8 +418,10 @@ _FORMATS: dict[str, _Format] = {
     ".npz": _Format(_write_npz, _read_npz, _npz_ids, 4),
     ".txt": _TEXT,
     ".vec": _TEXT,
-    ".txt.gz": _Format(_write_gzip, _read_text, _word2vec_ids, 5),
+    ".txt.gz": _Format(_write_text_gz, _read_text, _word2vec_ids, 5),
+    ".csv": _Format(_write_csv, _read_csv, csv_ids, 13),
+    ".csv.gz": _Format(_write_csv_gz, _read_csv, csv_ids, 5),
     ".bin": _Format(_write_binary, _read_binary, _word2vec_ids, 4),
     ".tsv": _Format(_write_tsv, _read_tsv, _metadata_lines, 13),
-    ".parquet": _Format(_write_parquet, _read_parquet, _arrow_ids, 4),
+    ".parquet": _Format(write_parquet, read_parquet, arrow_ids, 4),
 }

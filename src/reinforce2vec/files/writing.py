@@ -7,6 +7,7 @@ import gzip
 import os
 import platform
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -94,6 +95,22 @@ def check_space(path: Path, needed: float) -> None:
             f"{path}: the file will take about {readable_bytes(needed)}, but the disk of {folder} "
             f"has {readable_bytes(free)} left: make room, or write to another disk"
         )
+
+
+def is_stdout(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path stands for standard output: "-"."""
+    return os.fspath(path) == "-"
+
+
+@contextmanager
+def standard_output() -> Iterator[IO[bytes]]:
+    """Yield standard output as a stream of bytes, which stays open."""
+    stream: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
+    if stream is None:  # in a notebook
+        raise InputError("-: standard output takes text alone here: write to a file")
+    sys.stdout.flush()
+    yield stream
+    stream.flush()
 
 
 # -- writing -----------------------------------------------------------------------------------

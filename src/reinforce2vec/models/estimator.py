@@ -6,23 +6,32 @@ scikit-learn itself is not needed: it recognises estimators by their methods.
 from __future__ import annotations
 
 import inspect
+import os
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 from importlib import import_module
+from reprlib import Repr
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import __version__
 from .._util.arrays import Vectors
 from .._util.errors import InputError, pandas_for
 from ..embedding import Embedding
+from ..files import StoredWalks
 from ..graph import Graph
+from ..graph.fingerprint import content_digest
+from ..walks.policy import Walk
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_OUTPUTS = ("default", "pandas")
+_OUTPUTS = ("default", "pandas", "polars")
+_LONGEST = 500  # characters of a parameter's value that are shown in full
 
 
 class Transformer:
@@ -42,8 +51,13 @@ class Transformer:
         """
         if not hasattr(self, "embedding_"):
             raise InputError(f"this {type(self).__name__} is not fitted yet: call fit first")
-        vectors: Vectors = self._as_output(self.embedding_[_listed_nodes(nodes)], nodes)
+        listed = self._nodes_of(nodes)
+        vectors: Vectors = self._as_output(self.embedding_[listed], nodes, listed)
         return vectors
+
+    def _nodes_of(self, given: Any) -> list[Any]:
+        """Return the node ids that `transform` was given."""
+        return _listed_nodes(given)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return a name for each dimension of the vectors, for scikit-learn."""
@@ -51,7 +65,10 @@ class Transformer:
         return np.array([f"{prefix}{i}" for i in range(self.embedding_.dimensions)], object)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose what `transform` returns: arrays ("default") or DataFrames ("pandas")."""
+        """Choose what `transform` returns: arrays ("default"), or tables ("pandas", "polars").
+
+        Without a choice, that of `sklearn.set_config(transform_output=...)` holds, if any.
+        """
         if transform is not None:
             if transform not in _OUTPUTS:
                 wanted = " or ".join(f'"{name}"' for name in _OUTPUTS)
@@ -59,40 +76,68 @@ class Transformer:
             self._sklearn_output_config = {"transform": transform}  # clones take it over
         return self
 
-    def _as_output(self, vectors: Vectors, nodes: Any) -> Any:
-        """Return vectors as `set_output` chose; a table keeps the index of `nodes`."""
-        if getattr(self, "_sklearn_output_config", {}).get("transform", "default") == "default":
+    def _as_output(self, vectors: Vectors, given: Any, nodes: Iterable[Any]) -> Any:
+        """Return vectors as `set_output` chose: those of `nodes`, which were given as `given`."""
+        kind = getattr(self, "_sklearn_output_config", {}).get("transform") or _usual_output()
+        if kind == "default":
             return vectors
+        names = self.get_feature_names_out().tolist()
+        if kind == "polars":
+            return import_module("polars").DataFrame(np.array(vectors), schema=names, orient="row")
         pandas = pandas_for('set_output(transform="pandas")')
-        given = isinstance(nodes, (pandas.DataFrame, pandas.Series))
-        index = nodes.index if given else None
-        return pandas.DataFrame(vectors, index, self.get_feature_names_out())
+        index = self._row_labels(pandas, given, nodes)
+        return pandas.DataFrame(vectors, index, names, copy=True)
+
+    def _row_labels(self, pandas: Any, given: Any, nodes: Iterable[Any]) -> Any:
+        """Return the index of a table of vectors: that of the samples, which are nodes."""
+        table = isinstance(given, (pandas.DataFrame, pandas.Series))
+        return given.index if table else None
 
     # -- parameters ----------------------------------------------------------------------------
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; with `deep`, also those of parameters."""
+        """Return the parameters by name; with `deep`, also those of parameters.
+
+        `walk__weight` is the parameter `weight` of the walk, also of a default walk.
+        """
         params = {name: getattr(self, name) for name in self._parameters()}
-        for name, value in list(params.items()) if deep else ():
-            if hasattr(value, "get_params") and not isinstance(value, type):
-                inner = value.get_params()
-                params |= {f"{name}__{part}": inner[part] for part in inner}
+        for name in list(params) if deep else ():
+            inner = _params_of(self._effective(name))
+            params |= {f"{name}__{part}": inner[part] for part in inner}
         return params
 
     def set_params(self, **changes: Any) -> Self:
-        """Change parameters by name; `model__window` is the parameter `window` of `model`."""
+        """Change parameters by name; `model__window` is the parameter `window` of `model`.
+
+        A walk, which may be shared, is not changed but replaced: `walk__p=0.5` sets a new one.
+        """
         known = self._parameters()
+        nested: dict[str, dict[str, Any]] = {}
         for path, value in changes.items():
-            name, nested, inner = path.partition("__")
-            if name not in known or (nested and not hasattr(getattr(self, name), "set_params")):
-                raise InputError(
-                    f"{type(self).__name__} has no parameter {path!r}; it has {', '.join(known)}"
-                )
-            if nested:
-                getattr(self, name).set_params(**{inner: value})
+            name, _, inner = path.partition("__")
+            if name not in known:
+                raise InputError(_no_parameter(self, path, known))
+            if inner:
+                nested.setdefault(name, {})[inner] = value
             else:
                 setattr(self, name, value)
+        for name, inner_changes in nested.items():  # last: of values that may have been set above
+            value = self._effective(name)
+            if _has_params(value):
+                value.set_params(**inner_changes)
+                continue
+            parts = _params_of(value)
+            for part in inner_changes:
+                if not parts:
+                    raise InputError(_no_parameter(self, f"{name}__{part}", known))
+                if part not in parts:
+                    raise InputError(_no_parameter(value, part, parts))
+            setattr(self, name, replace(value, **inner_changes))
         return self
+
+    def _effective(self, name: str) -> Any:
+        """Return the value of a parameter, or what stands for it where it is None."""
+        return getattr(self, name)
 
     @classmethod
     def _parameters(cls) -> dict[str, Any]:
@@ -103,10 +148,9 @@ class Transformer:
     def __repr__(self) -> str:
         defaults = self._parameters()
         given = [
-            f"{name}={value!r}"
+            f"{name}={_spelled(value)}"
             for name, value in self.get_params(deep=False).items()
-            if value is not defaults[name]
-            and (isinstance(value, np.ndarray) or value != defaults[name])
+            if not _is_default(value, defaults[name])
         ]
         return f"{type(self).__name__}({', '.join(given)})"
 
@@ -132,11 +176,60 @@ class Estimator(Transformer, ABC):
         """Fit, and return the vectors: float32 (nodes, dimensions), rows in `graph.ids` order.
 
         The parameters are those of :meth:`fit`. The array belongs to the model, so it is read-only:
-        copy it to change it.
+        copy it to change it. After :meth:`set_output`, it is a table instead; the index of a
+        pandas DataFrame has the ids of the nodes.
         """
-        learned = self.fit(graph, y, **options).embedding_.vectors
-        vectors: Vectors = self._as_output(learned, graph)
+        learned = self.fit(graph, y, **options).embedding_
+        vectors: Vectors = self._as_output(learned.vectors, graph, learned)
         return vectors
+
+    def _nodes_of(self, given: Any) -> list[Any]:
+        """Return node ids; of a graph, also as edges in a table or a list, those of its nodes."""
+        if isinstance(given, Iterator):
+            given = list(given)
+        return _listed_nodes(
+            Graph.from_any(given) if _holds_edges(given, self.embedding_) else given
+        )
+
+    def _row_labels(self, pandas: Any, given: Any, nodes: Iterable[Any]) -> Any:
+        """Return the index of a table of vectors: the ids of the nodes."""
+        return pandas.Index(list(nodes), name="node", tupleize_cols=False)
+
+    def _embedding(
+        self, source: Graph | StoredWalks, vectors: Any, scales: Any = None
+    ) -> Embedding:
+        """Return learned vectors with all that is known of them, for :attr:`Embedding.info`."""
+        settings = self.get_params(deep=False)
+        settings.pop("workers", None)  # the result does not depend on it
+        info: dict[str, Any] = {"method": type(self).__name__, "settings": settings}
+        info["version"] = __version__
+        if isinstance(source, Graph):
+            info |= {"directed": source.directed, "weighted": source.weighted}
+            info |= {"nodes": source.n_nodes, "edges": source.n_edges}
+            info |= {"graph": content_digest(source)}
+        return Embedding(source.ids, vectors, scales=scales, info=info)
+
+
+# -- nodes and tables --------------------------------------------------------------------------
+
+
+def _usual_output() -> str:
+    """Return the choice of `sklearn.set_config`, which can only be made where it is imported."""
+    get_config = getattr(sys.modules.get("sklearn"), "get_config", None)
+    return "default" if get_config is None else str(get_config()["transform_output"])
+
+
+def _holds_edges(given: Any, embedding: Embedding) -> bool:
+    """Return whether something is a graph of any kind, rather than a list or a column of ids."""
+    if isinstance(given, (str, os.PathLike)) or not isinstance(given, Iterable):
+        return True
+    shape = getattr(given, "shape", ())
+    if shape:
+        return len(shape) == 2 and shape[1] != 1
+    first = next(iter(given), None)
+    if not isinstance(first, (tuple, list)):
+        return False
+    return isinstance(first, list) or first not in embedding
 
 
 def _listed_nodes(nodes: Any) -> list[Any]:
@@ -156,3 +249,46 @@ def _listed_nodes(nodes: Any) -> list[Any]:
     if isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
         raise InputError(f"expected a list of node ids, not {nodes!r}")
     return list(nodes)
+
+
+# -- parameters of parameters ------------------------------------------------------------------
+
+
+def _has_params(value: Any) -> bool:
+    """Return whether a value is an estimator itself."""
+    return hasattr(value, "set_params") and not isinstance(value, type)
+
+
+def _params_of(value: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator or of a walk; else none."""
+    if _has_params(value):
+        return dict(value.get_params())
+    return asdict(value) if isinstance(value, Walk) else {}
+
+
+def _no_parameter(owner: Any, name: str, known: Iterable[str]) -> str:
+    """Return the message for a parameter that does not exist."""
+    others = ", ".join(known) or "none"
+    return f"{type(owner).__name__} has no parameter {name!r}; it has {others}"
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Return whether a parameter has its default; arrays and tables never have it."""
+    if value is default:
+        return True
+    if default is inspect.Parameter.empty or isinstance(value, np.ndarray):
+        return False
+    try:
+        return bool(value == default)
+    except (TypeError, ValueError):  # a table, which is compared number by number
+        return False
+
+
+def _spelled(value: Any) -> str:
+    """Return a parameter on one line: a table by its shape, and long lists by their beginnings."""
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and len(shape) == 2:
+        return f"<{type(value).__name__} of {shape[0]} x {shape[1]}>"
+    shown = Repr().repr(value) if isinstance(value, (list, dict, set)) else repr(value)
+    shown = " ".join(shown.split())
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."

@@ -92,7 +92,7 @@ def _trained(graph: Graph, model: Estimator) -> Embedding:
 
     Graphs are compared by content, since other processes get copies of them.
     """
-    params = model.get_params()
+    params = model.get_params(deep=False)
     key = (fingerprint(graph), type(model).__qualname__, repr(params))
     with _learning:  # threads that need the same vectors wait for them; a training uses all CPUs
         if key not in _cache:

@@ -558,7 +558,7 @@ class Reinforce2Vec(Estimator):
         if self.graph_ is not None:
             self.direction_ = self._direction(self.graph_)
         scales = tuple(weights.dimensions for weights in state.scales)
-        self.embedding_ = Embedding(source.ids, vectors, scales=scales)
+        self.embedding_ = self._embedding(source, vectors, scales)
         self.loss_curve_ = state.loss_curve
         self.n_tokens_, self.seconds_ = state.tokens, state.seconds
 
@@ -615,13 +615,15 @@ class Reinforce2Vec(Estimator):
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
         if "embedding_" in state and self._shows_weights():
-            state["embedding_"] = self.embedding_.ids  # the vectors are kept anyway
+            # the vectors are kept anyway
+            state["embedding_"] = self.embedding_.ids, dict(self.embedding_.info)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if isinstance(state.get("embedding_"), np.ndarray):
-            self.embedding_ = Embedding(state["embedding_"], self._state.vectors)
+        if isinstance(state.get("embedding_"), tuple):
+            ids, info = state["embedding_"]
+            self.embedding_ = Embedding(ids, self._state.vectors, info=info)
 
     def _shows_weights(self) -> bool:
         """Return whether the embedding is a view of the trained matrix."""
@@ -678,9 +680,14 @@ class Reinforce2Vec(Estimator):
         return needed
 
     def _walk(self) -> Walk:
-        walk = ReinforcedWalk() if self.walk is None else self.walk
+        walk: Walk = self._effective("walk")
         check_walk(walk)
         return walk
+
+    def _effective(self, name: str) -> Any:
+        """Return the value of a parameter; the default walk for None."""
+        value = getattr(self, name)
+        return ReinforcedWalk() if name == "walk" and value is None else value
 
     def _sampler(self, graph: Graph, **changes: Any) -> WalkSampler:
         options: dict[str, Any] = {

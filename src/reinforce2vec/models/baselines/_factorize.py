@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ..._util.checks import check_count
 from ..._util.errors import InputError
 from ..._util.machine import check_memory
-from ...embedding import Embedding
 from ...graph import Graph
 from ..estimator import Estimator
 
@@ -60,7 +59,7 @@ class Factorization(Estimator):
         linked = graph.degrees > 0
         linked[graph.indices] = True
         vectors[~linked] = 0  # isolated nodes: without what rounding left
-        self.embedding_ = Embedding(graph.ids, vectors)
+        self.embedding_ = self._embedding(graph, vectors)
         return self
 
     def _check(self) -> None:

@@ -11,7 +11,6 @@ from ..._util.checks import check_count, check_number
 from ..._util.errors import InputError
 from ..._util.machine import available_cpus, check_memory
 from ..._util.progress import terminal_progress
-from ...embedding import Embedding
 from ...graph import Graph
 from ...graph.matrices import unit_rows
 from ...skipgram.pairs import PAIR_BYTES
@@ -120,7 +119,7 @@ class LINE(Estimator):
             vectors[:, begin:end] = training.weights.vectors
             vectors[~_has_edges(graph, part.order), begin:end] = 0.0
             unit_rows(vectors[:, begin:end])
-        self.embedding_ = Embedding(graph.ids, vectors)
+        self.embedding_ = self._embedding(graph, vectors)
         return self
 
     def _plan(self, n_nodes: int) -> list[LineSettings]:

@@ -1,0 +1,134 @@
+"""Vectors as CSV: a column of node ids, then a column for each dimension."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from .._util.arrays import BLOCK_BYTES, Vectors
+from .._util.errors import InputError
+from .._util.ids import Ids
+from ._decimals import parse_rows, write_rows
+from ._lines import NUMBER, excerpt
+from .id_texts import EncodedIds, encode_texts, ids_as_text
+
+_NODE = "node"
+_COMMA = ord(",")
+_UNSAFE = re.compile(r'[,"\r\n]')  # an id that holds one of these is quoted
+_QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"(?=[,\r\n]|$)')
+_LONGEST_ID = 1 << 20
+_ID_COLUMNS = (b"", b"node", b"id")  # what names the ids above numbered columns
+_EDGE_FIELDS = 2  # after the first: the other end of an edge, and perhaps a weight
+_EDGE_NAMES = frozenset({b"source", b"target", b"src", b"dst", b"from", b"to", b"weight"})
+
+
+def column_names(dimensions: int) -> list[str]:
+    """Return the names of the columns of numbers: not numbers, so that all readers find the header.
+
+    Examples
+    --------
+    >>> column_names(3)
+    ['d0', 'd1', 'd2']
+    """
+    return [f"d{number}" for number in range(dimensions)]
+
+
+def csv_ids(ids: Ids, path: Path) -> EncodedIds:
+    """Return ids in UTF-8, in quotes where the rules of CSV (RFC 4180) demand it."""
+    texts = ids_as_text(ids, path)
+    if ids.dtype == object:
+        texts = [_quoted(text) if not text or _UNSAFE.search(text) else text for text in texts]
+    return EncodedIds.of(encode_texts(texts, path))
+
+
+def _quoted(text: str) -> str:
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def write_csv(stream: Any, words: EncodedIds, vectors: Vectors) -> None:
+    """Write the names of the columns, then an id and its numbers per line."""
+    stream.write(",".join([_NODE, *column_names(vectors.shape[1])]).encode() + b"\n")
+    write_rows(stream, words, vectors, _COMMA)
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+class _Record(NamedTuple):
+    """The number of a line, the node id that it begins with, and the numbers after it."""
+
+    line: int
+    word: bytes
+    rest: bytes
+
+
+def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
+    """Read ids and vectors, as :func:`write_csv` or another program wrote them.
+
+    The first column has the ids. The first line may have the names of the columns: words, or
+    numbers from 0 on after an empty name, "node" or "id", as pandas writes them.
+    """
+    records = _records(stream, path)
+    first = next(records, _Record(1, b"", b""))
+    fields = [field.strip(b' "\r\n') for field in first.rest.split(b",")]
+    if b"" in fields:
+        raise InputError(
+            f"{path}, line {first.line}: expected a node id and numbers, separated by commas"
+        )
+    named = not any(map(NUMBER.fullmatch, fields))
+    counted = fields == [b"%d" % number for number in range(len(fields))]
+    headed = named or (counted and first.word in _ID_COLUMNS)
+    if (not headed and len(fields) <= _EDGE_FIELDS) or (named and _is_edge_header(fields)):
+        raise InputError(
+            f"{path}: expected vectors, but this may be a list of edges: name the columns node, "
+            "d0, d1 and so on if it is not"
+        )
+    words: list[bytes] = []
+    parts = [np.empty((0, len(fields)), np.float32)]
+    block = [] if headed else [first]
+    at_once = max(1, BLOCK_BYTES // (len(first.rest) + 1))
+    while block := block + list(islice(records, at_once)):
+        words += [record.word for record in block]
+        texts = [re.sub(rb'[,"]', b" ", record.rest) for record in block]
+        lines = [record.line for record in block]
+        parts.append(parse_rows(texts, len(fields), path, lines))
+        block = []
+    if not words and fields != [name.encode() for name in column_names(len(fields))]:
+        raise InputError(f"{path}: expected vectors, but there is only one line")
+    return words, np.concatenate(parts)
+
+
+def _is_edge_header(names: list[bytes]) -> bool:
+    """Return whether a header names the ends of edges."""
+    return not _EDGE_NAMES.isdisjoint(name.lower() for name in names)
+
+
+def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:
+    """Yield the lines of a file that are not blank; an id in quotes may hold line breaks."""
+    number = 0
+    for line in stream:
+        number += 1
+        begin = number
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line.startswith(b'"'):
+            word, _, rest = line.partition(b",")
+            if line.strip():
+                yield _Record(begin, word, rest)
+            continue
+        while (found := _QUOTED.match(line)) is None:
+            more = stream.readline() if len(line) < _LONGEST_ID else b""
+            if not more:
+                raise InputError(
+                    f"{path}, line {begin}: expected a node id in quotes and a comma, found "
+                    f"{excerpt(line.splitlines()[0])}"
+                )
+            line += more
+            number += 1
+        yield _Record(begin, found[1].replace(b'""', b'"'), line[found.end() + 1 :])

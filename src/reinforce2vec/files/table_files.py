@@ -1,0 +1,108 @@
+"""Writes results as tables: .csv, .tsv or .parquet, block by block."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+from numpy.typing import NDArray
+
+from .writing import (
+    check_target,
+    import_arrow,
+    is_stdout,
+    known_suffix,
+    resolve_target,
+    standard_output,
+    whole,
+)
+
+Columns = Mapping[str, NDArray[Any]]
+"""Columns of a table by their names, all of one length."""
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_SUFFIXES = (*_DELIMITERS, ".parquet")
+_WRITTEN = "tables are written to"
+
+
+def check_table_path(path: str | os.PathLike[str]) -> Path:
+    """Return where a table will be written, links followed; InputError if that cannot work.
+
+    The suffix must be known and the folder writable, which is tried out. "-" always works.
+    """
+    if is_stdout(path):
+        return Path(path)
+    if known_suffix(Path(path), _SUFFIXES, _WRITTEN) == ".parquet":
+        import_arrow("writing a .parquet file")
+    return check_target(path)
+
+
+def write_table(path: str | os.PathLike[str], blocks: Iterable[Columns]) -> None:
+    """Write a table, which appears when it is complete; "-" is CSV on standard output.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv or .parquet file, or "-".
+    blocks : iterable of mappings from names to arrays
+        Rows, some at a time; at least one block, which may be empty. Arrays of objects are written
+        as text.
+    """
+    if is_stdout(path):
+        with standard_output() as stream:
+            _write_text(stream, blocks, ",")
+        return
+    suffix = known_suffix(Path(path), _SUFFIXES, _WRITTEN)
+    with whole(resolve_target(path)) as stream:
+        if suffix == ".parquet":
+            _write_parquet(stream, blocks)
+        else:
+            _write_text(stream, blocks, _DELIMITERS[suffix])
+
+
+def _write_text(stream: IO[bytes], blocks: Iterable[Columns], delimiter: str) -> None:
+    """Write the names of the columns, then a row per line, in quotes where necessary."""
+    with _as_text(stream) as text:
+        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        for number, columns in enumerate(blocks):
+            if number == 0:
+                writer.writerow(columns)
+            writer.writerows(zip(*(one.tolist() for one in columns.values()), strict=True))
+
+
+@contextmanager
+def _as_text(stream: IO[bytes]) -> Iterator[io.TextIOWrapper]:
+    """Yield a stream of text that writes UTF-8 to a stream of bytes, which stays open."""
+    text = io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline="")
+    try:
+        yield text
+        text.flush()
+    finally:
+        text.detach()
+
+
+def _write_parquet(stream: IO[bytes], blocks: Iterable[Columns]) -> None:
+    """Write a row group for each block."""
+    pyarrow, parquet = import_arrow("writing a .parquet file")
+
+    def table(columns: Columns) -> Any:
+        return pyarrow.table(
+            {
+                name: pyarrow.array(map(str, one.tolist()), pyarrow.string())
+                if one.dtype == object
+                else pyarrow.array(one)
+                for name, one in columns.items()
+            }
+        )
+
+    tables = map(table, blocks)
+    first = next(tables)
+    with parquet.ParquetWriter(stream, first.schema) as writer:
+        for part in chain([first], tables):
+            writer.write_table(part)
