@@ -35,14 +35,40 @@ def _past_blanks(data, kinds, i):
 
 
 @compiled
-def find_fields(data, kinds, stop, wanted, bounds):
-    """Find where the first `wanted` fields of every line begin and end.
+def _past_ordinary(data, kinds, stop, i):
+    """Return where the field that begins at `i`, without quotes, is followed by a separator."""
+    while kinds[data[i]] < stop:
+        i += ONE
+    return i
+
+
+@compiled
+def _before_blanks(data, kinds, begin, end):
+    """Return where a field ends, without the blanks after it."""
+    while end > begin and kinds[data[end - ONE]] == BLANK:
+        end -= ONE
+    return end
+
+
+@compiled
+def _closing_quote(data, i):
+    """Return where the quotes that open at `i` close, or where the line ends."""
+    i += ONE
+    while data[i] != _QUOTE and data[i] != NEWLINE:
+        i += ONE
+    return i
+
+
+@compiled
+def find_fields(data, kinds, stop, slots, bounds):
+    """Find where the wanted fields of every line begin and end.
 
     `kinds` gives the kind of each byte, and a field ends at a byte of the kind `stop` or above.
-    Blank lines and comments are skipped. `bounds` gets a row for every line that holds data: begin
-    and end of its first field, of its second, .... Returns how many rows were filled, the problem
-    of the line after them (FINE if there is none), where that line begins, and which field has the
-    problem. One pass over the bytes.
+    Blank lines and comments are skipped. `bounds` gets a row for every line that holds data: the
+    field k of the line begins at bounds[row, 2 * slots[k]] and ends at the number after it; a
+    field whose slot is negative is skipped, and so are those after the last slot. Returns how many
+    rows were filled, the problem of the line after them (FINE if there is none), where that line
+    begins, and which field has the problem. One pass over the bytes.
     """
     delimited = stop == DELIMITER
     rows = 0
@@ -54,39 +80,85 @@ def find_fields(data, kinds, stop, wanted, bounds):
         if data[i] != NEWLINE and data[i] != _HASH and data[i] != _PERCENT:
             if delimited:
                 i = line  # a tab at the start of the line may be a delimiter
-            for field in range(wanted):
-                if field > 0 and delimited and data[i] != NEWLINE:
-                    i = _past_blanks(data, kinds, i + ONE)
-                else:
-                    i = _past_blanks(data, kinds, i)
-                    if field > 0 and data[i] == NEWLINE:
+            for field in range(len(slots)):
+                if field > 0:
+                    if not delimited:
+                        i = _past_blanks(data, kinds, i)
+                    if data[i] == NEWLINE:
                         return rows, MISSING, line, field
-                if delimited and data[i] == _QUOTE:
-                    begin = i + ONE
-                    i = begin
-                    while data[i] != _QUOTE and data[i] != NEWLINE:
+                    if delimited:
                         i += ONE
-                    end = i
-                    if data[i] == _QUOTE:
-                        i = _past_blanks(data, kinds, i + ONE)
+                i = _past_blanks(data, kinds, i)
+                begin = i
+                if delimited and data[i] == _QUOTE:
+                    begin += ONE
+                    end = _closing_quote(data, i)
+                    i = _past_blanks(data, kinds, end + ONE) if data[end] == _QUOTE else end
                     if data[end] != _QUOTE or kinds[data[i]] < stop:
                         return rows, BAD_QUOTE, line, field
                 else:
-                    begin = i
-                    while kinds[data[i]] < stop:
-                        i += ONE
-                    end = i
-                    while end > begin and kinds[data[end - ONE]] == BLANK:
-                        end -= ONE
-                if end == begin:
-                    return rows, _EMPTY, line, field
-                bounds[rows, 2 * field] = begin
-                bounds[rows, 2 * field + 1] = end
+                    i = _past_ordinary(data, kinds, stop, i)
+                    end = _before_blanks(data, kinds, begin, i)
+                slot = slots[field]
+                if slot >= 0:
+                    if end == begin:
+                        return rows, _EMPTY, line, field
+                    bounds[rows, 2 * slot] = begin
+                    bounds[rows, 2 * slot + 1] = end
             rows += 1
         while data[i] != NEWLINE:
             i += ONE
         i += ONE
     return rows, FINE, i, 0
+
+
+@compiled
+def split_fields(data, kinds, stop, fields, ends):
+    """Find where all fields of every line begin and end, empty ones included.
+
+    As :func:`find_fields`, but the fields of all lines are written one after another, and `ends`
+    gets, for every line that holds data, how many there are up to its end. Returns the number of
+    these lines, the problem of the line after them, where that line begins, and which field has
+    the problem.
+    """
+    delimited = stop == DELIMITER
+    lines, found, before = 0, 0, 0
+    i = np.uint64(0)
+    while i < np.uint64(data.size):
+        line = i
+        while kinds[data[i]] == BLANK or data[i] == TAB:
+            i += ONE
+        if data[i] != NEWLINE and data[i] != _HASH and data[i] != _PERCENT:
+            if delimited:
+                i = line
+            while True:
+                i = _past_blanks(data, kinds, i)
+                begin = i
+                if delimited and data[i] == _QUOTE:
+                    begin += ONE
+                    end = _closing_quote(data, i)
+                    i = _past_blanks(data, kinds, end + ONE) if data[end] == _QUOTE else end
+                    if data[end] != _QUOTE or kinds[data[i]] < stop:
+                        return lines, BAD_QUOTE, line, found - before
+                else:
+                    i = _past_ordinary(data, kinds, stop, i)
+                    end = _before_blanks(data, kinds, begin, i)
+                fields[found, 0] = begin
+                fields[found, 1] = end
+                found += 1
+                if not delimited:
+                    i = _past_blanks(data, kinds, i)
+                if data[i] == NEWLINE:
+                    break
+                if delimited:
+                    i += ONE
+            ends[lines] = found
+            lines += 1
+            before = found
+        while data[i] != NEWLINE:
+            i += ONE
+        i += ONE
+    return lines, FINE, i, 0
 
 
 @compiled

@@ -37,6 +37,7 @@ from ._fields import (
     TAB,
     find_fields,
     parse_weights,
+    split_fields,
 )
 from ._lines import CHUNK_BYTES, INTEGER, NUMBER, TextChunk, excerpt, map_in_order, read_chunks
 from ._tokens import TokenIds, Tokens
@@ -75,8 +76,14 @@ class _Layout:
     """How the lines of a file are read."""
 
     delimiter: int
-    weighted: bool
-    has_header: bool
+    columns: tuple[int, ...] = (0, 1)
+    """Numbers of the columns to read, from 0: source, target and, if edges have them, weight."""
+    has_header: bool = False
+
+    @property
+    def weighted(self) -> bool:
+        """Whether there is a column of weights."""
+        return len(self.columns) == 3
 
     @cached_property
     def kinds(self) -> NDArray[np.uint8]:
@@ -88,44 +95,54 @@ class _Layout:
             kinds[self.delimiter] = DELIMITER
         return kinds
 
+    @cached_property
+    def slots(self) -> NDArray[np.int64]:
+        """For each field of a line, its place among the columns to read, or -1."""
+        slots = np.full(max(self.columns) + 1, -1, np.int64)
+        slots[list(self.columns)] = np.arange(len(self.columns))
+        return slots
+
+    @property
+    def stop(self) -> int:
+        """The kind of byte that ends a field."""
+        return BLANK if self.delimiter == _WHITESPACE else DELIMITER
+
     def find_fields(
         self, data: NDArray[np.uint8], bounds: NDArray[np.int32]
     ) -> tuple[int, int, int, int]:
-        """Fill `bounds` with the places of as many fields as it has columns for.
+        """Fill `bounds`, which has two numbers for each of the columns to read.
 
         Returns what the kernel :func:`_fields.find_fields` returns.
         """
-        stop = BLANK if self.delimiter == _WHITESPACE else DELIMITER
-        wanted = bounds.shape[1] // 2
-        rows, problem, place, field = find_fields(data, self.kinds, stop, wanted, bounds)
+        rows, problem, place, field = find_fields(data, self.kinds, self.stop, self.slots, bounds)
         return rows, problem, int(place), field
 
     def fields(self, line: bytes) -> list[bytes]:
-        """Return the first three fields of a line, or as many as it has."""
-        bounds = np.zeros((1, 6), np.int32)
+        """Return all fields of one line, empty ones included; those before a bad quote."""
+        places, ends = np.empty((len(line) + 1, 2), np.int32), np.empty(1, np.int64)
         data = np.frombuffer(line, np.uint8)
-        _, problem, _, sound = self.find_fields(data, bounds)
-        ends = bounds[0, : 2 * sound if problem else 6].tolist()
-        return [line[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True)]
+        _, problem, _, sound = split_fields(data, self.kinds, self.stop, places, ends)
+        found = places[: sound if problem else ends[0]].tolist()
+        return [line[begin:end] for begin, end in found]
 
 
 def _find_layout(
-    lines: list[bytes],
+    heads: list[list[bytes]],
+    delimiter: int,
     where: str,
     *,
     weighted: bool | None = None,
-    delimiter: str | None = None,
     header: bool | None = None,
 ) -> _Layout:
-    """Return how to read a file, guessed from its first two data lines where it is not given."""
-    code = _likely_delimiter(lines[0]) if delimiter is None else delimiter_code(delimiter)
-    plain = _Layout(code, weighted=False, has_header=False)
-    heads = [plain.fields(line) for line in lines]
+    """Return how to read a file, guessed from its first two data lines where it is not given.
+
+    `heads` are the fields of these lines.
+    """
     if header is None:
-        header = _is_header(heads)
+        header = _is_header([fields[:3] for fields in heads])
     if header:
-        _check_columns(lines[0], code, where, weighted)
-    third = b"".join(heads[header][2:]) if len(heads) > header else b""
+        _check_columns(heads[0], where, weighted)
+    third = b"".join(heads[header][2:3]) if len(heads) > header else b""
     if weighted is not False and third.startswith((b"{'", b'{"')):
         raise InputError(
             f'{where}: the third column holds Python dictionaries ("{excerpt(third)}"): write the '
@@ -134,7 +151,7 @@ def _find_layout(
         )
     if weighted is None:
         weighted = NUMBER.fullmatch(third) is not None
-    return _Layout(code, weighted, header)
+    return _Layout(delimiter, (0, 1, 2) if weighted else (0, 1), header)
 
 
 def delimiter_code(delimiter: str) -> int:
@@ -190,10 +207,9 @@ def _is_header(heads: list[list[bytes]]) -> bool:
     )
 
 
-def _check_columns(line: bytes, delimiter: int, where: str, weighted: bool | None) -> None:
+def _check_columns(head: list[bytes], where: str, weighted: bool | None) -> None:
     """Raise InputError if a header has the known names in columns that are not read for them."""
-    separator = None if delimiter == _WHITESPACE else bytes([delimiter])
-    names = [name.strip(b' \t\r\n"').decode().lower() for name in line.split(separator)]
+    names = [name.decode().lower() for name in head]
     remedy = "put them there, or read the file with pandas and pass that to Graph.from_any"
     for pair in ID_COLUMN_NAMES:
         if set(pair) <= set(names) and set(pair) != set(names[:2]):
@@ -244,7 +260,9 @@ def read_edge_list(
     head, lines = _read_head(chunks, name)
     texts = [head.text[begin:end] for begin, end in lines]
     where = f"{name}, line {head.line_at(lines[0][0])}"
-    layout = _find_layout(texts, where, weighted=weighted, delimiter=delimiter, header=header)
+    code = _likely_delimiter(texts[0]) if delimiter is None else delimiter_code(delimiter)
+    heads = [_Layout(code).fields(text) for text in texts]
+    layout = _find_layout(heads, code, where, weighted=weighted, header=header)
     if layout.has_header:
         cut = lines[0][1]
         head = TextChunk(head.text[cut:], head.line_at(cut))
@@ -252,7 +270,7 @@ def read_edge_list(
     parsed = map_in_order(parser.parse, chain([head], chunks))
     edges = _join(parsed, parser.ids)
     if layout.has_header and header is None:
-        _check_header(layout.fields(texts[0])[:2], edges, where)
+        _check_header([heads[0][column] for column in layout.columns[:2]], edges, where)
     if not len(edges.ends):
         raise InputError(f"{name}: expected edges, found only a header")
     return edges
@@ -321,8 +339,7 @@ class _Parser:
     def parse(self, chunk: TextChunk) -> _Parsed:
         """Find the fields of a chunk; parse its weights, and its ids if they are integers."""
         data = np.frombuffer(chunk.text, np.uint8)
-        fields = 3 if self.layout.weighted else 2
-        bounds = np.empty((chunk.count_lines(), 2 * fields), np.int32)
+        bounds = np.empty((chunk.count_lines(), 2 * len(self.layout.columns)), np.int32)
         rows, problem, place, field = self.layout.find_fields(data, bounds)
         bounds = bounds[:rows]
         weights = self._weights(chunk, data, bounds) if self.layout.weighted else None
@@ -343,8 +360,8 @@ class _Parser:
             if weight is None or not 0 < weight < np.inf:
                 raise InputError(
                     f"{self.name}, line {chunk.line_at(begin)}: expected a positive weight in the "
-                    f'third column, found {_describe_weight(weight)} ("{excerpt(token)}"); '
-                    "weighted=False leaves weights out",
+                    f"{_ordinal(self.layout.columns[2])} column, found {_describe_weight(weight)} "
+                    f'("{excerpt(token)}"); weighted=False leaves weights out',
                     settings=[("weighted", False)],
                 )
             weights[row] = weight
@@ -358,16 +375,24 @@ class _Parser:
         hint = ""
         if problem == BAD_QUOTE:
             text = "expected double quotes around a whole field, with none inside it, found"
-        elif field == 2:
-            text = "expected a weight in the third column, found none"
+        elif self.layout.columns[2:] == (field,):
+            text = f"expected a weight in the {_ordinal(field)} column, found none"
+        elif problem == MISSING and (field > 1 or max(self.layout.columns) > 2):
+            text = f"expected {max(self.layout.columns) + 1} columns, found {field}"
         elif problem == MISSING:
             text = f"expected {ids}, found one column"
             hint = "; a node without edges is written as an edge to itself"
         else:
-            text = f"expected {ids}, but the {('first', 'second')[field]} is empty"
+            text = f"expected {ids}, but the {_ordinal(self.layout.columns.index(field))} is empty"
         raise InputError(
             f'{self.name}, line {chunk.line_at(place)}: {text} ("{excerpt(line)}"){hint}'
         )
+
+
+def _ordinal(number: int) -> str:
+    """Return "first" for 0, and so on."""
+    words = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+    return words[number] if number < len(words) else f"{number + 1}th"
 
 
 def _describe_weight(weight: float | None) -> str:
