@@ -33,20 +33,33 @@ ID_COLUMN_NAMES = (
     ("node_a", "node_b"),
     ("id1", "id2"),
     ("id_1", "id_2"),
+    ("caller", "callee"),
+    ("sender", "receiver"),
+    ("sender", "recipient"),
+    ("follower", "followee"),
+    ("citing", "cited"),
+    ("parent", "child"),
 )
 """Names of the two columns of node ids, in lower case."""
 
 _WEIGHTS = ("weight", "weights", "edge_weight", "w")
 # numbers that are no weights
 _TIMES = (
-    *("time", "times", "timestamp", "timestamps", "unixtime", "unix_time", "unix_timestamp", "ts"),
-    *("date", "dates", "datetime", "year", "month", "day", "hour", "epoch"),
+    *("time", "timestamp", "timestamps", "unixtime", "unix_time", "unix_timestamp", "ts"),
+    *("date", "datetime", "year", "month", "day", "hour", "epoch"),
     *("created", "created_at", "updated", "updated_at"),
 )
 _OTHERS = (
     *("id", "edge_id", "edgeid", "edge", "key", "uuid", "row", "row_id", "index"),
     *("type", "kind", "label", "labels", "class", "category", "relation", "rel", "name", "layer"),
 )
+# words that, with those above, name the two nodes of an edge, though not which is which
+_NODES = (
+    *("user", "friend", "follows", "node", "neighbor", "neighbour", "who", "whom", "customer"),
+    *("item", "product", "author", "paper", "reader", "book", "movie"),
+    *("userid", "user_id", "itemid", "item_id", "productid", "product_id", "movieid", "movie_id"),
+)
+_KNOWN = {*_WEIGHTS, *_TIMES, *_OTHERS, *_NODES, *(name for pair in ID_COLUMN_NAMES for name in pair)}
 _INDEX = ("", "unnamed: 0", "index", "level_0")  # pandas' names for its index, the first column
 _ARROW_INDEX = re.compile(r"__index_level_\d+__")  # pandas' names for it in Parquet, the last ones
 _NUMBERED = re.compile(r"(?:column_?|f)?(\d+)")  # what packages call columns without a header
@@ -134,6 +147,12 @@ class Table:
         columns = range(len(self.names)) if columns is None else columns
         more = f" and {len(columns) - 10} more" if len(columns) > 10 else ""
         return ", ".join(map(self.spelled, columns[:10])) + more
+
+
+def are_known(names: Sequence[str]) -> bool:
+    """Return whether names, in lower case, are those of columns: a known pair, or all of them."""
+    pair = any(set(pair) <= set(names) for pair in ID_COLUMN_NAMES)
+    return pair or (len(names) > 1 and all(name in _KNOWN for name in names))
 
 
 def has_names(labels: Sequence[Any]) -> bool:
@@ -286,7 +305,7 @@ def _find_weight(table: Table, ids: tuple[int, int], weighted: bool) -> int | No
 def _find_third(table: Table, others: list[int], weighted: bool) -> int | None:
     """Return the column of weights of a table without names: the third, if there is no other."""
     if weighted:
-        return others[0] if others else None
+        return 2 if others or table.is_text else None
     numbers = [i for i in others if table.is_number(i)]
     if numbers and (numbers != [2] or len(others) > 1 or table.may_be_times(2)):
         raise _perhaps(table, numbers)

@@ -20,6 +20,7 @@ class Edges(NamedTuple):
     ids: Ids
     directed: bool = False
     notes: tuple[str, ...] = ()  # what was decided while reading, for reports
+    ids_are_text: bool = False  # integers only because all of them look like integers
 
 
 def number_pairs(edges: Any, weights: Any, nodes: Iterable[Hashable] | None) -> Edges:
@@ -50,17 +51,6 @@ def listed_nodes(nodes: Any) -> list[Hashable]:
     if not isinstance(nodes, Iterable):
         raise InputError(f"nodes must be a list of node ids, not {nodes!r}")
     return list(nodes)
-
-
-def with_nodes(edges: Edges, nodes: list[Hashable]) -> Edges:
-    """Return edges whose nodes are the given ones, in their order, and then all others."""
-    codes: NDArray[np.int32]
-    ids: Ids
-    if edges.ids.dtype == np.int64 and all(fits_int64(node) for node in nodes):
-        codes, ids = number_integers(np.concatenate([np.array(nodes, np.int64), edges.ids]))
-    else:
-        codes, ids = number_objects(nodes, [edges.ids.tolist()])
-    return edges._replace(ends=codes[len(nodes) :][edges.ends], ids=ids)
 
 
 def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._util.errors import InputError
 from .._util.ids import Ids, as_ids, number_integers
+from .._util.progress import counted
 from .edges import Edges
 
 DEFAULT_SIDES = ("source", "target")
@@ -64,10 +65,10 @@ def warn_of_shared_ids(ends: NDArray[np.int32], ids: Ids, names: tuple[str, str]
         both &= seen
     if both.any():
         example = ids[np.argmax(both)]
+        shared = counted(int(np.count_nonzero(both)), "id")
         warnings.warn(
-            f'{np.count_nonzero(both):,} ids, such as {example}, are in both columns "{names[0]}" '
-            f'and "{names[1]}", and count as one node each: bipartite=True (--bipartite) makes '
-            "them two",
+            f'the columns "{names[0]}" and "{names[1]}" share {shared}, such as {example}, and '
+            "each is one node: bipartite=True (--bipartite) makes them two",
             stacklevel=2,
         )
 
