@@ -195,7 +195,11 @@ def test_whatever_is_written_comes_back(data):
         lines.append(data.draw(st.sampled_from(["", " "])) + delimiter.join(fields))
     text = newline.join(lines) + data.draw(st.sampled_from(["", newline]))
     read = parse(
-        text, header=False, delimiter=delimiter, chunk_bytes=data.draw(st.integers(1, 200))
+        text,
+        header=False,
+        delimiter=delimiter,
+        weighted=weighted,
+        chunk_bytes=data.draw(st.integers(1, 200)),
     )
 
     named = {node for pair in pairs for node in pair}
