@@ -297,6 +297,20 @@ def read_edge_list(
     return edges._replace(header=names)
 
 
+def is_read_without_header(text: bytes, weighted: bool) -> bool:
+    """Return whether lines, separated by tabs, are read as edges, all of them."""
+    chunk = TextChunk(text, 1)
+    lines = [text[begin:end] for begin, end in _first_data_lines(chunk, _HEAD_LINES)]
+    if not lines or _likely_delimiter(lines) != TAB:
+        return False
+    try:
+        heads = [_Layout(TAB).fields(line) for line in lines]
+        layout, _ = _find_layout(heads, TAB, "")
+    except InputError:  # weights that may be times
+        return False
+    return layout == _Layout(TAB, (0, 1, 2) if weighted else (0, 1))
+
+
 def _check_header(names: list[bytes], edges: _EdgeList, where: str) -> None:
     """Raise InputError if a line taken for a header may be an edge: "u" and "v" may be nodes."""
     for name in (name.decode() for name in names):

@@ -11,15 +11,18 @@ import os
 import re
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import scipy.io
 import scipy.sparse
 
 from .._util import errors
 from .._util.errors import InputError
+from .._util.ids import as_ids
 from ._graphml import read_graphml
 from .columns import ColumnChoice
 from .converters import EdgeOptions, edges_from_arrow, edges_from_matrix, shape_text
@@ -159,8 +162,24 @@ def _from_npz(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> 
     stream.seek(0)
     with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
         matrix = scipy.sparse.load_npz(stream)
+    if not {"ids.npy", "directed.npy", "weighted.npy"} <= {*names}:
+        with naming(details.name):
+            return edges_from_matrix(matrix, options)
+    stream.seek(0)
+    with expecting("a graph that Graph.save wrote", details.name):
+        archive = np.load(stream, allow_pickle=False)
+        ids = archive["ids"]
+        if "begins" in archive:
+            raw, begins = ids.tobytes(), archive["begins"].tolist()
+            words = [raw[a:b].decode(errors="surrogatepass") for a, b in pairwise(begins)]
+            ids = as_ids(words) if words else ids.astype(object)
+        if len(ids) != matrix.shape[0]:
+            raise ValueError("its ids are not one for each node")
+        saved = EdgeOptions(bool(archive["directed"]), bool(archive["weighted"]))
+    given = {name: value for name, value in vars(options).items() if value is not None}
     with naming(details.name):
-        return edges_from_matrix(matrix, options)
+        options.refuse_for("a graph that Graph.save wrote")
+        return edges_from_matrix(matrix, replace(saved, **given))._replace(ids=ids)
 
 
 def _from_parquet(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
