@@ -359,7 +359,7 @@ def check_reading(path: Path, given: Mapping[str, Any]) -> None:
 
         format_of(path, given["format"])
     if given["delimiter"] is not None:
-        from ..files.edge_lists import delimiter_code
+        from ..files.delimited import delimiter_code
 
         delimiter_code(unescaped(given["delimiter"]))
 
