@@ -155,6 +155,11 @@ def are_known(names: Sequence[str]) -> bool:
     return pair or (len(names) > 1 and all(name in _KNOWN for name in names))
 
 
+def is_name_of_nodes(word: str) -> bool:
+    """Return whether a word above a column of nodes is its name, as far as words are known."""
+    return word.strip().lower() in _KNOWN
+
+
 def has_names(labels: Sequence[Any]) -> bool:
     """Return whether labels of columns are names, not the numbers that stand in for them."""
     numbers = [_NUMBERED.fullmatch(str(label)) for label in labels]

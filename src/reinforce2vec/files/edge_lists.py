@@ -11,12 +11,11 @@ twice that for a moment when the chunks are joined, a hash table of the ids, and
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+import io
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-from typing import BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,27 +24,20 @@ from .._util.errors import InputError
 from .._util.ids import Ids
 from ._fields import (
     BAD_QUOTE,
-    BLANK,
-    DELIMITER,
     FINE,
-    LINE_END,
+    LIKE_COMMENT,
     MISSING,
-    NEWLINE,
-    ORDINARY,
-    RETURN,
-    SPACE,
+    OPEN_QUOTE,
     TAB,
     find_fields,
     parse_weights,
-    split_fields,
 )
-from ._lines import CHUNK_BYTES, INTEGER, NUMBER, TextChunk, excerpt, map_in_order, read_chunks
+from ._lines import CHUNK_BYTES, INTEGER, NUMBER, TextChunk, excerpt, map_in_order
 from ._tokens import TokenIds, Tokens
 from .columns import ColumnChoice, Table, are_known, choose_columns
+from .delimited import DelimitedText, Dialect, comment_hint, line_refusal, unescaped
 from .opening import naming
 
-_WHITESPACE = 0  # the delimiter that means any run of spaces and tabs
-_HEAD_LINES = 100  # data lines from which the layout is guessed
 _DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
 
 
@@ -56,7 +48,7 @@ _DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
 class _Layout:
     """How the lines of a file are read."""
 
-    delimiter: int
+    dialect: Dialect
     columns: tuple[int, ...] = (0, 1)
     """Numbers of the columns to read, from 0: source, target and, if edges have them, weight."""
     has_header: bool = False
@@ -67,49 +59,29 @@ class _Layout:
         return len(self.columns) == 3
 
     @cached_property
-    def kinds(self) -> NDArray[np.uint8]:
-        """The kind of each byte in a line."""
-        kinds = np.full(256, ORDINARY, np.uint8)
-        kinds[[SPACE, TAB, RETURN]] = BLANK
-        kinds[NEWLINE] = LINE_END
-        if self.delimiter != _WHITESPACE:
-            kinds[self.delimiter] = DELIMITER
-        return kinds
-
-    @cached_property
     def slots(self) -> NDArray[np.int64]:
         """For each field of a line, its place among the columns to read, or -1."""
         slots = np.full(max(self.columns) + 1, -1, np.int64)
         slots[list(self.columns)] = np.arange(len(self.columns))
         return slots
 
-    @property
-    def stop(self) -> int:
-        """The kind of byte that ends a field."""
-        return BLANK if self.delimiter == _WHITESPACE else DELIMITER
-
-    def find_fields(
-        self, data: NDArray[np.uint8], bounds: NDArray[np.int32]
-    ) -> tuple[int, int, int, int]:
+    def find_fields(self, text: bytes, bounds: NDArray[np.int32]) -> tuple[int, int, int, int, int]:
         """Fill `bounds`, which has two numbers for each of the columns to read.
 
         Returns what the kernel :func:`_fields.find_fields` returns.
         """
-        rows, problem, place, field = find_fields(data, self.kinds, self.stop, self.slots, bounds)
-        return rows, problem, int(place), field
-
-    def fields(self, line: bytes) -> list[bytes]:
-        """Return all fields of one line, empty ones included; those before a bad quote."""
-        places, ends = np.empty((len(line) + 1, 2), np.int32), np.empty(1, np.int64)
-        data = np.frombuffer(line, np.uint8)
-        _, problem, _, sound = split_fields(data, self.kinds, self.stop, places, ends)
-        found = places[: sound if problem else ends[0]].tolist()
-        return [line[begin:end] for begin, end in found]
+        way = self.dialect
+        rows, problem, place, field, comments = find_fields(
+            np.frombuffer(text, np.uint8),
+            *(way.kinds, way.starts, way.stop, way.may_be_quoted(text)),
+            *(self.slots, bounds),
+        )
+        return rows, problem, int(place), field, comments
 
 
 def _find_layout(
     heads: list[list[bytes]],
-    delimiter: int,
+    dialect: Dialect,
     where: str,
     *,
     columns: ColumnChoice = ColumnChoice(),
@@ -151,7 +123,7 @@ def _find_layout(
     )
     with naming(where):
         chosen = choose_columns(table, columns, weighted)
-    layout = _Layout(delimiter, tuple(chosen.used), header)
+    layout = _Layout(dialect, tuple(chosen.used), header)
     return layout, _Header(table.sides(chosen), chosen.notes)
 
 
@@ -171,45 +143,6 @@ def _is_ascending(values: list[bytes]) -> bool:
 def _may_be_time(value: bytes) -> bool:
     """Return whether a value could be a time since 1970: 1973 to 2286, or in milliseconds."""
     return NUMBER.fullmatch(value) is not None and 1e8 <= float(value) < 1e13
-
-
-def delimiter_code(delimiter: str) -> int:
-    """Return the byte of a delimiter that the user names; InputError if it cannot be one."""
-    if delimiter in (" ", "whitespace"):
-        return _WHITESPACE
-    if (
-        len(delimiter) == 1
-        and delimiter.isascii()
-        and not (delimiter.isalnum() or delimiter in '"\n\r-+.')
-    ):
-        return ord(delimiter)
-    raise InputError(
-        f"delimiter {delimiter!r} cannot separate fields: give one character such as ',' or "
-        "'\\t', or ' ' for any run of spaces and tabs",
-        parameter="delimiter",
-        value=delimiter,
-    )
-
-
-def _likely_delimiter(lines: list[bytes]) -> int:
-    """Return the delimiter that lines of data most likely have, by the first of them."""
-    # neither quoted text nor the dictionary that networkx writes after an edge counts
-    bare = re.sub(rb'"[^"]*"', b'""', lines[0]).split(b"{")[0]
-    # pandas writes no name above its index
-    for delimiter in (b",", b";", b"\t"):
-        unnamed = bare.startswith(delimiter) and bare.strip().count(delimiter) > 0
-        if unnamed and not any(line.startswith(delimiter) for line in lines[1:2]):
-            return ord(delimiter)
-    # a tab next to another blank is part of a run of whitespace
-    if re.fullmatch(rb" *[^\s](?:[^\t]*[^\s])?\t[^\s].*", bare.rstrip()):
-        return TAB
-    for delimiter in (b",", b";"):
-        if all(field.strip() for field in bare.split(delimiter, 2)[:2]) and delimiter in bare:
-            return ord(delimiter)
-    # a bar may well be part of an id, so it counts only where no blank could separate the ids
-    if re.fullmatch(rb"[^\s|]+(\s*\|\s*[^\s|]+)+", bare.strip()):
-        return ord("|")
-    return _WHITESPACE
 
 
 def _is_header(heads: list[list[bytes]]) -> bool:
@@ -251,6 +184,8 @@ class _EdgeList(NamedTuple):
     ends: NDArray[np.int32]
     weights: NDArray[np.float64] | None
     ids: Ids
+    comments: int = 0
+    """How many comments were skipped."""
     header: _Header = _Header()
 
 
@@ -259,6 +194,7 @@ class _Parsed(NamedTuple):
 
     tokens: Tokens
     weights: NDArray[np.float64] | None
+    comments: int
 
 
 def read_edge_list(
@@ -269,29 +205,26 @@ def read_edge_list(
     weighted: bool | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    comments: str | None = None,
     chunk_bytes: int = CHUNK_BYTES,
 ) -> _EdgeList:
     """Read an edge list from a binary stream; `name` is what errors call it.
 
     See :func:`reinforce2vec.read_graph` for the other arguments.
     """
-    chunks = read_chunks(stream, name, chunk_bytes)
-    head, lines = _read_head(chunks, name)
-    texts = [head.text[begin:end] for begin, end in lines]
-    where = f"{name}, line {head.line_at(lines[0][0])}"
-    code = _likely_delimiter(texts) if delimiter is None else delimiter_code(delimiter)
-    heads = [_Layout(code).fields(text) for text in texts]
+    how: Any = {"delimiter": delimiter, "comments": comments, "chunk_bytes": chunk_bytes}
+    text = DelimitedText(stream, name, "edges", **how)
     layout, names = _find_layout(
-        heads, code, where, columns=columns, weighted=weighted, header=header
+        *(text.heads, text.dialect, text.where),
+        columns=columns,
+        weighted=weighted,
+        header=header,
     )
-    if layout.has_header:
-        cut = lines[0][1]
-        head = TextChunk(head.text[cut:], head.line_at(cut))
     parser = _Parser(name, layout, TokenIds())
-    parsed = map_in_order(parser.parse, chain([head], chunks))
-    edges = _join(parsed, parser.ids)
+    parsed = map_in_order(parser.parse, text.chunks(layout.has_header))
+    edges = _join(parsed, parser.ids, text.comments)
     if layout.has_header and header is None:
-        _check_header([heads[0][column] for column in layout.columns[:2]], edges, where)
+        _check_header([text.heads[0][column] for column in layout.columns[:2]], edges, text.where)
     if not len(edges.ends):
         raise InputError(f"{name}: expected edges, found only a header")
     return edges._replace(header=names)
@@ -299,16 +232,13 @@ def read_edge_list(
 
 def is_read_without_header(text: bytes, weighted: bool) -> bool:
     """Return whether lines, separated by tabs, are read as edges, all of them."""
-    chunk = TextChunk(text, 1)
-    lines = [text[begin:end] for begin, end in _first_data_lines(chunk, _HEAD_LINES)]
-    if not lines or _likely_delimiter(lines) != TAB:
-        return False
     try:
-        heads = [_Layout(TAB).fields(line) for line in lines]
-        layout, _ = _find_layout(heads, TAB, "")
-    except InputError:  # weights that may be times
+        found = DelimitedText(io.BytesIO(text), "", "edges")
+        layout, _ = _find_layout(found.heads, found.dialect, "")
+    except InputError:  # only comments, or weights that may be times
         return False
-    return layout == _Layout(TAB, (0, 1, 2) if weighted else (0, 1))
+    plain = _Layout(Dialect(TAB), (0, 1, 2) if weighted else (0, 1))
+    return layout == plain and not found.comments
 
 
 def _check_header(names: list[bytes], edges: _EdgeList, where: str) -> None:
@@ -322,45 +252,17 @@ def _check_header(names: list[bytes], edges: _EdgeList, where: str) -> None:
             )
 
 
-def _first_data_lines(chunk: TextChunk, count: int) -> list[tuple[int, int]]:
-    """Return where the first lines that are neither blank nor comments begin and end."""
-    found: list[tuple[int, int]] = []
-    begin = 0
-    while begin < len(chunk.text) and len(found) < count:
-        end = chunk.text.find(b"\n", begin) + 1 or len(chunk.text)
-        line = chunk.text[begin:end].strip()
-        if line and not line.startswith((b"#", b"%")):
-            found.append((begin, end))
-        begin = end
-    return found
-
-
-def _read_head(chunks: Iterator[TextChunk], name: str) -> tuple[TextChunk, list[tuple[int, int]]]:
-    """Join chunks until they hold two data lines; also return where these lines begin and end."""
-    head = TextChunk(b"", 1)
-    for chunk in chunks:
-        head = TextChunk(head.text + chunk.text, 1)
-        lines = _first_data_lines(head, _HEAD_LINES)
-        if len(lines) >= 2:
-            return head, lines
-    if not head.text.strip():
-        raise InputError(f"{name}: expected edges, but the file is empty")
-    lines = _first_data_lines(head, 2)
-    if not lines:
-        raise InputError(f"{name}: expected edges, found only comments")
-    return head, lines
-
-
-def _join(parsed: Iterable[_Parsed], ids: TokenIds) -> _EdgeList:
+def _join(parsed: Iterable[_Parsed], ids: TokenIds, comments: int) -> _EdgeList:
     """Number the ids of all chunks and join the chunks."""
-    codes, weights = [], []
+    codes, weights = [np.empty(0, np.int32)], []
     for chunk in parsed:
         codes.append(ids.number(chunk.tokens))
+        comments += chunk.comments
         if chunk.weights is not None:
             weights.append(chunk.weights)
     ends = np.concatenate(codes).reshape(-1, 2)
     codes.clear()  # strings take much memory, and more while they are made
-    return _EdgeList(ends, np.concatenate(weights) if weights else None, ids.ids())
+    return _EdgeList(ends, np.concatenate(weights) if weights else None, ids.ids(), comments)
 
 
 @dataclass
@@ -373,54 +275,55 @@ class _Parser:
 
     def parse(self, chunk: TextChunk) -> _Parsed:
         """Find the fields of a chunk; parse its weights, and its ids if they are integers."""
-        data = np.frombuffer(chunk.text, np.uint8)
         bounds = np.empty((chunk.count_lines(), 2 * len(self.layout.columns)), np.int32)
-        rows, problem, place, field = self.layout.find_fields(data, bounds)
+        rows, problem, place, field, comments = self.layout.find_fields(chunk.text, bounds)
         bounds = bounds[:rows]
-        weights = self._weights(chunk, data, bounds) if self.layout.weighted else None
+        weights = self._weights(chunk, bounds) if self.layout.weighted else None
         if problem != FINE:
             self._refuse(chunk, place, problem, field)
         places = np.ascontiguousarray(bounds[:, :4]).reshape(-1, 2)
-        return _Parsed(self.ids.parse(data, places), weights)
+        data = unescaped(chunk.text, places)
+        return _Parsed(self.ids.parse(data, places), weights, comments)
 
-    def _weights(
-        self, chunk: TextChunk, data: NDArray[np.uint8], bounds: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
+    def _weights(self, chunk: TextChunk, bounds: NDArray[np.int32]) -> NDArray[np.float64]:
         weights = np.empty(len(bounds), np.float64)
-        parse_weights(data, bounds, weights)
+        parse_weights(np.frombuffer(chunk.text, np.uint8), bounds, weights)
         for row in np.flatnonzero(~((weights > 0) & (weights < np.inf))).tolist():
             begin, end = bounds[row, 4:6].tolist()
             token = chunk.text[begin:end]
             weight = float(token) if NUMBER.fullmatch(token) else None
             if weight is None or not 0 < weight < np.inf:
+                line = chunk.text[chunk.text.rfind(b"\n", 0, bounds[row].min()) + 1 : end]
+                hint, settings = comment_hint(line, self.layout.dialect)
                 raise InputError(
                     f"{self.name}, line {chunk.line_at(begin)}: expected a positive weight in the "
                     f"{_ordinal(self.layout.columns[2])} column, found {_describe_weight(weight)} "
-                    f'("{excerpt(token)}"); weighted=False leaves weights out',
-                    settings=[("weighted", False)],
+                    f'("{excerpt(token)}"); weighted=False leaves weights out{hint}',
+                    settings=[("weighted", False), *settings],
                 )
             weights[row] = weight
         return weights
 
     def _refuse(self, chunk: TextChunk, place: int, problem: int, field: int) -> NoReturn:
         """Raise an InputError that describes the problem of a line's fields."""
+        if problem in (BAD_QUOTE, OPEN_QUOTE, LIKE_COMMENT):
+            raise line_refusal(self.name, chunk, place, problem)
         line = chunk.text[place:].split(b"\n", 1)[0].strip()
-        kind = _DELIMITER_NAMES.get(self.layout.delimiter)
+        kind = _DELIMITER_NAMES.get(self.layout.dialect.delimiter)
         ids = "two node ids" + (f" separated by {kind}" if kind else "")
-        hint = ""
-        if problem == BAD_QUOTE:
-            text = "expected double quotes around a whole field, with none inside it, found"
-        elif self.layout.columns[2:] == (field,):
+        hint, settings = comment_hint(line, self.layout.dialect)
+        if self.layout.columns[2:] == (field,):
             text = f"expected a weight in the {_ordinal(field)} column, found none"
         elif problem == MISSING and (field > 1 or max(self.layout.columns) > 2):
             text = f"expected {max(self.layout.columns) + 1} columns, found {field}"
         elif problem == MISSING:
             text = f"expected {ids}, found one column"
-            hint = "; a node without edges is written as an edge to itself"
+            hint = hint or "; a node without edges is written as an edge to itself"
         else:
             text = f"expected {ids}, but the {_ordinal(self.layout.columns.index(field))} is empty"
         raise InputError(
-            f'{self.name}, line {chunk.line_at(place)}: {text} ("{excerpt(line)}"){hint}'
+            f'{self.name}, line {chunk.line_at(place)}: {text} ("{excerpt(line)}"){hint}',
+            settings=settings,
         )
 
 

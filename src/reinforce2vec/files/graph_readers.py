@@ -21,8 +21,9 @@ import scipy.io
 import scipy.sparse
 
 from .._util import errors
-from .._util.errors import InputError
+from .._util.errors import InputError, python_setting
 from .._util.ids import as_ids
+from .._util.progress import counted
 from ._graphml import read_graphml
 from .columns import ColumnChoice
 from .converters import EdgeOptions, edges_from_arrow, edges_from_matrix, shape_text
@@ -39,6 +40,7 @@ def read_edges(
     weighted: bool | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    comments: str | None = None,
     key: str = "network",
     columns: ColumnChoice = ColumnChoice(),
     bipartite: bool = False,
@@ -46,13 +48,18 @@ def read_edges(
     """Return the edges in a file; see :func:`reinforce2vec.read_graph` for the parameters."""
     path = Path(path)
     suffix, compressed = format_of(path, format)
-    if suffix not in _EDGE_LISTS and (delimiter is not None or header is not None):
-        raise InputError(f"{path}: delimiter and header are for edge lists, not for {suffix} files")
+    for_text = {"delimiter": delimiter, "header": header, "comments": comments}
+    for name, value in for_text.items() if suffix not in _EDGE_LISTS else ():
+        if value is not None:
+            raise InputError(
+                f"{path}: {python_setting(name, value)} is for edge lists, not for {suffix} files",
+                settings=[(name, value)],
+            )
     options = EdgeOptions(directed, weighted, columns, bipartite)
     if suffix not in (*_EDGE_LISTS, ".parquet"):
         with naming(str(path)):
             options.refuse_for(f"a {suffix} file", bipartite=suffix != ".graphml")
-    details = _FileOptions(str(path), delimiter, header, key)
+    details = _FileOptions(str(path), delimiter, header, comments, key)
     with opened(path, compressed) as stream:
         return _READERS[suffix](stream, options, details)
 
@@ -64,6 +71,7 @@ class _FileOptions:
     name: str
     delimiter: str | None
     header: bool | None
+    comments: str | None
     key: str
 
 
@@ -101,11 +109,14 @@ def _from_edge_list(stream: BinaryIO, options: EdgeOptions, details: _FileOption
         weighted=options.weighted,
         delimiter=details.delimiter,
         header=details.header,
+        comments=details.comments,
     )
+    notes = edges.header.notes
+    if edges.comments:
+        notes = (*notes, f"{counted(edges.comments, 'comment')} skipped")
     with naming(details.name):
-        return options.edges(
-            *edges[:3], sides=edges.header.sides, notes=edges.header.notes
-        )
+        read = options.edges(*edges[:3], sides=edges.header.sides, notes=notes)
+    return read._replace(ids_are_text=True)
 
 
 def sparse_array_option(read: Callable[..., Any]) -> dict[str, bool]:
@@ -203,7 +214,7 @@ def _from_parquet(stream: BinaryIO, options: EdgeOptions, details: _FileOptions)
 
 def _from_graphml(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
     """Read a GraphML file."""
-    return read_graphml(stream, details.name, options)
+    return read_graphml(stream, details.name, options)._replace(ids_are_text=True)
 
 
 # -- which reader for which suffix -------------------------------------------------------------
