@@ -98,7 +98,19 @@ def read_input_graph(graph: Path | str, context: typer.Context, named: bool = Fa
         with status(f"reading {graph}", given["quiet"]):
             found = options.read_graph_from(Path(graph), given)
     report(lambda: f"{graph}: {found!r}", given["quiet"])
+    report_reading(graph, found, given["quiet"])
     return found
+
+
+def report_reading(path: Path | str, graph: Graph, quiet: bool) -> None:
+    """Report what was decided while a graph was read, in one line, if there is anything."""
+    counts = [
+        (graph.dropped_self_loops, "self-loop", "dropped"),
+        (graph.merged_edges, "duplicate edge", "merged"),
+    ]
+    drops = [f"{counted(number, what)} {verb}" for number, what, verb in counts if number]
+    if graph.notes or graph.merged_edges:
+        report(f"{path}: {'; '.join([*graph.notes, *drops])}", quiet)
 
 
 # -- vectors and labels ------------------------------------------------------------------------

@@ -232,9 +232,11 @@ def _reference_to(context: typer.Context, graph: str, named: bool) -> GraphRefer
     for name in GRAPH_OPTIONS:
         if options.was_given(context, name):
             value = given[name]
-            flag = _OPPOSITES[name] if value is False else name.replace("_", "-")
-            words += [f"--{flag}"] if isinstance(value, bool) else [f"--{flag}", value]
+            flag = _OPPOSITES[name] if value is False else options.flag_of(name)
+            words += [f"--{flag}"] if isinstance(value, bool) else [f"--{flag}", str(value)]
             meant = options.unescaped(value) if name == "delimiter" else value
-            arguments.append(f", {name}={as_python(meant)}")
+            meant = str(meant) if isinstance(meant, Path) else meant
+            keyword = options.READING_NAMES.get(name, name)
+            arguments.append(f", {keyword}={as_python(meant)}")
     python = f"r2v.read_graph({as_python(graph)}{''.join(arguments)})"
     return GraphReference(("embed", graph, "-o", "vectors.npz", *words), python, graph)

@@ -32,29 +32,9 @@ from ._fields import (
 )
 from ._lines import CHUNK_BYTES, INTEGER, NUMBER, TextChunk, excerpt, map_in_order
 from ._tokens import TokenIds, Tokens
+from .columns import ColumnChoice, Table, are_known, choose_columns
 from .delimited import DelimitedText, Dialect, comment_hint, line_refusal, unescaped
-
-# Names of the two columns of node ids by which a header is recognised.
-ID_COLUMN_NAMES = (
-    ("source", "target"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("source", "destination"),
-    ("from", "to"),
-    ("fromnodeid", "tonodeid"),
-    ("from_node", "to_node"),
-    ("from_id", "to_id"),
-    ("source_id", "target_id"),
-    ("head", "tail"),
-    ("start", "end"),
-    ("u", "v"),
-    ("i", "j"),
-    ("node1", "node2"),
-    ("node_1", "node_2"),
-    ("node_a", "node_b"),
-    ("id1", "id2"),
-    ("id_1", "id_2"),
-)
+from .opening import naming
 
 _DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
 
@@ -102,67 +82,96 @@ def _find_layout(
     dialect: Dialect,
     where: str,
     *,
+    columns: ColumnChoice = ColumnChoice(),
     weighted: bool | None = None,
     header: bool | None = None,
-) -> _Layout:
-    """Return how to read a file, guessed from its first two data lines where it is not given.
+) -> tuple[_Layout, _Header]:
+    """Return how to read a file, guessed from its first data lines where it is not given.
 
-    `heads` are the fields of these lines.
+    `heads` are the fields of these lines. Also returns what its header says.
     """
     if header is None:
-        header = _is_header([fields[:3] for fields in heads])
-    if header:
-        _check_columns(heads[0], where, weighted)
-    third = b"".join(heads[header][2:3]) if len(heads) > header else b""
-    if weighted is not False and third.startswith((b"{'", b'{"')):
+        header = _is_header(heads)
+    names = [name.decode() for name in heads[0]] if header else []
+    rows = heads[header:]
+    width = max((_count_filled(row) for row in rows), default=len(names))
+    if 1 < len(names) < width:
+        raise InputError(
+            f"{where}: the header names {len(names)} columns, but the lines below have {width}: "
+            "name all of them"
+        )
+    third = b"".join(rows[0][2:3]) if rows else b""
+    if weighted is not False and columns.weight is None and third.startswith((b"{'", b'{"')):
         raise InputError(
             f'{where}: the third column holds Python dictionaries ("{excerpt(third)}"): write the '
             "file with networkx.write_weighted_edgelist, or pass weighted=False to leave them out",
             settings=[("weighted", False)],
         )
-    if weighted is None:
-        weighted = NUMBER.fullmatch(third) is not None
-    return _Layout(dialect, (0, 1, 2) if weighted else (0, 1), header)
+
+    def values(column: int) -> list[bytes]:
+        return [row[column] for row in rows if column < len(row) and row[column]]
+
+    table = Table(
+        names if len(names) > 1 else range(1, max(width, 3 if weighted else 2) + 1),
+        lambda column: any(map(NUMBER.fullmatch, values(column)[:1])),
+        lambda column: _is_ascending(values(column)),
+        has_header=len(names) > 1,
+        is_text=True,
+        may_be_times=lambda column: all(map(_may_be_time, values(column))),
+    )
+    with naming(where):
+        chosen = choose_columns(table, columns, weighted)
+    layout = _Layout(dialect, tuple(chosen.used), header)
+    return layout, _Header(table.sides(chosen), chosen.notes)
+
+
+def _count_filled(row: list[bytes]) -> int:
+    """Return the number of fields up to the last that is not empty."""
+    return max((number for number, field in enumerate(row, 1) if field), default=0)
+
+
+def _is_ascending(values: list[bytes]) -> bool:
+    """Return whether values are whole numbers from 0 on, each larger than the one before."""
+    if not all(map(INTEGER.fullmatch, values)):
+        return False
+    numbers = [int(value) for value in values]
+    return numbers == sorted({*numbers}) and min(numbers, default=0) >= 0
+
+
+def _may_be_time(value: bytes) -> bool:
+    """Return whether a value could be a time since 1970: 1973 to 2286, or in milliseconds."""
+    return NUMBER.fullmatch(value) is not None and 1e8 <= float(value) < 1e13
 
 
 def _is_header(heads: list[list[bytes]]) -> bool:
     """Return whether the first data line names the columns.
 
-    It does if it holds a known pair of names, or words where the next line has numbers: in both
-    columns of ids, or in the third.
+    It does if its words are known names, or if it has words where the lines below have numbers: in
+    both columns of ids, or, where there are three columns or more, in any of them.
     """
-    names = [name.decode().lower() for name in heads[0]]
-    if any(set(pair) <= set(names) for pair in ID_COLUMN_NAMES):
+    names = [name.decode().strip().lower() for name in heads[0]]
+    if are_known(names):
         return True
-    if len(heads) < 2 or len(names) < 2 or len(heads[1]) < 2:
+    rows = [row for row in heads[1:] if len(row) > 1]
+    if len(names) < 2 or not rows or any(map(NUMBER.fullmatch, heads[0])):
         return False
-    if any(map(NUMBER.fullmatch, heads[0])):
-        return False
-    third = len(names) == len(heads[1]) == 3 and not names[2].startswith("{")
-    return all(map(INTEGER.fullmatch, heads[1][:2])) or (
-        third and NUMBER.fullmatch(heads[1][2]) is not None
+    if all(map(INTEGER.fullmatch, rows[0][:2])):
+        return True
+    return (
+        len(names) == len(rows[0]) > 2
+        and not any(name.startswith("{") for name in names)
+        and any(all(map(NUMBER.fullmatch, column)) for column in zip(*rows, strict=False))
     )
 
 
-def _check_columns(head: list[bytes], where: str, weighted: bool | None) -> None:
-    """Raise InputError if a header has the known names in columns that are not read for them."""
-    names = [name.decode().lower() for name in head]
-    remedy = "put them there, or read the file with pandas and pass that to Graph.from_any"
-    for pair in ID_COLUMN_NAMES:
-        if set(pair) <= set(names) and set(pair) != set(names[:2]):
-            raise InputError(
-                f'{where}: expected the ids in the first two columns, but "{pair[0]}" and '
-                f'"{pair[1]}" are elsewhere: {remedy}'
-            )
-    if weighted is not False and "weight" in names[3:]:
-        raise InputError(
-            f'{where}: expected weights in the third column, but "weight" is column '
-            f"{names.index('weight') + 1}: {remedy}; or leave them out with weighted=False",
-            settings=[("weighted", False)],
-        )
-
-
 # -- reading -----------------------------------------------------------------------------------
+
+
+class _Header(NamedTuple):
+    """What is known of the columns of a file."""
+
+    sides: tuple[str, str] | None = None  # names of the columns of sources and targets
+    notes: tuple[str, ...] = ()  # what to report
 
 
 class _EdgeList(NamedTuple):
@@ -173,6 +182,7 @@ class _EdgeList(NamedTuple):
     ids: Ids
     comments: int = 0
     """How many comments were skipped."""
+    header: _Header = _Header()
 
 
 class _Parsed(NamedTuple):
@@ -187,6 +197,7 @@ def read_edge_list(
     stream: BinaryIO,
     name: str,
     *,
+    columns: ColumnChoice = ColumnChoice(),
     weighted: bool | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -199,7 +210,9 @@ def read_edge_list(
     """
     how: Any = {"delimiter": delimiter, "comments": comments, "chunk_bytes": chunk_bytes}
     text = DelimitedText(stream, name, "edges", **how)
-    layout = _find_layout(text.heads, text.dialect, text.where, weighted=weighted, header=header)
+    layout, names = _find_layout(
+        text.heads, text.dialect, text.where, columns=columns, weighted=weighted, header=header
+    )
     parser = _Parser(name, layout, TokenIds())
     parsed = map_in_order(parser.parse, text.chunks(layout.has_header))
     edges = _join(parsed, parser.ids, text.comments)
@@ -207,7 +220,7 @@ def read_edge_list(
         _check_header([text.heads[0][column] for column in layout.columns[:2]], edges, text.where)
     if not len(edges.ends):
         raise InputError(f"{name}: expected edges, found only a header")
-    return edges
+    return edges._replace(header=names)
 
 
 def _check_header(names: list[bytes], edges: _EdgeList, where: str) -> None:

@@ -21,7 +21,8 @@ import scipy.sparse
 from .._util import errors
 from .._util.errors import InputError
 from ._graphml import read_graphml
-from .converters import EdgeOptions, arrow_columns, edges_from_arrow, edges_from_matrix, shape_text
+from .columns import ColumnChoice
+from .converters import EdgeOptions, edges_from_arrow, edges_from_matrix, shape_text
 from .edge_lists import read_edge_list
 from .edges import Edges
 from .opening import expecting, naming, opened
@@ -36,13 +37,18 @@ def read_edges(
     delimiter: str | None = None,
     header: bool | None = None,
     key: str = "network",
+    columns: ColumnChoice = ColumnChoice(),
+    bipartite: bool = False,
 ) -> Edges:
     """Return the edges in a file; see :func:`reinforce2vec.read_graph` for the parameters."""
     path = Path(path)
     suffix, compressed = format_of(path, format)
     if suffix not in _EDGE_LISTS and (delimiter is not None or header is not None):
         raise InputError(f"{path}: delimiter and header are for edge lists, not for {suffix} files")
-    options = EdgeOptions(directed, weighted)
+    options = EdgeOptions(directed, weighted, columns, bipartite)
+    if suffix not in (*_EDGE_LISTS, ".parquet"):
+        with naming(str(path)):
+            options.refuse_for(f"a {suffix} file", bipartite=suffix != ".graphml")
     details = _FileOptions(str(path), delimiter, header, key)
     with opened(path, compressed) as stream:
         return _READERS[suffix](stream, options, details)
@@ -88,11 +94,15 @@ def _from_edge_list(stream: BinaryIO, options: EdgeOptions, details: _FileOption
     edges = read_edge_list(
         stream,
         details.name,
+        columns=options.columns,
         weighted=options.weighted,
         delimiter=details.delimiter,
         header=details.header,
     )
-    return options.edges(edges.ends, edges.weights, edges.ids, directed=False)
+    with naming(details.name):
+        return options.edges(
+            *edges[:3], sides=edges.header.sides, notes=edges.header.notes
+        )
 
 
 def sparse_array_option(read: Callable[..., Any]) -> dict[str, bool]:
@@ -161,13 +171,15 @@ def _from_parquet(stream: BinaryIO, options: EdgeOptions, details: _FileOptions)
         raise errors.missing("pyarrow", "parquet", "reading a .parquet file") from None
     with expecting("a Parquet file", details.name):
         schema = parquet.read_schema(stream)
+
+    def read(names: list[str]) -> Any:
+        words = [name for name in names if str(schema.field(name).type) == "string"]
+        with expecting("a Parquet file"):
+            table = parquet.read_table(stream, columns=names, read_dictionary=words)
+        return table.select(names)
+
     with naming(details.name):
-        columns = arrow_columns(schema, options.weighted).used
-    with expecting("a Parquet file", details.name):
-        words = [name for name in columns if str(schema.field(name).type) == "string"]
-        table = parquet.read_table(stream, columns=columns, read_dictionary=words)
-    with naming(details.name):
-        return edges_from_arrow(table.select(columns), options)
+        return edges_from_arrow(schema, read, options)
 
 
 def _from_graphml(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
