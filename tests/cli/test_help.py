@@ -115,11 +115,15 @@ PYTHON = {
 }
 # What only a command line needs.
 OWN = {"output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"}
-WALK = {"kind", "reading"} | {
-    name
-    for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk)
-    for name in inspect.signature(kind).parameters
-} | {"exploration_weight"}
+WALK = (
+    {"kind", "reading"}
+    | {
+        name
+        for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk)
+        for name in inspect.signature(kind).parameters
+    }
+    | {"exploration_weight"}
+)
 
 
 def arguments_in_python(name):

@@ -75,7 +75,9 @@ def test_two_columns_need_no_names(read):
 def test_three_columns_without_known_names_are_refused_with_the_choice_spelled_out(read):
     columns = {"id": [1, 2, 3], **columns_named("user", "friend")}
     message = refusal(read, columns)
-    assert 'which columns hold the two nodes of an edge? There are "id", "user", "friend"' in message
+    assert (
+        'which columns hold the two nodes of an edge? There are "id", "user", "friend"' in message
+    )
     assert 'source="user", target="friend"' in message
     graph = read(columns, source="user", target="friend")
     assert_same(graph, PLAIN)
@@ -214,7 +216,8 @@ def test_words_above_numbers_are_a_header_in_any_column(read_text):
     text = "nr,user,friend\n5,ann,bob\n9,bob,cid\n"
     assert 'There are "nr", "user", "friend"' in refusal(read_text, text)
     assert_same(
-        read_text("user,item\nann,tea\nbob,tea\n"), Graph.from_edges([("ann", "tea"), ("bob", "tea")])
+        read_text("user,item\nann,tea\nbob,tea\n"),
+        Graph.from_edges([("ann", "tea"), ("bob", "tea")]),
     )
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from helpers.graphs import assert_same
 from helpers.real_data import real_file
 from helpers.refusals import refusal
-from reinforce2vec import Graph, InputError, read_graph
+from reinforce2vec import Graph, read_graph
 from reinforce2vec.files.edge_lists import read_edge_list
 
 

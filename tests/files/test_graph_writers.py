@@ -112,7 +112,9 @@ def test_plain_text_has_no_header_and_others_read_it(tmp_path):
     path = tmp_path / "club.txt"
     karate_club().save(path)
     again = networkx.read_edgelist(path, nodetype=int)
-    assert {*map(frozenset, again.edges)} == {frozenset(edge[:2]) for edge in content(karate_club())[1]}
+    assert {*map(frozenset, again.edges)} == {
+        frozenset(edge[:2]) for edge in content(karate_club())[1]
+    }
     weighted = Graph.from_edges([("a", "b", 2.0), ("b", "c", 0.5)])
     weighted.save(tmp_path / "w.csv.gz")
     text = gzip.decompress((tmp_path / "w.csv.gz").read_bytes())
@@ -145,7 +147,7 @@ def test_what_cannot_be_written_is_refused_before_anything_is(tmp_path):
 ids_of_one_kind = st.one_of(
     st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=8, unique=True),
     st.lists(
-        st.text("ab#é北 ,\"\t|;.-7", min_size=1, max_size=6), min_size=1, max_size=8, unique=True
+        st.text('ab#é北 ,"\t|;.-7', min_size=1, max_size=6), min_size=1, max_size=8, unique=True
     ),
 )
 
@@ -161,8 +163,7 @@ def test_whatever_is_saved_comes_back(tmp_path, data):
     ids = data.draw(ids_of_one_kind)
     pairs = data.draw(st.lists(st.tuples(st.sampled_from(ids), st.sampled_from(ids)), max_size=20))
     weights = data.draw(
-        st.none()
-        | st.lists(st.floats(1e-70, 1e70), min_size=len(pairs), max_size=len(pairs))
+        st.none() | st.lists(st.floats(1e-70, 1e70), min_size=len(pairs), max_size=len(pairs))
     )
     graph = Graph.from_edges(pairs, weights, nodes=ids, directed=data.draw(st.booleans()))
     suffix = data.draw(st.sampled_from(SUFFIXES))

@@ -59,7 +59,13 @@ _NODES = (
     *("item", "product", "author", "paper", "reader", "book", "movie"),
     *("userid", "user_id", "itemid", "item_id", "productid", "product_id", "movieid", "movie_id"),
 )
-_KNOWN = {*_WEIGHTS, *_TIMES, *_OTHERS, *_NODES, *(name for pair in ID_COLUMN_NAMES for name in pair)}
+_KNOWN = {
+    *_WEIGHTS,
+    *_TIMES,
+    *_OTHERS,
+    *_NODES,
+    *(name for pair in ID_COLUMN_NAMES for name in pair),
+}
 _INDEX = ("", "unnamed: 0", "index", "level_0")  # pandas' names for its index, the first column
 _ARROW_INDEX = re.compile(r"__index_level_\d+__")  # pandas' names for it in Parquet, the last ones
 _NUMBERED = re.compile(r"(?:column_?|f)?(\d+)")  # what packages call columns without a header

@@ -214,7 +214,9 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
     ids: Ids = np.arange(matrix.shape[0], dtype=np.int64)
     if options.bipartite:
         ends[:, 1] += matrix.shape[0]
-        ids = np.concatenate([side_ids(matrix.shape[0], "row"), side_ids(matrix.shape[1], "column")])
+        ids = np.concatenate(
+            [side_ids(matrix.shape[0], "row"), side_ids(matrix.shape[1], "column")]
+        )
     return replace(options, bipartite=False).edges(ends, weights, ids)
 
 

@@ -162,9 +162,7 @@ def _is_header(heads: list[list[bytes]]) -> bool:
     return (
         len(names) == len(rows[0]) > 2
         and not any(name.startswith("{") for name in names)
-        and any(
-            all(map(NUMBER.fullmatch, column)) for column in zip(*rows, strict=False)
-        )
+        and any(all(map(NUMBER.fullmatch, column)) for column in zip(*rows, strict=False))
     )
 
 
@@ -215,10 +213,7 @@ def read_edge_list(
     how: Any = {"delimiter": delimiter, "comments": comments, "chunk_bytes": chunk_bytes}
     text = DelimitedText(stream, name, "edges", **how)
     layout, names = _find_layout(
-        *(text.heads, text.dialect, text.where),
-        columns=columns,
-        weighted=weighted,
-        header=header,
+        text.heads, text.dialect, text.where, columns=columns, weighted=weighted, header=header
     )
     parser = _Parser(name, layout, TokenIds())
     parsed = map_in_order(parser.parse, text.chunks(layout.has_header))

@@ -381,9 +381,7 @@ class Graph:
         Graph(34 nodes, 78 edges, undirected, unweighted, 1 component, 0 isolated, 1.2 kB)
         """
         ends, weights = edges_of(self)
-        write_graph(
-            path, Edges(ends, weights if self.weighted else None, self.ids, self.directed)
-        )
+        write_graph(path, Edges(ends, weights if self.weighted else None, self.ids, self.directed))
 
     def to_scipy(self) -> Any:
         """Return the adjacency as a scipy CSR array of float64, rows and columns in `ids` order."""
