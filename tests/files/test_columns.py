@@ -221,6 +221,15 @@ def test_words_above_numbers_are_a_header_in_any_column(read_text):
     )
 
 
+def test_a_header_of_unknown_words_above_words_is_warned_of(read_text):
+    edges = "".join(f"n{i},n{i + 1}\n" for i in range(20))
+    with pytest.warns(UserWarning, match='"alpha" and "beta" are in no other line'):
+        assert read_text("alpha,beta\n" + edges).n_nodes == 23
+    assert read_text("alpha,beta\n" + edges, header=True).n_nodes == 21
+    assert read_text("alpha,beta\n" + edges, header=False).n_nodes == 23  # warnings are errors
+    assert read_text(edges).n_nodes == 21
+
+
 def test_a_header_that_lacks_a_name_is_refused(read_text):
     message = refusal(read_text, "source,target\n1,ann,bob\n2,bob,cid\n")  # as R writes row names
     assert "line 1: the header names 2 columns, but the lines below have 3" in message

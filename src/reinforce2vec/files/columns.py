@@ -84,6 +84,9 @@ class ColumnChoice(NamedTuple):
         return {role: name for role, name in self._asdict().items() if name is not None}
 
 
+BY_THE_RULE = ColumnChoice()
+
+
 class EdgeColumns(NamedTuple):
     """Positions of the columns that hold edges, and what is to be reported of the choice."""
 
@@ -273,6 +276,8 @@ def _find_ids(table: Table, weight: int | None) -> tuple[int, int]:
         return left[0], left[1]
     likely = [i for i in left if table.plain(i) not in _OTHERS]
     likely = likely if len(likely) >= 2 else left if len(left) >= 2 else list(columns)
+    words = [i for i in likely if not table.is_number(i)]
+    likely = words if len(words) >= 2 else likely
     raise _unclear(
         table, f"which columns hold the two nodes of an edge? There are {table.listed()}", likely
     )

@@ -25,7 +25,7 @@ from .._util.errors import InputError, python_setting
 from .._util.ids import as_ids
 from .._util.progress import counted
 from ._graphml import read_graphml
-from .columns import ColumnChoice
+from .columns import BY_THE_RULE, ColumnChoice
 from .converters import EdgeOptions, edges_from_arrow, edges_from_matrix, shape_text
 from .edge_lists import read_edge_list
 from .edges import Edges
@@ -42,7 +42,7 @@ def read_edges(
     header: bool | None = None,
     comments: str | None = None,
     key: str = "network",
-    columns: ColumnChoice = ColumnChoice(),
+    columns: ColumnChoice = BY_THE_RULE,
     bipartite: bool = False,
 ) -> Edges:
     """Return the edges in a file; see :func:`reinforce2vec.read_graph` for the parameters."""

@@ -148,19 +148,19 @@ def _write_npz(path: Path, edges: Edges) -> None:
         rows, columns = np.append(rows, columns[back]), np.append(columns, edges.ends[back, 0])
         data = np.append(data, data[back])
     matrix = scipy.sparse.csr_array((data, (rows, columns)), shape=(n_nodes, n_nodes))
+    arrays: dict[str, Any] = {
+        "format": np.array(b"csr"),
+        "_is_array": np.array(True),
+        "shape": np.array(matrix.shape),
+        "data": matrix.data,
+        "indices": matrix.indices,
+        "indptr": matrix.indptr,
+        "directed": np.array(edges.directed),
+        "weighted": np.array(edges.weights is not None),
+    }
+    arrays |= _npz_ids(edges.ids, path)
     with whole(path) as stream:
-        np.savez_compressed(
-            stream,
-            format=np.array(b"csr"),
-            _is_array=np.array(True),
-            shape=np.array(matrix.shape),
-            data=matrix.data,
-            indices=matrix.indices,
-            indptr=matrix.indptr,
-            directed=np.array(edges.directed),
-            weighted=np.array(edges.weights is not None),
-            **_npz_ids(edges.ids, path),
-        )
+        np.savez_compressed(stream, **arrays)
 
 
 def _npz_ids(ids: Ids, path: Path) -> dict[str, NDArray[Any]]:

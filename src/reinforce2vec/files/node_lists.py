@@ -28,6 +28,12 @@ def add_nodes(edges: Edges, nodes: Any) -> Edges:
     else:
         listed = listed_nodes(nodes)
     _check_kinds(edges.ids, listed)
+    for node in () if edges.sides is None else listed:
+        if not str(node).startswith(tuple(f"{side}:" for side in edges.sides)):
+            kinds = " nor ".join(f'"{side}:..."' for side in edges.sides)
+            raise InputError(
+                f"node {node!r} is neither {kinds}, as the nodes of this bipartite graph are"
+            )
     codes, ids = _number(listed, edges.ids)
     return edges._replace(ends=codes[len(listed) :][edges.ends], ids=ids)
 
@@ -39,7 +45,7 @@ def _number(listed: list[Hashable], ids: Ids) -> tuple[Any, Ids]:
     return number_objects(listed, [ids.tolist()])
 
 
-def _from_file(edges: Edges, path: Path) -> tuple[Edges, list[Hashable]]:
+def _from_file(edges: Edges, path: Path) -> tuple[Edges, list[Any]]:
     """Return the nodes in a file, and edges whose ids are strings if the nodes' are."""
     words = _first_column(path, edges.ids)
     if edges.ids.dtype != np.int64:
