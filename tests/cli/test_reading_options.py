@@ -76,6 +76,8 @@ def test_nodes_of_a_file_come_first(folder):
     assert Embedding.load("vectors.npz").ids.tolist() == ["dee", "cid", "ann", "bob"]
     ended = embed("calls.csv", "--unweighted", "--nodes", "nobody.txt")
     assert "nobody.txt: there is no such file" in ended.stderr
+    ended = run("walk", "calls.csv", "-o", "people.txt", "--unweighted", "--nodes", "people.txt")
+    assert "people.txt: another file of this command has this name" in ended.stderr
 
 
 def test_two_kinds_of_nodes(folder):

@@ -88,7 +88,9 @@ def test_duckdb_relations():
 def database(tmp_path):
     connection = sqlite3.connect(tmp_path / "edges.db")
     connection.execute("create table edges (time integer, src text, dst text, weight real)")
-    connection.executemany("insert into edges values (?, ?, ?, ?)", zip(*COLUMNS.values()))
+    connection.executemany(
+        "insert into edges values (?, ?, ?, ?)", zip(*COLUMNS.values(), strict=True)
+    )
     yield connection
     connection.close()
 

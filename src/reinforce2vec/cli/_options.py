@@ -448,6 +448,11 @@ def check_reading(path: Path, given: Mapping[str, Any]) -> None:
         check_comments(given["comments"])
 
 
+def given_files(given: Mapping[str, Any]) -> list[Path]:
+    """Return the files that are read beside the graph."""
+    return [] if given["nodes_file"] is None else [given["nodes_file"]]
+
+
 def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
     """Read the graph in a file, with a command's options."""
     from ..graph import read_graph
