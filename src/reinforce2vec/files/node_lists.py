@@ -28,14 +28,19 @@ def add_nodes(edges: Edges, nodes: Any) -> Edges:
     else:
         listed = listed_nodes(nodes)
     _check_kinds(edges.ids, listed)
-    for node in () if edges.sides is None else listed:
-        if not str(node).startswith(tuple(f"{side}:" for side in edges.sides)):
-            kinds = " nor ".join(f'"{side}:..."' for side in edges.sides)
+    _check_sides(edges.sides or (), listed)
+    codes, ids = _number(listed, edges.ids)
+    return edges._replace(ends=codes[len(listed) :][edges.ends], ids=ids)
+
+
+def _check_sides(sides: tuple[str, ...], listed: list[Hashable]) -> None:
+    """Raise InputError for a node that is on no side of a bipartite graph."""
+    for node in listed if sides else ():
+        if not str(node).startswith(tuple(f"{side}:" for side in sides)):
+            kinds = " nor ".join(f'"{side}:..."' for side in sides)
             raise InputError(
                 f"node {node!r} is neither {kinds}, as the nodes of this bipartite graph are"
             )
-    codes, ids = _number(listed, edges.ids)
-    return edges._replace(ends=codes[len(listed) :][edges.ends], ids=ids)
 
 
 def _number(listed: list[Hashable], ids: Ids) -> tuple[Any, Ids]:
