@@ -131,20 +131,24 @@ def read_input_vectors(path: Path | str, quiet: bool) -> Embedding:
     return embedding
 
 
-def read_input_labels(path: Path | str, nodes: Embedding | Graph, quiet: bool) -> NamedLabels:
+def read_input_labels(
+    path: Path | str, nodes: Embedding | Graph, context: typer.Context
+) -> NamedLabels:
     """Read the labels of nodes that have a vector or are in a graph."""
     from ..embedding import Embedding
-    from ..files.label_files import read_named_labels
+    from ..files.label_files import read_labels
 
-    labels = read_named_labels(path, nodes)
+    quiet = context.params["quiet"]
+    labels = read_labels(path, nodes, label=context.params["label"])
 
     def summary() -> str:
         labelled = counted(int(labels.matrix.any(axis=1).sum()), "node")
-        return f"{path}: {labelled} in {counted(len(labels.names), 'class')}"
+        unused = f"; left out {', '.join(labels.unused)}" if labels.unused else ""
+        return f"{path}: {labelled} in {counted(len(labels.names), 'class')}{unused}"
 
     report(summary, quiet)
     if labels.strangers:
-        lines, first = counted(len(labels.strangers), "line"), labels.strangers[0]
+        strangers, first = counted(len(labels.strangers), "node"), labels.strangers[0]
         lack = "without a vector" if isinstance(nodes, Embedding) else "not in the graph"
-        report(f"{path}: left out {lines} of nodes {lack} ({first}, ...)", quiet)
+        report(f"{path}: left out {strangers} {lack} ({first}, ...)", quiet)
     return labels

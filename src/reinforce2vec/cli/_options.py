@@ -124,6 +124,21 @@ DataDir = Annotated[
     ),
 ]
 
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column of --labels with the labels, by name, or by number from 1; all: every column "
+        "but the ids. Default: the only one, or one named label, class, group or category.",
+        rich_help_panel=READING,
+    ),
+]
+LABELS_HELP = (
+    "Text with a node and its label per line, separated by tabs, commas, semicolons, bars or "
+    "spaces; it may have a header, and double quotes around fields."
+)
+
 Estimator = Annotated[
     str | None,
     typer.Option(

@@ -182,6 +182,8 @@ class DelimitedText:
         As the user gave them; None: found out.
     chunk_bytes : int
         About how much to read at a time.
+    choice : bool
+        Whether the user can choose `comments`, so that errors advise it.
 
     Attributes
     ----------
@@ -204,10 +206,11 @@ class DelimitedText:
         delimiter: str | None = None,
         comments: str | None = None,
         chunk_bytes: int = CHUNK_BYTES,
+        choice: bool = True,
     ) -> None:
         check_comments(comments)
         code = None if delimiter is None else delimiter_code(delimiter)
-        self.name = name
+        self.name, self._choice = name, choice
         self._rest = read_chunks(stream, name, chunk_bytes)
         text, begin = b"", 0
         for chunk in self._rest:
@@ -225,16 +228,17 @@ class DelimitedText:
         if not text.strip():
             raise InputError(f"{name}: expected {content}, but the file is empty")
         if begin == len(text):
+            advised = choice and not comments
             raise InputError(
                 f"{name}: expected {content}, found only comments"
-                + ("" if comments else '; comments="" takes every line for data'),
-                settings=[] if comments else [("comments", "")],
+                + ('; comments="" takes every line for data' if advised else ""),
+                settings=[("comments", "")] if advised else [],
             )
         self._head = TextChunk(text[begin:], 1 + text.count(b"\n", 0, begin))
         self.where = f"{name}, line {self._head.line}"
         self.heads = found.rows + ([found.sound] if found.sound else [])
         if not self.heads:
-            raise line_refusal(name, self._head, found.end, found.problem)
+            raise line_refusal(name, self._head, found.end, found.problem, choice)
 
     def chunks(self, header: bool) -> Iterator[TextChunk]:
         """Yield everything from the first line that holds data, or what follows it, the header.
@@ -272,13 +276,23 @@ class DelimitedText:
             for number, row in zip(numbers, found.rows, strict=True):
                 yield number, [field.decode() for field in row]
             if found.problem != FINE:
-                raise line_refusal(self.name, chunk, found.end, found.problem)
+                raise line_refusal(self.name, chunk, found.end, found.problem, self._choice)
 
 
-def line_refusal(name: str, chunk: TextChunk, place: int, problem: int) -> InputError:
-    """Return the error for a line whose quotes are wrong, or that looks like a comment."""
+def line_refusal(
+    name: str, chunk: TextChunk, place: int, problem: int, choice: bool = True
+) -> InputError:
+    """Return the error for a line whose quotes are wrong, or that looks like a comment.
+
+    `choice` says whether the user can choose what begins comments.
+    """
     line = excerpt(chunk.text[place:].split(b"\n", 1)[0].strip())
     where = f"{name}, line {chunk.line_at(place)}"
+    if problem == LIKE_COMMENT and not choice:
+        return InputError(
+            f'{where}: this looks like a comment ("{line}"), and only comments before the first '
+            "line of data are skipped: move it there"
+        )
     if problem == LIKE_COMMENT:
         mark = line[0]
         return InputError(
