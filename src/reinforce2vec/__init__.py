@@ -19,6 +19,7 @@ _HOMES = {
     "sample_walks": "walks",
     "write_walks": "files",
     "read_walks": "files",
+    "read_labels": "files",
     "Reinforce2Vec": "models",
     "NodeFeatures": "models",
     "LINE": "models",
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from .evaluation import score_links as score_links
     from .evaluation import transfer_links as transfer_links
     from .explorer import explore as explore
+    from .files import read_labels as read_labels
     from .files import read_walks as read_walks
     from .files import write_walks as write_walks
     from .graph import Dataset as Dataset

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
@@ -39,6 +40,17 @@ class InputError(ValueError):
     ) -> None:
         super().__init__(message)
         self.parameter, self.value, self.settings = parameter, value, tuple(settings)
+
+    def renamed(self, parameter: str, name: str) -> InputError:
+        """Return the error for a caller that has another name for a parameter.
+
+        >>> print(InputError("p must be positive", parameter="p").renamed("p", "walk_p"))
+        walk_p must be positive
+        """
+        if self.parameter != parameter:
+            return self
+        message = re.sub(rf"(?<!\w){parameter}(?!\w)", name, str(self), count=1)
+        return type(self)(message, **(self.data() | {"parameter": name}))
 
     def data(self) -> dict[str, Any]:
         """Return what the error carries beside its message, to build another one from it."""

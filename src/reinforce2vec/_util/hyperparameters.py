@@ -41,6 +41,8 @@ class Parameter:
         Its name in reports and figures; by default the name with spaces.
     metavar : str
         What stands for its value in the help; by default by its type.
+    flag : str
+        The command's option, where it is another one than the name.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Parameter:
     short: str = ""
     label: str = ""
     metavar: str = ""
+    flag: str = ""
 
     def check(self, value: Any, most: float | None = None) -> Any:
         """Return a value of the right type and within the range; InputError if it is not.
@@ -103,7 +106,7 @@ class Parameter:
     @property
     def option(self) -> str:
         """The option of the commands."""
-        return "--" + self.name.replace("_", "-")
+        return "--" + (self.flag or self.name).replace("_", "-")
 
     @property
     def title(self) -> str:
@@ -303,12 +306,13 @@ _REINFORCED = (
         unset="1 for ucb (released: 0.01), 0.5 for epsilon",
         short="for epsilon, a probability: at most 1",
         label="ε",
+        flag="exploration_weight",  # --weight is the column of edge weights
     ),
     Parameter(
         "annealing",
         str,
         "constant",
-        "Reinforced: how --weight decreases along the walk.",
+        "Reinforced: how --exploration-weight decreases along the walk.",
         choices=("constant", "linear", "exponential"),
         short="leave it",
     ),

@@ -29,10 +29,21 @@ MAP, SERVER = "The map", "The server"
 LEARNING, WALK, READING, RUNNING = "Training", "The walk", "Reading the graph", "Running"
 GROUPS = (OUTPUT, EVALUATION, OWN, SEARCH, MAP, SERVER, LEARNING, WALK, READING, RUNNING)
 
-# Names of options that describe a walk, a model, and how to read a graph.
-WALK_OPTIONS = ("kind", "reading", *(name for names in WALKS.values() for name in names))
+# Names of options that describe a walk, a model, and how to read a graph, in `context.params`.
+_OF_WALKS = {PARAMETERS[one].flag or one: one for names in WALKS.values() for one in names}
+WALK_OPTIONS = ("kind", "reading", *_OF_WALKS)
 MODEL_OPTIONS = ("preset", *TRAINING, "workers", "backend", *WALK_OPTIONS)
-GRAPH_OPTIONS = ("directed", "weighted", "self_loops", "format", "delimiter", "header", "key")
+# What read_graph calls these options, where arguments of commands have the same name.
+READING_NAMES = {
+    "source_column": "source",
+    "target_column": "target",
+    "weight_column": "weight",
+    "nodes_file": "nodes",
+}
+GRAPH_OPTIONS = (
+    *("directed", "weighted", "self_loops", "format", "delimiter", "header", "comments", "key"),
+    *("bipartite", *READING_NAMES),
+)
 
 GRAPH_HELP = (
     "The graph: an edge list (.txt .tsv .csv .edgelist .edges), .mtx or .graphml, all of them "
@@ -112,6 +123,21 @@ DataDir = Annotated[
         rich_help_panel=READING,
     ),
 ]
+
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column of --labels with the labels, by name, or by number from 1; all: every column "
+        "but the ids. Default: the only one, or one named label, class, group or category.",
+        rich_help_panel=READING,
+    ),
+]
+LABELS_HELP = (
+    "Text with a node and its label per line, separated by tabs, commas, semicolons, bars or "
+    "spaces; it may have a header, and double quotes around fields."
+)
 
 Estimator = Annotated[
     str | None,
@@ -195,6 +221,58 @@ _Header = Annotated[
         rich_help_panel=READING,
     ),
 ]
+_Comments = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        help="What begins comments in an edge list, anywhere; '' for no comments. Default: # or %, "
+        "before the first line of data.",
+        rich_help_panel=READING,
+    ),
+]
+_Bipartite = Annotated[
+    bool,
+    typer.Option(
+        "--bipartite",
+        help="Sources and targets are nodes of two kinds: 7 in the columns user and item becomes "
+        "user:7 and item:7.",
+        rich_help_panel=READING,
+    ),
+]
+
+
+def _column(flag: str, help: str) -> Any:
+    """Return the option that names a column."""
+    return Annotated[
+        str | None,
+        typer.Option(flag, metavar="COLUMN", help=help, rich_help_panel=READING),
+    ]
+
+
+_Source = _column(
+    "--source",
+    "Column of an edge list or Parquet file with the first node of each edge, by name; in an edge "
+    "list also by number, from 1. Default: known names such as source or src, else the first.",
+)
+_Target = _column(
+    "--target",
+    "Column with the second node of each edge. Default: known names such as target or dst, else "
+    "the second.",
+)
+_WeightColumn = _column(
+    "--weight",
+    "Column with the weights of edges. Default: weight; without a header the third of three.",
+)
+_Nodes = Annotated[
+    Path | None,
+    typer.Option(
+        "--nodes",
+        metavar="FILE",
+        help="All nodes, or those without edges: an id per line, or in the first column. They come "
+        "first, in this order.",
+        rich_help_panel=READING,
+    ),
+]
 _Key = Annotated[
     str,
     typer.Option(
@@ -232,14 +310,14 @@ def _of_table() -> Iterator[inspect.Parameter]:
     """Yield the options for hyperparameters; those of walks are None unless they are given."""
     names = {"dimensions": ("--dimensions", "-d")}
     for name, one in PARAMETERS.items():
-        of_walk = name in WALK_OPTIONS
+        of_walk = name in _OF_WALKS.values()
         group = WALK if of_walk else LEARNING if name in TRAINING else RUNNING
         info = hyperparameter(name, group, names=names.get(name, ()), with_default=not of_walk)
         default = None if of_walk else one.default
         kind: Any = one.type if default is not None else one.type | None
         if one.type is tuple:
             kind, default = str, one.spelled(one.default)
-        yield _option(name, Annotated[kind, info], default)
+        yield _option(one.flag or name, Annotated[kind, info], default)
 
 
 def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -261,7 +339,13 @@ _SHARED = {
         _option("format", _Format, None),
         _option("delimiter", _Delimiter, None),
         _option("header", _Header, None),
+        _option("comments", _Comments, None),
         _option("key", _Key, "network"),
+        _option("bipartite", _Bipartite, False),
+        _option("source_column", _Source, None),
+        _option("target_column", _Target, None),
+        _option("weight_column", _WeightColumn, None),
+        _option("nodes_file", _Nodes, None),
     )
 }
 
@@ -290,14 +374,18 @@ def was_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
+def flag_of(name: str) -> str:
+    """Return what to type for an option, without dashes before it."""
+    return "walk" if name == "kind" else READING_NAMES.get(name, name).replace("_", "-")
+
+
 def check_unused(
     context: typer.Context, names: Iterable[str], purpose: str, instead: object
 ) -> None:
     """Refuse options that were given and would have no effect."""
     for name in names:
         if was_given(context, name):
-            flag = "walk" if name == "kind" else name.replace("_", "-")
-            raise InputError(f"--{flag} is for {purpose} and has no effect with {instead}")
+            raise InputError(f"--{flag_of(name)} is for {purpose} and has no effect with {instead}")
 
 
 # -- what options mean -------------------------------------------------------------------------
@@ -312,9 +400,13 @@ def chosen_walk(kind: str, **options: Any) -> Walk:
         )
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
-        owner = next((other for other, names in WALKS.items() if name in names), "reinforced")
+        of_walk = _OF_WALKS.get(name, name)
+        owner = next((other for other, names in WALKS.items() if of_walk in names), "reinforced")
         if owner != kind:
-            raise InputError(f"--{name} is for --walk {owner} and has no effect with --walk {kind}")
+            raise InputError(
+                f"--{flag_of(name)} is for --walk {owner} and has no effect with --walk {kind}"
+            )
+    given = {_OF_WALKS.get(name, name): value for name, value in given.items()}
     from .._util.checks import check_choice
     from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 
@@ -327,7 +419,10 @@ def chosen_walk(kind: str, **options: Any) -> Walk:
         presets = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
         name = check_choice("reading", given.pop("reading", "paper"), READINGS)
         walk = presets[name](**given)
-    walk.check()
+    try:
+        walk.check()
+    except InputError as error:
+        raise error.renamed("weight", PARAMETERS["weight"].flag) from None
     return walk
 
 
@@ -359,16 +454,25 @@ def check_reading(path: Path, given: Mapping[str, Any]) -> None:
 
         format_of(path, given["format"])
     if given["delimiter"] is not None:
-        from ..files.edge_lists import delimiter_code
+        from ..files.delimited import delimiter_code
 
         delimiter_code(unescaped(given["delimiter"]))
+    if given["comments"] is not None:
+        from ..files.delimited import check_comments
+
+        check_comments(given["comments"])
+
+
+def given_files(given: Mapping[str, Any]) -> list[Path]:
+    """Return the files that are read beside the graph."""
+    return [] if given["nodes_file"] is None else [given["nodes_file"]]
 
 
 def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
     """Read the graph in a file, with a command's options."""
     from ..graph import read_graph
 
-    chosen = {name: given[name] for name in GRAPH_OPTIONS}
+    chosen = {READING_NAMES.get(name, name): given[name] for name in GRAPH_OPTIONS}
     if chosen["delimiter"] is not None:
         chosen["delimiter"] = unescaped(chosen["delimiter"])
     return read_graph(path, **chosen)

@@ -11,6 +11,7 @@ from .._util.errors import InputError
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._inputs import report_reading
 from ._messages import check_different, check_stdout, print_json, report, status
 from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WALK_OPTIONS
 
@@ -104,7 +105,7 @@ def embed(
         if checkpoint is not None:
             written.append(check_target(checkpoint))
         read = [source] if source.suffix != ".npy" else [source, walk_ids_path(source)]
-        check_different(read, written)
+        check_different([*read, *options.given_files(given)], written)
         if walks is not None:
             options.check_unused(context, _OF_A_GRAPH, "a graph", "--walks")
         else:
@@ -128,6 +129,8 @@ def embed(
             return f"{source}: {found!r}; training needs about {needed}"
 
         report(estimate, quiet)
+        if isinstance(found, Graph):
+            report_reading(source, found, quiet)
         fit = model.fit if graph else model.fit_walks
         with status("preparing (training is compiled at its first use)", quiet):
             fit(

@@ -141,11 +141,11 @@ def node_classification(
         str | None,
         typer.Option(
             metavar="FILE|DATASET",
-            help="Text with one node per line: its id and its labels, separated by tabs, commas or "
-            "spaces; or the data set that was embedded.",
+            help=f"{options.LABELS_HELP} Or the data set that was embedded.",
             rich_help_panel=EVALUATION,
         ),
     ] = None,
+    label: options.LabelColumn = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     train: Annotated[
@@ -180,7 +180,9 @@ def node_classification(
             options.check_unused(context, GRAPH_OPTIONS, "a file", f"the data set {source}")
         else:
             options.check_reading(Path(source), context.params)
-        if not named and not is_dataset(str(labels)):
+        if named or is_dataset(str(labels)):
+            options.check_unused(context, ["label"], "a file of labels", "labels of a data set")
+        else:
             options.check_unused(context, ["data_dir"], "a data set", labels)
         model = options.model_from(context.params)
         own = _own_model(estimator, model)
@@ -196,9 +198,7 @@ def node_classification(
             tried = [one.fit_transform(graph, progress=not quiet) for one in (model, own) if one]
             runs = [shuffle_seed(model.seed, number) for number in range(seeds)]
         else:
-            vectors, classes = _matched(
-                read_input_vectors(source, quiet), str(labels), data_dir, quiet
-            )
+            vectors, classes = _matched(read_input_vectors(source, quiet), str(labels), context)
             tried = [vectors]
         how: dict[str, Any] = {"train": shares, "seeds": runs}
         if embedded:
@@ -239,23 +239,21 @@ def _labelled_graph(
     graph = read_input_graph(source, context)
     if is_dataset(str(labels)):
         raise InputError("labels of a data set are those of its own graph: name it instead")
-    return graph, read_input_labels(str(labels), graph, given["quiet"]).matrix
+    return graph, read_input_labels(str(labels), graph, context).matrix
 
 
-def _matched(
-    embedding: Embedding, labels: str, data_dir: Path | None, quiet: bool
-) -> tuple[Any, Any]:
+def _matched(embedding: Embedding, labels: str, context: typer.Context) -> tuple[Any, Any]:
     """Return vectors and labels of the same nodes in the same order."""
     check_input(labels)
     if is_dataset(labels):
         from ..embedding.matching import aligned_rows
         from ..files.opening import naming
 
-        dataset = read_labelled_dataset(labels, data_dir, quiet)
+        dataset = read_labelled_dataset(labels, context.params["data_dir"], context.params["quiet"])
         with naming(f"vectors for the data set {labels}"):
             rows = aligned_rows(embedding, dataset.graph)
         return embedding.vectors[rows], dataset.labels
-    return embedding, read_input_labels(labels, embedding, quiet).matrix
+    return embedding, read_input_labels(labels, embedding, context).matrix
 
 
 def _as_shares(text: str) -> list[float]:

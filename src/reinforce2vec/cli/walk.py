@@ -12,6 +12,7 @@ from .._util.hyperparameters import DIRECTIONS, PARAMETERS, RUNNING
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._inputs import report_reading
 from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, OUTPUT, WALK, WALK_OPTIONS, choice, hyperparameter
 
@@ -80,7 +81,7 @@ def walk(
         choose(given["backend"], "walks", workers=given["workers"])
         target = check_walks_path(output)
         written = [target] if target.suffix != ".npy" else [target, walk_ids_path(target)]
-        check_different([graph], written)
+        check_different([graph, *options.given_files(given)], written)
     with exit_code(FAILURE):
         from .._util.machine import peak_bytes
         from .._util.progress import readable
@@ -90,6 +91,7 @@ def walk(
         with status(f"reading {graph}", quiet):
             whole = options.read_graph_from(graph, given)
         report(lambda: f"{graph}: {whole!r}", quiet)
+        report_reading(graph, whole, quiet)
         with status("preparing (a kind of walk is compiled at its first use)", quiet):
             WalkSampler(
                 *(whole, chosen),
