@@ -21,7 +21,7 @@ from typing import BinaryIO, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, NoEdges
 from .._util.ids import Ids
 from ._fields import (
     BAD_QUOTE,
@@ -254,7 +254,7 @@ def read_edge_list(
     if layout.has_header and header is None:
         _check_header(layout.fields(texts[0])[:2], edges, where)
     if not len(edges.ends):
-        raise InputError(f"{name}: expected edges, found only a header")
+        raise NoEdges(f"{name}: expected edges, found only a header")
     return edges
 
 
@@ -291,10 +291,10 @@ def _read_head(chunks: Iterator[TextChunk], name: str) -> tuple[TextChunk, list[
         if len(lines) == 2:
             return head, lines
     if not head.text.strip():
-        raise InputError(f"{name}: expected edges, but the file is empty")
+        raise NoEdges(f"{name}: expected edges, but the file is empty")
     lines = _first_data_lines(head, 2)
     if not lines:
-        raise InputError(f"{name}: expected edges, found only comments")
+        raise NoEdges(f"{name}: expected edges, found only comments")
     return head, lines
 
 

@@ -24,7 +24,7 @@ from ..files import StoredWalks
 from ..files.walk_readers import walks_from
 from ..files.writing import check_target
 from ..graph import Graph
-from ..graph.growing import grown as grown_graph
+from ..graph.growing import digest_of_edges, grown
 from ..graph.matrices import undirected
 from ..skipgram import Moment
 from ..skipgram.backends import begin, bytes_for
@@ -145,6 +145,8 @@ class Reinforce2Vec(Estimator):
     seconds_: float
     _state: State
     _was_smooth: bool  # whether the vectors are smoothed
+    _updates = 0  # since the last call of fit
+    _added: tuple[str, ...] = ()  # digests of edges whose weights were added, see `Growth`
 
     def __init__(
         self,
@@ -278,6 +280,7 @@ class Reinforce2Vec(Estimator):
         *,
         progress: bool = True,
         callbacks: Iterable[_Callback] = (),
+        again: bool = False,
     ) -> Reinforce2Vec:
         """Update the vectors for a graph that has grown, without starting over.
 
@@ -289,6 +292,11 @@ class Reinforce2Vec(Estimator):
         stay comparable, smoothed ones too: they are rotated back to where they were, as far as
         possible. Rows of new nodes follow those of old ones.
 
+        Without new edges nothing changes, not a bit. So an update may be repeated: the same edges a
+        second time have no effect. In a weighted graph, this holds if they come together and with
+        the same weights as before; there is a warning, since their weights could also be meant
+        to grow again.
+
         Parameters
         ----------
         edges : iterable of pairs, or anything that :meth:`Graph.from_any` accepts
@@ -297,6 +305,8 @@ class Reinforce2Vec(Estimator):
             Ignored; scikit-learn compatibility.
         progress, callbacks
             As for :meth:`fit`.
+        again : bool, default False
+            Add the weights of edges also if the very same edges were added before.
 
         Examples
         --------
@@ -309,8 +319,18 @@ class Reinforce2Vec(Estimator):
             return self.fit(edges, y, progress=progress, callbacks=callbacks)
         if self.graph_ is None:
             raise InputError("partial_fit needs a graph, but this model was trained by fit_walks")
-        before, count = self.graph_.n_nodes, getattr(self, "_updates", 0) + 1
-        graph, touched = grown_graph(self.graph_, edges)
+        before, count = self.graph_.n_nodes, self._updates + 1
+        graph, touched, added = grown(self.graph_, edges)
+        known = self._added or ((digest_of_edges(self.graph_),) if added else ())
+        if added in known and not again:
+            warnings.warn(
+                "these edges, with these weights, were added before, so nothing changes: use "
+                "`again` if their weights are to be added once more",
+                stacklevel=2,
+            )
+            return self
+        if graph is self.graph_:
+            return self
         settings = self._settings()._replace(seed=(self.seed + count) % 2**64)
         if self.learning_rate is None and len(self._state.rates) == len(settings.windows):
             settings = settings._replace(rates=self._state.rates)
@@ -335,6 +355,7 @@ class Reinforce2Vec(Estimator):
         state, _ = self._train(corpus, settings, backend, start, progress, callbacks)
         self._keep(state, graph, backend, progress, grown=True)
         self._updates = count
+        self._added = (*known, added) if added else known
         return self
 
     def estimate_memory(self, graph: Any, *, backend: str = "cpu") -> int:
@@ -453,7 +474,7 @@ class Reinforce2Vec(Estimator):
         )
         self._keep(learned, source, backend, progress)
         self.learning_rate_ = settings.scales()[-1].learning_rate
-        self._updates = 0
+        self._updates, self._added = 0, ()
         return self
 
     def _train(
