@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._util.arrays import BLOCK_BYTES, Vectors, row_blocks
 from .._util.errors import InputError
@@ -23,7 +22,14 @@ from .._util.progress import counted
 from ._decimals import parse_rows, write_rows
 from ._fields import SPACE, TAB
 from ._lines import excerpt
-from .id_texts import EncodedIds, encode_texts, ids_as_text, parse_ids
+from .id_texts import (
+    EncodedIds,
+    encode_texts,
+    ids_as_arrays,
+    ids_as_text,
+    ids_from_arrays,
+    parse_ids,
+)
 from .opening import expecting, opened
 from .writing import (
     both_whole,
@@ -120,23 +126,9 @@ def _check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:
 # -- .npz --------------------------------------------------------------------------------------
 
 
-def _npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
-    """Return ids as arrays: integers as they are, strings as their bytes and where each begins."""
-    if ids.dtype != object:
-        return {"ids": ids}
-    for node in ids.tolist():
-        if not isinstance(node, str):
-            raise InputError(
-                f"{path}: a .npz file holds node ids that are all strings or all 64-bit integers, "
-                f"but here is {node!r}: name every node by a string"
-            )
-    words = EncodedIds.of(encode_texts(ids.tolist(), path, "surrogatepass"))
-    return {"ids": words.letters, "begins": words.begins}
-
-
 def _write_npz(path: Path, ids: Ids, vectors: Vectors, scales: tuple[int, ...] = ()) -> None:
     """Write arrays as numpy.load reads them; their time stamps are constant: one seed, one file."""
-    arrays = {"format": _NPZ_FORMAT, "vectors": vectors, **_npz_ids(ids, path)}
+    arrays: dict[str, Any] = {"format": _NPZ_FORMAT, "vectors": vectors, **ids_as_arrays(ids, path)}
     if len(scales) > 1:
         arrays["scales"] = np.array(scales, np.int64)
     with whole(path) as stream:
@@ -155,7 +147,7 @@ def _read_npz(stream: BinaryIO, path: Path) -> tuple[Ids, Vectors]:
         if vectors.dtype != np.float32 or vectors.ndim != 2:
             raise ValueError("its vectors are not a matrix of float32")
         if "begins" in archive:
-            ids = _split(ids, archive["begins"])
+            ids = ids_from_arrays(ids, archive["begins"])
         if ids.shape != vectors.shape[:1] or ids.dtype not in (np.int64, object):
             raise ValueError("its ids are not one for each vector")
     return ids, vectors
@@ -172,14 +164,6 @@ def _read_scales(stream: BinaryIO, path: Path) -> tuple[int, ...] | None:
         if scales.dtype != np.int64 or scales.ndim != 1:
             raise ValueError("its scales are not integers")
     return tuple(scales.tolist())
-
-
-def _split(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:
-    raw = letters.tobytes()
-    words = [raw[a:b] for a, b in pairwise(begins.tolist())]
-    if letters.dtype != np.uint8 or b"".join(words) != raw:
-        raise ValueError("its ids do not fit together")
-    return as_ids([word.decode(errors="surrogatepass") for word in words])
 
 
 # -- word2vec ----------------------------------------------------------------------------------
@@ -446,7 +430,7 @@ class _Format(NamedTuple):
 
 _TEXT = _Format(_write_text, _read_text, _word2vec_ids, 13)
 _FORMATS: dict[str, _Format] = {
-    ".npz": _Format(_write_npz, _read_npz, _npz_ids, 4),
+    ".npz": _Format(_write_npz, _read_npz, ids_as_arrays, 4),
     ".txt": _TEXT,
     ".vec": _TEXT,
     ".txt.gz": _Format(_write_gzip, _read_text, _word2vec_ids, 5),

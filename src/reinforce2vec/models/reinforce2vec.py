@@ -17,6 +17,7 @@ from .._util import backend_choice
 from .._util.checks import check_number
 from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS, PRESETS
+from .._util.ids import Ids
 from .._util.machine import Advice, available_cpus, check_memory
 from .._util.progress import counted, readable, terminal_progress
 from ..embedding import Embedding
@@ -40,12 +41,15 @@ from ..walks.policy import Walk, check_walk
 from . import smoothing
 from ._steps import bytes_for_steps, graph_of_steps
 from .estimator import Estimator
+from .model_file import Kept
 
 _Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
 _FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 _MOST_HALVINGS = 7  # of the default learning rate
+# what a model file keeps beside the state, the graph and the vectors
+_LEARNED = ("backend_", "learning_rate_", "_was_smooth", "_updates", "_added")
 
 
 class Reinforce2Vec(Estimator):
@@ -565,10 +569,14 @@ class Reinforce2Vec(Estimator):
             vectors = state.vectors
         self._was_smooth = bool(self.smooth)
         self.backend_ = backend
-        self._state = state
-        self.graph_ = source if isinstance(source, Graph) else None
+        graph = source if isinstance(source, Graph) else None
+        self._take_over(state, source.ids, vectors, graph)
+
+    def _take_over(self, state: State, ids: Ids, vectors: Matrix, graph: Graph | None) -> None:
+        """Make the state of a training, and the vectors that came of it, those of the model."""
+        self._state, self.graph_ = state, graph
         scales = tuple(weights.dimensions for weights in state.scales)
-        self.embedding_ = Embedding(source.ids, vectors, scales=scales)
+        self.embedding_ = Embedding(ids, vectors, scales=scales)
         self.loss_curve_ = state.loss_curve
         self.n_tokens_, self.seconds_ = state.tokens, state.seconds
 
@@ -632,6 +640,20 @@ class Reinforce2Vec(Estimator):
         self.__dict__.update(state)
         if isinstance(state.get("embedding_"), np.ndarray):
             self.embedding_ = Embedding(state["embedding_"], self._state.vectors)
+
+    def _kept(self) -> Kept:
+        facts = {name: getattr(self, name) for name in _LEARNED}
+        vectors = self.embedding_.vectors if self._was_smooth else None
+        kept = super()._kept()
+        return kept._replace(vectors=vectors, facts=facts, graph=self.graph_, state=self._state)
+
+    def _restore(self, kept: Kept) -> None:
+        assert kept.state is not None
+        for name in _LEARNED:
+            value = kept.facts[name]
+            setattr(self, name, tuple(value) if isinstance(value, list) else value)
+        vectors = kept.state.vectors if kept.vectors is None else kept.vectors
+        self._take_over(kept.state, kept.ids, vectors, kept.graph)
 
     def _shows_weights(self) -> bool:
         """Return whether the embedding is a view of the trained matrix."""
