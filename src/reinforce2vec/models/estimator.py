@@ -180,7 +180,7 @@ class Estimator(Transformer, ABC):
         if kept.estimator != cls.__name__:
             raise InputError(
                 f"{path}: this is a model of {kept.estimator}, not of {cls.__name__}: "
-                f"{kept.estimator}.load reads it"
+                f"{kept.estimator}.load reads it, and only Reinforce2Vec can be updated"
             )
         unknown = kept.parameters.keys() - cls._parameters().keys()
         if unknown:
