@@ -100,6 +100,7 @@ GRAPH = ("Reinforce2Vec", "read_graph")
 PYTHON = {
     "demo": ("load_dataset",),
     "embed": ("Reinforce2Vec", "Reinforce2Vec.fit", "read_graph"),
+    "update": ("Reinforce2Vec.partial_fit", *GRAPH),
     "evaluate link-prediction": (*GRAPH, "evaluate_link_prediction", "load_dataset"),
     "evaluate node-classification": (*GRAPH, "evaluate_node_classification", "load_dataset"),
     "tune": ("tune", "read_graph", "load_dataset"),
@@ -112,7 +113,10 @@ PYTHON = {
     "reproduce": ("reinforce2vec.experiments.reproduction:reproduce", "read_graph"),
 }
 # What only a command line needs.
-OWN = {"output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"}
+OWN = {
+    *("output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"),
+    *("model", "method", "to"),
+}
 WALK = {"kind", "reading"} | {
     name
     for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk)

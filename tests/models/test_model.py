@@ -659,10 +659,10 @@ def test_smoothed_vectors_stay_comparable(window, monkeypatch):
     far = ~np.isin(learned.embedding_.ids, list(touched))
     assert far.sum() > 200
     turned = cosines(old, vectors_of(grown(learned, edges))[: len(old)])
-    assert turned[far].mean() > 0.9
+    assert turned[far].mean() > 0.95
     monkeypatch.setattr(model.smoothing, "aligned", lambda vectors, *options: vectors)
     loose = cosines(old, vectors_of(grown(learned, edges))[: len(old)])
-    assert loose[far].mean() < 0.5
+    assert loose[far].mean() < 0.6
 
 
 def test_what_no_walk_reaches_stays_exactly_where_it_was():

@@ -226,9 +226,9 @@ _Method = Annotated[
     typer.Option(
         metavar="NAME",  # all of them are too long for a line
         help=f"How vectors are made: {', '.join(METHODS)}. deepwalk and node2vec are walks of "
-        "their kind with window 10, not smoothed. Those after them have --dimensions, --seed and "
-        "--smooth; netmf also --window and --negatives; line also --negatives, --learning-rate "
-        "and --workers.",
+        "their kind with window 10, not smoothed. Of the options below, those after them have "
+        "dimensions, seed and smoothing; netmf also window and negatives; line also negatives, "
+        "learning rate and workers.",
         rich_help_panel=LEARNING,
         autocompletion=lambda: list(METHODS),
         callback=_apply_method,

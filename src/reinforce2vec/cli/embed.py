@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from ._exit_codes import FAILURE, USAGE, exit_code
 from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WALK_OPTIONS
 from ._outputs import VectorsOutput, checked_outputs
+
+if TYPE_CHECKING:
+    from ..models.estimator import Estimator
 
 EPILOG = examples(
     "embed edges.txt -o vectors.npz",
@@ -161,18 +164,14 @@ def embed(
             learner.save(model)
         if checkpoint is not None:
             written.pop().unlink(missing_ok=True)
-        tokens, work, settings = None, given["method"], options.model_facts(learner)
-        loss, backend = None, "cpu"
+        work, rate, backend = given["method"], None, "cpu"
         if isinstance(learner, Reinforce2Vec):
-            tokens, seconds = learner.n_tokens_, max(learner.seconds_, 1e-9)
-            work = f"{tokens:,} tokens"
-            loss = learner.loss_curve_[-1].tolist() if learner.loss_curve_.size else None
-            backend, settings["learning_rate"] = learner.backend_, learner.learning_rate_
-            if loss is None:
+            seconds, backend = max(learner.seconds_, 1e-9), learner.backend_
+            work, rate = f"{learner.n_tokens_:,} tokens", learner.n_tokens_ / seconds
+            if not learner.loss_curve_.size:
                 report(
                     "every walk has a single node: nothing was learned, vectors are random", quiet
                 )
-        rate = None if tokens is None else tokens / seconds
 
         def summary() -> str:
             shape = f"{counted(len(learner.embedding_), 'node')}, "
@@ -197,11 +196,20 @@ def embed(
                 ),
                 method=given["method"],
                 dimensions=learner.embedding_.dimensions,
-                tokens=tokens,
                 seconds=seconds,
                 tokens_per_second=rate,
                 peak_memory=peak_bytes(),
-                loss=loss,
                 backend=backend,
-                settings=settings,
+                **_training_facts(learner),
             )
+
+
+def _training_facts(model: Estimator) -> dict[str, Any]:
+    """Return what JSON has on a training; null for methods that have none."""
+    from ..models import Reinforce2Vec
+
+    settings, tokens, loss = options.model_facts(model), None, None
+    if isinstance(model, Reinforce2Vec):
+        settings["learning_rate"], tokens = model.learning_rate_, model.n_tokens_
+        loss = model.loss_curve_[-1].tolist() if model.loss_curve_.size else None
+    return {"tokens": tokens, "loss": loss, "settings": settings}

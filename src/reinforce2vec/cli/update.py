@@ -70,6 +70,9 @@ def update(
     """
     with exit_code(USAGE):
         made, written = checked_outputs(output, to)
+        from .._util.backend_choice import choose
+
+        choose(context.params["backend"], "training", workers=context.params["workers"])
         check_different([model, edges], written)
         options.check_reading(edges, context.params)
     with exit_code(FAILURE):

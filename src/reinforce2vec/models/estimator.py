@@ -20,6 +20,7 @@ from .._util.errors import InputError, pandas_for
 from ..embedding import Embedding
 from ..graph import Graph
 from .model_file import Kept, read_model, write_model
+from .new_nodes import vectors_of_new_nodes
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,10 +43,14 @@ class Transformer:
         nodes : iterable of node ids, column of a table, or Graph
             The nodes; of a graph, all of them. Each must have been in the training graph.
         """
-        if not hasattr(self, "embedding_"):
-            raise InputError(f"this {type(self).__name__} is not fitted yet: call fit first")
+        self._check_fitted()
         vectors: Vectors = self._as_output(self.embedding_[_listed_nodes(nodes)], nodes)
         return vectors
+
+    def _check_fitted(self) -> None:
+        """Raise InputError before the first call of fit."""
+        if not hasattr(self, "embedding_"):
+            raise InputError(f"this {type(self).__name__} is not fitted yet: call fit first")
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return a name for each dimension of the vectors, for scikit-learn."""
@@ -140,6 +145,42 @@ class Estimator(Transformer, ABC):
         vectors: Vectors = self._as_output(learned, graph)
         return vectors
 
+    def transform_nodes(self, edges: Any) -> Embedding:
+        """Return vectors for nodes that were not in the training graph, from their edges.
+
+        Nothing is learned, and neither the model nor any other vector changes. The vector of a new
+        node is the mean of its neighbours' vectors, by the weight of its edges and less for
+        neighbours with many edges: divided by the square root of their degree. It is as long as
+        they are. Nodes with edges only to other new nodes get theirs from these.
+
+        `partial_fit` makes better vectors, but takes longer and moves others.
+
+        Parameters
+        ----------
+        edges : iterable of pairs, or anything that :meth:`Graph.from_any` accepts
+            The edges of the new nodes; directions are ignored. Edges between two nodes of the model
+            have no effect, with a warning.
+
+        Returns
+        -------
+        Embedding
+            The new nodes, in the order in which the edges name them.
+
+        Raises
+        ------
+        InputError
+            If no path leads from a new node to a node of the model; the message names such nodes.
+
+        Examples
+        --------
+        >>> from reinforce2vec import Reinforce2Vec, karate_club
+        >>> model = Reinforce2Vec(dimensions=8, workers=1).fit(karate_club())
+        >>> model.transform_nodes([("new", 33), ("new", 34), ("newer", "new")])
+        Embedding(2 nodes, 8 dimensions, 64 bytes)
+        """
+        self._check_fitted()
+        return vectors_of_new_nodes(self.embedding_, getattr(self, "graph_", None), edges)
+
     # -- files ---------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -160,8 +201,7 @@ class Estimator(Transformer, ABC):
         path : path
             The file to write; its folder must exist.
         """
-        if not hasattr(self, "embedding_"):
-            raise InputError(f"this {type(self).__name__} is not fitted yet: call fit first")
+        self._check_fitted()
         write_model(path, self._kept())
 
     @classmethod

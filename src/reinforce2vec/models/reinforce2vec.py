@@ -48,6 +48,9 @@ PathLike = str | os.PathLike[str]
 
 _FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 _MOST_HALVINGS = 7  # of the default learning rate
+_SHARE_OF_THE_RATE = (
+    1 / 4
+)  # of the default learning rate, for an update: see benchmarks/new_nodes.py
 # what a model file keeps beside the state, the graph and the vectors
 _LEARNED = ("backend_", "learning_rate_", "_was_smooth", "_updates", "_added")
 
@@ -292,9 +295,10 @@ class Reinforce2Vec(Estimator):
         grows, and edges without a weight have the weight 1. If the edges include all edges of
         the graph, they are taken as the grown graph itself: only the new ones are learned, with the
         weights that are given. Vectors of new nodes begin at the mean of their neighbours. Then
-        walks from every node with a new edge train it and the nodes around it. All other vectors
-        stay comparable, smoothed ones too: they are rotated back to where they were, as far as
-        possible. Rows of new nodes follow those of old ones.
+        walks from every node with a new edge train it and the nodes around it, by default with a
+        quarter of the learning rate of :meth:`fit`. All other vectors stay comparable, smoothed
+        ones too: they are rotated back to where they were, as far as possible. Rows of new nodes
+        follow those of old ones.
 
         Without new edges nothing changes, not a bit. So an update may be repeated: the same edges a
         second time have no effect. In a weighted graph, this holds if they come together and with
@@ -336,8 +340,10 @@ class Reinforce2Vec(Estimator):
         if graph is self.graph_:
             return self
         settings = self._settings()._replace(seed=(self.seed + count) % 2**64)
-        if self.learning_rate is None and len(self._state.rates) == len(settings.windows):
-            settings = settings._replace(rates=self._state.rates)
+        if self.learning_rate is None:
+            if len(self._state.rates) == len(settings.windows):
+                settings = settings._replace(rates=self._state.rates)
+            settings = settings.scaled(_SHARE_OF_THE_RATE)
         trained = [weights.dimensions for weights in self._state.scales]
         if [one.dimensions for one in settings.scales()] != trained:
             raise InputError(
@@ -356,7 +362,11 @@ class Reinforce2Vec(Estimator):
             carry_over(self._state, state, graph, before)
             return state
 
-        state, _ = self._train(corpus, settings, backend, start, progress, callbacks)
+        state, last = self._train(corpus, settings, backend, start, progress, callbacks)
+        if last is settings:  # the next update begins with the rates of this one
+            state.rates = self._state.rates
+        else:
+            state.rates = last.scaled(1 / _SHARE_OF_THE_RATE).rates
         self._keep(state, graph, backend, progress, grown=True)
         self._updates = count
         self._added = (*known, added) if added else known
