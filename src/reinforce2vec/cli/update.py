@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +19,7 @@ from ._options import GRAPH_OPTIONS, OUTPUT, READING
 from ._outputs import VectorsOutput, checked_outputs
 
 if TYPE_CHECKING:
+    from ..graph import Graph
     from ..models import Reinforce2Vec
 
 EPILOG = examples(
@@ -157,4 +160,23 @@ def _read_edges(context: typer.Context, path: Path, model: Reinforce2Vec) -> Any
     except NoEdges:
         return []
     report(lambda: f"{path}: {new!r}", given["quiet"])
-    return new
+    return _with_ids_like(graph, new, path)
+
+
+def _with_ids_like(known: Graph, new: Graph, path: Path) -> Graph:
+    """Return a graph whose ids are of the known type.
+
+    A file's ids are integers only if all of them are; so those of a part of a graph may be, while
+    those of the whole are strings, which stand for the same nodes.
+    """
+    if new.ids.dtype == known.ids.dtype:
+        return new
+    if known.ids.dtype != object:
+        word = next(word for word in new.ids.tolist() if not re.fullmatch(r"0|-?[1-9]\d*", word))
+        raise InputError(
+            f"{path}: the node id {word!r} is no integer, but all ids of the model are: embed the "
+            "whole graph again, or correct the file"
+        )
+    from .._util.ids import as_ids
+
+    return replace(new, ids=as_ids([str(node) for node in new.ids.tolist()]))
