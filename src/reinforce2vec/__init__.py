@@ -29,6 +29,7 @@ _HOMES = {
     "ProNE": "models",
     "smooth": "models",
     "Embedding": "embedding",
+    "align": "embedding",
     "nearest_neighbors": "embedding",
     "recommend_links": "embedding",
     "evaluate_link_prediction": "evaluation",
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from ._util.errors import InputError as InputError
     from .datasets import load_dataset as load_dataset
     from .embedding import Embedding as Embedding
+    from .embedding import align as align
     from .embedding import nearest_neighbors as nearest_neighbors
     from .embedding import project as project
     from .embedding import recommend_links as recommend_links

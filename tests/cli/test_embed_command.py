@@ -333,6 +333,7 @@ def test_json_tells_what_was_learned_and_how(folder):
         "edges": 78,
         "directed": False,
         "weighted": False,
+        "method": "reinforce2vec",
         "dimensions": 8,
         "tokens": model.n_tokens_,
         "loss": model.loss_curve_[-1].tolist(),  # of each window

@@ -102,6 +102,7 @@ GRAPH = ("Reinforce2Vec", "read_graph")
 PYTHON = {
     "demo": ("load_dataset",),
     "embed": ("Reinforce2Vec", "Reinforce2Vec.fit", "read_graph"),
+    "update": ("Reinforce2Vec.partial_fit", *GRAPH),
     "evaluate link-prediction": (*GRAPH, "evaluate_link_prediction", "load_dataset"),
     "evaluate node-classification": (*GRAPH, "evaluate_node_classification", "load_dataset"),
     "tune": ("tune", "read_graph", "load_dataset"),
@@ -115,16 +116,8 @@ PYTHON = {
 }
 # What only a command line needs.
 OWN = {
-    "output",
-    "ids",
-    "as_json",
-    "quiet",
-    "walks",
-    "download",
-    "best",
-    "plot",
-    "preset",
-    "estimator",
+    *("output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"),
+    *("model", "method", "to", "ids"),
 }
 WALK = (
     {"kind", "reading"}

@@ -71,6 +71,10 @@ class UnknownNode(InputError, KeyError):
     __str__ = InputError.__str__
 
 
+class NoEdges(InputError):
+    """A file that holds no edges: empty, or nothing but a header or comments."""
+
+
 def python_setting(parameter: str, value: Any) -> str:
     """Spell a parameter and its value as an argument in Python; `...` stands for any value.
 

@@ -403,6 +403,14 @@ WALKS = {"reinforced": REINFORCED, "first-order": (), "second-order": SECOND_ORD
 READINGS = ("paper", "released")
 """Presets of a reinforced walk."""
 
+METHODS: dict[str, dict[str, Any]] = {
+    "reinforce2vec": {},
+    "deepwalk": {"kind": "first-order", "window": 10, "smooth": False},
+    "node2vec": {"kind": "second-order", "window": 10, "smooth": False},
+    **{name: {} for name in ("prone", "netmf", "grarep", "hope", "line")},
+}
+"""Methods by their names on the command line, and the options that a method sets."""
+
 # Choices of functions that commands offer as well.
 PROTOCOLS = ("shared", "transfer")
 TASKS = ("link-prediction", "node-classification")

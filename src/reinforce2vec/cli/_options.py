@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from .._util.hyperparameters import PARAMETERS, PRESETS, READINGS, TRAINING, WALKS
+from .._util.hyperparameters import METHODS, PARAMETERS, PRESETS, READINGS, TRAINING, WALKS
 
 if TYPE_CHECKING:
     from ..graph import Graph
-    from ..models import Reinforce2Vec
+    from ..models.estimator import Estimator as Model
     from ..walks.policy import Walk
 
 # Groups of options in the help, in this order.
@@ -32,7 +31,7 @@ GROUPS = (OUTPUT, EVALUATION, OWN, SEARCH, MAP, SERVER, LEARNING, WALK, READING,
 # Names of options that describe a walk, a model, and how to read a graph, in `context.params`.
 _OF_WALKS = {PARAMETERS[one].flag or one: one for names in WALKS.values() for one in names}
 WALK_OPTIONS = ("kind", "reading", *_OF_WALKS)
-MODEL_OPTIONS = ("preset", *TRAINING, "workers", "backend", *WALK_OPTIONS)
+MODEL_OPTIONS = ("method", "preset", *TRAINING, "workers", "backend", *WALK_OPTIONS)
 # What read_graph calls these options, where arguments of commands have the same name.
 READING_NAMES = {
     "source_column": "source",
@@ -291,6 +290,29 @@ def _apply_preset(context: typer.Context, name: str | None) -> str | None:
     return name
 
 
+def _apply_method(context: typer.Context, name: str) -> str:
+    """Make what a method sets the defaults of other options; a preset counts more."""
+    given = dict(METHODS.get(name, {}))  # `model_from` refuses what is none
+    for key in given.keys() & PARAMETERS.keys():
+        given[key] = PARAMETERS[key].spelled(given[key])
+    context.default_map = {**given, **(context.default_map or {})}
+    return name
+
+
+_Method = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",  # all of them are too long for a line
+        help=f"How vectors are made: {', '.join(METHODS)}. deepwalk and node2vec are walks of "
+        "their kind with window 10, not smoothed. Of the options below, those after them have "
+        "dimensions, seed and smoothing; netmf also window and negatives; line also negatives, "
+        "learning rate and workers.",
+        rich_help_panel=LEARNING,
+        autocompletion=lambda: list(METHODS),
+        callback=_apply_method,
+        is_eager=True,
+    ),
+]
 _Preset = Annotated[
     str | None,
     typer.Option(
@@ -329,6 +351,7 @@ def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 _SHARED = {
     one.name: one
     for one in (
+        _option("method", _Method, "reinforce2vec"),
         _option("preset", _Preset, None),
         _option("kind", _Kind, "reinforced"),
         _option("reading", _Reading, None),
@@ -431,20 +454,51 @@ def walk_from(given: Mapping[str, Any]) -> Walk:
     return chosen_walk(**{name: given[name] for name in WALK_OPTIONS})
 
 
-def model_from(given: Mapping[str, Any]) -> Reinforce2Vec:
+def model_from(context: typer.Context) -> Model:
     """Return the model that a command's options describe, checked."""
+    from .._util.checks import check_choice
+
+    given = context.params
+    name = check_choice("method", given["method"], METHODS)
     if given["preset"] is not None:
-        from .._util.checks import check_choice
-
         check_choice("preset", given["preset"], PRESETS)
-    walk = walk_from(given)
     from ..models import Reinforce2Vec
+    from ..models.methods import BASELINES
 
+    if name in BASELINES:
+        return _baseline_from(context, name)
+    if METHODS[name]:
+        check_unused(context, ["kind", "reading"], "--method reinforce2vec", f"--method {name}")
     training = {name: PARAMETERS[name].typed(given[name]) for name in TRAINING}
     training |= {name: given[name] for name in ("workers", "backend")}
-    model = Reinforce2Vec(walk=walk, seed=given.get("seed", 0), **training)
+    model = Reinforce2Vec(walk=walk_from(given), seed=given.get("seed", 0), **training)
     model.check()
     return model
+
+
+def _baseline_from(context: typer.Context, name: str) -> Model:
+    """Return a baseline; options that it has no parameter for are refused."""
+    from ..models.methods import BASELINES, Smoothed
+
+    given, kind = context.params, BASELINES[name]
+    known = kind._parameters()
+    smoothed = was_given(context, "smooth") and given["smooth"] and "smooth" not in known
+    usable = {"method", "dimensions", "smooth", "backend", *known}
+    unused = [one for one in MODEL_OPTIONS if one not in usable]
+    if smoothed and "workers" in unused:
+        unused.remove("workers")
+    check_unused(context, unused, "other methods", f"--method {name}")
+    parameters: dict[str, Any] = {"dimensions": PARAMETERS["dimensions"].check(given["dimensions"])}
+    for one in (*TRAINING, "workers"):
+        if one in known and was_given(context, one):
+            parameters[one] = PARAMETERS[one].check(PARAMETERS[one].typed(given[one]))
+    if isinstance(parameters.get("window"), tuple):
+        raise InputError(f"--method {name} has a single window, not {given['window']}")
+    seed = PARAMETERS["seed"].check(given.get("seed", 0))
+    if not smoothed:
+        model: Model = kind(**parameters, seed=seed)
+        return model
+    return Smoothed(name, parameters, seed, given["backend"], given["workers"])
 
 
 def check_reading(path: Path, given: Mapping[str, Any]) -> None:
@@ -486,18 +540,16 @@ def unescaped(delimiter: str) -> str:
 # -- for machines ------------------------------------------------------------------------------
 
 
-def walk_facts(walk: Walk) -> dict[str, Any]:
-    """Return a walk for JSON: its kind, and its parameters by their names in Python."""
-    from ..walks import FirstOrderWalk, SecondOrderWalk
-
-    kinds = {FirstOrderWalk: "first-order", SecondOrderWalk: "second-order"}
-    return {"kind": kinds.get(type(walk), "reinforced")} | asdict(walk)
-
-
-def model_facts(model: Reinforce2Vec) -> dict[str, Any]:
+def model_facts(model: Model) -> dict[str, Any]:
     """Return the parameters of a model for JSON, by their names in Python."""
-    settings = model.get_params(deep=False)
-    return settings | {"walk": walk_facts(settings["walk"])}
+    from ..models.methods import Smoothed
+    from ..models.settings import settings_of
+
+    parameters = model.get_params(deep=False)
+    if isinstance(model, Smoothed):
+        parameters |= {**parameters.pop("parameters"), "smooth": True}
+        del parameters["method"]  # which JSON has beside the settings
+    return settings_of(parameters)
 
 
 def graph_facts(graph: Graph) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from . import (
     recommend,
     reproduce,
     tune,
+    update,
     walk,
 )
 from ._app import App, CommandGroup, examples
@@ -32,8 +33,8 @@ class Commands(CommandGroup):
     """All commands, in the order of work."""
 
     order = (
-        *("demo", "embed", "evaluate", "tune", "neighbors", "recommend", "plot", "explore"),
-        *("walk", "datasets", "reproduce"),
+        *("demo", "embed", "update", "evaluate", "tune", "neighbors", "recommend", "plot"),
+        *("explore", "walk", "datasets", "reproduce"),
     )
 
 
@@ -83,6 +84,7 @@ def _every_command(
 
 app.command(epilog=demo.EPILOG)(demo.demo)
 app.command(epilog=embed.EPILOG)(embed.embed)
+app.command(epilog=update.EPILOG)(update.update)
 app.add_typer(evaluate.app, name="evaluate")
 app.command(epilog=tune.EPILOG)(tune.tune)
 app.command(epilog=plot.EPILOG)(plot.plot)

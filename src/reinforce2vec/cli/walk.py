@@ -126,6 +126,8 @@ def walk(
                 quiet,
             )
         if as_json:
+            from ..models.settings import walk_facts
+
             tokens = steps + sampler.n_walks
             print_json(
                 context,
@@ -138,6 +140,6 @@ def walk(
                 tokens_per_second=tokens / seconds,
                 peak_memory=peak_bytes(),
                 backend=sampler.backend,
-                settings={"walk": options.walk_facts(chosen), "length": length}
+                settings={"walk": walk_facts(chosen), "length": length}
                 | {"per_node": per_node, "direction": direction, **running},
             )

@@ -19,7 +19,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, NoEdges
 from ._fields import (
     BAD_QUOTE,
     BLANK,
@@ -226,10 +226,10 @@ class DelimitedText:
             if len(found.rows) == _HEADS or not (found.problem == FINE or waiting):
                 break
         if not text.strip():
-            raise InputError(f"{name}: expected {content}, but the file is empty")
+            raise NoEdges(f"{name}: expected {content}, but the file is empty")
         if begin == len(text):
             advised = choice and not comments
-            raise InputError(
+            raise NoEdges(
                 f"{name}: expected {content}, found only comments"
                 + ('; comments="" takes every line for data' if advised else ""),
                 settings=[("comments", "")] if advised else [],

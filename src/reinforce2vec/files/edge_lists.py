@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, NoEdges
 from .._util.ids import Ids
 from ._fields import (
     BAD_QUOTE,
@@ -222,7 +222,7 @@ def read_edge_list(
     if layout.has_header and header is None:
         _check_header([text.heads[0][column] for column in layout.columns[:2]], edges, text.where)
     if not len(edges.ends):
-        raise InputError(f"{name}: expected edges, found only a header")
+        raise NoEdges(f"{name}: expected edges, found only a header")
     if header is None and not layout.has_header and text.dialect.delimiter != WHITESPACE:
         _warn_of_header(edges, text.where)
     return edges._replace(header=names)

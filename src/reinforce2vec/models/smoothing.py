@@ -16,12 +16,12 @@ from .._util.hyperparameters import PARAMETERS
 from .._util.machine import available_cpus, check_memory
 from .._util.progress import terminal_progress
 from ..embedding import Embedding
+from ..embedding.alignment import rotation_towards
 from ..embedding.embedding import checked_vectors
 from ..embedding.matching import aligned_rows
 from ..graph import Graph
 from ..graph.matrices import unit_rows
 from . import _array_smoothing
-from ._axes import rotation_towards
 from ._series import series
 from ._sizes import bytes_for_blocks
 from .cuda.neighbour_sums import DeviceLinks

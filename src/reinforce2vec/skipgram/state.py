@@ -71,6 +71,11 @@ class Settings(NamedTuple):
         rates[number] /= 2
         return self._replace(rates=tuple(rates))
 
+    def scaled(self, factor: float) -> Settings:
+        """Return these settings with all learning rates multiplied by a factor."""
+        rates = [factor * one.learning_rate for one in self.scales()]
+        return self._replace(rates=tuple(rates))
+
 
 def split(dimensions: int, n_windows: int) -> list[int]:
     """Return the dimensions of each window: the widest has three quarters, the others the rest.
