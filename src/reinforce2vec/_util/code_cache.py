@@ -16,8 +16,8 @@ that cannot be read is compiled again, and if it cannot be saved, one warning sa
 Compiled code is run without a check. So 3 and 4 are used only if no other user can write there.
 
 numba's own cache notices that the file of a function has changed, but not that a function it calls
-has, in another file. Here, all files with compiled functions have one stamp together. It depends on
-their content and not on their times, which images of containers change.
+has, in another file. Here, all files of sub-packages with compiled functions have one stamp. It
+depends on their content and not on their times, which images of containers change.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,10 +42,17 @@ _PACKAGE = Path(__file__).parents[1]
 _NAME = _PACKAGE.name
 
 
+@dataclass
 class Tally:
-    """How many functions this process has loaded, compiled and saved."""
+    """What this process did with compiled code."""
 
-    loaded = compiled = saved = 0
+    loaded: int = 0  # functions
+    compiled: int = 0
+    folders: set[str] = field(default_factory=set)  # where they are from, or were saved to
+    problem: str | None = None  # why the first one was not saved
+
+
+tally = Tally()
 
 
 class CodeCache:
@@ -73,13 +81,14 @@ class CodeCache:
             except Exception:  # a damaged file: pickle raises errors of any class
                 continue
             if found is not None:
-                Tally.loaded += 1
+                tally.loaded += 1
+                tally.folders.add(layer.cache_path)
                 return found
         return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Save compiled code, if there is a folder for it."""
-        Tally.compiled += 1
+        tally.compiled += 1
         if self.cache_path is None:
             _warn_once(
                 "there is no folder to save compiled code in, so every run compiles again: set "
@@ -89,7 +98,7 @@ class CodeCache:
             return
         try:
             self._save(signature, code)
-            Tally.saved += 1
+            tally.folders.add(self._layers[-1].cache_path)
         except MemoryError:
             raise
         except Exception as error:
@@ -116,13 +125,9 @@ class CodeCache:
 
 def _warn_once(message: str) -> None:
     """Warn of the first function that cannot be saved; the others will have the same reason."""
-    global _has_warned
-    if not _has_warned:
-        _has_warned = True
+    if tally.problem is None:
+        tally.problem = message
         warnings.warn(message, RuntimeWarning, stacklevel=2)
-
-
-_has_warned = False
 
 
 # -- numba's cache in a folder of our choice ----------------------------------------------------
@@ -170,12 +175,19 @@ class _Locator:
 
 @cache
 def _stamp() -> str:
-    """Return a digest of all files of the package that have compiled functions."""
+    """Return a digest of all files of those sub-packages that have compiled functions."""
+    files = {path: path.read_bytes() for path in sorted(_PACKAGE.rglob("*.py"))}
+    names = {path: path.relative_to(_PACKAGE) for path in files}
+    marks = (b"\n@compiled\n", b"\n@kernel\n", b"\n@inlined\n", b"\n@intrinsic\n")
+    with_code = {
+        names[path].parts[0]
+        for path, text in files.items()
+        if any(mark in text for mark in marks)
+    }
     digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        text = path.read_bytes()
-        if b"numba" in text or b"compiled import" in text:
-            digest.update(f"{path.relative_to(_PACKAGE).as_posix()} {len(text)}\n".encode() + text)
+    for path, text in files.items():
+        if names[path].parts[0] in with_code:
+            digest.update(f"{names[path].as_posix()} {len(text)}\n".encode() + text)
     return digest.hexdigest()
 
 

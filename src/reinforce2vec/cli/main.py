@@ -26,6 +26,7 @@ from . import (
     reproduce,
     tune,
     walk,
+    warm_up,
 )
 from ._app import App, CommandGroup, examples
 from ._messages import report
@@ -36,7 +37,7 @@ class Commands(CommandGroup):
 
     order = (
         *("demo", "embed", "evaluate", "tune", "neighbors", "recommend", "plot", "explore"),
-        *("walk", "datasets", "reproduce"),
+        *("walk", "datasets", "reproduce", "warm-up"),
     )
 
 
@@ -109,3 +110,4 @@ app.command(epilog=recommend.EPILOG)(recommend.recommend)
 app.command(epilog=walk.EPILOG)(walk.walk)
 app.command(epilog=datasets.EPILOG)(datasets.datasets)
 app.command(epilog=reproduce.EPILOG)(reproduce.reproduce)
+app.command(epilog=warm_up.EPILOG)(warm_up.warm_up)
