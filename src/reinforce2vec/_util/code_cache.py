@@ -133,19 +133,19 @@ def _warn_once(message: str) -> None:
 # -- numba's cache in a folder of our choice ----------------------------------------------------
 
 
-class _Layer(FunctionCache):  # type: ignore[misc]
+class _Layer(FunctionCache):
     """The compiled code of one function in one folder."""
 
     def __init__(self, function: Any, folder: str) -> None:
-        self._impl_class = partial(_Files, folder)
+        self._impl_class = partial(_Files, folder)  # type: ignore[assignment]
         super().__init__(function)
 
 
-class _Files(CompileResultCacheImpl):  # type: ignore[misc]
+class _Files(CompileResultCacheImpl):
     """How numba writes and reads compiled code."""
 
     def __init__(self, folder: str, function: Any) -> None:
-        self._locator_classes = [_Locator(folder, function)]
+        self._locator_classes = [_Locator(folder, function)]  # type: ignore[list-item]
         super().__init__(function)
 
 
@@ -180,9 +180,7 @@ def _stamp() -> str:
     names = {path: path.relative_to(_PACKAGE) for path in files}
     marks = (b"\n@compiled\n", b"\n@kernel\n", b"\n@inlined\n", b"\n@intrinsic\n")
     with_code = {
-        names[path].parts[0]
-        for path, text in files.items()
-        if any(mark in text for mark in marks)
+        names[path].parts[0] for path, text in files.items() if any(mark in text for mark in marks)
     }
     digest = hashlib.sha256()
     for path, text in files.items():
@@ -215,8 +213,9 @@ def places(directory: str) -> Places:
 def _candidates(directory: str) -> Iterator[str]:
     digest = hashlib.sha1(directory.encode(), usedforsecurity=False).hexdigest()
     name = f"{os.path.basename(directory)}_{digest}"  # as numba names them
-    if config.CACHE_DIR:
-        yield os.path.join(config.CACHE_DIR, name)
+    chosen = config.CACHE_DIR  # type: ignore[attr-defined]
+    if chosen:
+        yield os.path.join(chosen, name)
     yield os.path.join(directory, "__pycache__")
     for root in (_user_folder, _temporary_folder):
         folder = root()

@@ -1,8 +1,9 @@
 """How numba compiles our functions.
 
-All are kept on disk (`code_cache`), so that only the very first use waits for the compiler, and can
-be interrupted while they are compiled. `kernel` and `inlined` also leave out reference counts of arrays: counters that threads share would make a step of a walk
-ten times as long. Such functions may not allocate; callers pass in the arrays they write to.
+All are kept on disk (`code_cache`), so that only the very first use waits for the compiler, and
+Ctrl-C does not wait for it (`interrupts`). `kernel` and `inlined` also leave out reference counts
+of arrays: counters that threads share would make a step of a walk ten times as long. Such functions
+may not allocate; callers pass in the arrays they write to.
 
 With NUMBA_DISABLE_JIT=1 Python runs the functions itself. Integers that wrap around and numbers
 that overflow are intended, so numpy does not warn about them.

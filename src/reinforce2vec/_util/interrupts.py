@@ -1,4 +1,4 @@
-"""Ctrl-C: delay it until the current work is done, so that its result can be saved; or stop at once.
+"""Ctrl-C: delayed until the current work is done, so that it can be saved; or at once.
 
 Python handles signals in the main thread only, and only between two instructions of its own. What
 takes long outside of Python is therefore left to other threads, while the main one waits.

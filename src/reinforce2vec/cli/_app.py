@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from typing import Any
 
 import typer
@@ -15,6 +14,7 @@ from .._util.errors import InputError, python_setting
 from ._exit_codes import FAILURE, CommandEnd, exit_code
 from ._messages import print_last
 from ._options import GROUPS
+from ._suggestions import instead_of
 
 _WIDTH, _NAMES = 100, 26  # columns of the help, and of the names of options in it
 # Newer versions of typer bring their own copy of click: this is UsageError in any of them.
@@ -149,8 +149,7 @@ def _print_misuse(error: Any) -> None:
     message = error.format_message().rstrip(".")
     name = getattr(error, "option_name", None)
     if type(error).__name__ == "NoSuchOption" and name is not None:
-        close = get_close_matches(name, error.possibilities or (), n=1)
-        message = f"there is no option {name}" + (f": did you mean {close[0]}?" if close else "")
+        message = f"there is no option {name}{instead_of(name, error.ctx)}"
     message = message[:1].lower() + message[1:].replace("Input should", "it should")
     message = re.sub(r", unable to parse \w+ as an? \w+", "", message)
     print_last(f"error: {message}")
