@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .._util.errors import InputError, python_setting
+from .._util.machine import check_address_space
 from ._exit_codes import FAILURE, CommandEnd, exit_code
 from ._messages import print_last
 from ._options import GROUPS
@@ -36,6 +37,7 @@ class _Command(TyperCommand):
         """Run the command; name options, not parameters, in the error it ends with."""
         try:
             with exit_code(FAILURE):
+                check_address_space()
                 return super().invoke(ctx)
         except CommandEnd as ending:
             if ending.error is not None:
