@@ -35,6 +35,7 @@ SOUND = {
     "walk": "old-edges.txt --output new-walks.txt",
     "datasets": "",
     "reproduce": "figure-2 --output new-folder",
+    "warm-up": "",
 }
 # Data that is not there: files, folders of data sets, and data sets that are not in a folder.
 MISSING = {
@@ -251,20 +252,28 @@ def test_commands_that_do_not_exist_suggest_the_close_one(fail):
 
 # -- what no command says itself ---------------------------------------------------------------
 
+SAVE_MEMORY = (
+    "use fewer --dimensions, fewer --workers or a smaller graph, or allow the process more memory"
+)
+
 
 @pytest.mark.parametrize(
     ("raised", "code", "sentence"),
     [
         (InputError("window must be odd", parameter="window"), 1, "error: --window must be odd\n"),
         (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),
-        (MemoryError(), 1, "error: there is not enough memory for this\n"),
-        (KeyboardInterrupt(), 130, "interrupted: no unfinished file is left\n"),
+        (MemoryError("std::bad_alloc"), 1, f"error: memory ran out; {SAVE_MEMORY}\n"),
         (
-            RuntimeError("cannot cache function 'f': no locator available for file 'f.py'"),
+            MemoryError("Unable to allocate 7.5 GiB for an array with shape (1000000, 1000)"),
             1,
-            "error: there is no folder to keep compiled code in: name one that you may write to "
-            "with the environment variable NUMBA_CACHE_DIR\n",
+            f"error: memory ran out when 7.5 GiB more were asked for; {SAVE_MEMORY}\n",
         ),
+        (
+            RuntimeError("can't start new thread"),
+            1,
+            f"error: the system refuses to start a thread; {SAVE_MEMORY}\n",
+        ),
+        (KeyboardInterrupt(), 130, "interrupted: no unfinished file is left\n"),
     ],
     ids=lambda given: type(given).__name__ if isinstance(given, BaseException) else "",
 )

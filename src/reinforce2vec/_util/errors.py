@@ -7,14 +7,22 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+# a scalar of numpy, as `repr` spells it: np.int64(3), np.str_('a'), np.True_
+_SCALAR = re.compile(
+    r"""\bnp\.(?:
+        (?P<truth>True|False)_
+        | [a-z]+\d*_?\( (?P<value>[-+.\w]+ | b?'(?:[^'\\]|\\.)*' | b?"(?:[^"\\]|\\.)*") \)
+    )""",
+    re.VERBOSE,
+)
 _SIMPLE = (bool, int, float, str, type(None))  # types that every process can unpickle
 
 
 class InputError(ValueError):
     """Invalid input; the message says what is wrong, where, and what to do.
 
-    The message names parameters as Python does. The attributes repeat them as data, so that the
-    command line can name its options instead.
+    The message names parameters as Python does; scalars of numpy in it become plain ones. The
+    attributes repeat parameters as data, so that the command line can name its options instead.
 
     Parameters
     ----------
@@ -38,7 +46,8 @@ class InputError(ValueError):
         value: Any = None,
         settings: Iterable[tuple[str, Any]] = (),
     ) -> None:
-        super().__init__(message)
+        plain = _SCALAR.sub(lambda found: found["truth"] or found["value"], message)
+        super().__init__(plain)
         self.parameter, self.value, self.settings = parameter, value, tuple(settings)
 
     def renamed(self, parameter: str, name: str) -> InputError:

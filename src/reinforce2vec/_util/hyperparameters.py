@@ -421,3 +421,23 @@ LINK_SCORES = (
     *("odds", "cosine"),
 )
 COLOURINGS = ("label", "community", "degree", "none")
+
+# Names that a shell completes.
+DATASETS = ("facebook", "ca-astroph", "blogcatalog", "ppi", "dblp")
+"""The data sets of `datasets.registry`."""
+EXPERIMENTS = (
+    "all",
+    "table-4",
+    "table-5",
+    "table-7",
+    "wide",
+    "table-8",
+    "figure-1",
+    "figure-2",
+    "figure-3",
+    "figure-4",
+    "speed",
+    "budget",
+    "family",
+)
+"""The experiments of `experiments.catalogue`."""

@@ -6,16 +6,17 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .._util.errors import InputError, python_setting
+from .._util.machine import check_address_space
 from ._exit_codes import FAILURE, CommandEnd, exit_code
 from ._messages import print_last
 from ._options import GROUPS, READING_NAMES
+from ._suggestions import instead_of
 
 _WIDTH, _NAMES = 100, 26  # columns of the help, and of the names of options in it
 # Newer versions of typer bring their own copy of click: this is UsageError in any of them.
@@ -37,6 +38,7 @@ class _Command(TyperCommand):
         """Run the command; name options, not parameters, in the error it ends with."""
         try:
             with exit_code(FAILURE):
+                check_address_space()
                 return super().invoke(ctx)
         except CommandEnd as ending:
             if ending.error is not None:
@@ -150,8 +152,7 @@ def _print_misuse(error: Any) -> None:
     message = error.format_message().rstrip(".")
     name = getattr(error, "option_name", None)
     if type(error).__name__ == "NoSuchOption" and name is not None:
-        close = get_close_matches(name, error.possibilities or (), n=1)
-        message = f"there is no option {name}" + (f": did you mean {close[0]}?" if close else "")
+        message = f"there is no option {name}{instead_of(name, error.ctx)}"
     message = message[:1].lower() + message[1:].replace("Input should", "it should")
     message = re.sub(r", unable to parse \w+ as an? \w+", "", message)
     print_last(f"error: {message}")

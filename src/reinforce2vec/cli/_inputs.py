@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .._util.errors import InputError
+from .._util.hyperparameters import DATASETS
 from .._util.progress import counted
 from . import _options as options
 from ._app import with_options
@@ -26,6 +27,7 @@ GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH|DATASET",
+        autocompletion=options.completed(*DATASETS),
         help="A file as for embed, or the name of a data set, such as facebook.",
     ),
 ]

@@ -64,6 +64,15 @@ def choice(help: str, *choices: str, group: str, names: tuple[str, ...] = ()) ->
     )
 
 
+def completed(*names: str) -> Any:
+    """Return what makes a shell complete an argument by names, or else by files."""
+
+    def starting(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return starting
+
+
 def hyperparameter(
     name: str, group: str, *, names: tuple[str, ...] = (), help: str = "", with_default: bool = True
 ) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from .._util.hyperparameters import PROTOCOLS
+from .._util.hyperparameters import DATASETS, PROTOCOLS
 from . import _options as options
 from ._app import App, examples
 from ._exit_codes import FAILURE, USAGE, exit_code
@@ -133,6 +133,7 @@ def node_classification(
         str,
         typer.Argument(
             metavar="EMB|DATASET",
+            autocompletion=options.completed(*DATASETS),
             help="A file of vectors, as embed writes them, or the name of a data set with labels, "
             "such as blogcatalog, which is then embedded. With --method or --estimator: a data "
             "set, or a graph in a file as for embed.",
@@ -142,6 +143,7 @@ def node_classification(
         str | None,
         typer.Option(
             metavar="FILE|DATASET",
+            autocompletion=options.completed(*DATASETS),
             help=f"{options.LABELS_HELP} Or the data set that was embedded.",
             rich_help_panel=EVALUATION,
         ),

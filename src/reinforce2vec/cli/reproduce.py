@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._util.hyperparameters import PARAMETERS
+from .._util.hyperparameters import EXPERIMENTS, PARAMETERS
 from .._util.progress import counted
 from . import _options as options
 from ._app import examples
@@ -36,6 +36,7 @@ def reproduce(
             "two CPU cores. Beyond the paper: wide (128 dimensions), budget (walks per node and "
             "learning rates), family (many walks), speed (quality against seconds). Default: all.",
             show_default=False,
+            autocompletion=options.completed(*EXPERIMENTS),
         ),
     ] = None,
     output: Annotated[

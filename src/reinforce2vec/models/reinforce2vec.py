@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -548,18 +547,16 @@ class Reinforce2Vec(Estimator):
         """Train to the end; report progress to the terminal and to the callbacks."""
         state, before = trainer.state, trainer.state.tokens
         last: Moment | None = None
-        began = time.monotonic()
+        began = state.seconds
 
         def details() -> str:
-            seconds = max(time.monotonic() - began, 1e-9)
+            seconds = max(state.seconds - began, 1e-9)
             loss = ""
             if last is not None and not np.isnan(last.loss):
                 loss = f"loss {' '.join(f'{one:.3f}' for one in last.losses)}  "
             return f"{readable((state.tokens - before) / seconds)} tokens/s  {loss}"
 
-        report = terminal_progress(
-            "training", "walks", progress, began_at=state.walks, more=details
-        )
+        report = terminal_progress("training", "walks", progress, more=details)
         reported = state.walks * POINTS // max(trainer.n_walks, 1)
 
         def watch(moment: Moment) -> None:
