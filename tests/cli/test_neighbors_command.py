@@ -141,8 +141,8 @@ def test_nodes_may_be_named_in_a_file(folder, given):
     ("text", "sentence"),
     [
         ("1\n2\n99\n", "ids.txt, line 3: node '99' has no vector: ids are integers, from 1 to 34"),
-        ("node\n1\n", "ids.txt, line 1: node 'node' has no vector"),
-        ("\n \n", "ids.txt: expected node ids, one a line, but there are none"),
+        ("1\nann\n", "ids.txt, line 2: node 'ann' has no vector"),
+        ("\n \n", "ids.txt: expected node ids, but the file is empty"),
     ],
 )
 def test_a_file_of_nodes_that_are_not_there_is_told(folder, text, sentence):

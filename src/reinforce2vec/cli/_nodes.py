@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
@@ -49,7 +48,8 @@ IdsFile = Annotated[
     typer.Option(
         "--ids",
         metavar="FILE",
-        help="Nodes in a file, an id a line, in addition to those named; - reads standard input.",
+        help="Nodes in a file, an id a line or in the first column, in addition to those named; - "
+        "reads standard input.",
         rich_help_panel=SEARCH,
     ),
 ]
@@ -75,27 +75,16 @@ def _named_node(word: str, embedding: Embedding, where: str = "") -> Any:
 
 
 def nodes_in_file(path: Path, embedding: Embedding) -> list[Any]:
-    """Return the nodes that a file names, an id a line; "-" is standard input.
-
-    Blank lines are skipped. An id may be in quotes, as in a .csv file with one column.
-    """
+    """Return the nodes that a file names, as `--nodes` reads them; "-" is standard input."""
+    from ..files.node_lists import read_node_list
     from ..files.opening import opened
 
     if str(path) == "-":
-        text = sys.stdin.read()
+        rows = read_node_list(sys.stdin.buffer, "standard input", embedding.ids)
     else:
         with opened(path, path.suffix == ".gz") as stream:
-            text = stream.read().decode("utf-8-sig", "surrogateescape")
-    nodes = []
-    for number, line in enumerate(text.split("\n"), 1):
-        word = line.strip()
-        if word not in embedding and re.fullmatch('".*"', word):
-            word = word[1:-1].replace('""', '"')
-        if word:
-            nodes.append(_named_node(word, embedding, f"{path}, line {number}: "))
-    if not nodes:
-        raise InputError(f"{path}: expected node ids, one a line, but there are none")
-    return nodes
+            rows = read_node_list(stream, str(path), embedding.ids)
+    return [_named_node(word, embedding, f"{path}, line {line}: ") for line, word in rows]
 
 
 def selected_nodes(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -52,7 +53,8 @@ def _number(listed: list[Hashable], ids: Ids) -> tuple[Any, Ids]:
 
 def _from_file(edges: Edges, path: Path) -> tuple[Edges, list[Any]]:
     """Return the nodes in a file, and edges whose ids are strings if the nodes' are."""
-    words = _first_column(path, edges.ids)
+    with opened(path, path.suffix == ".gz") as stream:
+        words = [word for _, word in read_node_list(stream, str(path), edges.ids)]
     if edges.ids.dtype != np.int64:
         return edges, words
     found = parse_ids(words)
@@ -61,22 +63,26 @@ def _from_file(edges: Edges, path: Path) -> tuple[Edges, list[Any]]:
     return edges, found.tolist()
 
 
-def _first_column(path: Path, ids: Ids) -> list[str]:
-    """Return the ids in a text file: each line, up to a tab, comma or semicolon."""
-    packed, name = path.suffix == ".gz", str(path)
-    with opened(path, packed) as stream:
-        blanks = DelimitedText(stream, name, "node ids").dialect.delimiter == WHITESPACE
-    with opened(path, packed) as stream:
-        text = DelimitedText(stream, name, "node ids", delimiter="\t" if blanks else None)
-        words = []
-        for line, fields in text.rows(header=False):
-            if not fields[0]:
-                raise InputError(f"{name}, line {line}: expected a node id, found none")
-            words.append(fields[0])
-    integers = [INTEGER.fullmatch(word.encode()) is not None for word in words]
-    named = is_name_of_nodes(words[0]) and words[0] not in ids.tolist()
-    header = named or (not integers[0] and len(words) > 1 and all(integers[1:]))
-    return words[1:] if header else words
+def read_node_list(stream: BinaryIO, name: str, ids: Ids) -> list[tuple[int, str]]:
+    """Return ids in text: the first field of each line, with the number of the line.
+
+    A first line that names the column is left out, unless it is one of the known `ids`. Blanks
+    separate no fields: they are part of an id.
+    """
+    data = stream.read()
+    found = DelimitedText(io.BytesIO(data), name, "node ids").dialect.delimiter
+    blanks = found == WHITESPACE
+    text = DelimitedText(io.BytesIO(data), name, "node ids", delimiter="\t" if blanks else None)
+    rows = []
+    for line, fields in text.rows(header=False):
+        if not fields[0]:
+            raise InputError(f"{name}, line {line}: expected a node id, found none")
+        rows.append((line, fields[0]))
+    integers = [INTEGER.fullmatch(word.encode()) is not None for _, word in rows]
+    first = rows[0][1]
+    named = is_name_of_nodes(first) and first not in ids.tolist()
+    header = named or (not integers[0] and len(rows) > 1 and all(integers[1:]))
+    return rows[1:] if header else rows
 
 
 def _check_kinds(ids: Ids, listed: list[Hashable]) -> None:
