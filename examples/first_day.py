@@ -24,6 +24,7 @@ GROUPS = ("sales", "research", "support, field", 'the "lab"')
 
 
 def main() -> None:
+    """Play the day."""
     with tempfile.TemporaryDirectory() as folder:
         day = Path(sys.argv[1] if len(sys.argv) > 1 else folder)
         day.mkdir(parents=True, exist_ok=True)
@@ -61,7 +62,7 @@ def name_of(person: int) -> str:
 def make_files() -> list[str]:
     """Write contacts.csv, people.csv and tomorrow's contacts; return the names of all people."""
     company = r2v.planted_groups(400, len(GROUPS), degree=10, mixing=0.2, seed=7)
-    pairs = [edge for edge in np.argwhere(np.triu(company.graph.to_scipy().toarray()))]
+    pairs = np.argwhere(np.triu(company.graph.to_scipy().toarray()))
     names = [name_of(person) for person in range(400)]
     rows = [
         [str(number), str(1_600_000_000 + 60 * number), names[a], names[b], "hello,\nagain"]
@@ -80,6 +81,7 @@ def make_files() -> list[str]:
 
 
 def write(path: str, header: list[str], rows: list[list[str]]) -> None:
+    """Write a CSV file as programs export it."""
     with open(path, "w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([header, *rows])
 
@@ -88,6 +90,7 @@ def write(path: str, header: list[str], rows: list[list[str]]) -> None:
 
 
 def vectors_of_everyone(people: list[str]) -> None:
+    """Learn vectors and keep the model."""
     said = run(
         *("embed", "contacts.csv", "--nodes", "people.csv", "-o", "vectors.npz"),
         *("--model", "model.r2v", "--dimensions", "32", "--seed", "1"),
@@ -99,6 +102,7 @@ def vectors_of_everyone(people: list[str]) -> None:
 
 
 def classify() -> None:
+    """Predict the group of people, by the command and by scikit-learn."""
     said = run(
         *("evaluate", "node-classification", "vectors.npz"),
         *("--labels", "people.csv", "--label", "group", "--seeds", "2", "--json"),
@@ -119,6 +123,7 @@ def classify() -> None:
 
 
 def recommend(people: list[str]) -> None:
+    """Recommend contacts to some of the people."""
     write("some.csv", ["name"], [[name] for name in people[:5]])
     run(
         *("recommend", "vectors.npz", "contacts.csv", "--nodes", "people.csv"),
@@ -135,6 +140,7 @@ def recommend(people: list[str]) -> None:
 
 
 def next_day() -> None:
+    """Add the contacts of the next day, twice."""
     before = r2v.Embedding.load("vectors.npz")
     run("update", "model.r2v", "tomorrow.csv", "-o", "vectors.npz")
     after = r2v.Embedding.load("vectors.npz")
@@ -149,6 +155,7 @@ def next_day() -> None:
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
+    """Return rows of length 1."""
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
@@ -168,6 +175,7 @@ def in_a_container() -> None:
 
 
 def is_root() -> bool:
+    """Return whether another user can be taken on."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
