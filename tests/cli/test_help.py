@@ -103,23 +103,31 @@ PYTHON = {
     "demo": ("load_dataset",),
     "embed": ("Reinforce2Vec", "Reinforce2Vec.fit", "read_graph"),
     "evaluate link-prediction": (*GRAPH, "evaluate_link_prediction", "load_dataset"),
-    "evaluate node-classification": (*GRAPH, "evaluate_node_classification", "load_dataset"),
-    "tune": ("tune", "read_graph", "load_dataset"),
+    "evaluate node-classification": (
+        *(*GRAPH, "evaluate_node_classification", "load_dataset", "read_labels"),
+    ),
+    "tune": ("tune", "read_graph", "load_dataset", "read_labels"),
     "neighbors": ("nearest_neighbors",),
     "recommend": ("recommend_links", "read_graph"),
-    "plot": ("reinforce2vec.plotting:embedding_map", "read_graph"),
-    "explore": ("explore", "read_graph"),
+    "plot": ("reinforce2vec.plotting:embedding_map", "read_graph", "read_labels"),
+    "explore": ("explore", "read_graph", "read_labels"),
     "walk": ("WalkSampler", "read_graph"),
     "datasets": ("load_dataset",),
-    "reproduce": ("reinforce2vec.experiments.reproduction:reproduce", "read_graph"),
+    "reproduce": (
+        *("reinforce2vec.experiments.reproduction:reproduce", "read_graph", "read_labels"),
+    ),
 }
 # What only a command line needs.
 OWN = {"output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"}
-WALK = {"kind", "reading"} | {
-    name
-    for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk)
-    for name in inspect.signature(kind).parameters
-} | {"exploration_weight"}
+WALK = (
+    {"kind", "reading"}
+    | {
+        name
+        for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk)
+        for name in inspect.signature(kind).parameters
+    }
+    | {"exploration_weight"}
+)
 
 
 def arguments_in_python(name):
