@@ -200,7 +200,10 @@ def test_a_checkpoint_of_other_windows_is_refused_in_the_words_of_the_command(fo
     ("options", "walk"),
     [
         (["--reading", "released", "--reward", "kl"], ReinforcedWalk.released("kl")),
-        (["--exploration", "epsilon", "--exploration-weight", "0.2"], ReinforcedWalk("js", "epsilon", 0.2)),
+        (
+            ["--exploration", "epsilon", "--exploration-weight", "0.2"],
+            ReinforcedWalk("js", "epsilon", 0.2),
+        ),
         (
             ["--candidates", "3", "--temperature", "0.5", "--annealing", "linear"],
             ReinforcedWalk(candidates=3, temperature=0.5, annealing="linear"),

@@ -43,7 +43,10 @@ def lines_of(path):
     [
         ([], ReinforcedWalk()),
         (["--reading", "released", "--reward", "kl"], ReinforcedWalk.released("kl")),
-        (["--exploration", "epsilon", "--exploration-weight", "0.2"], ReinforcedWalk("js", "epsilon", 0.2)),
+        (
+            ["--exploration", "epsilon", "--exploration-weight", "0.2"],
+            ReinforcedWalk("js", "epsilon", 0.2),
+        ),
         (["--walk", "first-order"], FirstOrderWalk()),
         (["--walk", "second-order", "--p", "0.25", "--q", "4"], SecondOrderWalk(0.25, 4)),
     ],
@@ -184,7 +187,11 @@ def test_json_tells_what_was_written_and_how(folder):
         (["edges.txt", "-o", "nowhere/w.txt"], 2, "does not exist: make it first"),
         (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose another"),
         (["edges.txt", "-o", "w.txt", "--p", "2"], 2, "error: --p is for --walk second-order"),
-        (["edges.txt", "-o", "w.txt", "--exploration-weight", "-1"], 2, "error: --exploration-weight must be a number"),
+        (
+            ["edges.txt", "-o", "w.txt", "--exploration-weight", "-1"],
+            2,
+            "error: --exploration-weight must be a number",
+        ),
         (["edges.txt", "-o", "w.txt", "--format", "doc"], 2, "error: unknown format 'doc'"),
         (["edges.txt", "-o", "w.txt", "--delimiter", ";;"], 2, "error: --delimiter ';;' cannot"),
         (["walks", "-o", "w.txt"], 1, "error: walks: this is a folder, expected a file"),

@@ -75,7 +75,9 @@ def test_two_columns_need_no_names(read):
 def test_three_columns_without_known_names_are_refused_with_the_choice_spelled_out(read):
     columns = {"id": [1, 2, 3], **columns_named("user", "friend")}
     message = refusal(read, columns)
-    assert 'which columns hold the two nodes of an edge? There are "id", "user", "friend"' in message
+    assert (
+        'which columns hold the two nodes of an edge? There are "id", "user", "friend"' in message
+    )
     assert 'source="user", target="friend"' in message
     graph = read(columns, source="user", target="friend")
     assert_same(graph, PLAIN)
@@ -214,8 +216,18 @@ def test_words_above_numbers_are_a_header_in_any_column(read_text):
     text = "nr,user,friend\n5,ann,bob\n9,bob,cid\n"
     assert 'There are "nr", "user", "friend"' in refusal(read_text, text)
     assert_same(
-        read_text("user,item\nann,tea\nbob,tea\n"), Graph.from_edges([("ann", "tea"), ("bob", "tea")])
+        read_text("user,item\nann,tea\nbob,tea\n"),
+        Graph.from_edges([("ann", "tea"), ("bob", "tea")]),
     )
+
+
+def test_a_header_of_unknown_words_above_words_is_warned_of(read_text):
+    edges = "".join(f"n{i},n{i + 1}\n" for i in range(20))
+    with pytest.warns(UserWarning, match='"alpha" and "beta" are in no other line'):
+        assert read_text("alpha,beta\n" + edges).n_nodes == 23
+    assert read_text("alpha,beta\n" + edges, header=True).n_nodes == 21
+    assert read_text("alpha,beta\n" + edges, header=False).n_nodes == 23  # warnings are errors
+    assert read_text(edges).n_nodes == 21
 
 
 def test_a_header_that_lacks_a_name_is_refused(read_text):

@@ -175,6 +175,10 @@ def with_options(error: InputError, params: Iterable[Any]) -> str:
     if faulty is not None and faulty in options and faulty not in named:
         word = rf"(?<![\w./\\-]){faulty}(?![\w/\\-]|\.\w)"  # and no part of a path
         message = re.sub(word, _flag(options[faulty]), message, count=1)
+    if named <= {*options}:  # those that stand together
+        together = ", ".join(python_setting(*setting) for setting in error.settings)
+        typed = " ".join(_as_option(options[name], value) for name, value in error.settings)
+        message = message.replace(together, typed) if together else message
     for name, value in error.settings:
         if name in options:
             spelled = _as_option(options[name], value)

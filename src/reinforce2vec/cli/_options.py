@@ -41,8 +41,8 @@ READING_NAMES = {
     "nodes_file": "nodes",
 }
 GRAPH_OPTIONS = (
-    *("directed", "weighted", "self_loops", "format", "delimiter", "header", "key", "bipartite"),
-    *READING_NAMES,
+    *("directed", "weighted", "self_loops", "format", "delimiter", "header", "comments", "key"),
+    *("bipartite", *READING_NAMES),
 )
 
 GRAPH_HELP = (
@@ -221,6 +221,15 @@ _Header = Annotated[
         rich_help_panel=READING,
     ),
 ]
+_Comments = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        help="What begins comments in an edge list, anywhere; '' for no comments. Default: # or %, "
+        "before the first line of data.",
+        rich_help_panel=READING,
+    ),
+]
 _Bipartite = Annotated[
     bool,
     typer.Option(
@@ -330,6 +339,7 @@ _SHARED = {
         _option("format", _Format, None),
         _option("delimiter", _Delimiter, None),
         _option("header", _Header, None),
+        _option("comments", _Comments, None),
         _option("key", _Key, "network"),
         _option("bipartite", _Bipartite, False),
         _option("source_column", _Source, None),
@@ -447,6 +457,15 @@ def check_reading(path: Path, given: Mapping[str, Any]) -> None:
         from ..files.delimited import delimiter_code
 
         delimiter_code(unescaped(given["delimiter"]))
+    if given["comments"] is not None:
+        from ..files.delimited import check_comments
+
+        check_comments(given["comments"])
+
+
+def given_files(given: Mapping[str, Any]) -> list[Path]:
+    """Return the files that are read beside the graph."""
+    return [] if given["nodes_file"] is None else [given["nodes_file"]]
 
 
 def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:

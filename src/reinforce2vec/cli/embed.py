@@ -104,7 +104,7 @@ def embed(
         if checkpoint is not None:
             written.append(check_target(checkpoint))
         read = [source] if source.suffix != ".npy" else [source, walk_ids_path(source)]
-        check_different(read, written)
+        check_different([*read, *options.given_files(given)], written)
         if walks is not None:
             options.check_unused(context, _OF_A_GRAPH, "a graph", "--walks")
         else:

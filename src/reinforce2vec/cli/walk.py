@@ -71,7 +71,7 @@ def walk(
         choose(given["backend"], "walks", workers=given["workers"])
         target = check_walks_path(output)
         written = [target] if target.suffix != ".npy" else [target, walk_ids_path(target)]
-        check_different([graph], written)
+        check_different([graph, *options.given_files(given)], written)
     with exit_code(FAILURE):
         from .._util.machine import peak_bytes
         from .._util.progress import readable

@@ -6,8 +6,10 @@ formats go through `converters` or `_graphml` to `edges.Edges`, too:
 
     graph_readers ──▶ edge_lists ──▶ delimited, _lines, _fields, _tokens ──▶ edges.Edges
 
-`opening` opens files, with errors that name the file; `writing` writes them atomically; `id_texts`
-converts node ids to text and back. It may import `_util`.
+`columns` says which columns of a file or table are the edges, `sides` separates the nodes of
+bipartite graphs, `node_lists` adds nodes, and `graph_writers` writes graphs. `opening` opens files,
+with errors that name the file; `writing` writes them atomically; `id_texts` converts node ids to
+text and back. It may import `_util`.
 """
 
 from .label_files import NamedLabels, read_labels

@@ -59,7 +59,13 @@ _NODES = (
     *("item", "product", "author", "paper", "reader", "book", "movie"),
     *("userid", "user_id", "itemid", "item_id", "productid", "product_id", "movieid", "movie_id"),
 )
-_KNOWN = {*_WEIGHTS, *_TIMES, *_OTHERS, *_NODES, *(name for pair in ID_COLUMN_NAMES for name in pair)}
+_KNOWN = {
+    *_WEIGHTS,
+    *_TIMES,
+    *_OTHERS,
+    *_NODES,
+    *(name for pair in ID_COLUMN_NAMES for name in pair),
+}
 _INDEX = ("", "unnamed: 0", "index", "level_0")  # pandas' names for its index, the first column
 _ARROW_INDEX = re.compile(r"__index_level_\d+__")  # pandas' names for it in Parquet, the last ones
 _NUMBERED = re.compile(r"(?:column_?|f)?(\d+)")  # what packages call columns without a header
@@ -76,6 +82,9 @@ class ColumnChoice(NamedTuple):
     def given(self) -> dict[str, Any]:
         """What was named."""
         return {role: name for role, name in self._asdict().items() if name is not None}
+
+
+BY_THE_RULE = ColumnChoice()
 
 
 class EdgeColumns(NamedTuple):
@@ -153,6 +162,11 @@ def are_known(names: Sequence[str]) -> bool:
     """Return whether names, in lower case, are those of columns: a known pair, or all of them."""
     pair = any(set(pair) <= set(names) for pair in ID_COLUMN_NAMES)
     return pair or (len(names) > 1 and all(name in _KNOWN for name in names))
+
+
+def is_name_of_nodes(word: str) -> bool:
+    """Return whether a word above a column of nodes is its name, as far as words are known."""
+    return word.strip().lower() in _KNOWN
 
 
 def has_names(labels: Sequence[Any]) -> bool:
@@ -262,6 +276,8 @@ def _find_ids(table: Table, weight: int | None) -> tuple[int, int]:
         return left[0], left[1]
     likely = [i for i in left if table.plain(i) not in _OTHERS]
     likely = likely if len(likely) >= 2 else left if len(left) >= 2 else list(columns)
+    words = [i for i in likely if not table.is_number(i)]
+    likely = words if len(words) >= 2 else likely
     raise _unclear(
         table, f"which columns hold the two nodes of an edge? There are {table.listed()}", likely
     )

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from .._util.errors import InputError, python_setting
 from .._util.ids import Ids, as_ids, number_integers, number_objects
-from .columns import ColumnChoice, EdgeColumns, Table, choose_columns, has_names, may_be_index
+from .columns import (
+    BY_THE_RULE,
+    ColumnChoice,
+    EdgeColumns,
+    Table,
+    choose_columns,
+    has_names,
+    may_be_index,
+)
 from .edges import Edges, checked_weights, number_pairs
 from .opening import expecting
 from .sides import DEFAULT_SIDES, side_ids, split_sides, warn_of_shared_ids
@@ -36,7 +44,7 @@ class EdgeOptions:
 
     directed: bool | None = None
     weighted: bool | None = None
-    columns: ColumnChoice = ColumnChoice()
+    columns: ColumnChoice = BY_THE_RULE
     bipartite: bool = False
 
     def edges(
@@ -214,7 +222,9 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
     ids: Ids = np.arange(matrix.shape[0], dtype=np.int64)
     if options.bipartite:
         ends[:, 1] += matrix.shape[0]
-        ids = np.concatenate([side_ids(matrix.shape[0], "row"), side_ids(matrix.shape[1], "column")])
+        ids = np.concatenate(
+            [side_ids(matrix.shape[0], "row"), side_ids(matrix.shape[1], "column")]
+        )
     return replace(options, bipartite=False).edges(ends, weights, ids)
 
 

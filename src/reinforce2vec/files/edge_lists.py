@@ -11,6 +11,8 @@ twice that for a moment when the chunks are joined, a hash table of the ids, and
 
 from __future__ import annotations
 
+import io
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,13 +29,14 @@ from ._fields import (
     LIKE_COMMENT,
     MISSING,
     OPEN_QUOTE,
+    TAB,
     find_fields,
     parse_weights,
 )
 from ._lines import CHUNK_BYTES, INTEGER, NUMBER, TextChunk, excerpt, map_in_order
 from ._tokens import TokenIds, Tokens
-from .columns import ColumnChoice, Table, are_known, choose_columns
-from .delimited import DelimitedText, Dialect, comment_hint, line_refusal, unescaped
+from .columns import BY_THE_RULE, ColumnChoice, Table, are_known, choose_columns
+from .delimited import WHITESPACE, DelimitedText, Dialect, comment_hint, line_refusal, unescaped
 from .opening import naming
 
 _DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
@@ -82,7 +85,7 @@ def _find_layout(
     dialect: Dialect,
     where: str,
     *,
-    columns: ColumnChoice = ColumnChoice(),
+    columns: ColumnChoice = BY_THE_RULE,
     weighted: bool | None = None,
     header: bool | None = None,
 ) -> tuple[_Layout, _Header]:
@@ -197,7 +200,7 @@ def read_edge_list(
     stream: BinaryIO,
     name: str,
     *,
-    columns: ColumnChoice = ColumnChoice(),
+    columns: ColumnChoice = BY_THE_RULE,
     weighted: bool | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -220,7 +223,32 @@ def read_edge_list(
         _check_header([text.heads[0][column] for column in layout.columns[:2]], edges, text.where)
     if not len(edges.ends):
         raise InputError(f"{name}: expected edges, found only a header")
+    if header is None and not layout.has_header and text.dialect.delimiter != WHITESPACE:
+        _warn_of_header(edges, text.where)
     return edges._replace(header=names)
+
+
+def is_read_without_header(text: bytes, weighted: bool) -> bool:
+    """Return whether lines, separated by tabs, are read as edges, all of them."""
+    try:
+        found = DelimitedText(io.BytesIO(text), "", "edges")
+        layout, _ = _find_layout(found.heads, found.dialect, "")
+    except InputError:  # only comments, or weights that may be times
+        return False
+    plain = _Layout(Dialect(TAB), (0, 1, 2) if weighted else (0, 1))
+    return layout == plain and not found.comments
+
+
+def _warn_of_header(edges: _EdgeList, where: str) -> None:
+    """Warn if the first line, taken for an edge, has words that no other line has."""
+    ends = edges.ends
+    if edges.ids.dtype == object and len(ends) >= 10 and not (ends[1:] < 2).any():
+        first, second = edges.ids[:2].tolist() if ends[0, 1] else [edges.ids[0]] * 2
+        warnings.warn(
+            f'{where}: "{first}" and "{second}" are in no other line: if they are names of '
+            "columns, pass header=True (--header), else header=False (--no-header)",
+            stacklevel=2,
+        )
 
 
 def _check_header(names: list[bytes], edges: _EdgeList, where: str) -> None:

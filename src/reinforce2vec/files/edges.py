@@ -21,6 +21,7 @@ class Edges(NamedTuple):
     directed: bool = False
     notes: tuple[str, ...] = ()  # what was decided while reading, for reports
     ids_are_text: bool = False  # integers only because all of them look like integers
+    sides: tuple[str, str] | None = None  # kinds of the nodes of a bipartite graph
 
 
 def number_pairs(edges: Any, weights: Any, nodes: Iterable[Hashable] | None) -> Edges:

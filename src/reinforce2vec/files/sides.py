@@ -38,14 +38,15 @@ def split_sides(edges: Edges, names: tuple[str, str]) -> Edges:
     """
     if names[0] == names[1]:
         raise InputError(f"bipartite=True: both columns have the name {names[0]!r}")
-    codes, keys = number_integers((2 * edges.ends.astype(np.int64) + [0, 1]).ravel())
+    sided = 2 * edges.ends.astype(np.int64) + np.array([0, 1])
+    codes, keys = number_integers(sided.ravel())
     texts = edges.ids.tolist()
     ids = as_ids([f"{names[key & 1]}:{texts[key >> 1]}" for key in keys.tolist()])
     if len(set(ids.tolist())) < len(ids):
         raise InputError(
             "bipartite=True: two node ids are the same as text, such as 1 and '1': write them alike"
         )
-    return edges._replace(ends=codes.reshape(-1, 2), ids=ids)
+    return edges._replace(ends=codes.reshape(-1, 2), ids=ids, sides=names)
 
 
 def side_ids(size: int, name: str) -> Ids:

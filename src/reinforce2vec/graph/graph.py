@@ -20,6 +20,7 @@ from ..files.columns import ColumnChoice
 from ..files.converters import EdgeOptions, edges_from, type_name
 from ..files.edges import Edges, checked_weights, number_pairs
 from ..files.graph_readers import read_edges
+from ..files.graph_writers import write_graph
 from ..files.node_lists import add_nodes
 from ..files.opening import naming
 from . import csr
@@ -340,6 +341,47 @@ class Graph:
             return None
         shares = self.weights / self.weights.max()
         return (*csr.alias_tables(self.indptr, shares), shares)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph to a file from which :func:`reinforce2vec.read_graph` reads it back.
+
+        ==========================  ================================================================
+        .npz                        everything; :func:`scipy.sparse.load_npz` reads the adjacency
+        .csv .tsv                   one edge per line, below a header; ids as text
+        .txt .edgelist .edges       the same without a header, separated by tabs
+        .parquet                    columns source, target and perhaps weight; needs pyarrow
+        ==========================  ================================================================
+
+        Text may be compressed (.gz). Weights are exact. An isolated node is written as an edge to
+        itself, which is dropped when the file is read. Only .npz holds whether the graph is
+        directed, tells strings that look like integers from integers, and always keeps the order
+        of the rows; the others keep it if the graph was itself read from a file. Ids that are
+        neither integers nor strings become strings. Self-loops are dropped when they are read,
+        unless `self_loops=True`. The file is written atomically.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; its folder must exist.
+
+        Raises
+        ------
+        InputError
+            If the suffix is unknown, the folder cannot be written to, or the format cannot hold
+            the graph.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from reinforce2vec import karate_club, read_graph
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "club.csv")
+        ...     karate_club().save(file)
+        ...     read_graph(file)
+        Graph(34 nodes, 78 edges, undirected, unweighted, 1 component, 0 isolated, 1.2 kB)
+        """
+        ends, weights = edges_of(self)
+        write_graph(path, Edges(ends, weights if self.weighted else None, self.ids, self.directed))
 
     def to_scipy(self) -> Any:
         """Return the adjacency as a scipy CSR array of float64, rows and columns in `ids` order."""

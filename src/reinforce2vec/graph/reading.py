@@ -18,6 +18,7 @@ def read_graph(
     self_loops: bool = False,
     delimiter: str | None = None,
     header: bool | None = None,
+    comments: str | None = None,
     key: str = "network",
     source: str | int | None = None,
     target: str | int | None = None,
@@ -38,9 +39,9 @@ def read_graph(
     ===================================  ======================================================
 
     Edge lists, MatrixMarket and GraphML files may be compressed (.gz). In an edge list, blank lines
-    and lines that start with # or % are skipped; ids are integers if all of them are, else
-    strings. Fields may be in double quotes unless whitespace separates them. Nodes are numbered in
-    the order in which the file names them.
+    and comments are skipped; ids are integers if all of them are, else strings. Unless whitespace
+    separates the fields, they may be in double quotes, and then hold delimiters, line breaks and
+    doubled quotes (RFC 4180). Nodes are numbered in the order in which the file names them.
 
     Parameters
     ----------
@@ -67,6 +68,9 @@ def read_graph(
         Whether the first line of an edge list names the columns. By default this is detected: it
         does if the names are known ones, such as source and target, or if it has words where the
         lines below have numbers.
+    comments : str, optional
+        The character that begins comments in an edge list, anywhere; "" if it has none. By default
+        lines that begin with # or % are comments before the first line of data, and nowhere else.
     key : str, default "network"
         The variable of a MATLAB file that holds the adjacency matrix. The nodes of a matrix, in any
         format, are numbered from 0.
@@ -112,6 +116,7 @@ def read_graph(
         weighted=weighted,
         delimiter=delimiter,
         header=header,
+        comments=comments,
         key=key,
         columns=ColumnChoice(source, target, weight),
         bipartite=bipartite,
