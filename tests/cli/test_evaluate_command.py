@@ -69,6 +69,23 @@ def test_links_of_a_file_are_those_of_the_library(folder):
     assert result.stderr.startswith("edges.txt: Graph(34 nodes")
 
 
+def test_the_share_of_a_sparse_graph_is_lowered_and_told_unless_it_was_given(folder):
+    edges = [(node, (node + 1) % 60) for node in range(60)]
+    edges += [(node, node + 60) for node in range(60)]
+    edges += [(node, node + 7) for node in range(0, 50, 2)]
+    (folder / "sparse.txt").write_text("".join(f"{a} {b}\n" for a, b in edges))
+    with pytest.warns(UserWarning, match=r"hold out 50% of its edges and stay connected: 0\.17 of"):
+        result = check(links("sparse.txt", "--seeds", 1))
+    assert "17% of edges held out" in result.stdout
+    given = check(links("sparse.txt", "--seeds", 1, "--fraction", 0.17))
+    assert given.stdout == result.stdout
+    result = check(links("sparse.txt", "--fraction", 0.5), code=1)
+    assert "--fraction 0.5 of 145 edges is 72, but 1 to 26 can be held out" in result.stderr
+    (folder / "tree.txt").write_text("1 2\n2 3\n3 4\n")
+    result = check(links("tree.txt"), code=1)
+    assert "no edge can be held out: the graph has no cycle" in result.stderr
+
+
 def test_links_as_json(folder):
     result = check(links("edges.txt", "--protocol", "transfer", "--seeds", 1, "--json", "--quiet"))
     expected = evaluate_link_prediction(
@@ -126,6 +143,22 @@ def test_vectors_are_put_in_the_order_of_a_data_set(folder, ppi):
     assert result.stdout == f"{evaluate_node_classification(points, halves, seeds=2)}\n"
 
 
+def test_the_column_of_labels_is_chosen_with_an_option(folder):
+    before = check(nodes("vectors.npz", "--labels", "labels.txt")).stdout
+    words = [line.split() for line in (folder / "labels.txt").read_text().splitlines()]
+    rows = [f'{node},"town, {node}",{label}\n' for node, label in words]
+    (folder / "staff.csv").write_text("id,address,team\n" + "".join(rows))
+    result = check(nodes("vectors.npz", "--labels", "staff.csv"), code=1)
+    assert "which column holds the labels? There are 'address', 'team'" in result.stderr
+    assert "--label address takes a single one, and --label all takes all of them" in result.stderr
+    for column in ("team", "3"):
+        result = check(nodes("vectors.npz", "--labels", "staff.csv", "--label", column))
+        assert result.stdout == before
+        assert "left out address" in result.stderr
+    result = check(nodes("ppi", "--label", "team"), code=2)
+    assert "--label is for a file of labels and has no effect" in result.stderr
+
+
 def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):
     before = nodes("vectors.npz", "--labels", "labels.txt").stdout
     with (folder / "labels.txt").open("a") as file:
@@ -171,13 +204,16 @@ def test_what_cannot_be_read_or_done_is_told(folder, ppi):
     (folder / "tree.txt").write_text(tree)
     for words, sentence in [
         (["link-prediction", "missing.txt"], "missing.txt"),
-        (["link-prediction", "tree.txt"], "but none can be held out"),
+        (["link-prediction", "tree.txt"], "no edge can be held out"),
         (["node-classification", "missing.npz", "--labels", "labels.txt"], "missing.npz"),
         (["node-classification", "facebook"], "the data set facebook has no labels"),
         (["node-classification", "vectors.npz", "--labels", "strange.txt"], "ids such as 0"),
-        (["node-classification", "vectors.npz", "--labels", "short.txt"], "short.txt: line 2"),
+        (["node-classification", "vectors.npz", "--labels", "short.txt"], "short.txt, line 2"),
         (["node-classification", "vectors.npz", "--labels", "binary.txt"], "text in UTF-8"),
-        (["node-classification", "vectors.npz", "--labels", "empty.txt"], "are no labels"),
+        (
+            ["node-classification", "vectors.npz", "--labels", "empty.txt"],
+            "expected labels, but the file is empty",
+        ),
     ]:
         result = check(run("evaluate", *words), code=1)
         assert sentence in result.stderr

@@ -104,15 +104,19 @@ PYTHON = {
     "embed": ("Reinforce2Vec", "Reinforce2Vec.fit", "read_graph"),
     "update": ("Reinforce2Vec.partial_fit", *GRAPH),
     "evaluate link-prediction": (*GRAPH, "evaluate_link_prediction", "load_dataset"),
-    "evaluate node-classification": (*GRAPH, "evaluate_node_classification", "load_dataset"),
-    "tune": ("tune", "read_graph", "load_dataset"),
+    "evaluate node-classification": (
+        *(*GRAPH, "evaluate_node_classification", "load_dataset", "read_labels"),
+    ),
+    "tune": ("tune", "read_graph", "load_dataset", "read_labels"),
     "neighbors": ("nearest_neighbors",),
     "recommend": ("recommend_links", "read_graph"),
-    "plot": ("reinforce2vec.plotting:embedding_map", "read_graph"),
-    "explore": ("explore", "read_graph"),
+    "plot": ("reinforce2vec.plotting:embedding_map", "read_graph", "read_labels"),
+    "explore": ("explore", "read_graph", "read_labels"),
     "walk": ("WalkSampler", "read_graph"),
     "datasets": ("load_dataset",),
-    "reproduce": ("reinforce2vec.experiments.reproduction:reproduce", "read_graph"),
+    "reproduce": (
+        *("reinforce2vec.experiments.reproduction:reproduce", "read_graph", "read_labels"),
+    ),
 }
 # What only a command line needs.
 OWN = {

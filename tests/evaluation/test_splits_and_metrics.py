@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from reinforce2vec import Graph, InputError, karate_club, rmat
+from reinforce2vec import Graph, InputError, evaluate_link_prediction, karate_club, rmat
 from reinforce2vec.evaluation import hold_out_edges
 from reinforce2vec.evaluation._metrics import auc, average_precision, f1_scores
 from reinforce2vec.evaluation.splits import _draw_non_edges
@@ -193,3 +193,76 @@ def test_splits_that_cannot_be(graph, fraction, sentence):
     with pytest.raises(InputError) as error:
         hold_out_edges(Graph.from_edges(graph), fraction)
     assert sentence in str(error.value)
+
+
+# -- sparse graphs -------------------------------------------------------------------------------
+
+
+def sparse_graph(n_nodes, n_more, seed=0):
+    """A random tree with a few more edges, as a citation graph has."""
+    rng = np.random.default_rng(seed)
+    edges = {(int(rng.integers(0, node)), node) for node in range(1, n_nodes)}
+    while len(edges) < n_nodes - 1 + n_more:
+        a, b = sorted(rng.integers(0, n_nodes, 2).tolist())
+        if a < b:
+            edges.add((a, b))
+    return Graph.from_edges(sorted(edges))
+
+
+def test_by_default_a_sparse_graph_gives_what_it_can_spare():
+    graph = sparse_graph(200, 50)
+    with pytest.warns(UserWarning, match="too sparse to hold out 50% of its edges .* 0.2 of them"):
+        split = hold_out_edges(graph, seed=3)
+    assert len(split.edges) == int(0.2 * graph.n_edges)
+    assert split.graph.n_components == 1
+    same = hold_out_edges(graph, 0.2, seed=3)
+    assert np.array_equal(same.edges, split.edges)
+    assert np.array_equal(same.non_edges, split.non_edges)
+    with pytest.raises(InputError, match=r"fraction=0\.5 of 249 edges is 124, but 1 to 50 can be"):
+        hold_out_edges(graph, 0.5)
+
+
+@pytest.mark.parametrize("n_more", [1, 2, 3])
+@pytest.mark.parametrize("n_nodes", [30, 50, 99, 100, 150])
+def test_a_share_that_is_lowered_is_at_least_one_edge(n_nodes, n_more):
+    with pytest.warns(UserWarning, match="too sparse"):
+        split = hold_out_edges(sparse_graph(n_nodes, n_more))
+    assert 1 <= len(split.edges) <= n_more
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_default_is_half_of_the_edges_of_other_graphs():
+    for graph in (karate_club(), Graph.from_edges(karate_club_arcs(), directed=True)):
+        default, half = hold_out_edges(graph, seed=1), hold_out_edges(graph, 0.5, seed=1)
+        assert np.array_equal(default.edges, half.edges)
+        assert np.array_equal(default.non_edges, half.non_edges)
+
+
+def karate_club_arcs():
+    matrix = karate_club().to_scipy().tocoo()
+    return np.column_stack([matrix.row, matrix.col])
+
+
+def test_of_a_tree_no_edge_can_be_held_out():
+    for edges in ([(0, 1), (1, 2), (2, 3)], [(0, 1), (2, 3)]):
+        with pytest.raises(InputError, match="no edge can be held out: the graph has no cycle"):
+            hold_out_edges(Graph.from_edges(edges))
+    with pytest.raises(InputError, match="no edges to hold out"):
+        hold_out_edges(Graph.from_edges([(0, 0)], self_loops=True))
+
+
+def test_link_prediction_of_a_sparse_graph_records_its_share():
+    def by_row(graph):
+        return np.random.default_rng(0).normal(size=(graph.n_nodes, 4))
+
+    graph = sparse_graph(200, 50)
+    for protocol in ("shared", "transfer"):
+        with pytest.warns(UserWarning, match="too sparse") as warned:
+            found = evaluate_link_prediction(
+                graph, by_row, protocol=protocol, seeds=2, progress=False
+            )
+        assert len(warned) == 1
+        assert found.fraction == found.to_dict()["fraction"] == 0.2
+        assert "20% of edges held out" in str(found)
+    with pytest.raises(InputError, match="1 to 50 can be held out"):
+        evaluate_link_prediction(graph, by_row, fraction=0.5, seeds=1)

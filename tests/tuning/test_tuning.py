@@ -157,6 +157,16 @@ def test_real_trainings_with_one_thread_repeat_to_the_last_bit(groups, brief):
     assert one.best.score >= one.default.score
 
 
+def test_a_sparse_graph_is_tuned_on_what_it_can_spare(untrained):
+    edges = [(node, (node + 1) % 60) for node in range(60)]
+    edges += [(node, node + 60) for node in range(60)]
+    edges += [(node, node + 7) for node in range(0, 50, 2)]
+    with pytest.warns(UserWarning, match="too sparse to hold out 50% of its edges"):
+        found = tune(edges, trials=3, **FEW)
+    assert found.to_dict()["fraction"] == 0.17
+    assert found.to_dict()["held_out_edges"] == 24
+
+
 def test_the_search_gets_better_than_what_it_began_with(groups, untrained):
     found = tune(groups, trials=30, **FEW)
     began = len(starts(SPACE))
@@ -600,7 +610,7 @@ def test_a_wrong_command_line_ends_in_a_sentence(labelled, words, message):
 def test_labels_of_other_nodes_end_in_a_sentence(labelled):
     (labelled / "labels.txt").write_text("ann instructor\nbob administrator\n")
     result = check(tune_command(*NODES, "--labels", "labels.txt"), 1)
-    assert "labels.txt: none of the nodes in this file" in result.stderr
+    assert "labels.txt: none of the nodes with labels is known" in result.stderr
 
 
 @pytest.mark.parametrize(

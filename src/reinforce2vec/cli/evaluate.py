@@ -70,15 +70,16 @@ def link_prediction(
         ),
     ] = "shared",
     fraction: Annotated[
-        float,
+        float | None,
         typer.Option(
             metavar="SHARE",
             min=0,
             max=1,
-            help="Share of the edges to hold out.",
+            help="Share of the edges to hold out. Default: half of them, or as many as a sparse "
+            "graph can spare without falling apart.",
             rich_help_panel=EVALUATION,
         ),
-    ] = 0.5,
+    ] = None,
     seeds: _Seeds = 3,
     estimator: options.Estimator = None,
     data_dir: options.DataDir = None,

@@ -103,7 +103,7 @@ def tune(
             min=0,
             max=1,
             help="Link prediction: share of the edges to hold out. Default: half of them, but at "
-            "most 20,000 edges.",
+            "most 20,000 edges, and no more than a sparse graph can spare without falling apart.",
             rich_help_panel=SEARCH,
         ),
     ] = None,

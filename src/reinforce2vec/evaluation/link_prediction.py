@@ -21,7 +21,7 @@ from ..models.estimator import Estimator
 from ._classifier import CHOOSE, check_c, placed, predicted, rows_of
 from ._metrics import auc, average_precision
 from .results import Evaluation, MetricValues, check_part, run_seeds
-from .splits import EdgeSplit, hold_out_edges, split_seeds
+from .splits import EdgeSplit, hold_out_edges, spare_fraction, split_seeds
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +55,7 @@ def evaluate_link_prediction(
     embed: Any,
     *,
     protocol: str = "shared",
-    fraction: float = 0.5,
+    fraction: float | None = None,
     seeds: int | Iterable[int] = 3,
     c: float | str = 1.0,
     backend: str = "cpu",
@@ -81,8 +81,9 @@ def evaluate_link_prediction(
         each by itself; one trains the classifier and the other tests it. Numbers of the two cannot
         be compared. In a run with the seed s, edges are held out and vectors trained with the seed
         2s, and with 2s + 1 for the second graph, as in `reinforce2vec reproduce`.
-    fraction : float, default 0.5
-        Share of the edges to hold out.
+    fraction : float, optional
+        Share of the edges to hold out. By default half of them, or as many as a sparse graph can
+        spare; a warning then says so, and the result has the share.
     seeds : int or iterable of int, default 3
         How many runs, or the seed of each.
     c : float or "validation", default 1
@@ -116,9 +117,10 @@ def evaluate_link_prediction(
     backend_choice.choose(backend, "regression")  # before anything is trained
     whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     learn = _learner(embed, progress)
+    share = spare_fraction(whole) if fraction is None else fraction
 
     def embedded(seed: int) -> tuple[Any, EdgeSplit]:
-        split = hold_out_edges(whole, fraction, seed)
+        split = hold_out_edges(whole, share, seed)
         return learn(split.graph, seed), split
 
     def run(seed: int) -> MetricValues:
@@ -128,7 +130,7 @@ def evaluate_link_prediction(
         return transfer_links(*embedded(first), *embedded(second), **fit)
 
     runs = run_seeds("link prediction", seeds, progress, run)
-    return LinkPredictionResult(*runs, protocol, float(fraction))
+    return LinkPredictionResult(*runs, protocol, float(share))
 
 
 def _learner(embed: Any, progress: bool) -> Callable[[Graph, int], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +37,10 @@ class EdgeSplit:
     non_edges: _Pairs
 
 
-def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSplit:
+_USUAL_FRACTION = 0.5
+
+
+def hold_out_edges(graph: Graph, fraction: float | None = None, seed: int = 0) -> EdgeSplit:
     """Hold out edges of a graph, to be predicted from the rest, and draw as many non-edges.
 
     The remaining graph has the same components: it keeps a random spanning tree of each, and the
@@ -47,8 +51,9 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     ----------
     graph : Graph
         Anything else that :meth:`Graph.from_any` takes is converted.
-    fraction : float, default 0.5
-        Share of the edges to hold out.
+    fraction : float, optional
+        Share of the edges to hold out. By default half of them, or as many as a sparse graph can
+        spare: with fewer edges its components would fall apart. A warning says so.
     seed : int, default 0
         The same seed gives the same split.
 
@@ -59,7 +64,8 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     Raises
     ------
     InputError
-        If removing so many edges would split a component, or if there are fewer non-edges.
+        If removing so many edges would split a component, as removing any edge of a tree does; or
+        if there are fewer non-edges.
 
     Examples
     --------
@@ -71,6 +77,8 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     ((39, 2), (39, 2))
     """
     graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+    if fraction is None:
+        fraction = spare_fraction(graph)
     fraction = check_number("fraction", fraction, above=0.0, most=1.0)
     rng = np.random.default_rng(check_count("seed", seed, 0))
     n_nodes = graph.n_nodes
@@ -100,6 +108,35 @@ def hold_out_edges(graph: Graph, fraction: float = 0.5, seed: int = 0) -> EdgeSp
     )
     non_edges = _draw_non_edges(edges, n_nodes, how_many, graph.directed, rng)
     return EdgeSplit(residual, edges[chosen], non_edges)
+
+
+def spare_fraction(graph: Graph, most: float = _USUAL_FRACTION) -> float:
+    """Return the share of the edges to hold out where none was given.
+
+    It is `most`, or the largest share, in whole percents if possible, that leaves every component
+    connected; a warning then says so. InputError if no edge can be held out.
+    """
+    n_edges = int(np.count_nonzero(np.diff(edges_of(graph)[0], axis=1)))
+    spare = n_edges - (graph.n_nodes - graph.n_components)  # a spanning forest stays
+    if not n_edges:
+        raise InputError("the graph has no edges to hold out")
+    if spare < 1:
+        raise InputError(
+            "no edge can be held out: the graph has no cycle, so that without any one of its "
+            f"{counted(n_edges, 'edge')} it would fall apart"
+        )
+    if int(most * n_edges) <= spare:
+        return most
+    share = float(np.nextafter(spare / n_edges, 1))  # so that this share is `spare` edges
+    percents = int(100 * share) / 100
+    if int(percents * n_edges) >= 1:
+        share = percents
+    warnings.warn(
+        f"the graph is too sparse to hold out {most:.0%} of its edges and stay connected: "
+        f"{share:.2g} of them are held out",
+        stacklevel=3,
+    )
+    return share
 
 
 def split_seeds(seed: int) -> tuple[int, int]:

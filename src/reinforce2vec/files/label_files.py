@@ -260,7 +260,7 @@ def _choose_columns(
 
 
 def _ambiguous(names: Sequence[Any], others: list[int], likely: int, has_names: bool) -> InputError:
-    """Return the error for several columns that may hold the labels, which spells out the choice."""
+    """Return the error for several columns that may hold the labels, with the choice."""
     spelled = [repr(names[place]) if has_names else f"column {names[place]}" for place in others]
     listed = ", ".join(spelled[:10]) + (f" and {len(spelled) - 10} more" if spelled[10:] else "")
     settings = [("label", names[likely]), ("label", _ALL)]

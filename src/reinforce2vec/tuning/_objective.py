@@ -12,6 +12,7 @@ from .._util.progress import counted
 from ..evaluation import classify_nodes, hold_out_edges, score_links
 from ..evaluation.labels import as_indicators
 from ..evaluation.results import MetricValues
+from ..evaluation.splits import spare_fraction
 from ..graph import Graph
 
 _MOST_EDGES = 20_000  # held out by default: more make scoring slow and hardly more precise
@@ -42,7 +43,7 @@ class _LinkPredictionTask:
 
     def __init__(self, graph: Graph, fraction: float | None, seed: int) -> None:
         if fraction is None:
-            fraction = min(0.5, _MOST_EDGES / max(graph.n_edges, 1))
+            fraction = spare_fraction(graph, min(0.5, _MOST_EDGES / max(graph.n_edges, 1)))
         self.split, self.seed = hold_out_edges(graph, fraction, seed), seed
         self.graph = self.split.graph
         self.facts = {"fraction": fraction, "held_out_edges": len(self.split.edges)}

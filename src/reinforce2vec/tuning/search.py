@@ -81,7 +81,7 @@ def tune(
         Dimensions of a vector; not searched.
     fraction : float, optional
         Link prediction: share of the edges to hold out; by default half of them, but at most
-        20,000 edges.
+        20,000 edges, and no more than a sparse graph can spare, of which a warning tells.
     seed : int, default 0
         Seed of the search, of what is held out, and of training.
     workers, backend
