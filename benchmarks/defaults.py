@@ -44,7 +44,7 @@ import numpy as np
 
 import reinforce2vec as r2v
 from defaults_report import report
-from graphs import NAMES, PLANTED, Made, load
+from graphs import DIRECTED, NAMES, PLANTED, Made, load
 from machine import processor
 from reinforce2vec._util.cuda import device
 from reinforce2vec._util.machine import available_cpus
@@ -65,6 +65,7 @@ class Component(NamedTuple):
     walks: int = 20  # that start at each node
     rate: float | None = None  # that of learning; None for the default
     method: str = "reinforce2vec"
+    direction: str = "forward"  # in which walks follow the edges of a directed graph
 
 
 class Setting(NamedTuple):
@@ -88,13 +89,14 @@ def scales(windows: str, split: str, rank: int = 1, **changes: object) -> Settin
     walks = changes.pop("walks", 20)
     rate = changes.pop("rate", None) or usual_rate(LENGTH * walks)
     narrow = changes.pop("narrow", None)
+    direction = changes.pop("direction", "forward")
     reaches = [int(window) for window in windows.split("+")]
     sizes = [int(size) for size in split.split("/")]
     parts = []
     for window, size in zip(reaches, sizes, strict=True):
         factor = narrow_rate(window, reaches[-1]) if narrow is None else narrow
         own = rate * (factor if window < reaches[-1] else 1.0)
-        parts.append(Component(window, size, walks, own))
+        parts.append(Component(window, size, walks, own, direction=direction))
     changes.setdefault("factors", tuple(np.sqrt(sizes).tolist()))
     return Setting(rank, tuple(parts), **changes)
 
@@ -106,6 +108,14 @@ def single(rank: int = 1, **changes: object) -> Setting:
 
 
 LENGTH = 40  # nodes in a walk
+OTHERS = {
+    "netmf": r2v.NetMF,
+    "line": r2v.LINE,
+    "prone": r2v.ProNE,
+    "hope": r2v.HOPE,
+    "grarep": r2v.GraRep,
+}
+FOR_DIRECTED = ("both ways*", "*R160", "HOPE*")  # settings that are run on directed graphs only
 SETTINGS: dict[str, Setting] = {
     # what was the default, and what may become it
     "1+10, 32/96": scales("1+10", "32/96", 0),
@@ -143,6 +153,11 @@ SETTINGS: dict[str, Setting] = {
     "1+10, 32/96, length 2": scales("1+10", "32/96", length=2.0, scale_only=True),
     # the filter
     "1+10, 32/96, mu 0": scales("1+10", "32/96", mu=0.0),
+    # directed graphs only: edges followed both ways, and more of the short walks that follow them
+    "both ways, 1+10, 32/96": scales("1+10", "32/96", direction="both"),
+    "both ways, raw 10, R20": single(smooth=False, direction="both"),
+    "both ways, raw 10, R20, rate 0.025": single(smooth=False, direction="both", rate=0.025),
+    "1+10, 32/96, R160": scales("1+10", "32/96", walks=160, rate=0.05),
     # other methods
     "DeepWalk, raw": single(2, method="deepwalk", walks=80, smooth=False),
     "DeepWalk, smooth": single(2, method="deepwalk", walks=80),
@@ -151,11 +166,19 @@ SETTINGS: dict[str, Setting] = {
     "NetMF, smooth": single(3, method="netmf"),
     "LINE, raw": single(3, method="line", smooth=False),
     "LINE, smooth": single(3, method="line"),
+    "GraRep, raw": single(3, method="grarep", smooth=False),
+    "GraRep, smooth": single(3, method="grarep"),
+    "HOPE, raw": single(3, method="hope", smooth=False),
+    "HOPE, smooth": single(3, method="hope"),
 }
 
 SHARES = (0.1, 0.5)  # of the labelled nodes that train
 SHARES_OF = {"dblp": (0.05, 0.5)}
-HELD_OUT = {"grid": 0.2}  # of the edges; 0.5 elsewhere. Fewer can be spared there
+HELD_OUT = {
+    "grid": 0.2,
+    "wordnet": 0.2,
+    "power": 0.2,
+}  # of the edges; 0.5 elsewhere. Fewer can be spared there
 MOST_PAIRS = 50_000  # edges, and as many non-edges, that are scored
 OPERATORS = ("hadamard", "l2")
 
@@ -215,8 +238,9 @@ class Trained:
                 smooth=False,
                 seed=self.seed,
                 backend=self.backend,
+                direction=component.direction,
             )
-        other = {"netmf": r2v.NetMF, "line": r2v.LINE, "prone": r2v.ProNE}[component.method]
+        other = OTHERS[component.method]
         return other(size, seed=self.seed)
 
 
@@ -308,7 +332,9 @@ def planned(
 ) -> list[Key]:
     """Return what to run, the important first; on the largest graph nothing else, with one seed."""
 
-    def is_run(setting: Setting, name: str, seed: int, task: str) -> bool:
+    def is_run(title: str, setting: Setting, name: str, seed: int, task: str) -> bool:
+        if name not in DIRECTED and any(fnmatch(title, pattern) for pattern in FOR_DIRECTED):
+            return False
         small = name != PLANTED or (setting.rank == 0 and seed == seeds[0])
         return small and not (setting.scale_only and task == "links")
 
@@ -322,7 +348,7 @@ def planned(
         for title, setting in settings.items()
         for seed in seeds
         for task in options.tasks
-        if is_run(setting, name, seed, task)
+        if is_run(title, setting, name, seed, task)
     ]
     return sorted(keys, key=order)
 

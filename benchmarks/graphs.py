@@ -2,10 +2,14 @@
 
     python benchmarks/graphs.py FOLDER                     # makes them all, some seconds
     python benchmarks/graphs.py FOLDER --packages FILE     # from a saved index of Debian packages
+    python benchmarks/graphs.py FOLDER --files FOLDER      # from two unpacked Debian packages, too
 
 Three of them are made of the index of a Debian archive (`apt-cache dumpavail`, after `apt-get
 update`), which changes from day to day: `graphs.json` in the folder holds its digest, and the size
 and fingerprint of every graph. The largest one is not stored, but drawn when it is needed.
+
+Those of packaged_graphs.py are files in the Debian packages python3-graph-tool and wordnet-base:
+`apt-get download` gets them, `dpkg -x PACKAGE FOLDER` unpacks them.
 
 | graph | nodes and edges | labels |
 |---|---|---|
@@ -14,6 +18,12 @@ and fingerprint of every graph. The largest one is not stored, but drawn when it
 | debian-tags | packages and their tags, bipartite | sections of the packages |
 | debian-words | words that occur in the same descriptions, weighted | their typical sections |
 | planted-1m | a million nodes in 100 groups, degrees by a power law | groups of 20,000 nodes |
+| blogs | political blogs and their links, directed | left and right |
+| pgp | who signed whose key, directed, strongly connected | none |
+| wordnet | nouns and what they are a kind or part of, directed | 25 topics |
+| enron | who wrote to whom | none |
+| papers | authors of common papers on high-energy physics, sparse | none |
+| power | a power grid | none |
 """
 
 from __future__ import annotations
@@ -34,10 +44,12 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 import reinforce2vec as r2v
+from packaged_graphs import PACKAGED, read_packaged
 from reinforce2vec.graph.fingerprint import fingerprint
 
 PAPER = ("facebook", "ca-astroph", "blogcatalog", "ppi", "dblp")
 PLANTED = "planted-1m"
+DIRECTED = ("debian-depends", "blogs", "pgp", "wordnet")
 Made = tuple[r2v.Graph, np.ndarray | None]  # a graph, and its labels (nodes, classes)
 
 LEAST_PACKAGES = 50  # in a section that is a class
@@ -211,7 +223,16 @@ FROM_PACKAGES: dict[str, Callable[[list[Package]], Made]] = {
     "debian-tags": tags,
     "debian-words": words,
 }
-NAMES = (*PAPER, "grid", *FROM_PACKAGES, PLANTED)
+NAMES = (*PAPER, "grid", *FROM_PACKAGES, *PACKAGED, PLANTED)
+
+
+def packaged(name: str, folder: Path) -> Made:
+    """Return the largest component of a graph that is a file of a Debian package."""
+    found = read_packaged(name, folder)
+    numbers = np.arange(found.nodes)
+    whole = r2v.Graph.from_numbered(found.edges, None, numbers, directed=found.directed)
+    graph, kept = largest_component(whole)
+    return graph, None if found.labels is None else found.labels[kept]
 
 
 # -- files ---------------------------------------------------------------------------------------
@@ -270,6 +291,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="where to write the graphs")
     parser.add_argument("--packages", type=Path, help="an index of Debian packages, as text")
+    parser.add_argument("--files", type=Path, help="folder of unpacked Debian packages")
     parser.add_argument("--planted", action="store_true", help="record the largest graph too")
     options = parser.parse_args()
     if options.packages is None:
@@ -281,6 +303,8 @@ def main() -> None:
     makers: dict[str, Callable[[], Made]] = {"grid": grid}
     for name, make in FROM_PACKAGES.items():
         makers[name] = lambda make=make: make(packages)
+    for name in PACKAGED if options.files else ():
+        makers[name] = lambda name=name: packaged(name, options.files)
     if options.planted:
         makers[PLANTED] = planted
     found = {

@@ -1,17 +1,20 @@
 """Benchmark recommended links: how many of the first ten are edges held out of the graph.
 
 A fifth of the edges is held out, and vectors are learned from the rest. For nodes that lost edges,
-each method makes ten recommendations: without vectors by common neighbours (their number, Adamic
-and Adar's index, resource allocation), and by every score of reinforce2vec.recommend_links. One of
-them is "auto", the default, which chooses among the others without knowing the held-out edges.
+each method makes ten recommendations: without vectors by popularity and by common neighbours (their
+number, Adamic and Adar's index, resource allocation; on directed graphs along, against and across
+the edges), and by every score of reinforce2vec.recommend_links. One of them is "auto", the default,
+which chooses among the others without knowing the held-out edges.
 
     python benchmarks/recommendation.py                             # some minutes
-    python benchmarks/recommendation.py --only facebook --seeds 1
+    python benchmarks/recommendation.py --only facebook    # other graphs keep their results
+    python benchmarks/recommendation.py --study FOLDER    # also directed graphs of graphs.py
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections import Counter
@@ -23,6 +26,7 @@ import numpy as np
 import scipy.sparse
 
 import reinforce2vec as r2v
+from graphs import DIRECTED, load
 from machine import describe
 from recommendation_graphs import GENERATED
 from reinforce2vec._util.hyperparameters import LINK_SCORES
@@ -32,18 +36,17 @@ from reporting import publish
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
 PUBLISHED = ("facebook", "ca-astroph", "ppi", "blogcatalog")
+GRAPHS = (*PUBLISHED, *DIRECTED, *GENERATED)
 K = 10
 ROWS = 256  # nodes that are scored at a time
 COMMON, ADAMIC, ALLOCATION = "common neighbours", "Adamic-Adar", "resource allocation"
+POPULAR, THREE_STEPS = "popularity", "paths → ← →"
 AUTO = "auto"
 
 
 def vectors_of(graph: r2v.Graph, seed: int) -> r2v.Embedding:
     """Learn the vectors that recommendations are made from."""
-    model = r2v.Reinforce2Vec(
-        dimensions=128, walks_per_node=20, smooth=True, seed=seed, backend="cpu"
-    )
-    return model.fit(graph, progress=False).embedding_
+    return r2v.Reinforce2Vec(seed=seed, backend="cpu").fit(graph, progress=False).embedding_
 
 
 # -- recommenders --------------------------------------------------------------------------------
@@ -63,16 +66,37 @@ def by_scores(graph: r2v.Graph, sources: np.ndarray, scores: Callable) -> np.nda
 
 
 def by_neighbours(graph: r2v.Graph, sources: np.ndarray) -> dict:
-    """Return ten nodes per source by the paths of two steps; on directed graphs along edges."""
+    """Return ten nodes per source by popularity and by paths of two steps.
+
+    On directed graphs the two steps are along (→ →), against (← ←) and across (→ ←, ← →) the
+    edges, and there is the number of paths → ← →.
+    """
     links = graph.to_scipy()
-    inward = np.bincount(graph.indices, minlength=graph.n_nodes) if graph.directed else 0
-    degrees = np.maximum(graph.degrees + inward, 2)
+    links.data[:] = 1  # weights have no effect
+    inward = np.bincount(graph.indices, minlength=graph.n_nodes)
+    degrees = np.maximum(graph.degrees + (inward if graph.directed else 0), 2)
     shares = {COMMON: np.ones(len(degrees)), ADAMIC: 1 / np.log(degrees), ALLOCATION: 1 / degrees}
-    found = {}
+    ways = {"": (links, links)}
+    if graph.directed:
+        back = links.T.tocsr()
+        ways = {
+            " → →": (links, links),
+            " → ←": (links, back),
+            " ← →": (back, links),
+            " ← ←": (back, back),
+        }
+    found = {POPULAR: by_scores(graph, sources, lambda rows: np.tile(inward, (len(rows), 1)))}
     for name, share in shares.items():
-        weighed = scipy.sparse.diags_array(share) @ links
-        found[name] = by_scores(
-            graph, sources, lambda rows, weighed=weighed: (links[rows] @ weighed).toarray()
+        for way, (first, second) in ways.items():
+            weighed = scipy.sparse.diags_array(share) @ second
+
+            def scores(rows, first=first, weighed=weighed):
+                return (first[rows] @ weighed).toarray()
+
+            found[name + way] = by_scores(graph, sources, scores)
+    if graph.directed:
+        found[THREE_STEPS] = by_scores(
+            graph, sources, lambda rows: (links[rows] @ back @ links).toarray()
         )
     return found
 
@@ -104,10 +128,12 @@ def judged(found: np.ndarray, sources: np.ndarray, split: EdgeSplit) -> dict[str
     }
 
 
-def graph_named(name: str, seed: int) -> r2v.Graph:
+def graph_named(name: str, seed: int, study: Path | None) -> r2v.Graph:
     """Return a graph whose ids are its row numbers."""
     if name in GENERATED:
         return GENERATED[name](seed=seed)
+    if name in DIRECTED:
+        return load(name, study)[0]
     graph = r2v.load_dataset(name, data_dir=DATA).graph
     ends = np.column_stack([np.repeat(np.arange(graph.n_nodes), graph.degrees), graph.indices])
     return r2v.Graph.from_edges(ends, nodes=range(graph.n_nodes))
@@ -116,7 +142,7 @@ def graph_named(name: str, seed: int) -> r2v.Graph:
 def measure(name: str, options: argparse.Namespace) -> dict:
     results = []
     for seed in range(options.seeds):
-        graph = graph_named(name, seed)
+        graph = graph_named(name, seed, options.study)
         split = r2v.hold_out_edges(graph, options.fraction, seed)
         sources = np.unique(split.edges[:, 0] if graph.directed else split.edges)
         if len(sources) > options.nodes:
@@ -158,7 +184,8 @@ def overview(found: dict) -> list[str]:
     ]
     for name, graph in found["results"].items():
         results = graph["scores"]
-        best = max((COMMON, ADAMIC, ALLOCATION), key=lambda way: mean_precision(results, way))
+        without = dict.fromkeys(one["method"] for one in results if not one["library"])
+        best = max(without, key=lambda way: mean_precision(results, way))
         chosen = Counter(result["scorer"] for result in results if result["method"] == AUTO)
         listed = ", ".join(
             scorer if count == found["options"]["seeds"] else f"{scorer} ({count})"
@@ -188,7 +215,8 @@ def render(found: dict) -> str:
         "It does not know the held-out edges.\n",
         *overview(found),
         "\nGraphs from votes on are generated, a new one for each seed (the grid is always the "
-        "same): `benchmarks/recommendation_graphs.py`.",
+        "same): `benchmarks/recommendation_graphs.py`. Other directed graphs are those of "
+        "`benchmarks/graphs.py`. For them, arrows say which way the two steps go.",
     ]
     for name, graph in found["results"].items():
         results = graph["scores"]
@@ -207,17 +235,27 @@ def render(found: dict) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=(*PUBLISHED, *GENERATED))
+    parser.add_argument("--only", help="names of graphs, separated by commas")
+    parser.add_argument("--study", type=Path, help="folder of graphs.py")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--nodes", type=int, default=1000, help="that get recommendations, at most")
     parser.add_argument("--fraction", type=float, default=0.2)
     parser.add_argument("--output", type=Path, default=HERE / "results" / "recommendation.json")
     options = parser.parse_args()
-    chosen = [options.only] if options.only else [*PUBLISHED, *GENERATED]
+    known = [name for name in GRAPHS if options.study or name not in DIRECTED]
+    chosen = options.only.split(",") if options.only else known
+    results = {}
+    if options.only and options.output.exists():
+        results = json.loads(options.output.read_text())["results"]
+    results |= {name: measure(name, options) for name in chosen}
     found = {
         "machine": describe(),
-        "options": {key: value for key, value in vars(options).items() if key != "output"},
-        "results": {name: measure(name, options) for name in chosen},
+        "options": {
+            key: value
+            for key, value in vars(options).items()
+            if key not in ("only", "output", "study")
+        },
+        "results": {name: results[name] for name in GRAPHS if name in results},
     }
     publish(found, render, options.output)
 

@@ -19,6 +19,7 @@ _HOMES = {
     "sample_walks": "walks",
     "write_walks": "files",
     "read_walks": "files",
+    "read_labels": "files",
     "Reinforce2Vec": "models",
     "NodeFeatures": "models",
     "LINE": "models",
@@ -28,6 +29,7 @@ _HOMES = {
     "ProNE": "models",
     "smooth": "models",
     "Embedding": "embedding",
+    "align": "embedding",
     "nearest_neighbors": "embedding",
     "recommend_links": "embedding",
     "evaluate_link_prediction": "evaluation",
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from ._util.errors import InputError as InputError
     from .datasets import load_dataset as load_dataset
     from .embedding import Embedding as Embedding
+    from .embedding import align as align
     from .embedding import nearest_neighbors as nearest_neighbors
     from .embedding import project as project
     from .embedding import recommend_links as recommend_links
@@ -83,6 +86,7 @@ if TYPE_CHECKING:
     from .evaluation import score_links as score_links
     from .evaluation import transfer_links as transfer_links
     from .explorer import explore as explore
+    from .files import read_labels as read_labels
     from .files import read_walks as read_walks
     from .files import write_walks as write_walks
     from .graph import Dataset as Dataset

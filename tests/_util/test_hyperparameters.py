@@ -178,7 +178,9 @@ def test_the_table_needs_neither_numpy_nor_numba():
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_options_have_the_range_default_and_help_of_the_table(name):
     one = PARAMETERS[name]
-    (option,) = (param for param in options_of(COMMANDS["embed"]) if param.name == name)
+    (option,) = (
+        param for param in options_of(COMMANDS["embed"]) if param.name == (one.flag or name)
+    )
     assert one.option in option.opts
     assert option.help.startswith(one.help)
     if name in (*REINFORCED, *SECOND_ORDER):

@@ -218,7 +218,10 @@ def test_a_checkpoint_of_other_windows_is_refused_in_the_words_of_the_command(fo
     ("options", "walk"),
     [
         (["--reading", "released", "--reward", "kl"], ReinforcedWalk.released("kl")),
-        (["--exploration", "epsilon", "--weight", "0.2"], ReinforcedWalk("js", "epsilon", 0.2)),
+        (
+            ["--exploration", "epsilon", "--exploration-weight", "0.2"],
+            ReinforcedWalk("js", "epsilon", 0.2),
+        ),
         (
             ["--candidates", "3", "--temperature", "0.5", "--annealing", "linear"],
             ReinforcedWalk(candidates=3, temperature=0.5, annealing="linear"),
@@ -330,6 +333,7 @@ def test_json_tells_what_was_learned_and_how(folder):
         "edges": 78,
         "directed": False,
         "weighted": False,
+        "method": "reinforce2vec",
         "dimensions": 8,
         "tokens": model.n_tokens_,
         "loss": model.loss_curve_[-1].tolist(),  # of each window

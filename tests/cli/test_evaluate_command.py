@@ -131,7 +131,7 @@ def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):
     with (folder / "labels.txt").open("a") as file:
         file.write("77 unknown\nnobody odd\n")
     result = check(nodes("vectors.npz", "--labels", "labels.txt"))
-    assert "left out 2 lines of nodes without a vector (77, ...)" in result.stderr
+    assert "left out 2 nodes without a vector (77, ...)" in result.stderr
     assert result.stdout == before
 
 

@@ -16,7 +16,9 @@ import reinforce2vec as r2v
 from helpers.command_line import run, run_python
 from helpers.commands_of import COMMANDS, flag_of, options_of
 from reinforce2vec import InputError
+from reinforce2vec._util.hyperparameters import PARAMETERS
 from reinforce2vec.cli._app import with_options
+from reinforce2vec.cli._options import READING_NAMES
 from reinforce2vec.cli.main import Commands
 
 EVERY = pytest.mark.parametrize("name", COMMANDS)
@@ -100,6 +102,7 @@ GRAPH = ("Reinforce2Vec", "read_graph")
 PYTHON = {
     "demo": ("load_dataset",),
     "embed": ("Reinforce2Vec", "Reinforce2Vec.fit", "read_graph"),
+    "update": ("Reinforce2Vec.partial_fit", *GRAPH),
     "evaluate link-prediction": (*GRAPH, "evaluate_link_prediction", "load_dataset"),
     "evaluate node-classification": (*GRAPH, "evaluate_node_classification", "load_dataset"),
     "tune": ("tune", "read_graph", "load_dataset"),
@@ -113,22 +116,18 @@ PYTHON = {
 }
 # What only a command line needs.
 OWN = {
-    "output",
-    "ids",
-    "as_json",
-    "quiet",
-    "walks",
-    "download",
-    "best",
-    "plot",
-    "preset",
-    "estimator",
+    *("output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"),
+    *("model", "method", "to", "ids"),
 }
-WALK = {"kind", "reading"} | {
-    name
-    for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk)
-    for name in inspect.signature(kind).parameters
-}
+WALK = (
+    {"kind", "reading"}
+    | {
+        name
+        for kind in (r2v.ReinforcedWalk, r2v.SecondOrderWalk)
+        for name in inspect.signature(kind).parameters
+    }
+    | {"exploration_weight"}
+)
 
 
 def arguments_in_python(name):
@@ -147,8 +146,9 @@ def test_names_and_defaults_are_those_of_the_library(name):
     shared = [param for param in options_of(COMMANDS[name]) if param.name not in OWN | WALK]
     assert shared
     for param in shared:
-        assert param.name in python, f"{flag_of(param)} has another name in Python"
-        default = python[param.name].default
+        called = READING_NAMES.get(param.name, param.name)
+        assert called in python, f"{flag_of(param)} has another name in Python"
+        default = python[called].default
         if isinstance(default, tuple):  # shares of nodes or windows, which are typed 0.1,0.5
             default = ",".join(map(str, default))
         if default is not inspect.Parameter.empty:
@@ -163,7 +163,8 @@ def test_defaults_of_walks_are_told_as_they_are(name):
             default = parameter.default
             if default is not None:
                 words = default if isinstance(default, str) else f"{default:g}"
-                assert f"Default: {words}" in told[parameter.name]
+                name = PARAMETERS[parameter.name].flag or parameter.name
+                assert f"Default: {words}" in told[name]
 
 
 # -- at once, and in the shell -----------------------------------------------------------------

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from helpers.command_line import MAIN, interrupted, started
 from helpers.commands_of import ALL, COMMANDS, flag_of, options_of
-from reinforce2vec import Embedding
+from reinforce2vec import Embedding, Reinforce2Vec
 from reinforce2vec._util.errors import InputError
 from reinforce2vec.cli._app import App
 
@@ -24,6 +24,7 @@ from reinforce2vec.cli._app import App
 SOUND = {
     "demo": "--output new-folder",
     "embed": "old-edges.txt --output new-vectors.npz",
+    "update": "old-model.r2v old-news.txt --to new-model.r2v --output new-vectors.npz",
     "evaluate link-prediction": "old-edges.txt",
     "evaluate node-classification": "old-vectors.npz --labels old-labels.txt",
     "tune": "old-edges.txt --trials 2 --output new-trials.json --plot new-plot.png",
@@ -34,6 +35,7 @@ SOUND = {
     "walk": "old-edges.txt --output new-walks.txt",
     "datasets": "",
     "reproduce": "figure-2 --output new-folder",
+    "warm-up": "",
 }
 # Data that is not there: files, folders of data sets, and data sets that are not in a folder.
 MISSING = {
@@ -42,6 +44,12 @@ MISSING = {
         "missing.txt --output new-vectors.npz",
         "missing --output new-vectors.npz",
         "--walks missing.txt --output new-vectors.npz",
+    ],
+    "update": [
+        "missing.r2v old-news.txt",
+        "missing old-news.txt",
+        "old-model.r2v missing.txt",
+        "old-model.r2v missing",
     ],
     "evaluate link-prediction": [
         "missing.txt",
@@ -102,7 +110,10 @@ def place(tmp_path_factory):
     (place / "old-labels.txt").write_text("".join(labels))
     vectors = np.random.default_rng(0).normal(size=(30, 4))
     Embedding(range(30), vectors).save(place / "old-vectors.npz")
-    for suffix in (".txt", ".npz", ".json", ".png", ".tsv", ".html"):
+    model = Reinforce2Vec(dimensions=4, walks_per_node=1, workers=1)
+    model.fit(circle, progress=False).save(place / "old-model.r2v")
+    (place / "old-news.txt").write_text("30 1\n")
+    for suffix in (".txt", ".npz", ".json", ".png", ".tsv", ".html", ".r2v"):
         (place / f"folder{suffix}").mkdir()
         (place / f"empty{suffix}").touch()
         (place / f"binary{suffix}").write_bytes(b"PK\x03\x04\xff\x00" * 99)
@@ -168,6 +179,8 @@ def test_files_that_cannot_be_read(folder, fail, name):
         if word.startswith("old-"):
             for bad in BAD_INPUTS:
                 file = bad.format(Path(word).suffix)
+                if (word, file) == ("old-news.txt", "empty.txt"):
+                    continue  # a day without new edges is no mistake
                 fail(name, [*words[:number], file, *words[number + 1 :]], 1, file)
 
 
@@ -239,20 +252,28 @@ def test_commands_that_do_not_exist_suggest_the_close_one(fail):
 
 # -- what no command says itself ---------------------------------------------------------------
 
+SAVE_MEMORY = (
+    "use fewer --dimensions, fewer --workers or a smaller graph, or allow the process more memory"
+)
+
 
 @pytest.mark.parametrize(
     ("raised", "code", "sentence"),
     [
         (InputError("window must be odd", parameter="window"), 1, "error: --window must be odd\n"),
         (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),
-        (MemoryError(), 1, "error: there is not enough memory for this\n"),
-        (KeyboardInterrupt(), 130, "interrupted: no unfinished file is left\n"),
+        (MemoryError("std::bad_alloc"), 1, f"error: memory ran out; {SAVE_MEMORY}\n"),
         (
-            RuntimeError("cannot cache function 'f': no locator available for file 'f.py'"),
+            MemoryError("Unable to allocate 7.5 GiB for an array with shape (1000000, 1000)"),
             1,
-            "error: there is no folder to keep compiled code in: name one that you may write to "
-            "with the environment variable NUMBA_CACHE_DIR\n",
+            f"error: memory ran out when 7.5 GiB more were asked for; {SAVE_MEMORY}\n",
         ),
+        (
+            RuntimeError("can't start new thread"),
+            1,
+            f"error: the system refuses to start a thread; {SAVE_MEMORY}\n",
+        ),
+        (KeyboardInterrupt(), 130, "interrupted: no unfinished file is left\n"),
     ],
     ids=lambda given: type(given).__name__ if isinstance(given, BaseException) else "",
 )

@@ -18,6 +18,10 @@ WRITING = {
     f"embed edges.txt -o v.npz {FEW}": {"v.npz"},
     f"embed edges.txt -o v.tsv {FEW}": {"v.tsv"},
     f"embed edges.txt -o v.npz --checkpoint run.npz {FEW}": {"v.npz", "run.npz"},
+    f"embed edges.txt -o v.npz --model m.r2v {FEW}": {"v.npz", "m.r2v"},
+    "embed edges.txt -o v.npz --method prone -d 4": {"v.npz"},
+    "update old.r2v new.txt -o v.npz": {"v.npz", "old.r2v"},
+    "update old.r2v new.txt --to m.r2v": {"m.r2v"},
     "walk edges.txt -o w.txt --per-node 1": {"w.txt"},
     "walk edges.txt -o w.npy --per-node 1": {"w.npy"},
     "tune edges.txt --trials 2 -d 4 -o t.json --plot t.png": {"t.json", "t.png"},
@@ -28,6 +32,8 @@ WRITING = {
 # Commands that print on stderr what they found.
 TALKING = (
     f"embed edges.txt -o v.npz {FEW}",
+    "embed edges.txt -o v.npz --method prone -d 4",
+    "update old.r2v new.txt",
     "walk edges.txt -o w.txt --per-node 1",
     f"evaluate link-prediction edges.txt --seeds 1 {FEW}",
     "evaluate node-classification old.npz --labels labels.txt --seeds 1",
@@ -45,6 +51,9 @@ def folder(tmp_path, monkeypatch):
     labels = [f"{node} {'odd' if node % 2 else 'even'}\n" for node in range(30)]
     (tmp_path / "labels.txt").write_text("".join(labels))
     Embedding(range(30), np.random.default_rng(0).normal(size=(30, 4))).save(tmp_path / "old.npz")
+    model = Reinforce2Vec(dimensions=4, walks_per_node=2, workers=1)
+    model.fit(circle, progress=False).save(tmp_path / "old.r2v")
+    (tmp_path / "new.txt").write_text("30 1\n30 2\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

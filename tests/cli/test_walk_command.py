@@ -43,7 +43,10 @@ def lines_of(path):
     [
         ([], ReinforcedWalk()),
         (["--reading", "released", "--reward", "kl"], ReinforcedWalk.released("kl")),
-        (["--exploration", "epsilon", "--weight", "0.2"], ReinforcedWalk("js", "epsilon", 0.2)),
+        (
+            ["--exploration", "epsilon", "--exploration-weight", "0.2"],
+            ReinforcedWalk("js", "epsilon", 0.2),
+        ),
         (["--walk", "first-order"], FirstOrderWalk()),
         (["--walk", "second-order", "--p", "0.25", "--q", "4"], SecondOrderWalk(0.25, 4)),
     ],
@@ -184,7 +187,11 @@ def test_json_tells_what_was_written_and_how(folder):
         (["edges.txt", "-o", "nowhere/w.txt"], 2, "does not exist: make it first"),
         (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose another"),
         (["edges.txt", "-o", "w.txt", "--p", "2"], 2, "error: --p is for --walk second-order"),
-        (["edges.txt", "-o", "w.txt", "--weight", "-1"], 2, "error: --weight must be a number"),
+        (
+            ["edges.txt", "-o", "w.txt", "--exploration-weight", "-1"],
+            2,
+            "error: --exploration-weight must be a number",
+        ),
         (["edges.txt", "-o", "w.txt", "--format", "doc"], 2, "error: unknown format 'doc'"),
         (["edges.txt", "-o", "w.txt", "--delimiter", ";;"], 2, "error: --delimiter ';;' cannot"),
         (["walks", "-o", "w.txt"], 1, "error: walks: this is a folder, expected a file"),
@@ -290,3 +297,16 @@ def test_names_that_a_terminal_cannot_show_are_no_failure_of_their_own(encoding)
     assert result.returncode == 2
     assert result.stderr.startswith("error: there is no experiment '")
     assert "Traceback" not in result.stderr
+
+
+def test_short_walks_of_a_directed_graph_are_told(folder):
+    (folder / "edges.txt").write_text("a b\nb c\nc d\na d\n")
+    command = ("walk", "edges.txt", "-o", "walks.txt", "--directed")
+    forward = run(*command)
+    assert "have 2.2 of 40 nodes on average: --direction both" in forward.stderr
+    both = run(*command, "--direction", "both")
+    assert "on average" not in both.stderr
+    assert {len(line) for line in lines_of(folder / "walks.txt")} == {40}
+    refused = run(*command, "--direction", "back")
+    assert refused.exit_code == 2
+    assert "--direction must be one of forward, both, not 'back'" in refused.stderr

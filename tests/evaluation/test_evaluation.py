@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pandas
+import polars
 import pytest
 import scipy.sparse
 from scipy.io import loadmat
@@ -29,6 +30,7 @@ from reinforce2vec import (
     karate_club,
     planted_groups,
     read_graph,
+    read_labels,
     rmat,
     smooth,
 )
@@ -280,8 +282,13 @@ def test_labels_by_id_are_matched_with_those_of_the_embedding(groups):
         dict(zip(ids[back], single[back], strict=True)) | {"stranger": 7},
         {node: [number] for node, number in zip(ids, single, strict=True)},
         pandas.Series(single[back], ids[back]),
-        pandas.Series(single),
         pandas.DataFrame(np.eye(5)[single][back], ids[back]),
+        pandas.DataFrame({"id": ids[back], "label": single[back]}),
+        pandas.DataFrame({"age": single * 0 + 7, "group": single, "user": ids}),
+        pandas.DataFrame({"kind": single[back]}, ids[back]),
+        polars.DataFrame({"node": ids[back], "class": single[back]}),
+        polars.DataFrame(np.eye(5)[single]),
+        read_labels(pandas.DataFrame({"id": ids, "a": single, "b": ids}), embedding, label="a"),
     ]
     for form in forms:
         assert evaluate_node_classification(embedding, form, seeds=1).scores == expected
@@ -294,13 +301,70 @@ def test_labels_by_other_ids_are_refused(groups):
     points, labels = groups
     single = labels.argmax(axis=1)
     embedding = Embedding(range(1, 301), points)
-    for index in (range(1, 600, 2), [1] * 300, [f"n{number}" for number in range(300)]):
-        with pytest.raises(InputError, match="the index of labels must be 0, 1, 2"):
-            evaluate_node_classification(embedding, pandas.Series(single, index))
+    with pytest.raises(InputError, match="such as 'n0', expected ids such as 1"):
+        evaluate_node_classification(
+            embedding, pandas.Series(single, [f"n{number}" for number in range(300)])
+        )
     with pytest.raises(InputError, match="such as '1', vectors have ids such as 1"):
         evaluate_node_classification(embedding, {"1": "a", "2": "b"})
-    with pytest.raises(InputError, match="give an Embedding"):
-        evaluate_node_classification(points, {1: "a", 2: "b"})
+    for by_id in ({1: "a", 2: "b"}, pandas.DataFrame({"id": [1, 2], "label": ["a", "b"]})):
+        with pytest.raises(InputError, match="give an Embedding"):
+            evaluate_node_classification(points, by_id)
+
+
+def test_a_default_index_is_not_taken_for_an_order_of_rows(groups):
+    points, labels = groups
+    single = labels.argmax(axis=1)
+    words = Embedding([f"n{number}" for number in range(300)], points)
+    for embedding in (words, Embedding(range(1, 301), points), Embedding(range(299), points[:299])):
+        for form in (pandas.Series(single), pandas.DataFrame(np.eye(5)[single])):
+            with pytest.raises(
+                InputError, match=r"the default index 0, 1, 2.*set the ids as their"
+            ):
+                evaluate_node_classification(embedding, form)
+
+
+def test_integer_ids_in_another_order_than_the_rows_are_matched_by_id(groups):
+    points, labels = groups
+    single = labels.argmax(axis=1)
+    expected = classify_nodes(points, single)
+    order = np.random.default_rng(0).permutation(300)
+    shuffled = np.empty(300, np.int64)  # of the class of each id
+    shuffled[order] = single
+    embedding = Embedding(order.tolist(), points)
+    assert classify_nodes(embedding, pandas.Series(shuffled)) == expected
+    assert classify_nodes(embedding, pandas.DataFrame(np.eye(5)[shuffled])) == expected
+    assert classify_nodes(embedding, shuffled) != expected  # an array is in row order
+
+
+def test_a_series_may_have_more_or_fewer_nodes(groups):
+    points, labels = groups
+    single = labels.argmax(axis=1)
+    embedding = Embedding(range(1, 301), points)
+    known = np.where(np.arange(300) < 200, single, np.nan)
+    expected = classify_nodes(points, known)
+    assert classify_nodes(embedding, pandas.Series(single[:200], range(1, 201))) == expected
+    more = pandas.Series([*single[:200], 3, 4], [*range(1, 201), 555, 666])
+    with pytest.warns(UserWarning, match="labels of 2 nodes were left out: 555, ... has no vector"):
+        assert classify_nodes(embedding, more) == expected
+    several = pandas.Series([*single, 4], [*range(1, 301), 1])
+    several_matrix = np.eye(5)[single]
+    several_matrix[0, 4] = 1
+    assert classify_nodes(embedding, several) == classify_nodes(points, several_matrix)
+
+
+def test_a_file_of_labels_is_read_by_what_takes_labels(groups, tmp_path):
+    points, labels = groups
+    single = labels.argmax(axis=1)
+    embedding = Embedding([f"n{number}" for number in range(300)], points)
+    frame = pandas.DataFrame({"id": embedding.ids, "label": single})
+    frame[::-1].to_csv(tmp_path / "labels.csv", index=False)
+    assert classify_nodes(embedding, tmp_path / "labels.csv") == classify_nodes(points, single)
+    frame.assign(group=1, label=single).to_csv(tmp_path / "more.csv", index=False)
+    with pytest.raises(
+        InputError, match=r"choose it with labels = read_labels\(labels, nodes, label"
+    ):
+        classify_nodes(embedding, str(tmp_path / "more.csv"))
 
 
 def test_a_class_that_training_has_not_seen_is_not_predicted(groups):

@@ -26,7 +26,7 @@ from reinforce2vec.experiments.methods import compared
 from reinforce2vec.experiments.running import run_cells
 from reinforce2vec.experiments.scale import SMALL_SCALE
 from reinforce2vec.experiments.scoring import compute
-from reinforce2vec.files.label_files import read_named_labels
+from reinforce2vec.files.label_files import read_labels
 
 MODULE = """
 import numpy as np
@@ -241,7 +241,7 @@ def test_evaluate_classifies_the_nodes_of_a_graph(module, labelled):
     assert told["nodes"] == 34
     graph = read_graph("edges.txt")
     vectors = NamedEstimator(f"{module}:Noise", 8).fit_transform(graph)
-    sides = read_named_labels("labels.txt", graph).matrix
+    sides = read_labels("labels.txt", graph).matrix
     expected = evaluate_node_classification(vectors, sides, seeds=range(5), progress=False)
     assert told["estimator"]["mean"]["0.5"] == expected.mean[0.5]
     assert told["mean"]["0.5"] != expected.mean[0.5]

@@ -25,7 +25,7 @@ graphs = [
     r2v.Graph.from_edges(np.array([[2**63 - 1, -(2**63)], [-(2**63), 5], [5, -1]])),
     r2v.Graph.from_edges([("a", "b", 2.0), ("b", "c", 1.5), ("b", "a", 1.0)], directed=True),
     r2v.rmat(6, 20, seed=1),
-    read("1 2\\n2 3\\n# comment\\n"),
+    read("# comment\\n1 2\\n2 3\\n"),
     read("9223372036854775807 -9223372036854775808\\n99999999999999999999 3\\n"),
     read("ann bob 2.5\\nbob cid 1e3\\ncid \\u00e9 12345678901234567890\\n"),
     read('source,target,weight\\n"a b",c,.5\\n'),

@@ -275,3 +275,52 @@ def test_the_study_runs_on_a_gpu(study, groups, cuda, tmp_path, monkeypatch):
     rows = lines_of(tmp_path / "out")
     assert {row["setting"] for row in rows} == {"two", "raw"}
     assert all(np.isfinite(row.get("micro", row.get("auc"))) for row in rows)
+
+
+# -- kinds of graphs -------------------------------------------------------------------------------
+
+
+def test_the_page_on_kinds_of_graphs_shows_the_committed_scores(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import kinds_of_graphs as page
+
+    text = page.render(page.SCORES.read_text().splitlines())
+    assert text == page.PAGE.read_text()
+    assert text.count("\n| blogs (") == 3  # links, labels, few labels
+    assert len(page.KINDS) >= 8
+
+
+def test_graphs_of_packages_are_read(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import gzip
+    import struct
+
+    import packaged_graphs as reader
+
+    def text(words):
+        return struct.pack("<Q", len(words)) + words.encode()
+
+    lists = b"".join(struct.pack(f"<Q{len(to)}B", len(to), *to) for to in ([1, 2], [2], []))
+    properties = struct.pack("<QB", 2, 0) + text("readme") + b"\x06" + text("about")
+    properties += b"\x01" + text("value") + b"\x04" + struct.pack("<3d", 0, 1, 0)
+    data = "⛾ gt".encode() + b"\x01\x00" + text("made by hand") + b"\x01"
+    data += struct.pack("<Q", 3) + lists + properties
+    folder = tmp_path / reader.COLLECTION
+    folder.mkdir(parents=True)
+    (folder / "polblogs.gt.gz").write_bytes(gzip.compress(data))
+    blogs = reader.read_packaged("blogs", tmp_path)
+    assert blogs.edges.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert blogs.directed
+    assert blogs.labels.tolist() == [[True, False], [False, True], [True, False]]
+
+    nouns = tmp_path / reader.NOUNS
+    nouns.parent.mkdir(parents=True)
+    nouns.write_text(
+        "  1 a licence\n"
+        "00000001 03 n 01 thing 0 000 | what there is\n"
+        "00000002 05 n 02 animal 0 beast 0 002 @ 00000001 n 0000 ~ 00000003 n 0000 | lives\n"
+        "00000003 05 n 01 dog 0 002 @ 00000002 n 0000 + 00000009 v 0101 | barks\n"
+    )
+    words = reader.read_packaged("wordnet", tmp_path)
+    assert words.edges.tolist() == [[1, 0], [2, 1]]
+    assert words.labels.tolist() == [[False], [True], [True]]  # without the topmost topic

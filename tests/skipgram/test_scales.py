@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 import tracemalloc
+import warnings
 from collections import Counter
 from functools import cache, partial
 from itertools import product
@@ -394,7 +395,8 @@ def test_a_terminal_shows_the_loss_of_each_window(monkeypatch):
     quick(window=(1, 4, 10)).fit(CLUB)
     first, *_, last = terminal.getvalue().split("\r\033[K")[1:]
     loss = r"loss \d+\.\d{3} \d+\.\d{3} \d+\.\d{3}"
-    line = rf"training +\d+%  {NUMBER} walks/s  {NUMBER} tokens/s  {loss}  [\d:]+ left"
+    speed, left = rf"(  {NUMBER} walks/s)?", r"(  [\d:]+ left)?"  # once they are known
+    line = rf"training +\d+%{speed}  {NUMBER} tokens/s  {loss}{left}"
     assert re.fullmatch(line, first)
     assert last == ""
 
@@ -489,12 +491,33 @@ def test_a_training_that_began_again_goes_on_at_its_rates(large_rate, tmp_path):
     assert everything(resumed) == expected
 
 
-def test_new_edges_are_learned_at_a_rate_that_works_too(large_rate):
+def test_new_edges_are_learned_at_a_rate_that_works_too(monkeypatch):
+    monkeypatch.setattr(reinforce2vec, "usual_rate", lambda tokens: 2.4)  # a quarter is too much
     model = quick(learning_rate=0.01).fit(CLUB).set_params(learning_rate=None)
     with pytest.warns(UserWarning, match=AGAIN):
         model.partial_fit([("new", 34), ("new", 33), (5, 30), (12, 20)])
     assert np.isfinite(vectors_of(model)).all()
     assert len(model.embedding_) == 35
+    narrow, wide = rates_of(model)
+    assert narrow < 4.8
+    assert wide < 2.4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit([("newer", 34), ("newer", 33), (6, 30), (13, 20)])
+    assert rates_of(model) == [narrow, wide]
+
+
+def test_updates_have_a_quarter_of_the_default_rate():
+    edges, rates = [(1, 30), (1, 27)], (0.02, 0.01)  # of a learning rate of 0.01
+
+    def grown(before, **changes):
+        model = quick(learning_rate=before).fit(CLUB)
+        model._state.rates = changes.pop("rates", ())
+        return everything(model.set_params(**changes).partial_fit(edges))
+
+    given = grown(0.01, learning_rate=0.0025)
+    assert grown(0.01, learning_rate=None, rates=rates) == given
+    assert grown(0.01) != given  # a rate that is set holds for updates, too
 
 
 def test_a_rate_that_stays_too_large_is_an_error_after_some_halvings(monkeypatch):
@@ -689,7 +712,7 @@ def test_what_no_walk_reaches_stays_exactly_where_it_was():
 
 def test_updates_take_new_seeds_in_every_window():
     model = quick(walks_per_node=50, learning_rate=1e-9).fit(CLUB)
-    one, other = (model.partial_fit([(1, 2)]).loss_curve_ for _ in range(2))
+    one, other = (model.partial_fit([edge]).loss_curve_ for edge in ((1, 30), (1, 27)))
     for ours, theirs in zip(one.T, other.T, strict=True):
         assert not np.array_equal(ours, theirs)
 

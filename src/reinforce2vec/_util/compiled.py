@@ -1,8 +1,9 @@
 """How numba compiles our functions.
 
-All are kept on disk, so that only the very first use waits for the compiler. `kernel` and `inlined`
-also leave out reference counts of arrays: counters that threads share would make a step of a walk
-ten times as long. Such functions may not allocate; callers pass in the arrays they write to.
+All are kept on disk (`code_cache`), so that only the very first use waits for the compiler, and
+Ctrl-C does not wait for it (`interrupts`). `kernel` and `inlined` also leave out reference counts
+of arrays: counters that threads share would make a step of a walk ten times as long. Such functions
+may not allocate; callers pass in the arrays they write to.
 
 With NUMBA_DISABLE_JIT=1 Python runs the functions itself. Integers that wrap around and numbers
 that overflow are intended, so numpy does not warn about them.
@@ -11,12 +12,18 @@ that overflow are intended, so numpy does not warn about them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 from numba import config, njit
 
+from .interrupts import interruptible
+
+try:
+    from .code_cache import CodeCache
+except ImportError:  # numba keeps its cache elsewhere
+    CodeCache = None  # type: ignore[assignment,misc]
 try:
     from numba.core import options
 except ImportError:  # numba keeps its options elsewhere
@@ -38,9 +45,22 @@ def _in_python(function: Callable[..., Any]) -> Callable[..., Any]:
 _KNOWN: Any = getattr(options, "DefaultOptions", None)
 _UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(_KNOWN, "_nrt") else {}
 
-compiled: Any = njit(cache=True, nogil=True)
-kernel: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
-inlined: Any = njit(cache=True, inline="always", **_UNCOUNTED)
+
+def _decorator(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = njit(**options)(function)
+        if CodeCache is not None and hasattr(dispatcher, "_cache"):
+            dispatcher._cache = CodeCache(function)
+        if hasattr(dispatcher, "_compile_for_args"):  # at a first call from Python
+            dispatcher._compile_for_args = partial(interruptible, dispatcher._compile_for_args)
+        return dispatcher
+
+    return decorate
+
+
+compiled: Any = _decorator(nogil=True)
+kernel: Any = _decorator(nogil=True, **_UNCOUNTED)
+inlined: Any = _decorator(inline="always", **_UNCOUNTED)
 
 if INTERPRETED:
     compiled = kernel = inlined = _in_python

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+# a scalar of numpy, as `repr` spells it: np.int64(3), np.str_('a'), np.True_
+_SCALAR = re.compile(
+    r"""\bnp\.(?:
+        (?P<truth>True|False)_
+        | [a-z]+\d*_?\( (?P<value>[-+.\w]+ | b?'(?:[^'\\]|\\.)*' | b?"(?:[^"\\]|\\.)*") \)
+    )""",
+    re.VERBOSE,
+)
 _SIMPLE = (bool, int, float, str, type(None))  # types that every process can unpickle
 
 
 class InputError(ValueError):
     """Invalid input; the message says what is wrong, where, and what to do.
 
-    The message names parameters as Python does. The attributes repeat them as data, so that the
-    command line can name its options instead.
+    The message names parameters as Python does; scalars of numpy in it become plain ones. The
+    attributes repeat parameters as data, so that the command line can name its options instead.
 
     Parameters
     ----------
@@ -37,8 +46,20 @@ class InputError(ValueError):
         value: Any = None,
         settings: Iterable[tuple[str, Any]] = (),
     ) -> None:
-        super().__init__(message)
+        plain = _SCALAR.sub(lambda found: found["truth"] or found["value"], message)
+        super().__init__(plain)
         self.parameter, self.value, self.settings = parameter, value, tuple(settings)
+
+    def renamed(self, parameter: str, name: str) -> InputError:
+        """Return the error for a caller that has another name for a parameter.
+
+        >>> print(InputError("p must be positive", parameter="p").renamed("p", "walk_p"))
+        walk_p must be positive
+        """
+        if self.parameter != parameter:
+            return self
+        message = re.sub(rf"(?<!\w){parameter}(?!\w)", name, str(self), count=1)
+        return type(self)(message, **(self.data() | {"parameter": name}))
 
     def data(self) -> dict[str, Any]:
         """Return what the error carries beside its message, to build another one from it."""
@@ -57,6 +78,10 @@ class UnknownNode(InputError, KeyError):
     """A node id that is not there; also a KeyError, as look-ups are expected to raise."""
 
     __str__ = InputError.__str__
+
+
+class NoEdges(InputError):
+    """A file that holds no edges: empty, or nothing but a header or comments."""
 
 
 def python_setting(parameter: str, value: Any) -> str:

@@ -41,6 +41,8 @@ class Parameter:
         Its name in reports and figures; by default the name with spaces.
     metavar : str
         What stands for its value in the help; by default by its type.
+    flag : str
+        The command's option, where it is another one than the name.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Parameter:
     short: str = ""
     label: str = ""
     metavar: str = ""
+    flag: str = ""
 
     def check(self, value: Any, most: float | None = None) -> Any:
         """Return a value of the right type and within the range; InputError if it is not.
@@ -103,7 +106,7 @@ class Parameter:
     @property
     def option(self) -> str:
         """The option of the commands."""
-        return "--" + self.name.replace("_", "-")
+        return "--" + (self.flag or self.name).replace("_", "-")
 
     @property
     def title(self) -> str:
@@ -145,6 +148,9 @@ class Parameter:
             text = f"{self.default:g}" if self.type is float else str(self.default)
         return f"{text} (released: {self.released})" if self.released else text
 
+
+DIRECTIONS = ("forward", "both")
+"""Ways to follow the edges of a directed graph."""
 
 _TRAINING = (
     Parameter(
@@ -230,6 +236,16 @@ _TRAINING = (
         short="on, unless you need vectors as they were trained",
         label="smoothing",
     ),
+    Parameter(
+        "direction",
+        str,
+        "auto",
+        "Directed graphs: whether walks follow edges in their direction (forward) or both ways. "
+        "auto: both ways where walks would soon end in nodes without out-edges, on average before "
+        "half of their length; forward elsewhere.",
+        choices=("auto", *DIRECTIONS),
+        short="both for similar nodes, forward for what a node leads to",
+    ),
 )
 
 _RUNNING = (
@@ -290,12 +306,13 @@ _REINFORCED = (
         unset="1 for ucb (released: 0.01), 0.5 for epsilon",
         short="for epsilon, a probability: at most 1",
         label="ε",
+        flag="exploration_weight",  # --weight is the column of edge weights
     ),
     Parameter(
         "annealing",
         str,
         "constant",
-        "Reinforced: how --weight decreases along the walk.",
+        "Reinforced: how --exploration-weight decreases along the walk.",
         choices=("constant", "linear", "exponential"),
         short="leave it",
     ),
@@ -386,6 +403,14 @@ WALKS = {"reinforced": REINFORCED, "first-order": (), "second-order": SECOND_ORD
 READINGS = ("paper", "released")
 """Presets of a reinforced walk."""
 
+METHODS: dict[str, dict[str, Any]] = {
+    "reinforce2vec": {},
+    "deepwalk": {"kind": "first-order", "window": 10, "smooth": False},
+    "node2vec": {"kind": "second-order", "window": 10, "smooth": False},
+    **{name: {} for name in ("prone", "netmf", "grarep", "hope", "line")},
+}
+"""Methods by their names on the command line, and the options that a method sets."""
+
 # Choices of functions that commands offer as well.
 PROTOCOLS = ("shared", "transfer")
 TASKS = ("link-prediction", "node-classification")
@@ -396,3 +421,23 @@ LINK_SCORES = (
     *("odds", "cosine"),
 )
 COLOURINGS = ("label", "community", "degree", "none")
+
+# Names that a shell completes.
+DATASETS = ("facebook", "ca-astroph", "blogcatalog", "ppi", "dblp")
+"""The data sets of `datasets.registry`."""
+EXPERIMENTS = (
+    "all",
+    "table-4",
+    "table-5",
+    "table-7",
+    "wide",
+    "table-8",
+    "figure-1",
+    "figure-2",
+    "figure-3",
+    "figure-4",
+    "speed",
+    "budget",
+    "family",
+)
+"""The experiments of `experiments.catalogue`."""

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from .errors import InputError
 from .progress import readable_bytes
 
+_FOR_LIBRARIES, _FOR_A_THREAD = 900_000_000, 100_000_000  # bytes of address space
+
 _GROUPS_OF_THIS_PROCESS = Path("/proc/self/cgroup")
 _CGROUPS = (
     ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
@@ -40,7 +42,37 @@ def available_bytes() -> int | None:
                 limits.append(max(0, int((folder / most).read_text()) - taken))
             except (OSError, ValueError):  # no such file, or "max"
                 continue
+    addresses, reserved = _address_space(), _kilobytes(Path("/proc/self/status"), "VmSize")
+    if addresses is not None and reserved is not None:
+        limits.append(max(0, addresses - reserved))
     return min(limits, default=None)
+
+
+def check_address_space() -> None:
+    """Raise InputError if `ulimit -v` leaves too few addresses to load and run the compiler.
+
+    Libraries that cannot reserve addresses for a thread abort the process, or wait for ever. They
+    reserve far more than they use; this was measured with training from a cold cache.
+    """
+    needed, most = _FOR_LIBRARIES + available_cpus() * _FOR_A_THREAD, _address_space()
+    if most is not None and most < needed:
+        raise InputError(
+            f"`ulimit -v` leaves {readable_bytes(most)} of address space to this process, and its "
+            f"libraries reserve about {readable_bytes(needed)} for {available_cpus()} CPU "
+            "cores, though they use less memory: raise that limit, or limit memory by a control "
+            "group, as containers do"
+        )
+
+
+def _address_space() -> int | None:
+    """Return the bytes of addresses that the process may reserve; None without a limit."""
+    try:
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    except (ImportError, AttributeError, OSError):  # Windows, or a system without this limit
+        return None
+    return None if most == resource.RLIM_INFINITY else most
 
 
 class Advice(NamedTuple):

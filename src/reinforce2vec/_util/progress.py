@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+_LEAST_SECONDS, _LEAST_SHARE = 1.0, 0.02  # of a job, after which its end can be foreseen
+
 Report = Callable[[int, int], None]
 """Called with how much is done and how much there is to do."""
 
@@ -77,10 +79,12 @@ def terminal_progress(
     unit: str,
     wanted: bool = True,
     *,
-    began_at: int = 0,
     more: Callable[[], str] = lambda: "",
 ) -> Report:
     """Return a report that keeps a line on the terminal up to date, with speed and time left.
+
+    Both are measured from the first report on, since what is before it includes compiling; they are
+    shown after a second, or two percent of the job.
 
     Parameters
     ----------
@@ -90,24 +94,28 @@ def terminal_progress(
         What is counted.
     wanted : bool
         False returns a report that writes nothing.
-    began_at : int
-        How much was done before, which does not count for the speed.
     more : callable
         Returns what else to show, in front of the time left.
     """
     line = ProgressLine(wanted)
     if not line.on_terminal:
         return lambda done, total: None
-    began = time.perf_counter()
+    first: tuple[int, float] | None = None  # what was done at the first report, and when
 
     def report(done: int, total: int) -> None:
+        nonlocal first
+        now = time.perf_counter()
+        if first is None:
+            first = done, now
+        since, seconds = done - first[0], now - first[1]
         if done >= total:
             line.clear()
         elif line.due():
-            speed = (done - began_at) / max(time.perf_counter() - began, 1e-9)
-            left = clock((total - done) / speed) if speed else "?"
-            share = done / max(total, 1)
-            line.show(f"{what} {share:4.0%}  {readable(speed)} {unit}/s  {more()}{left} left")
+            speed, left = "", ""
+            if since and (seconds >= _LEAST_SECONDS or since >= _LEAST_SHARE * total):
+                speed = f"  {readable(since / seconds)} {unit}/s"
+                left = f"{clock((total - done) * seconds / since)} left"
+            line.show(f"{what} {done / max(total, 1):4.0%}{speed}  {more()}{left}".rstrip())
 
     return report
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .._util.errors import InputError, python_setting
+from .._util.machine import check_address_space
 from ._exit_codes import FAILURE, CommandEnd, exit_code
 from ._messages import print_last
-from ._options import GROUPS
+from ._options import GROUPS, READING_NAMES
+from ._suggestions import instead_of
 
 _WIDTH, _NAMES = 100, 26  # columns of the help, and of the names of options in it
 # Newer versions of typer bring their own copy of click: this is UsageError in any of them.
@@ -36,6 +38,7 @@ class _Command(TyperCommand):
         """Run the command; name options, not parameters, in the error it ends with."""
         try:
             with exit_code(FAILURE):
+                check_address_space()
                 return super().invoke(ctx)
         except CommandEnd as ending:
             if ending.error is not None:
@@ -149,8 +152,7 @@ def _print_misuse(error: Any) -> None:
     message = error.format_message().rstrip(".")
     name = getattr(error, "option_name", None)
     if type(error).__name__ == "NoSuchOption" and name is not None:
-        close = get_close_matches(name, error.possibilities or (), n=1)
-        message = f"there is no option {name}" + (f": did you mean {close[0]}?" if close else "")
+        message = f"there is no option {name}{instead_of(name, error.ctx)}"
     message = message[:1].lower() + message[1:].replace("Input should", "it should")
     message = re.sub(r", unable to parse \w+ as an? \w+", "", message)
     print_last(f"error: {message}")
@@ -163,13 +165,21 @@ def with_options(error: InputError, params: Iterable[Any]) -> str:
 
     A parameter that is no option of the command keeps its name in Python.
     """
-    options = {param.name: param for param in params if param.param_type_name == "option"}
+    options = {
+        READING_NAMES.get(param.name, param.name): param
+        for param in params
+        if param.param_type_name == "option"
+    }
     message = str(error)
     named = {name for name, _ in error.settings}
     faulty = error.parameter
     if faulty is not None and faulty in options and faulty not in named:
         word = rf"(?<![\w./\\-]){faulty}(?![\w/\\-]|\.\w)"  # and no part of a path
         message = re.sub(word, _flag(options[faulty]), message, count=1)
+    if named <= {*options}:  # those that stand together
+        together = ", ".join(python_setting(*setting) for setting in error.settings)
+        typed = " ".join(_as_option(options[name], value) for name, value in error.settings)
+        message = message.replace(together, typed) if together else message
     for name, value in error.settings:
         if name in options:
             spelled = _as_option(options[name], value)
@@ -190,5 +200,5 @@ def _as_option(option: Any, value: Any) -> str:
         return str(option.secondary_opts[0])
     if isinstance(value, tuple):
         return f"{_flag(option)} {','.join(map(str, value))}"
-    text = "..." if value is ... else python_setting("", value)[1:].strip('"')
+    text = "..." if value is ... else shlex.quote(python_setting("", value)[1:].strip('"'))
     return f"{_flag(option)} {text}"

@@ -18,7 +18,7 @@ from ..datasets.registry import registered
 from ..embedding import Embedding, project
 from ..evaluation import evaluate_link_prediction, evaluate_node_classification
 from ..explorer import explore
-from ..files.label_files import NamedLabels, read_named_labels
+from ..files.label_files import NamedLabels, read_labels
 from ..files.writing import whole
 from ..graph import Graph, planted_groups, read_graph
 from ..models import Reinforce2Vec
@@ -67,7 +67,7 @@ def run_demo(folder: Path, write: Write | None = print, data_dir: Path | None = 
     if write is not None:
         _report_walks(graph, write)
     model = _trained(graph, line)
-    labels = read_named_labels(groups, model.embedding_)
+    labels = read_labels(groups, model.embedding_)
     if write is not None:
         _report_groups(model.embedding_, labels, write)
         _report_links(graph, model, write)

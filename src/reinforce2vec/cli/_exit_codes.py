@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,10 @@ import typer
 from .._util.errors import InputError
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130  # exit codes; docs/commands.md says what they mean
-_NO_CACHE = "no locator available"  # in numba's message, if no folder takes compiled code
+_NO_THREAD = "can't start new thread"  # Python's message: no memory, or a limit of threads
+_SAVE_MEMORY = (
+    "use fewer --dimensions, fewer --workers or a smaller graph, or allow the process more memory"
+)
 
 
 class CommandEnd(typer.Exit):
@@ -43,21 +47,23 @@ def exit_code(code: int, checkpoint: Path | None = None) -> Iterator[None]:
     except OSError as error:
         where = "" if error.filename is None else f"{error.filename}: "
         end_command(f"error: {where}{error.strerror or error}", FAILURE)
-    except MemoryError:
-        end_command("error: there is not enough memory for this", FAILURE)
+    except MemoryError as error:
+        end_command(f"error: memory ran out{_asked(error)}; {_SAVE_MEMORY}", FAILURE)
     except RuntimeError as error:
-        if _NO_CACHE not in str(error):
+        if _NO_THREAD not in str(error):
             raise
-        end_command(
-            "error: there is no folder to keep compiled code in: name one that you may write to "
-            "with the environment variable NUMBA_CACHE_DIR",
-            FAILURE,
-        )
+        end_command(f"error: the system refuses to start a thread; {_SAVE_MEMORY}", FAILURE)
     except KeyboardInterrupt:
         left = "no unfinished file is left"
         if checkpoint is not None and checkpoint.exists():
             left = f"progress is saved in {checkpoint}: repeat the command with --resume"
         end_command(f"interrupted: {left}", INTERRUPTED)
+
+
+def _asked(error: MemoryError) -> str:
+    """Return how much numpy asked for; other libraries do not say."""
+    found = re.match(r"Unable to allocate (\S+ \S+) for an array", str(error))
+    return f" when {found[1]} more were asked for" if found else ""
 
 
 def end_command(message: str, code: int) -> NoReturn:

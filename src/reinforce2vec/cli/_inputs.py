@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .._util.errors import InputError
+from .._util.hyperparameters import DATASETS
 from .._util.progress import counted
 from . import _options as options
 from ._app import with_options
@@ -26,6 +27,7 @@ GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH|DATASET",
+        autocompletion=options.completed(*DATASETS),
         help="A file as for embed, or the name of a data set, such as facebook.",
     ),
 ]
@@ -99,7 +101,19 @@ def read_input_graph(graph: Path | str, context: typer.Context, named: bool = Fa
         with status(f"reading {graph}", given["quiet"]):
             found = options.read_graph_from(Path(graph), given)
     report(lambda: f"{graph}: {found!r}", given["quiet"])
+    report_reading(graph, found, given["quiet"])
     return found
+
+
+def report_reading(path: Path | str, graph: Graph, quiet: bool) -> None:
+    """Report what was decided while a graph was read, in one line, if there is anything."""
+    counts = [
+        (graph.dropped_self_loops, "self-loop", "dropped"),
+        (graph.merged_edges, "duplicate edge", "merged"),
+    ]
+    drops = [f"{counted(number, what)} {verb}" for number, what, verb in counts if number]
+    if graph.notes or graph.merged_edges:
+        report(f"{path}: {'; '.join([*graph.notes, *drops])}", quiet)
 
 
 # -- vectors and labels ------------------------------------------------------------------------
@@ -136,20 +150,24 @@ def check_graph_of(
     return Embedding(embedding.ids, embedding.vectors, scales=embedding.scales)
 
 
-def read_input_labels(path: Path | str, nodes: Embedding | Graph, quiet: bool) -> NamedLabels:
+def read_input_labels(
+    path: Path | str, nodes: Embedding | Graph, context: typer.Context
+) -> NamedLabels:
     """Read the labels of nodes that have a vector or are in a graph."""
     from ..embedding import Embedding
-    from ..files.label_files import read_named_labels
+    from ..files.label_files import read_labels
 
-    labels = read_named_labels(path, nodes)
+    quiet = context.params["quiet"]
+    labels = read_labels(path, nodes, label=context.params["label"])
 
     def summary() -> str:
         labelled = counted(int(labels.matrix.any(axis=1).sum()), "node")
-        return f"{path}: {labelled} in {counted(len(labels.names), 'class')}"
+        unused = f"; left out {', '.join(labels.unused)}" if labels.unused else ""
+        return f"{path}: {labelled} in {counted(len(labels.names), 'class')}{unused}"
 
     report(summary, quiet)
     if labels.strangers:
-        lines, first = counted(len(labels.strangers), "line"), labels.strangers[0]
+        strangers, first = counted(len(labels.strangers), "node"), labels.strangers[0]
         lack = "without a vector" if isinstance(nodes, Embedding) else "not in the graph"
-        report(f"{path}: left out {lines} of nodes {lack} ({first}, ...)", quiet)
+        report(f"{path}: left out {strangers} {lack} ({first}, ...)", quiet)
     return labels

@@ -64,7 +64,7 @@ def check_different(read: list[Path], written: list[Path]) -> None:
         taken.append(path.resolve())
 
 
-def check_stdout(output: Path, as_json: bool) -> None:
+def check_stdout(output: Path | None, as_json: bool) -> None:
     """Refuse to write a result and JSON to standard output."""
     if str(output) == "-" and as_json:
         raise InputError("-o - and --json both write to stdout: choose one of them")

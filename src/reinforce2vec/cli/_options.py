@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from .._util.hyperparameters import PARAMETERS, PRESETS, READINGS, TRAINING, WALKS
+from .._util.hyperparameters import METHODS, PARAMETERS, PRESETS, READINGS, TRAINING, WALKS
 
 if TYPE_CHECKING:
     from ..graph import Graph
-    from ..models import Reinforce2Vec
+    from ..models.estimator import Estimator as Model
     from ..walks.policy import Walk
 
 # Groups of options in the help, in this order.
@@ -29,10 +28,21 @@ MAP, SERVER = "The map", "The server"
 LEARNING, WALK, READING, RUNNING = "Training", "The walk", "Reading the graph", "Running"
 GROUPS = (OUTPUT, EVALUATION, OWN, SEARCH, MAP, SERVER, LEARNING, WALK, READING, RUNNING)
 
-# Names of options that describe a walk, a model, and how to read a graph.
-WALK_OPTIONS = ("kind", "reading", *(name for names in WALKS.values() for name in names))
-MODEL_OPTIONS = ("preset", *TRAINING, "workers", "backend", *WALK_OPTIONS)
-GRAPH_OPTIONS = ("directed", "weighted", "self_loops", "format", "delimiter", "header", "key")
+# Names of options that describe a walk, a model, and how to read a graph, in `context.params`.
+_OF_WALKS = {PARAMETERS[one].flag or one: one for names in WALKS.values() for one in names}
+WALK_OPTIONS = ("kind", "reading", *_OF_WALKS)
+MODEL_OPTIONS = ("method", "preset", *TRAINING, "workers", "backend", *WALK_OPTIONS)
+# What read_graph calls these options, where arguments of commands have the same name.
+READING_NAMES = {
+    "source_column": "source",
+    "target_column": "target",
+    "weight_column": "weight",
+    "nodes_file": "nodes",
+}
+GRAPH_OPTIONS = (
+    *("directed", "weighted", "self_loops", "format", "delimiter", "header", "comments", "key"),
+    *("bipartite", *READING_NAMES),
+)
 
 GRAPH_HELP = (
     "The graph: an edge list (.txt .tsv .csv .edgelist .edges), .mtx or .graphml, all of them "
@@ -52,6 +62,15 @@ def choice(help: str, *choices: str, group: str, names: tuple[str, ...] = ()) ->
         rich_help_panel=group,
         autocompletion=lambda: list(choices),
     )
+
+
+def completed(*names: str) -> Any:
+    """Return what makes a shell complete an argument by names, or else by files."""
+
+    def starting(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return starting
 
 
 def hyperparameter(
@@ -112,6 +131,21 @@ DataDir = Annotated[
         rich_help_panel=READING,
     ),
 ]
+
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column of --labels with the labels, by name, or by number from 1; all: every column "
+        "but the ids. Default: the only one, or one named label, class, group or category.",
+        rich_help_panel=READING,
+    ),
+]
+LABELS_HELP = (
+    "Text with a node and its label per line, separated by tabs, commas, semicolons, bars or "
+    "spaces; it may have a header, and double quotes around fields."
+)
 
 Estimator = Annotated[
     str | None,
@@ -195,6 +229,58 @@ _Header = Annotated[
         rich_help_panel=READING,
     ),
 ]
+_Comments = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        help="What begins comments in an edge list, anywhere; '' for no comments. Default: # or %, "
+        "before the first line of data.",
+        rich_help_panel=READING,
+    ),
+]
+_Bipartite = Annotated[
+    bool,
+    typer.Option(
+        "--bipartite",
+        help="Sources and targets are nodes of two kinds: 7 in the columns user and item becomes "
+        "user:7 and item:7.",
+        rich_help_panel=READING,
+    ),
+]
+
+
+def _column(flag: str, help: str) -> Any:
+    """Return the option that names a column."""
+    return Annotated[
+        str | None,
+        typer.Option(flag, metavar="COLUMN", help=help, rich_help_panel=READING),
+    ]
+
+
+_Source = _column(
+    "--source",
+    "Column of an edge list or Parquet file with the first node of each edge, by name; in an edge "
+    "list also by number, from 1. Default: known names such as source or src, else the first.",
+)
+_Target = _column(
+    "--target",
+    "Column with the second node of each edge. Default: known names such as target or dst, else "
+    "the second.",
+)
+_WeightColumn = _column(
+    "--weight",
+    "Column with the weights of edges. Default: weight; without a header the third of three.",
+)
+_Nodes = Annotated[
+    Path | None,
+    typer.Option(
+        "--nodes",
+        metavar="FILE",
+        help="All nodes, or those without edges: an id per line, or in the first column. They come "
+        "first, in this order.",
+        rich_help_panel=READING,
+    ),
+]
 _Key = Annotated[
     str,
     typer.Option(
@@ -213,6 +299,29 @@ def _apply_preset(context: typer.Context, name: str | None) -> str | None:
     return name
 
 
+def _apply_method(context: typer.Context, name: str) -> str:
+    """Make what a method sets the defaults of other options; a preset counts more."""
+    given = dict(METHODS.get(name, {}))  # `model_from` refuses what is none
+    for key in given.keys() & PARAMETERS.keys():
+        given[key] = PARAMETERS[key].spelled(given[key])
+    context.default_map = {**given, **(context.default_map or {})}
+    return name
+
+
+_Method = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",  # all of them are too long for a line
+        help=f"How vectors are made: {', '.join(METHODS)}. deepwalk and node2vec are walks of "
+        "their kind with window 10, not smoothed. Of the options below, those after them have "
+        "dimensions, seed and smoothing; netmf also window and negatives; line also negatives, "
+        "learning rate and workers.",
+        rich_help_panel=LEARNING,
+        autocompletion=lambda: list(METHODS),
+        callback=_apply_method,
+        is_eager=True,
+    ),
+]
 _Preset = Annotated[
     str | None,
     typer.Option(
@@ -232,14 +341,14 @@ def _of_table() -> Iterator[inspect.Parameter]:
     """Yield the options for hyperparameters; those of walks are None unless they are given."""
     names = {"dimensions": ("--dimensions", "-d")}
     for name, one in PARAMETERS.items():
-        of_walk = name in WALK_OPTIONS
+        of_walk = name in _OF_WALKS.values()
         group = WALK if of_walk else LEARNING if name in TRAINING else RUNNING
         info = hyperparameter(name, group, names=names.get(name, ()), with_default=not of_walk)
         default = None if of_walk else one.default
         kind: Any = one.type if default is not None else one.type | None
         if one.type is tuple:
             kind, default = str, one.spelled(one.default)
-        yield _option(name, Annotated[kind, info], default)
+        yield _option(one.flag or name, Annotated[kind, info], default)
 
 
 def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -251,6 +360,7 @@ def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 _SHARED = {
     one.name: one
     for one in (
+        _option("method", _Method, "reinforce2vec"),
         _option("preset", _Preset, None),
         _option("kind", _Kind, "reinforced"),
         _option("reading", _Reading, None),
@@ -261,7 +371,13 @@ _SHARED = {
         _option("format", _Format, None),
         _option("delimiter", _Delimiter, None),
         _option("header", _Header, None),
+        _option("comments", _Comments, None),
         _option("key", _Key, "network"),
+        _option("bipartite", _Bipartite, False),
+        _option("source_column", _Source, None),
+        _option("target_column", _Target, None),
+        _option("weight_column", _WeightColumn, None),
+        _option("nodes_file", _Nodes, None),
     )
 }
 
@@ -290,14 +406,18 @@ def was_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
+def flag_of(name: str) -> str:
+    """Return what to type for an option, without dashes before it."""
+    return "walk" if name == "kind" else READING_NAMES.get(name, name).replace("_", "-")
+
+
 def check_unused(
     context: typer.Context, names: Iterable[str], purpose: str, instead: object
 ) -> None:
     """Refuse options that were given and would have no effect."""
     for name in names:
         if was_given(context, name):
-            flag = "walk" if name == "kind" else name.replace("_", "-")
-            raise InputError(f"--{flag} is for {purpose} and has no effect with {instead}")
+            raise InputError(f"--{flag_of(name)} is for {purpose} and has no effect with {instead}")
 
 
 # -- what options mean -------------------------------------------------------------------------
@@ -312,9 +432,13 @@ def chosen_walk(kind: str, **options: Any) -> Walk:
         )
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
-        owner = next((other for other, names in WALKS.items() if name in names), "reinforced")
+        of_walk = _OF_WALKS.get(name, name)
+        owner = next((other for other, names in WALKS.items() if of_walk in names), "reinforced")
         if owner != kind:
-            raise InputError(f"--{name} is for --walk {owner} and has no effect with --walk {kind}")
+            raise InputError(
+                f"--{flag_of(name)} is for --walk {owner} and has no effect with --walk {kind}"
+            )
+    given = {_OF_WALKS.get(name, name): value for name, value in given.items()}
     from .._util.checks import check_choice
     from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 
@@ -327,7 +451,10 @@ def chosen_walk(kind: str, **options: Any) -> Walk:
         presets = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
         name = check_choice("reading", given.pop("reading", "paper"), READINGS)
         walk = presets[name](**given)
-    walk.check()
+    try:
+        walk.check()
+    except InputError as error:
+        raise error.renamed("weight", PARAMETERS["weight"].flag) from None
     return walk
 
 
@@ -336,20 +463,51 @@ def walk_from(given: Mapping[str, Any]) -> Walk:
     return chosen_walk(**{name: given[name] for name in WALK_OPTIONS})
 
 
-def model_from(given: Mapping[str, Any]) -> Reinforce2Vec:
+def model_from(context: typer.Context) -> Model:
     """Return the model that a command's options describe, checked."""
+    from .._util.checks import check_choice
+
+    given = context.params
+    name = check_choice("method", given["method"], METHODS)
     if given["preset"] is not None:
-        from .._util.checks import check_choice
-
         check_choice("preset", given["preset"], PRESETS)
-    walk = walk_from(given)
     from ..models import Reinforce2Vec
+    from ..models.methods import BASELINES
 
+    if name in BASELINES:
+        return _baseline_from(context, name)
+    if METHODS[name]:
+        check_unused(context, ["kind", "reading"], "--method reinforce2vec", f"--method {name}")
     training = {name: PARAMETERS[name].typed(given[name]) for name in TRAINING}
     training |= {name: given[name] for name in ("workers", "backend")}
-    model = Reinforce2Vec(walk=walk, seed=given.get("seed", 0), **training)
+    model = Reinforce2Vec(walk=walk_from(given), seed=given.get("seed", 0), **training)
     model.check()
     return model
+
+
+def _baseline_from(context: typer.Context, name: str) -> Model:
+    """Return a baseline; options that it has no parameter for are refused."""
+    from ..models.methods import BASELINES, Smoothed
+
+    given, kind = context.params, BASELINES[name]
+    known = kind._parameters()
+    smoothed = was_given(context, "smooth") and given["smooth"] and "smooth" not in known
+    usable = {"method", "dimensions", "smooth", "backend", *known}
+    unused = [one for one in MODEL_OPTIONS if one not in usable]
+    if smoothed and "workers" in unused:
+        unused.remove("workers")
+    check_unused(context, unused, "other methods", f"--method {name}")
+    parameters: dict[str, Any] = {"dimensions": PARAMETERS["dimensions"].check(given["dimensions"])}
+    for one in (*TRAINING, "workers"):
+        if one in known and was_given(context, one):
+            parameters[one] = PARAMETERS[one].check(PARAMETERS[one].typed(given[one]))
+    if isinstance(parameters.get("window"), tuple):
+        raise InputError(f"--method {name} has a single window, not {given['window']}")
+    seed = PARAMETERS["seed"].check(given.get("seed", 0))
+    if not smoothed:
+        model: Model = kind(**parameters, seed=seed)
+        return model
+    return Smoothed(name, parameters, seed, given["backend"], given["workers"])
 
 
 def check_reading(path: Path, given: Mapping[str, Any]) -> None:
@@ -359,16 +517,25 @@ def check_reading(path: Path, given: Mapping[str, Any]) -> None:
 
         format_of(path, given["format"])
     if given["delimiter"] is not None:
-        from ..files.edge_lists import delimiter_code
+        from ..files.delimited import delimiter_code
 
         delimiter_code(unescaped(given["delimiter"]))
+    if given["comments"] is not None:
+        from ..files.delimited import check_comments
+
+        check_comments(given["comments"])
+
+
+def given_files(given: Mapping[str, Any]) -> list[Path]:
+    """Return the files that are read beside the graph."""
+    return [] if given["nodes_file"] is None else [given["nodes_file"]]
 
 
 def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
     """Read the graph in a file, with a command's options."""
     from ..graph import read_graph
 
-    chosen = {name: given[name] for name in GRAPH_OPTIONS}
+    chosen = {READING_NAMES.get(name, name): given[name] for name in GRAPH_OPTIONS}
     if chosen["delimiter"] is not None:
         chosen["delimiter"] = unescaped(chosen["delimiter"])
     return read_graph(path, **chosen)
@@ -382,18 +549,16 @@ def unescaped(delimiter: str) -> str:
 # -- for machines ------------------------------------------------------------------------------
 
 
-def walk_facts(walk: Walk) -> dict[str, Any]:
-    """Return a walk for JSON: its kind, and its parameters by their names in Python."""
-    from ..walks import FirstOrderWalk, SecondOrderWalk
-
-    kinds = {FirstOrderWalk: "first-order", SecondOrderWalk: "second-order"}
-    return {"kind": kinds.get(type(walk), "reinforced")} | asdict(walk)
-
-
-def model_facts(model: Reinforce2Vec) -> dict[str, Any]:
+def model_facts(model: Model) -> dict[str, Any]:
     """Return the parameters of a model for JSON, by their names in Python."""
-    settings = model.get_params(deep=False)
-    return settings | {"walk": walk_facts(settings["walk"])}
+    from ..models.methods import Smoothed
+    from ..models.settings import settings_of
+
+    parameters = model.get_params(deep=False)
+    if isinstance(model, Smoothed):
+        parameters |= {**parameters.pop("parameters"), "smooth": True}
+        del parameters["method"]  # which JSON has beside the settings
+    return settings_of(parameters)
 
 
 def graph_facts(graph: Graph) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
+from .._util.hyperparameters import DATASETS
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
@@ -23,7 +24,12 @@ _ROW = "{:<12} {:>7} {:>8} {:>8}  {}"
 def datasets(
     context: typer.Context,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Which ones. Default: all.")
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Which ones. Default: all.",
+            autocompletion=options.completed(*DATASETS),
+        ),
     ] = None,
     data_dir: options.DataDir = None,
     download: Annotated[

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,38 +12,47 @@ from .._util.errors import InputError
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._inputs import report_reading
 from ._messages import check_different, check_stdout, print_json, report, status
 from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WALK_OPTIONS
+from ._outputs import VectorsOutput, checked_outputs
+
+if TYPE_CHECKING:
+    from ..graph import Graph
+    from ..models import Reinforce2Vec
+    from ..models.estimator import Estimator
 
 EPILOG = examples(
     "embed edges.txt -o vectors.npz",
     "embed edges.csv -o vectors.npz --directed --dimensions 64",
     "embed edges.txt -o vectors.txt --preset paper --walk second-order --p 0.5 --q 2",
+    "embed edges.txt -o vectors.npz --method prone",
+    "embed edges.txt -o vectors.npz --model model.r2v",
     "embed large.txt -o vectors.npz --checkpoint run.npz --resume",
     "embed --walks walks.txt -o vectors.npz --json",
 )
-# options that have no effect on training with given walks
+# options that have no effect on training with given walks, and on methods without training
 _OF_A_GRAPH = (*GRAPH_OPTIONS, *WALK_OPTIONS, "walks_per_node", "walk_length")
+_OF_TRAINING = ("walks", "model", "checkpoint", "checkpoint_every", "resume")
 
 
 @options.shared(*MODEL_OPTIONS, *GRAPH_OPTIONS, "seed")
 def embed(
     context: typer.Context,
-    output: Annotated[
-        Path,
-        typer.Option(
-            *("--output", "-o"),
-            metavar="FILE",
-            help="Where the vectors go: .npz (ids and vectors; Embedding.load reads it), .csv, "
-            ".csv.gz, .txt, .txt.gz or .vec (word2vec text), .bin (word2vec binary), .parquet, or "
-            ".tsv (for the TensorBoard projector; ids in NAME.metadata.tsv). - is CSV on stdout.",
-            rich_help_panel=OUTPUT,
-        ),
-    ],
     graph: Annotated[
         Path | None,
         typer.Argument(
             metavar="GRAPH", help=options.GRAPH_HELP, show_default=False, readable=False
+        ),
+    ] = None,
+    output: VectorsOutput = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also, or only, write the model, to a .r2v file: `reinforce2vec update` adds "
+            "edges to it later, and Reinforce2Vec.load reads it.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     as_json: options.Json = False,
@@ -91,85 +101,139 @@ def embed(
     with exit_code(USAGE):
         if source is None or (graph is not None and walks is not None):
             raise InputError("give either GRAPH or --walks FILE")
+        if output is None and model is None:
+            raise InputError("give --output FILE for the vectors, --model FILE, or both")
         if resume and checkpoint is None:
             raise InputError("--resume needs --checkpoint FILE: the file to resume from")
-        from ..files.vector_files import check_vectors_fit, check_vectors_path, metadata_path
         from ..files.walk_writers import walk_ids_path
         from ..files.writing import ProbedPath, check_target
 
         check_stdout(output, as_json)
-        written = [check_vectors_path(output)]
-        if written[0].suffix == ".tsv":
-            written.append(metadata_path(written[0]))
+        made, written = checked_outputs(output, model)
         if checkpoint is not None:
             written.append(check_target(checkpoint))
         read = [source] if source.suffix != ".npy" else [source, walk_ids_path(source)]
-        check_different(read, written)
+        check_different([*read, *options.given_files(given)], written)
         if walks is not None:
             options.check_unused(context, _OF_A_GRAPH, "a graph", "--walks")
         else:
             options.check_reading(source, given)
-        model = options.model_from(given)
+        learner = options.model_from(context)
+        from ..models import Reinforce2Vec
+
+        if not isinstance(learner, Reinforce2Vec):
+            method = f"--method {given['method']}"
+            options.check_unused(context, _OF_TRAINING, "methods that train on walks", method)
+            if "backend" not in learner.get_params(deep=False):
+                options.check_unused(context, ["backend"], "training and smoothing", method)
     with exit_code(FAILURE, checkpoint):
         from .._util.machine import peak_bytes
         from .._util.progress import counted, readable, readable_bytes
         from ..files import read_walks
+        from ..files.vector_files import check_vectors_fit
         from ..graph import Graph
 
         with status(f"reading {source}", quiet):
             found = options.read_graph_from(graph, given) if graph else read_walks(source)
-        check_vectors_fit(output, found.ids, model.dimensions)
+        if output is not None:
+            check_vectors_fit(output, found.ids, given["dimensions"])
 
         def estimate() -> str:
-            needed = f"{readable_bytes(model.estimate_memory(found))} of memory"
-            if model.backend == "cuda":
-                on_gpu = readable_bytes(model.estimate_memory(found, backend="cuda"))
+            if not isinstance(learner, Reinforce2Vec):
+                return f"{source}: {found!r}"
+            needed = f"{readable_bytes(learner.estimate_memory(found))} of memory"
+            if learner.backend == "cuda":
+                on_gpu = readable_bytes(learner.estimate_memory(found, backend="cuda"))
                 needed += f", and {on_gpu} on the GPU"
             return f"{source}: {found!r}; training needs about {needed}"
 
         report(estimate, quiet)
-        fit = model.fit if graph else model.fit_walks
+        if isinstance(found, Graph):
+            report_reading(source, found, quiet)
+            if isinstance(learner, Reinforce2Vec) and found.directed and not quiet:
+                _report_direction(learner, found)
+        began = time.perf_counter()
         with status("preparing (training is compiled at its first use)", quiet):
-            fit(
-                found,
-                progress=not quiet,
-                checkpoint=None if checkpoint is None else ProbedPath(checkpoint),
-                checkpoint_every=checkpoint_every,
-                resume=resume,
-            )
-        model.embedding_.save(output)
+            if isinstance(learner, Reinforce2Vec):
+                fit = learner.fit if graph else learner.fit_walks
+                fit(
+                    found,
+                    progress=not quiet,
+                    checkpoint=None if checkpoint is None else ProbedPath(checkpoint),
+                    checkpoint_every=checkpoint_every,
+                    resume=resume,
+                )
+            else:
+                learner.fit(found, progress=not quiet)
+        seconds = max(time.perf_counter() - began, 1e-9)
+        if output is not None:
+            learner.embedding_.save(output)
+        if model is not None:
+            learner.save(model)
         if checkpoint is not None:
             written.pop().unlink(missing_ok=True)
-        tokens, seconds = model.n_tokens_, max(model.seconds_, 1e-9)
-        if not model.loss_curve_.size:
-            report("every walk has a single node: nothing was learned, vectors are random", quiet)
+        work, rate, backend = given["method"], None, "cpu"
+        if isinstance(learner, Reinforce2Vec):
+            seconds, backend = max(learner.seconds_, 1e-9), learner.backend_
+            work, rate = f"{learner.n_tokens_:,} tokens", learner.n_tokens_ / seconds
+            if not learner.loss_curve_.size:
+                report(
+                    "every walk has a single node: nothing was learned, vectors are random", quiet
+                )
 
         def summary() -> str:
-            nodes = counted(len(model.embedding_), "node")
-            place = " on the GPU" if model.backend_ == "cuda" else ""
+            shape = f"{counted(len(learner.embedding_), 'node')}, "
+            shape += counted(learner.embedding_.dimensions, "dimension")
+            place = " on the GPU" if backend == "cuda" else ""
+            pace = "" if rate is None else f" ({readable(rate)} tokens/s)"
             return (
-                f"{output}: {nodes}, {counted(model.dimensions, 'dimension')}; {tokens:,} tokens "
-                f"in {seconds:.2f} s{place} ({readable(tokens / seconds)} tokens/s), peak memory "
-                f"{readable_bytes(peak_bytes())}"
+                f"{', '.join(map(str, made))}: {shape}; {work} in {seconds:.2f} s{place}{pace}, "
+                f"peak memory {readable_bytes(peak_bytes())}"
             )
 
         report(summary, quiet)
         if as_json:
             print_json(
                 context,
-                files=[output, *written[1:]],
+                files=made,
                 **({"graph": graph} if graph else {"walks": walks}),
                 **(
                     options.graph_facts(found)
                     if isinstance(found, Graph)
                     else {"nodes": len(found.ids)}
                 ),
-                dimensions=model.dimensions,
-                tokens=tokens,
+                method=given["method"],
+                dimensions=learner.embedding_.dimensions,
                 seconds=seconds,
-                tokens_per_second=tokens / seconds,
+                tokens_per_second=rate,
                 peak_memory=peak_bytes(),
-                loss=model.loss_curve_[-1].tolist() if model.loss_curve_.size else None,
-                backend=model.backend_,
-                settings=options.model_facts(model) | {"learning_rate": model.learning_rate_},
+                backend=backend,
+                **_training_facts(learner),
             )
+
+
+def _report_direction(model: Reinforce2Vec, graph: Graph) -> None:
+    """Print how long walks along the edges are, and which way walks go."""
+    from ..walks.directions import mean_length
+
+    length = mean_length(graph, model.walk_length)
+    size = f"walks along the edges have about {length:.1f} of {model.walk_length} nodes"
+    short = length < model.walk_length / 2
+    if short and model.direction == "auto":
+        size += ", so they go both ways (--direction forward to follow the edges)"
+    elif short and model.direction == "forward":
+        size += ": --direction both makes longer ones"
+    elif model.direction == "both":
+        size += "; they go both ways"
+    report(size, quiet=False)
+
+
+def _training_facts(model: Estimator) -> dict[str, Any]:
+    """Return what JSON has on a training; null for methods that have none."""
+    from ..models import Reinforce2Vec
+
+    settings, tokens, loss = options.model_facts(model), None, None
+    if isinstance(model, Reinforce2Vec):
+        settings["learning_rate"], tokens = model.learning_rate_, model.n_tokens_
+        loss = model.loss_curve_[-1].tolist() if model.loss_curve_.size else None
+    return {"tokens": tokens, "loss": loss, "settings": settings}

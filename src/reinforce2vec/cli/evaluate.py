@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._util.errors import InputError
-from .._util.hyperparameters import PROTOCOLS
+from .._util.hyperparameters import DATASETS, PROTOCOLS
 from . import _options as options
 from ._app import App, examples
 from ._exit_codes import FAILURE, USAGE, exit_code
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..evaluation.results import Evaluation
     from ..experiments.estimators import NamedEstimator
     from ..graph import Graph
-    from ..models import Reinforce2Vec
 
 app = App(help="Measure how good vectors are: for predicting links, or for classifying nodes.")
 
@@ -51,6 +50,7 @@ _Seeds = Annotated[
         "evaluate link-prediction edges.txt",
         "evaluate link-prediction edges.txt --fraction 0.2 --seeds 10 --walk first-order",
         "evaluate link-prediction facebook --preset fast --json",
+        "evaluate link-prediction edges.txt --method prone",
     )
 )
 @options.shared(*MODEL_OPTIONS, *GRAPH_OPTIONS)
@@ -99,8 +99,8 @@ def link_prediction(
                 value=0,
             )
         named = check_graph(context, graph)
-        model = options.model_from(context.params)
-        own = _own_model(estimator, model)
+        model = options.model_from(context)
+        own = _own_model(estimator, context.params)
     with exit_code(FAILURE):
         from ..evaluation import evaluate_link_prediction
 
@@ -114,6 +114,7 @@ def link_prediction(
             if one is not None
         ]
         facts = options.graph_facts(whole) | {"settings": options.model_facts(model)}
+        facts["method"] = context.params["method"]
         _print_results(results, context, graph=graph, **facts)
 
 
@@ -132,20 +133,22 @@ def node_classification(
         str,
         typer.Argument(
             metavar="EMB|DATASET",
+            autocompletion=options.completed(*DATASETS),
             help="A file of vectors, as embed writes them, or the name of a data set with labels, "
-            "such as blogcatalog, which is then embedded. With --estimator: a data set, or a graph "
-            "in a file as for embed.",
+            "such as blogcatalog, which is then embedded. With --method or --estimator: a data "
+            "set, or a graph in a file as for embed.",
         ),
     ],
     labels: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|DATASET",
-            help="Text with one node per line: its id and its labels, separated by tabs, commas or "
-            "spaces; or the data set that was embedded.",
+            autocompletion=options.completed(*DATASETS),
+            help=f"{options.LABELS_HELP} Or the data set that was embedded.",
             rich_help_panel=EVALUATION,
         ),
     ] = None,
+    label: options.LabelColumn = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     train: Annotated[
@@ -168,37 +171,37 @@ def node_classification(
     with exit_code(USAGE):
         shares = _as_shares(train)
         named = is_dataset(source)
+        embedded = named or estimator is not None or options.was_given(context, "method")
         if named and labels is not None:
             raise InputError(f"the data set {source} has labels of its own: leave out --labels")
         if not named and labels is None:
-            what = "vectors" if estimator is None else "the nodes of the graph"
+            what = "the nodes of the graph" if embedded else "vectors"
             raise InputError(f"{what} need --labels: a file of labels, or the name of a data set")
-        if not named and estimator is None:
+        if not named and not embedded:
             options.check_unused(context, (*MODEL_OPTIONS, "seed"), "a data set", source)
-            options.check_unused(context, GRAPH_OPTIONS, "a graph and --estimator", source)
+            options.check_unused(context, GRAPH_OPTIONS, "a graph and --method", source)
         elif named:
             options.check_unused(context, GRAPH_OPTIONS, "a file", f"the data set {source}")
         else:
             options.check_reading(Path(source), context.params)
-        if not named and not is_dataset(str(labels)):
+        if named or is_dataset(str(labels)):
+            options.check_unused(context, ["label"], "a file of labels", "labels of a data set")
+        else:
             options.check_unused(context, ["data_dir"], "a data set", labels)
-        model = options.model_from(context.params)
-        own = _own_model(estimator, model)
+        model = options.model_from(context)
+        own = _own_model(estimator, context.params)
     with exit_code(FAILURE):
         from ..evaluation import evaluate_node_classification
         from ..evaluation.splits import shuffle_seed
 
         check_input(source)
-        embedded = named or own is not None
         runs: Any = seeds
         if embedded:
             graph, classes = _labelled_graph(source, labels, context, named)
             tried = [one.fit_transform(graph, progress=not quiet) for one in (model, own) if one]
-            runs = [shuffle_seed(model.seed, number) for number in range(seeds)]
+            runs = [shuffle_seed(context.params["seed"], number) for number in range(seeds)]
         else:
-            vectors, classes = _matched(
-                read_input_vectors(source, quiet), str(labels), data_dir, quiet
-            )
+            vectors, classes = _matched(read_input_vectors(source, quiet), str(labels), context)
             tried = [vectors]
         how: dict[str, Any] = {"train": shares, "seeds": runs}
         if embedded:
@@ -210,7 +213,7 @@ def node_classification(
         facts: dict[str, Any] = {"vectors": source, "labels": labels}
         if embedded:
             facts = {"dataset" if named else "graph": source, "labels": labels}
-            facts |= {"settings": options.model_facts(model)}
+            facts |= {"settings": options.model_facts(model), "method": context.params["method"]}
         if named:
             del facts["labels"]
         _print_results(results, context, nodes=len(tried[0]), **facts)
@@ -219,13 +222,14 @@ def node_classification(
 # -- what is given -----------------------------------------------------------------------------
 
 
-def _own_model(estimator: str | None, model: Reinforce2Vec) -> NamedEstimator | None:
+def _own_model(estimator: str | None, given: Mapping[str, Any]) -> NamedEstimator | None:
     """Return the user's estimator, with the dimensions and the seed of ours; None if none."""
     if estimator is None:
         return None
     from ..experiments.estimators import NamedEstimator, checked_estimator
 
-    return NamedEstimator(checked_estimator(estimator).path, model.dimensions, model.seed)
+    path = checked_estimator(estimator).path
+    return NamedEstimator(path, given["dimensions"], given.get("seed", 0))
 
 
 def _labelled_graph(
@@ -239,23 +243,21 @@ def _labelled_graph(
     graph = read_input_graph(source, context)
     if is_dataset(str(labels)):
         raise InputError("labels of a data set are those of its own graph: name it instead")
-    return graph, read_input_labels(str(labels), graph, given["quiet"]).matrix
+    return graph, read_input_labels(str(labels), graph, context).matrix
 
 
-def _matched(
-    embedding: Embedding, labels: str, data_dir: Path | None, quiet: bool
-) -> tuple[Any, Any]:
+def _matched(embedding: Embedding, labels: str, context: typer.Context) -> tuple[Any, Any]:
     """Return vectors and labels of the same nodes in the same order."""
     check_input(labels)
     if is_dataset(labels):
         from ..embedding.matching import aligned_rows
         from ..files.opening import naming
 
-        dataset = read_labelled_dataset(labels, data_dir, quiet)
+        dataset = read_labelled_dataset(labels, context.params["data_dir"], context.params["quiet"])
         with naming(f"vectors for the data set {labels}"):
             rows = aligned_rows(embedding, dataset.graph)
         return embedding.vectors[rows], dataset.labels
-    return embedding, read_input_labels(labels, embedding, quiet).matrix
+    return embedding, read_input_labels(labels, embedding, context).matrix
 
 
 def _as_shares(text: str) -> list[float]:
@@ -281,6 +283,6 @@ def _print_results(results: Sequence[Evaluation], context: typer.Context, **fact
         more = {"estimator": {"path": path} | own[0].to_dict()} if own else {}
         print_json(context, **facts, **ours.to_dict(), **more)
     elif own:
-        typer.echo(f"reinforce2vec\n{ours}\n\n{path}\n{own[0]}")
+        typer.echo(f"{context.params['method']}\n{ours}\n\n{path}\n{own[0]}")
     else:
         typer.echo(str(ours))

@@ -47,11 +47,11 @@ def explore(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Text with one node per line: its id and its labels, separated by tabs, commas or "
-            "spaces.",
+            help=options.LABELS_HELP,
             rich_help_panel=MAP,
         ),
     ] = None,
+    label: options.LabelColumn = None,
     method: Projection = "auto",
     seed: MapSeed = 0,
     title: Annotated[
@@ -97,6 +97,8 @@ def explore(
     """
     with exit_code(USAGE):
         check_map(context, method, graph)
+        if labels is None:
+            options.check_unused(context, ["label"], "--labels", "no labels")
         if export is not None:
             from ..files.writing import check_target, known_suffix
 
@@ -114,7 +116,7 @@ def explore(
         page = make_page(
             embedding,
             known,
-            None if labels is None else read_input_labels(labels, embedding, quiet),
+            None if labels is None else read_input_labels(labels, embedding, context),
             method=method,
             title=title or vectors.name.partition(".")[0],
             seed=seed,

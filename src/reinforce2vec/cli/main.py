@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import warnings
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
 
 from .. import __version__
+from .._util.interrupts import is_busy, stop_command
 from . import (
     datasets,
     demo,
@@ -22,7 +25,9 @@ from . import (
     recommend,
     reproduce,
     tune,
+    update,
     walk,
+    warm_up,
 )
 from ._app import App, CommandGroup, examples
 from ._messages import report
@@ -32,8 +37,8 @@ class Commands(CommandGroup):
     """All commands, in the order of work."""
 
     order = (
-        *("demo", "embed", "evaluate", "tune", "neighbors", "recommend", "plot", "explore"),
-        *("walk", "datasets", "reproduce"),
+        *("demo", "embed", "update", "evaluate", "tune", "neighbors", "recommend", "plot"),
+        *("explore", "walk", "datasets", "reproduce", "warm-up"),
     )
 
 
@@ -50,12 +55,26 @@ app = App(
 
 def main() -> None:
     """Run the command that the arguments name."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as cleanly as Ctrl-C
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and is not ignored
+        signal.signal(signal.SIGINT, stop_command)
+    signal.signal(signal.SIGTERM, stop_command)  # ends as cleanly as Ctrl-C
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no error
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _show_warning
-    app(prog_name="reinforce2vec")
+    try:
+        app(prog_name="reinforce2vec")
+    except SystemExit as end:
+        if is_busy():  # with compiling, after Ctrl-C: Python would wait for it
+            _flush()
+            os._exit(end.code if isinstance(end.code, int) else 0)
+        raise
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
@@ -83,6 +102,7 @@ def _every_command(
 
 app.command(epilog=demo.EPILOG)(demo.demo)
 app.command(epilog=embed.EPILOG)(embed.embed)
+app.command(epilog=update.EPILOG)(update.update)
 app.add_typer(evaluate.app, name="evaluate")
 app.command(epilog=tune.EPILOG)(tune.tune)
 app.command(epilog=plot.EPILOG)(plot.plot)
@@ -92,3 +112,4 @@ app.command(epilog=recommend.EPILOG)(recommend.recommend)
 app.command(epilog=walk.EPILOG)(walk.walk)
 app.command(epilog=datasets.EPILOG)(datasets.datasets)
 app.command(epilog=reproduce.EPILOG)(reproduce.reproduce)
+app.command(epilog=warm_up.EPILOG)(warm_up.warm_up)

@@ -42,11 +42,12 @@ def plot(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Text with one node per line: its id and its labels, separated by tabs, commas or "
-            "spaces. If a node has several labels, the most frequent one is shown.",
+            help=options.LABELS_HELP
+            + " If a node has several labels, the most frequent one is shown.",
             rich_help_panel=MAP,
         ),
     ] = None,
+    label: options.LabelColumn = None,
     graph: Annotated[
         Path | None,
         typer.Option(
@@ -99,6 +100,8 @@ def plot(
         from ..plotting.style import check_picture_path, matplotlib
 
         check_map(context, method, graph)
+        if labels is None:
+            options.check_unused(context, ["label"], "--labels", "no labels")
         check_drawing(colour_by, labels, graph, width, height)
         check_picture_path(target)
         check_different([path for path in (vectors, graph, labels) if path], [target])
@@ -106,7 +109,7 @@ def plot(
     with exit_code(FAILURE):
         embedding = read_input_vectors(vectors, quiet)
         known: Any = None if graph is None else read_input_graph(graph, context)
-        classes = None if labels is None else read_input_labels(labels, embedding, quiet)
+        classes = None if labels is None else read_input_labels(labels, embedding, context)
         chosen = METHOD_NAMES[project_method(method, len(embedding))]
         with status(f"placing {counted(len(embedding), 'node')} by {chosen}", quiet):
             figure = embedding_map(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._util.hyperparameters import PARAMETERS
+from .._util.hyperparameters import EXPERIMENTS, PARAMETERS
 from .._util.progress import counted
 from . import _options as options
 from ._app import examples
@@ -36,6 +36,7 @@ def reproduce(
             "two CPU cores. Beyond the paper: wide (128 dimensions), budget (walks per node and "
             "learning rates), family (many walks), speed (quality against seconds). Default: all.",
             show_default=False,
+            autocompletion=options.completed(*EXPERIMENTS),
         ),
     ] = None,
     output: Annotated[
@@ -62,11 +63,11 @@ def reproduce(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Labels of its nodes, for node classification: text with one node per line, its "
-            "id and its labels, separated by tabs, commas or spaces.",
+            help=f"Labels of its nodes, for node classification. {options.LABELS_HELP}",
             rich_help_panel=options.OWN,
         ),
     ] = None,
+    label: options.LabelColumn = None,
     estimator: options.Estimator = None,
     data_dir: options.DataDir = None,
     seeds: Annotated[
@@ -107,6 +108,8 @@ def reproduce(
             options.check_unused(context, [*GRAPH_OPTIONS, "labels"], "--graph", "the data sets")
         else:
             options.check_reading(graph, context.params)
+        if labels is None:
+            options.check_unused(context, ["label"], "--labels", "no labels")
         from ..experiments.catalogue import experiments_named
         from ..experiments.estimators import checked_estimator
         from ..experiments.reproduction import reproduce as compute
@@ -120,7 +123,7 @@ def reproduce(
         if graph is not None:
             own |= {"graph": read_input_graph(graph, context), "title": graph.name}
         if labels is not None:
-            own["labels"] = read_input_labels(labels, own["graph"], quiet).matrix
+            own["labels"] = read_input_labels(labels, own["graph"], context).matrix
         try:
             outcome = compute(
                 names or (),

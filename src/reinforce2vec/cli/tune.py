@@ -72,11 +72,11 @@ def tune(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Node classification: text with one node per line, its id and its labels, "
-            "separated by tabs, commas or spaces. Data sets have their own.",
+            help=f"For node classification. {options.LABELS_HELP} Data sets have their own.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    label: options.LabelColumn = None,
     budget: Annotated[
         str | None,
         typer.Option(
@@ -149,6 +149,8 @@ def tune(
         options.check_unused(context, [foreign], f"--task {other}", f"--task {task}")
         if named and labels is not None:
             raise InputError(f"the data set {graph} has labels of its own: leave out --labels")
+        if labels is None:
+            options.check_unused(context, ["label"], "--labels", "no labels")
         if task == "node-classification" and not named and labels is None:
             raise InputError(f"--task {task} needs --labels FILE: one node and its labels per line")
         if resume and output is None:
@@ -214,7 +216,7 @@ def _read_all(context: typer.Context, graph: str, named: bool) -> tuple[Graph, A
     whole, labels = read_input_graph(graph, context, named), given["labels"]
     if labels is None:
         return whole, None
-    return whole, read_input_labels(labels, whole, given["quiet"]).matrix
+    return whole, read_input_labels(labels, whole, context).matrix
 
 
 def _reference_to(context: typer.Context, graph: str, named: bool) -> GraphReference:
@@ -232,9 +234,11 @@ def _reference_to(context: typer.Context, graph: str, named: bool) -> GraphRefer
     for name in GRAPH_OPTIONS:
         if options.was_given(context, name):
             value = given[name]
-            flag = _OPPOSITES[name] if value is False else name.replace("_", "-")
-            words += [f"--{flag}"] if isinstance(value, bool) else [f"--{flag}", value]
+            flag = _OPPOSITES[name] if value is False else options.flag_of(name)
+            words += [f"--{flag}"] if isinstance(value, bool) else [f"--{flag}", str(value)]
             meant = options.unescaped(value) if name == "delimiter" else value
-            arguments.append(f", {name}={as_python(meant)}")
+            meant = str(meant) if isinstance(meant, Path) else meant
+            keyword = options.READING_NAMES.get(name, name)
+            arguments.append(f", {keyword}={as_python(meant)}")
     python = f"r2v.read_graph({as_python(graph)}{''.join(arguments)})"
     return GraphReference(("embed", graph, "-o", "vectors.npz", *words), python, graph)

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from .._util.hyperparameters import PARAMETERS, RUNNING
+from .._util.hyperparameters import DIRECTIONS, PARAMETERS, RUNNING
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._inputs import report_reading
 from ._messages import check_different, print_json, report, status
-from ._options import GRAPH_OPTIONS, OUTPUT, WALK, WALK_OPTIONS, hyperparameter
+from ._options import GRAPH_OPTIONS, OUTPUT, WALK, WALK_OPTIONS, choice, hyperparameter
 
 EPILOG = examples(
     "walk edges.txt -o walks.txt",
@@ -54,6 +55,14 @@ def walk(
             *("walks_per_node", WALK), names=("--per-node",), help="Walks from every node."
         ),
     ] = 80,
+    direction: Annotated[
+        str,
+        choice(
+            "Directed graphs: whether walks follow edges in their direction or both ways.",
+            *DIRECTIONS,
+            group=WALK,
+        ),
+    ] = "forward",
 ) -> None:
     """Write random walks from every node of a graph to a file.
 
@@ -65,12 +74,14 @@ def walk(
         chosen = options.walk_from(given)
         options.check_reading(graph, given)
         from .._util.backend_choice import choose
+        from .._util.checks import check_choice
         from ..files.walk_writers import check_walks_path, walk_ids_path
 
+        check_choice("direction", direction, DIRECTIONS)
         choose(given["backend"], "walks", workers=given["workers"])
         target = check_walks_path(output)
         written = [target] if target.suffix != ".npy" else [target, walk_ids_path(target)]
-        check_different([graph], written)
+        check_different([graph, *options.given_files(given)], written)
     with exit_code(FAILURE):
         from .._util.machine import peak_bytes
         from .._util.progress import readable
@@ -80,6 +91,7 @@ def walk(
         with status(f"reading {graph}", quiet):
             whole = options.read_graph_from(graph, given)
         report(lambda: f"{graph}: {whole!r}", quiet)
+        report_reading(graph, whole, quiet)
         with status("preparing (a kind of walk is compiled at its first use)", quiet):
             WalkSampler(
                 *(whole, chosen),
@@ -89,7 +101,12 @@ def walk(
                 backend=given["backend"],
             ).sample()
         sampler = WalkSampler(
-            *(whole, chosen), length=length, per_node=per_node, progress=not quiet, **running
+            *(whole, chosen),
+            length=length,
+            per_node=per_node,
+            progress=not quiet,
+            direction=direction,
+            **running,
         )
         began = time.perf_counter()
         steps = write_walks(output, sampler)
@@ -101,7 +118,16 @@ def walk(
             ),
             quiet,
         )
+        mean = (steps + sampler.n_walks) / max(sampler.n_walks, 1)
+        if whole.directed and direction == "forward" and mean < length / 2:
+            report(
+                f"walks end at nodes without out-edges and have {mean:.1f} of {length} nodes on "
+                "average: --direction both follows edges both ways",
+                quiet,
+            )
         if as_json:
+            from ..models.settings import walk_facts
+
             tokens = steps + sampler.n_walks
             print_json(
                 context,
@@ -114,6 +140,6 @@ def walk(
                 tokens_per_second=tokens / seconds,
                 peak_memory=peak_bytes(),
                 backend=sampler.backend,
-                settings={"walk": options.walk_facts(chosen), "length": length}
-                | {"per_node": per_node, **running},
+                settings={"walk": walk_facts(chosen), "length": length}
+                | {"per_node": per_node, "direction": direction, **running},
             )

@@ -1,10 +1,12 @@
 """Embedding: vectors with the ids of their nodes, and what is computed from them.
 
-Nearest neighbours, link recommendation, projection to two dimensions, export to other packages, and
+Nearest neighbours, link recommendation, projection to two dimensions, rotation towards other
+vectors, export to other packages, and
 matching an embedding with a graph (`matching`). It may import `_util`, `files`, `graph`, `walks`
 and `skipgram`.
 """
 
+from .alignment import align
 from .embedding import Embedding
 from .links import RecommendedLinks, recommend_links
 from .nearest import Neighbors, nearest_neighbors
@@ -14,6 +16,7 @@ __all__ = [
     "Embedding",
     "Neighbors",
     "RecommendedLinks",
+    "align",
     "nearest_neighbors",
     "project",
     "recommend_links",

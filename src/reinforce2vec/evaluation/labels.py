@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
@@ -12,63 +14,124 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from .._util.errors import InputError
-from .._util.ids import Ids, is_missing
+from .._util.ids import NamedRows
+from .._util.progress import counted
+from ..files.label_files import (
+    NamedLabels,
+    classes_in,
+    is_default_index,
+    is_known_column,
+    is_table,
+    labels_by_id,
+    read_labels,
+    table_columns,
+)
 
-SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 _WANTED = (
     "labels must be a class, or a list of classes, for each node, or a matrix (nodes, classes) of "
     "0 and 1"
 )
 
 
-def as_indicators(labels: Any, n_nodes: int, ids: Ids | None = None) -> NDArray[np.bool_]:
+def as_indicators(labels: Any, n_nodes: int, nodes: NamedRows | None = None) -> NDArray[np.bool_]:
     """Return labels as a boolean matrix (nodes, classes), matched by ids where both have them."""
-    if isinstance(labels, Mapping):
-        labels = labels_from_mapping(labels, ids)
-    elif hasattr(labels, "index") and hasattr(labels, "iloc"):
-        labels = labels_from_pandas(labels, ids)
-    elif scipy.sparse.issparse(labels):
-        labels = labels.toarray()
-    found = _matrix_of(labels)
+    labels = by_rows(labels, nodes)
+    found = labels.matrix if isinstance(labels, NamedLabels) else _matrix_of(labels)
     if len(found) != n_nodes:
         raise InputError(f"expected labels for each of {n_nodes:,} nodes, got {len(found):,}")
     return found
 
 
-def labels_from_mapping(labels: Mapping[Any, Any], ids: Ids | None) -> list[Any]:
-    """Return the labels of each node in the order of the ids; None where there are none."""
-    if ids is None:
-        raise InputError(
-            "labels by node id need vectors with ids: give an Embedding, such as a model's "
-            ".embedding_"
+def by_rows(labels: Any, nodes: NamedRows | None) -> Any:
+    """Return labels in the order of the nodes, if they have ids.
+
+    A file, a table with ids, and a Series become NamedLabels; a dict becomes a list, and an
+    indicator table or sparse matrix an array. Everything else is in row order already.
+    """
+    if isinstance(labels, NamedLabels):
+        return labels
+    if isinstance(labels, Mapping):
+        return _from_mapping(labels, nodes)
+    if is_table(labels) and not _are_indicators(labels):
+        if nodes is None:
+            raise _needs_ids()
+        return _reported(_read(labels, nodes))
+    if isinstance(labels, (str, os.PathLike)) and nodes is not None:
+        return _reported(_read(labels, nodes))
+    if hasattr(labels, "index") and hasattr(labels, "iloc"):
+        return _from_pandas(labels, nodes)
+    if is_table(labels):
+        return np.array(table_columns(labels)[1]).T
+    return labels.toarray() if scipy.sparse.issparse(labels) else labels
+
+
+def _needs_ids() -> InputError:
+    return InputError(
+        "labels by node id need vectors with ids: give an Embedding, such as a model's .embedding_"
+    )
+
+
+def _read(labels: Any, nodes: NamedRows) -> NamedLabels:
+    """Read a file or table; an error says where the column of labels is chosen."""
+    try:
+        return read_labels(labels, nodes)
+    except InputError as error:
+        chosen = any(name == "label" for name, _ in error.settings)
+        more = "; choose it with labels = read_labels(labels, nodes, label=...)" if chosen else ""
+        raise InputError(f"{error}{more}") from None
+
+
+def _reported(labels: NamedLabels) -> NamedLabels:
+    """Warn of nodes with labels that are not there."""
+    if labels.strangers:
+        warnings.warn(
+            f"labels of {counted(len(labels.strangers), 'node')} were left out: "
+            f"{labels.strangers[0]!r}, ... has no vector",
+            stacklevel=6,  # whoever calls the function that takes labels
         )
-    found = [labels.get(node) for node in ids.tolist()]
-    if labels and not any(node in labels for node in ids.tolist()):
+    return labels
+
+
+def _from_mapping(labels: Mapping[Any, Any], nodes: NamedRows | None) -> list[Any]:
+    """Return the labels of each node in the order of the ids; None where there are none."""
+    if nodes is None:
+        raise _needs_ids()
+    ids = nodes.ids.tolist()
+    found = [labels.get(node) for node in ids]
+    if labels and not any(node in labels for node in ids):
         raise InputError(
             "none of the nodes with labels has a vector: labels have ids such as "
-            f"{next(iter(labels))!r}, vectors have ids such as {ids.tolist()[0]!r}"
+            f"{next(iter(labels))!r}, vectors have ids such as {ids[0]!r}"
         )
     return found
 
 
-def labels_from_pandas(labels: Any, ids: Ids | None) -> Any:
-    """Return the values of a Series or DataFrame, by ids if its index holds them."""
-    if ids is not None:
-        index = labels.index.tolist()
-        places = {node: place for place, node in enumerate(index)}
-        if len(index) == len(ids) and places.keys() == set(ids.tolist()):
-            labels = labels.iloc[[places[node] for node in ids.tolist()]]
-        elif not _is_default(labels.index):
-            raise InputError(
-                "the index of labels must be 0, 1, 2, ... or the ids of the embedding; for labels "
-                "of more or fewer nodes, pass a dict {id: class}"
-            )
-    return labels.tolist() if labels.ndim == 1 else labels.to_numpy()
+def _are_indicators(table: Any) -> bool:
+    """Return whether a table holds 0 and 1 alone, a class a column, and neither ids nor names."""
+    names, columns = table_columns(table)
+    if len(names) < 2 or any(map(is_known_column, names)):
+        return False
+    numbers = (bool, int, float)
+    return all(isinstance(one, numbers) and one in (0, 1) for column in columns for one in column)
 
 
-def _is_default(index: Any) -> bool:
-    """Return whether an index is the default that pandas makes."""
-    return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+def _from_pandas(labels: Any, nodes: NamedRows | None) -> Any:
+    """Return a Series, or a table of indicators, by the ids in its index."""
+    if nodes is None:
+        return labels.tolist() if labels.ndim == 1 else labels.to_numpy()
+    index = labels.index.tolist()
+    if is_default_index(labels.index) and set(nodes.ids.tolist()) != set(index):
+        raise InputError(
+            "labels have the default index 0, 1, 2, ..., which are not the ids of the nodes, such "
+            f"as {nodes.ids.tolist()[0]!r}: pass the table that has a column of ids beside them, "
+            "or set the ids as their index; a list or an array is taken in row order"
+        )
+    if labels.ndim == 1:
+        pairs = zip(index, map(classes_in, labels.tolist()), strict=True)
+        return _reported(labels_by_id(pairs, nodes))
+    names = np.array(labels.columns.tolist(), object)
+    rows = [names[row].tolist() for row in labels.to_numpy().astype(bool)]
+    return _reported(labels_by_id(zip(index, rows, strict=True), nodes))
 
 
 def _matrix_of(labels: Any) -> NDArray[np.bool_]:
@@ -93,10 +156,7 @@ def _matrix_of(labels: Any) -> NDArray[np.bool_]:
 
 def _columns_of(labels: Iterable[Any]) -> NDArray[np.bool_]:
     """Return a column for each class, sorted if possible; None and NaN are no class."""
-    rows = [
-        [name for name in (one if isinstance(one, SEVERAL) else [one]) if not is_missing(name)]
-        for one in labels
-    ]
+    rows = [classes_in(one) for one in labels]
     try:
         names = list(dict.fromkeys(chain.from_iterable(rows)))
     except TypeError:  # a class must be hashable

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_count, check_number
 from .._util.errors import InputError, python_setting
-from .._util.ids import Ids
 from .._util.progress import counted
 from ..embedding import Embedding
 from ..embedding.matching import as_matrix
@@ -64,10 +63,12 @@ def evaluate_node_classification(
     ----------
     vectors : array (n_nodes, dimensions) or Embedding
         From any method; all numbers must be finite.
-    labels : array or sparse matrix (n_nodes, classes) of 0 and 1, list, dict, or pandas Series
+    labels : array or sparse matrix (n_nodes, classes) of 0 and 1, list, dict, table, or path
         Which classes a node is in; or the class of each, or a list of its classes. Nodes without
-        a class (also None and NaN) are left out. With an Embedding, a dict {id: class} is matched
-        by ids, and so is a Series whose index holds them; everything else is in row order.
+        a class (also None and NaN) are left out. With an Embedding, labels with ids are matched by
+        them: a dict {id: class}, a pandas Series whose index holds ids, a table (pandas, polars,
+        Arrow) with a column of ids and one of classes, the path of such a file, and what
+        :func:`read_labels` returns. Lists and arrays are in row order.
     train : float or iterable of float, default 0.5
         Shares of the labelled nodes that train; the others test.
     seeds : int or iterable of int, default 5
@@ -163,7 +164,8 @@ def classify_nodes(
 def _checked(vectors: Any, labels: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the vectors as a matrix, and the classes of each row."""
     matrix = as_matrix(vectors)
-    return matrix, as_indicators(labels, len(matrix), _ids_of(vectors))
+    nodes = vectors if isinstance(vectors, Embedding) else None
+    return matrix, as_indicators(labels, len(matrix), nodes)
 
 
 def _classify(
@@ -211,11 +213,6 @@ def _most_likely(scores: NDArray[Any], how_many: NDArray[Any]) -> NDArray[np.boo
     wanted = np.arange(scores.shape[1]) < how_many[several, None]
     chosen[np.repeat(several, how_many[several]), order[wanted]] = True
     return chosen
-
-
-def _ids_of(vectors: Any) -> Ids | None:
-    """Return the ids of vectors, if they have any."""
-    return vectors.ids if isinstance(vectors, Embedding) else None
 
 
 def _refuse_certain(classes: NDArray[np.bool_]) -> None:

@@ -106,7 +106,7 @@ def own_graph(graph: Any, labels: Any = None, title: str = "your graph") -> Iter
         dataset, classes = Dataset(title, whole), 0
         told = fingerprint(whole)
     else:
-        matrix = as_indicators(labels, whole.n_nodes, whole.ids)
+        matrix = as_indicators(labels, whole.n_nodes, whole)
         if not matrix.any():
             raise InputError("labels: no node of the graph has a label")
         dataset, classes = Dataset(title, whole, matrix), matrix.shape[1]

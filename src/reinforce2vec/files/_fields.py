@@ -7,14 +7,14 @@ import numpy as np
 from .._util.compiled import compiled
 from .._util.ids import ONE
 
-# What kind of byte each is in a line.
-ORDINARY, BLANK, DELIMITER, LINE_END = 0, 1, 2, 3
+# What kind of byte each is in a line; the last two only as the first byte of a line that is not
+# blank. A MARK begins a comment in many files: with a blank after it, it is not taken for an id.
+ORDINARY, BLANK, DELIMITER, LINE_END, COMMENT, MARK = 0, 1, 2, 3, 4, 5
 
 # Problems of a line's fields.
-FINE, MISSING, _EMPTY, BAD_QUOTE = 0, 1, 2, 3
+FINE, MISSING, _EMPTY, BAD_QUOTE, OPEN_QUOTE, LIKE_COMMENT = 0, 1, 2, 3, 4, 5
 
-TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
-_QUOTE, _HASH, _PERCENT = 34, 35, 37
+TAB, NEWLINE, RETURN, SPACE, QUOTE = 9, 10, 13, 32, 34
 _PLUS, MINUS, DOT, ZERO, _NINE, _UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 
 _LARGEST = 2**63 - 1
@@ -35,58 +35,228 @@ def _past_blanks(data, kinds, i):
 
 
 @compiled
-def find_fields(data, kinds, stop, wanted, bounds):
-    """Find where the first `wanted` fields of every line begin and end.
+def _past_ordinary(data, kinds, stop, i):
+    """Return the first place from `i` on where a field without quotes would end."""
+    while kinds[data[i]] < stop:
+        i += ONE
+    return i
 
-    `kinds` gives the kind of each byte, and a field ends at a byte of the kind `stop` or above.
-    Blank lines and comments are skipped. `bounds` gets a row for every line that holds data: begin
-    and end of its first field, of its second, .... Returns how many rows were filled, the problem
-    of the line after them (FINE if there is none), where that line begins, and which field has the
-    problem. One pass over the bytes.
+
+@compiled
+def _before_blanks(data, kinds, begin, end):
+    """Return where a field ends, without the blanks after it."""
+    while end > begin and kinds[data[end - ONE]] == BLANK:
+        end -= ONE
+    return end
+
+
+@compiled
+def _closing_quote(data, i):
+    """Return where the quotes that open at `i` close; the size of the data if they do not.
+
+    Doubled quotes and newlines are part of the field.
+    """
+    size = np.uint64(data.size)
+    i += ONE
+    while i < size and (data[i] != QUOTE or data[i + ONE] == QUOTE):
+        i += ONE if data[i] != QUOTE else np.uint64(2)
+    return i
+
+
+@compiled
+def _past_line(data, kinds, stop, i):
+    """Return where the line ends that begins, or has the end of a field, at `i`.
+
+    The size of the data if they end inside quotes. What follows closing quotes, up to the end of
+    the field, is part of it, so that a field that is not wanted is never refused.
+    """
+    size = np.uint64(data.size)
+    while True:
+        if kinds[data[i]] == DELIMITER:
+            i += ONE
+        i = _past_blanks(data, kinds, i)
+        if data[i] == QUOTE:
+            i = _closing_quote(data, i) + ONE
+            if i >= size:
+                return size
+        i = _past_ordinary(data, kinds, stop, i)
+        if kinds[data[i]] == LINE_END:
+            return i
+
+
+@compiled
+def _is_blank(kind):
+    """Return whether a byte of this kind is a blank or ends a line."""
+    return kind in (BLANK, LINE_END)
+
+
+@compiled
+def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
+    """Find where the wanted fields of every line begin and end.
+
+    `kinds` gives the kind of each byte, `starts` that of the first byte of a line, and a field ends
+    at a byte of the kind `stop` or above. Blank lines and comments are skipped. `bounds` gets a row
+    for every line that holds data: the field k of the line begins at bounds[row, 2 * slots[k]] and
+    ends at the number after it; a field whose slot is negative is skipped, and so are those after
+    the last slot. Where a delimiter separates fields, they may be in quotes, and then hold
+    delimiters, newlines and doubled quotes; `quoted` says whether the data have any quote.
+
+    Returns how many rows were filled, the problem of the line after them (FINE if there is none),
+    where that line begins, which field has the problem, and how many comments were skipped. One
+    pass over the bytes.
     """
     delimited = stop == DELIMITER
-    rows = 0
+    quoted &= delimited
+    rows, comments = 0, 0
     i = np.uint64(0)
     while i < np.uint64(data.size):
         line = i
         while kinds[data[i]] == BLANK or data[i] == TAB:
             i += ONE
-        if data[i] != NEWLINE and data[i] != _HASH and data[i] != _PERCENT:
+        start = starts[data[i]]
+        if start == MARK and _is_blank(kinds[data[i + ONE]]):
+            return rows, LIKE_COMMENT, line, 0, comments
+        if start == COMMENT:
+            comments += 1
+        elif start != LINE_END:
             if delimited:
                 i = line  # a tab at the start of the line may be a delimiter
-            for field in range(wanted):
-                if field > 0 and delimited and data[i] != NEWLINE:
-                    i = _past_blanks(data, kinds, i + ONE)
-                else:
-                    i = _past_blanks(data, kinds, i)
-                    if field > 0 and data[i] == NEWLINE:
-                        return rows, MISSING, line, field
-                if delimited and data[i] == _QUOTE:
-                    begin = i + ONE
-                    i = begin
-                    while data[i] != _QUOTE and data[i] != NEWLINE:
+            for field in range(len(slots)):
+                if field > 0:
+                    if not delimited:
+                        i = _past_blanks(data, kinds, i)
+                    if data[i] == NEWLINE:
+                        return rows, MISSING, line, field, comments
+                    if delimited:
                         i += ONE
-                    end = i
-                    if data[i] == _QUOTE:
-                        i = _past_blanks(data, kinds, i + ONE)
-                    if data[end] != _QUOTE or kinds[data[i]] < stop:
-                        return rows, BAD_QUOTE, line, field
+                i = _past_blanks(data, kinds, i)
+                begin = i
+                if delimited and data[i] == QUOTE:
+                    begin += ONE
+                    end = _closing_quote(data, i)
+                    if end >= np.uint64(data.size):
+                        return rows, OPEN_QUOTE, line, field, comments
+                    i = _past_blanks(data, kinds, end + ONE)
+                    if kinds[data[i]] < stop:
+                        if slots[field] >= 0:
+                            return rows, BAD_QUOTE, line, field, comments
+                        i = _past_ordinary(data, kinds, stop, i)
                 else:
-                    begin = i
-                    while kinds[data[i]] < stop:
-                        i += ONE
-                    end = i
-                    while end > begin and kinds[data[end - ONE]] == BLANK:
-                        end -= ONE
-                if end == begin:
-                    return rows, _EMPTY, line, field
-                bounds[rows, 2 * field] = begin
-                bounds[rows, 2 * field + 1] = end
+                    i = _past_ordinary(data, kinds, stop, i)
+                    end = _before_blanks(data, kinds, begin, i)
+                slot = slots[field]
+                if slot >= 0:
+                    if end == begin:
+                        return rows, _EMPTY, line, field, comments
+                    bounds[rows, 2 * slot] = begin
+                    bounds[rows, 2 * slot + 1] = end
             rows += 1
+            if quoted and data[i] != NEWLINE:
+                i = _past_line(data, kinds, stop, i)
+                if i == np.uint64(data.size):
+                    return rows - 1, OPEN_QUOTE, line, len(slots), comments
         while data[i] != NEWLINE:
             i += ONE
         i += ONE
-    return rows, FINE, i, 0
+    return rows, FINE, i, 0, comments
+
+
+@compiled
+def split_fields(data, kinds, starts, stop, fields, ends):
+    """Find where all fields of every line begin and end, empty ones included.
+
+    As :func:`find_fields`, but the fields of all lines are written one after another, and `ends`
+    gets, for every line that holds data, how many there are up to its end; it stops when `ends` is
+    full. Returns the number of these lines, how many fields were found, those before a bad quote
+    included, the problem of the line after these lines, where it begins, and how many comments
+    were skipped.
+    """
+    delimited = stop == DELIMITER
+    lines, found, comments = 0, 0, 0
+    i = np.uint64(0)
+    while i < np.uint64(data.size) and lines < len(ends):
+        line = i
+        while kinds[data[i]] == BLANK or data[i] == TAB:
+            i += ONE
+        start = starts[data[i]]
+        if start == MARK and _is_blank(kinds[data[i + ONE]]):
+            return lines, found, LIKE_COMMENT, line, comments
+        if start == COMMENT:
+            comments += 1
+        elif start != LINE_END:
+            if delimited:
+                i = line
+            while True:
+                i = _past_blanks(data, kinds, i)
+                begin = i
+                if delimited and data[i] == QUOTE:
+                    begin += ONE
+                    end = _closing_quote(data, i)
+                    if end >= np.uint64(data.size):
+                        return lines, found, OPEN_QUOTE, line, comments
+                    i = _past_blanks(data, kinds, end + ONE)
+                    if kinds[data[i]] < stop:
+                        return lines, found, BAD_QUOTE, line, comments
+                else:
+                    i = _past_ordinary(data, kinds, stop, i)
+                    end = _before_blanks(data, kinds, begin, i)
+                fields[found, 0] = begin
+                fields[found, 1] = end
+                found += 1
+                if not delimited:
+                    i = _past_blanks(data, kinds, i)
+                if data[i] == NEWLINE:
+                    break
+                if delimited:
+                    i += ONE
+            ends[lines] = found
+            lines += 1
+        while data[i] != NEWLINE:
+            i += ONE
+        i += ONE
+    return lines, found, FINE, i, comments
+
+
+@compiled
+def find_open_line(data, kinds, starts, stop):
+    """Return where the line begins whose quotes are open at the end of the data; else its size."""
+    i = np.uint64(0)
+    while i < np.uint64(data.size):
+        line = i
+        while kinds[data[i]] == BLANK or data[i] == TAB:
+            i += ONE
+        start = starts[data[i]]
+        if start in (COMMENT, LINE_END):
+            while data[i] != NEWLINE:
+                i += ONE
+        else:
+            i = _past_line(data, kinds, stop, line)
+            if i == np.uint64(data.size):
+                return line
+        i += ONE
+    return i
+
+
+@compiled
+def unescape(data, tokens):
+    """Make the fields in quotes what they stand for, in place, and shorten their places.
+
+    Of two quotes one is left, and a newline of two bytes becomes one of one.
+    """
+    for row in range(len(tokens)):
+        begin, end = np.uint64(tokens[row, 0]), np.uint64(tokens[row, 1])
+        if begin > np.uint64(0) and data[begin - ONE] == QUOTE:
+            i, place = begin, begin
+            while i < end:
+                follower = data[i + ONE]
+                if (data[i] == QUOTE and follower == QUOTE and i + ONE < end) or (
+                    data[i] == RETURN and follower == NEWLINE
+                ):
+                    i += ONE
+                data[place] = data[i]
+                i += ONE
+                place += ONE
+            tokens[row, 1] = place
 
 
 @compiled

@@ -7,34 +7,69 @@ object is a function and an entry in the table at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from numbers import Number
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, python_setting
 from .._util.ids import Ids, as_ids, number_integers, number_objects
-from .edge_lists import ID_COLUMN_NAMES
+from .columns import (
+    BY_THE_RULE,
+    ColumnChoice,
+    EdgeColumns,
+    Table,
+    choose_columns,
+    has_names,
+    may_be_index,
+)
 from .edges import Edges, checked_weights, number_pairs
+from .opening import expecting
+from .sides import DEFAULT_SIDES, side_ids, split_sides, warn_of_shared_ids
+from .writing import import_arrow
 
 _ACCEPTED = (
     "a Graph or Dataset, a path, a networkx or igraph graph, a scipy sparse matrix, a square "
-    "array, an (m, 2) array, a list of pairs or triples, a pandas, polars or pyarrow table, or a "
-    "PyTorch Geometric Data"
+    "array, an (m, 2) array, a list of pairs or triples, a pandas, polars or Arrow table, a DuckDB "
+    "relation, or a PyTorch Geometric Data"
 )
 
 
 @dataclass(frozen=True)
 class EdgeOptions:
-    """Whether edges are directed and weighted; None: as the object or file itself says."""
+    """How edges are to be read; None: as the object or file itself says."""
 
     directed: bool | None = None
     weighted: bool | None = None
+    columns: ColumnChoice = BY_THE_RULE
+    bipartite: bool = False
 
-    def edges(self, ends: NDArray[np.int32], weights: Any, ids: Ids, directed: bool) -> Edges:
-        """Return checked edges; `directed` is what the object itself says."""
+    def edges(
+        self,
+        ends: NDArray[np.int32],
+        weights: Any,
+        ids: Ids,
+        directed: bool = False,
+        *,
+        sides: tuple[str, str] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Edges:
+        """Return checked edges.
+
+        Parameters
+        ----------
+        ends, weights, ids : as in Edges
+            The edges.
+        directed : bool
+            What the object itself says.
+        sides : tuple of str, optional
+            Names of the columns of sources and targets.
+        notes : tuple of str
+            What to report.
+        """
         if self.weighted is False:
             weights = None
         if self.weighted and weights is None:
@@ -43,13 +78,36 @@ class EdgeOptions:
             )
         if weights is not None:
             weights = _usable_weights(weights, ends, ids)
-        return Edges(ends, weights, ids, directed if self.directed is None else self.directed)
+        edges = Edges(
+            ends, weights, ids, directed if self.directed is None else self.directed, notes
+        )
+        if self.bipartite:
+            return split_sides(edges, sides or DEFAULT_SIDES)
+        if sides is not None:
+            warn_of_shared_ids(ends, ids, sides)
+        return edges
+
+    def refuse_for(self, what: str, *, bipartite: bool = False) -> None:
+        """Raise InputError for options that edges without columns do not have."""
+        for role, name in self.columns.given.items():
+            raise InputError(
+                f"{python_setting(role, name)} is for tables and edge lists, not for {what}",
+                settings=[(role, name)],
+            )
+        if self.bipartite and not bipartite:
+            raise InputError(
+                f"bipartite=True is for tables, edge lists and matrices, not for {what}: its nodes "
+                "have ids of their own",
+                settings=[("bipartite", True)],
+            )
 
 
 def edges_from(source: Any, options: EdgeOptions) -> Edges:
     """Return the edges that an object holds; see :meth:`reinforce2vec.Graph.from_any`."""
     for recognises, convert in _CONVERTERS:
         if recognises(source):
+            if convert not in _TABLES:
+                options.refuse_for(f"a {type_name(source)}", bipartite=convert in _LISTS)
             return convert(source, options)
     raise InputError(f"cannot make a graph from a {type_name(source)}: expected {_ACCEPTED}")
 
@@ -130,8 +188,12 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
     Entries of another matrix are a list of edges; (i, j) and (j, i) are merged if the graph is
     undirected.
     """
-    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"an adjacency matrix is square, not {shape_text(matrix.shape)}")
+    if len(matrix.shape) != 2 or (matrix.shape[0] != matrix.shape[1] and not options.bipartite):
+        raise InputError(
+            f"an adjacency matrix is square, not {shape_text(matrix.shape)}; bipartite=True reads "
+            "rows and columns as nodes of two kinds",
+            settings=[("bipartite", True)],
+        )
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"an adjacency matrix holds real numbers, not {matrix.dtype}")
     entries = scipy.sparse.coo_array(matrix)
@@ -152,12 +214,18 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
     adjacency.eliminate_zeros()
     if not weighted:
         adjacency.data[:] = 1
-    if not options.directed and _is_symmetric(adjacency):
+    if not options.directed and not options.bipartite and _is_symmetric(adjacency):
         adjacency = scipy.sparse.triu(adjacency)
     edges = adjacency.tocoo()
     ends = np.stack([edges.row, edges.col], axis=1).astype(np.int32, copy=False)
     weights = edges.data if weighted else None
-    return options.edges(ends, weights, np.arange(matrix.shape[0], dtype=np.int64), directed=False)
+    ids: Ids = np.arange(matrix.shape[0], dtype=np.int64)
+    if options.bipartite:
+        ends[:, 1] += matrix.shape[0]
+        ids = np.concatenate(
+            [side_ids(matrix.shape[0], "row"), side_ids(matrix.shape[1], "column")]
+        )
+    return replace(options, bipartite=False).edges(ends, weights, ids)
 
 
 def _is_symmetric(matrix: Any) -> bool:
@@ -185,7 +253,7 @@ def _from_array(source: Any, options: EdgeOptions) -> Edges:
         )
     if array.ndim == 2 and array.shape[1] == 2:
         return _from_pairs(array, options)
-    if array.ndim == 2 and array.shape[0] == array.shape[1]:
+    if array.ndim == 2 and (array.shape[0] == array.shape[1] or options.bipartite):
         return edges_from_matrix(array, options)
     raise InputError(
         f"expected a square adjacency matrix or an (m, 2) array of edges, got the shape "
@@ -206,86 +274,189 @@ def _from_pairs(source: Any, options: EdgeOptions) -> Edges:
         )
     if options.weighted is False and triples:
         edges = [edge[:2] for edge in edges]
-    return number_pairs(edges, None, None)._replace(directed=bool(options.directed))
+    numbered = number_pairs(edges, None, None)._replace(directed=bool(options.directed))
+    return split_sides(numbered, DEFAULT_SIDES) if options.bipartite else numbered
 
 
 # -- tables ------------------------------------------------------------------------------------
 
-
-class _EdgeColumns(NamedTuple):
-    """Names of the columns of a table that hold edges."""
-
-    ids: tuple[Any, Any]
-    weight: Any = None
-
-    @property
-    def used(self) -> list[Any]:
-        """All names."""
-        return [*self.ids, *([] if self.weight is None else [self.weight])]
-
-
-def _edge_columns(
-    names: Sequence[Any], is_numeric: Callable[[Any], bool], weighted: bool | None
-) -> _EdgeColumns:
-    """Choose columns: ids by known names, else the first two; a weight by name, else the third."""
-    if len(names) < 2:
-        raise InputError(
-            f"expected a table with two columns of node ids, found {len(names)}: "
-            f"{', '.join(map(str, names))}"
-        )
-    if len(set(names)) < len(names):
-        raise InputError(
-            f"two columns of the table have the same name: {', '.join(map(str, names))}"
-        )
-    known = {str(name).strip().lower(): name for name in names}
-    ids = next(
-        ((known[a], known[b]) for a, b in ID_COLUMN_NAMES if a in known and b in known),
-        (names[0], names[1]),
-    )
-    weight = known.get("weight")
-    if weight is None and len(names) > 2 and names[2] not in ids:
-        weight = names[2] if is_numeric(names[2]) else None
-    if weighted is False:
-        weight = None
-    return _EdgeColumns(ids, weight)
+_PLACE = " in Graph.from_any"  # which takes the options that a message names
 
 
 def _from_pandas(table: Any, options: EdgeOptions) -> Edges:
     """Convert a pandas DataFrame."""
 
-    def is_numeric(name: Any) -> bool:
-        return table[name].dtype.kind in "iuf"
+    def is_number(column: int) -> bool:
+        values = table.iloc[:, column]
+        if values.dtype.kind != "O":
+            return values.dtype.kind in "iuf"
+        known = values.dropna().head(100).tolist()  # a database's decimals are objects
+        return bool(known) and all(
+            isinstance(value, Number) and not isinstance(value, bool) for value in known
+        )
 
-    chosen = _edge_columns(list(table.columns), is_numeric, options.weighted)
-    for name in chosen.ids:
-        _refuse_missing(table[name].isna().to_numpy(), name)
-    return _from_columns({name: table[name].to_numpy() for name in chosen.used}, chosen, options)
+    header = Table(
+        list(table.columns),
+        is_number,
+        lambda column: _is_ascending(table.iloc[:, column].to_numpy()),
+        has_names(table.columns),
+        place=_PLACE,
+    )
+    chosen = choose_columns(header, options.columns, options.weighted)
+    used = {place: table.iloc[:, place] for place in chosen.used}
+    for place in chosen.ids:
+        _refuse_missing(used[place].isna().to_numpy(), header.names[place])
+    arrays = {place: values.to_numpy() for place, values in used.items()}
+    return _from_columns(arrays, header, chosen, options)
 
 
 def _from_polars(table: Any, options: EdgeOptions) -> Edges:
-    """Convert a polars DataFrame."""
+    """Convert a polars DataFrame, or a LazyFrame, of which only the used columns are collected."""
+    lazy = table.lazy()
+    schema = lazy.collect_schema()
+    names = schema.names()
 
-    def is_numeric(name: Any) -> bool:
-        return bool(table[name].dtype.is_numeric())
+    def values(columns: Sequence[int]) -> list[Any]:
+        found = lazy.select([names[column] for column in columns]).collect()
+        return list(found.get_columns())
 
-    chosen = _edge_columns(table.columns, is_numeric, options.weighted)
-    for name in chosen.ids:
+    header = Table(
+        names,
+        lambda column: bool(schema[names[column]].is_numeric()),
+        lambda column: _is_ascending(values([column])[0].to_numpy()),
+        has_names(names),
+        place=_PLACE,
+    )
+    chosen = choose_columns(header, options.columns, options.weighted)
+    used = dict(zip(chosen.used, values(chosen.used), strict=True))
+    for place in chosen.ids:
+        _refuse_missing(used[place].is_null().to_numpy(), names[place])
+    arrays = {place: column.to_numpy() for place, column in used.items()}
+    return _from_columns(arrays, header, chosen, options)
+
+
+def _from_columns(
+    columns: dict[int, NDArray[Any]], header: Table, chosen: EdgeColumns, options: EdgeOptions
+) -> Edges:
+    """Convert columns that are arrays; ids are integers or anything hashable."""
+    ids: Ids
+    sides = [_whole_numbers(columns[place], header.names[place]) for place in chosen.ids]
+    if all(side.dtype == np.int64 for side in sides):
+        codes, ids = number_integers(np.stack(sides, axis=1).ravel())
+    else:
+        pairs = list(zip(*(side.tolist() for side in sides), strict=True))
+        codes, ids = number_objects((), pairs)
+    weights = None if chosen.weight is None else columns[chosen.weight]
+    return options.edges(
+        codes.reshape(-1, 2), weights, ids, sides=header.sides(chosen), notes=chosen.notes
+    )
+
+
+def _whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
+    """Return a column as 64-bit integers if its values are whole numbers, else as it is."""
+    if column.dtype.kind == "f":
+        _refuse_missing(np.isnan(column), name)
+    if column.dtype.kind in "iuf":
+        with np.errstate(invalid="ignore"):
+            whole = column.astype(np.int64)
+        if np.array_equal(whole, column):
+            return whole
+    return column
+
+
+def _is_ascending(values: NDArray[Any]) -> bool:
+    """Return whether values are whole numbers from 0 on, each larger than the one before."""
+    return values.dtype.kind in "iu" and bool(
+        np.all(values[:1] >= 0) and np.all(values[1:] > values[:-1])
+    )
+
+
+def _refuse_missing(missing: NDArray[np.bool_], name: Any) -> None:
+    """Raise InputError for the first row whose node id is missing."""
+    if missing.any():
+        raise InputError(
+            f'row {int(np.argmax(missing)):,} (counted from 0): the node id in column "{name}" is '
+            "missing"
+        )
+
+
+# -- Arrow -------------------------------------------------------------------------------------
+
+
+def _from_arrow_table(table: Any, options: EdgeOptions) -> Edges:
+    """Convert a pyarrow Table."""
+    return edges_from_arrow(table.schema, table.select, options, _PLACE)
+
+
+def _from_duckdb(relation: Any, options: EdgeOptions) -> Edges:
+    """Convert a DuckDB relation; the database computes only the columns that are used."""
+    pyarrow, _ = import_arrow("reading a DuckDB relation")
+
+    def read(names: list[str]) -> Any:
+        quoted = ['"' + name.replace('"', '""') + '"' for name in names]
+        return pyarrow.RecordBatchReader.from_stream(relation.project(", ".join(quoted))).read_all()
+
+    schema = pyarrow.RecordBatchReader.from_stream(relation.limit(0)).schema
+    return edges_from_arrow(schema, read, options, _PLACE)
+
+
+def _from_arrow_stream(source: Any, options: EdgeOptions) -> Edges:
+    """Convert anything that exports a stream of Arrow batches, which can be read only once."""
+    pyarrow, _ = import_arrow(f"reading a {type_name(source)}")
+    with expecting("a table of edges", f"this {type_name(source)}"):
+        reader = pyarrow.RecordBatchReader.from_stream(source)
+    schema = reader.schema
+    if any(may_be_index(name, place == 0) for place, name in enumerate(schema.names)):
+        return _from_arrow_table(reader.read_all(), options)  # the rule looks at the values
+
+    def read(names: list[str]) -> Any:
+        batches = [batch.select(names) for batch in reader]
+        return pyarrow.Table.from_batches(
+            batches, pyarrow.schema([schema.field(name) for name in names])
+        )
+
+    return edges_from_arrow(schema, read, options, _PLACE)
+
+
+def edges_from_arrow(
+    schema: Any, read: Callable[[list[str]], Any], options: EdgeOptions, place: str = ""
+) -> Edges:
+    """Convert a table with an Arrow schema; each distinct string is converted once.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Names and types of all columns.
+    read : function
+        Returns a pyarrow Table of the columns with the given names.
+    options : EdgeOptions
+        How to read it.
+    place : str
+        Where the user gives options, see :class:`Table`.
+    """
+    names = schema.names
+    if len(set(names)) < len(names):
+        raise InputError(f"two columns of the table have the same name: {', '.join(names)}")
+    header = Table(
+        names,
+        lambda column: _is_arrow_number(schema.field(column).type),
+        lambda column: _is_ascending(read([names[column]]).column(0).to_numpy()),
+        has_names(names),
+        place=place,
+    )
+    chosen = choose_columns(header, options.columns, options.weighted)
+    table = read([names[column] for column in chosen.used])
+    for name in (names[column] for column in chosen.ids):
         _refuse_missing(table[name].is_null().to_numpy(), name)
-    return _from_columns({name: table[name].to_numpy() for name in chosen.used}, chosen, options)
-
-
-def edges_from_arrow(table: Any, options: EdgeOptions) -> Edges:
-    """Convert a pyarrow Table; each distinct string is converted once."""
-    chosen = arrow_columns(table.schema, options.weighted)
-    for name in chosen.ids:
-        _refuse_missing(table[name].is_null().to_numpy(), name)
-    first, second = (table[name] for name in chosen.ids)
+    first, second = (table[names[column]] for column in chosen.ids)
     if first.type != second.type or _is_arrow_number(first.type):
-        arrays = {name: table[name].to_numpy() for name in chosen.used}
-        return _from_columns(arrays, chosen, options)
+        arrays = {column: table[names[column]].to_numpy() for column in chosen.used}
+        return _from_columns(arrays, header, chosen, options)
     codes, ids = _number_strings(first, second)
-    weights = None if chosen.weight is None else table[chosen.weight].to_numpy()
-    return options.edges(codes.reshape(-1, 2), weights, ids, directed=False)
+    weights = None if chosen.weight is None else table[names[chosen.weight]].to_numpy()
+    return options.edges(
+        codes.reshape(-1, 2), weights, ids, sides=header.sides(chosen), notes=chosen.notes
+    )
 
 
 def _number_strings(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
@@ -303,52 +474,10 @@ def _number_strings(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
     return codes, as_ids([words[code] for code in order.tolist()])
 
 
-def arrow_columns(schema: Any, weighted: bool | None) -> _EdgeColumns:
-    """Choose columns of a pyarrow table by its schema."""
-    return _edge_columns(
-        schema.names, lambda name: _is_arrow_number(schema.field(name).type), weighted
-    )
-
-
 def _is_arrow_number(arrow_type: Any) -> bool:
-    """Return whether an arrow type is one of integers or floats, by its name."""
-    return str(arrow_type).startswith(("int", "uint", "float", "double", "halffloat"))
-
-
-def _refuse_missing(missing: NDArray[np.bool_], name: Any) -> None:
-    """Raise InputError for the first row whose node id is missing."""
-    if missing.any():
-        raise InputError(
-            f'row {int(np.argmax(missing)):,} (counted from 0): the node id in column "{name}" is '
-            "missing"
-        )
-
-
-def _from_columns(
-    columns: dict[Any, NDArray[Any]], chosen: _EdgeColumns, options: EdgeOptions
-) -> Edges:
-    """Convert columns that are arrays; ids are integers or anything hashable."""
-    ids: Ids
-    sides = [_whole_numbers(columns[name], name) for name in chosen.ids]
-    if all(side.dtype == np.int64 for side in sides):
-        codes, ids = number_integers(np.stack(sides, axis=1).ravel())
-    else:
-        pairs = list(zip(*(side.tolist() for side in sides), strict=True))
-        codes, ids = number_objects((), pairs)
-    weights = None if chosen.weight is None else columns[chosen.weight]
-    return options.edges(codes.reshape(-1, 2), weights, ids, directed=False)
-
-
-def _whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
-    """Return a column as 64-bit integers if its values are whole numbers, else as it is."""
-    if column.dtype.kind == "f":
-        _refuse_missing(np.isnan(column), name)
-    if column.dtype.kind in "iuf":
-        with np.errstate(invalid="ignore"):
-            whole = column.astype(np.int64)
-        if np.array_equal(whole, column):
-            return whole
-    return column
+    """Return whether an arrow type is one of numbers, by its name."""
+    numbers = ("int", "uint", "float", "double", "halffloat", "decimal")
+    return str(arrow_type).startswith(numbers)
 
 
 # -- PyTorch Geometric -------------------------------------------------------------------------
@@ -405,14 +534,19 @@ def _is_list_of_edges(source: Any) -> bool:
     return isinstance(source, Iterable) and not isinstance(source, (Mapping, bytes))
 
 
-_CONVERTERS: list[tuple[Callable[[Any], bool], Callable[[Any, EdgeOptions], Edges]]] = [
+_Converter = Callable[[Any, EdgeOptions], Edges]
+_CONVERTERS: list[tuple[Callable[[Any], bool], _Converter]] = [
     (_has("nodes", "edges", "is_directed", "is_multigraph"), _from_networkx),
     (_has("vcount", "ecount", "get_edgelist", "vs", "es"), _from_igraph),
     (scipy.sparse.issparse, edges_from_matrix),
     (_has("edge_index"), _from_geometric),
-    (_has("columns", "iloc"), _from_pandas),
-    (_has("columns", "get_column"), _from_polars),
-    (_has("column_names", "combine_chunks"), edges_from_arrow),
+    (_has("iloc", "columns"), _from_pandas),
+    (_has("collect_schema", "lazy"), _from_polars),
+    (_has("fetchnumpy", "project", "columns"), _from_duckdb),
+    (_has("column_names", "combine_chunks"), _from_arrow_table),
+    (_has("__arrow_c_stream__"), _from_arrow_stream),
     (_has("__array__", "shape"), _from_array),
     (_is_list_of_edges, _from_pairs),
 ]
+_TABLES = (_from_pandas, _from_polars, _from_duckdb, _from_arrow_table, _from_arrow_stream)
+_LISTS = (edges_from_matrix, _from_array, _from_pairs)  # without names of columns

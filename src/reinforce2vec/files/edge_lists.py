@@ -11,59 +11,34 @@ twice that for a moment when the chunks are joined, a hash table of the ids, and
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+import io
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-from typing import BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, NoEdges
 from .._util.ids import Ids
 from ._fields import (
     BAD_QUOTE,
-    BLANK,
-    DELIMITER,
     FINE,
-    LINE_END,
+    LIKE_COMMENT,
     MISSING,
-    NEWLINE,
-    ORDINARY,
-    RETURN,
-    SPACE,
+    OPEN_QUOTE,
     TAB,
     find_fields,
     parse_weights,
 )
-from ._lines import CHUNK_BYTES, INTEGER, NUMBER, TextChunk, excerpt, map_in_order, read_chunks
+from ._lines import CHUNK_BYTES, INTEGER, NUMBER, TextChunk, excerpt, map_in_order
 from ._tokens import TokenIds, Tokens
+from .columns import BY_THE_RULE, ColumnChoice, Table, are_known, choose_columns
+from .delimited import WHITESPACE, DelimitedText, Dialect, comment_hint, line_refusal, unescaped
+from .opening import naming
 
-# Names of the two columns of node ids by which a header is recognised.
-ID_COLUMN_NAMES = (
-    ("source", "target"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("source", "destination"),
-    ("from", "to"),
-    ("fromnodeid", "tonodeid"),
-    ("from_node", "to_node"),
-    ("from_id", "to_id"),
-    ("source_id", "target_id"),
-    ("head", "tail"),
-    ("start", "end"),
-    ("u", "v"),
-    ("i", "j"),
-    ("node1", "node2"),
-    ("node_1", "node_2"),
-    ("node_a", "node_b"),
-    ("id1", "id2"),
-    ("id_1", "id_2"),
-)
-
-_WHITESPACE = 0  # the delimiter that means any run of spaces and tabs
 _DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
 
 
@@ -74,142 +49,132 @@ _DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
 class _Layout:
     """How the lines of a file are read."""
 
-    delimiter: int
-    weighted: bool
-    has_header: bool
+    dialect: Dialect
+    columns: tuple[int, ...] = (0, 1)
+    """Numbers of the columns to read, from 0: source, target and, if edges have them, weight."""
+    has_header: bool = False
+
+    @property
+    def weighted(self) -> bool:
+        """Whether there is a column of weights."""
+        return len(self.columns) == 3
 
     @cached_property
-    def kinds(self) -> NDArray[np.uint8]:
-        """The kind of each byte in a line."""
-        kinds = np.full(256, ORDINARY, np.uint8)
-        kinds[[SPACE, TAB, RETURN]] = BLANK
-        kinds[NEWLINE] = LINE_END
-        if self.delimiter != _WHITESPACE:
-            kinds[self.delimiter] = DELIMITER
-        return kinds
+    def slots(self) -> NDArray[np.int64]:
+        """For each field of a line, its place among the columns to read, or -1."""
+        slots = np.full(max(self.columns) + 1, -1, np.int64)
+        slots[list(self.columns)] = np.arange(len(self.columns))
+        return slots
 
-    def find_fields(
-        self, data: NDArray[np.uint8], bounds: NDArray[np.int32]
-    ) -> tuple[int, int, int, int]:
-        """Fill `bounds` with the places of as many fields as it has columns for.
+    def find_fields(self, text: bytes, bounds: NDArray[np.int32]) -> tuple[int, int, int, int, int]:
+        """Fill `bounds`, which has two numbers for each of the columns to read.
 
         Returns what the kernel :func:`_fields.find_fields` returns.
         """
-        stop = BLANK if self.delimiter == _WHITESPACE else DELIMITER
-        wanted = bounds.shape[1] // 2
-        rows, problem, place, field = find_fields(data, self.kinds, stop, wanted, bounds)
-        return rows, problem, int(place), field
-
-    def fields(self, line: bytes) -> list[bytes]:
-        """Return the first three fields of a line, or as many as it has."""
-        bounds = np.zeros((1, 6), np.int32)
-        data = np.frombuffer(line, np.uint8)
-        _, problem, _, sound = self.find_fields(data, bounds)
-        ends = bounds[0, : 2 * sound if problem else 6].tolist()
-        return [line[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True)]
+        way = self.dialect
+        rows, problem, place, field, comments = find_fields(
+            np.frombuffer(text, np.uint8),
+            *(way.kinds, way.starts, way.stop, way.may_be_quoted(text)),
+            *(self.slots, bounds),
+        )
+        return rows, problem, int(place), field, comments
 
 
 def _find_layout(
-    lines: list[bytes],
+    heads: list[list[bytes]],
+    dialect: Dialect,
     where: str,
     *,
+    columns: ColumnChoice = BY_THE_RULE,
     weighted: bool | None = None,
-    delimiter: str | None = None,
     header: bool | None = None,
-) -> _Layout:
-    """Return how to read a file, guessed from its first two data lines where it is not given."""
-    code = _likely_delimiter(lines[0]) if delimiter is None else delimiter_code(delimiter)
-    plain = _Layout(code, weighted=False, has_header=False)
-    heads = [plain.fields(line) for line in lines]
+) -> tuple[_Layout, _Header]:
+    """Return how to read a file, guessed from its first data lines where it is not given.
+
+    `heads` are the fields of these lines. Also returns what its header says.
+    """
     if header is None:
         header = _is_header(heads)
-    if header:
-        _check_columns(lines[0], code, where, weighted)
-    third = b"".join(heads[header][2:]) if len(heads) > header else b""
-    if weighted is not False and third.startswith((b"{'", b'{"')):
+    names = [name.decode() for name in heads[0]] if header else []
+    rows = heads[header:]
+    width = max((_count_filled(row) for row in rows), default=len(names))
+    if 1 < len(names) < width:
+        raise InputError(
+            f"{where}: the header names {len(names)} columns, but the lines below have {width}: "
+            "name all of them"
+        )
+    third = b"".join(rows[0][2:3]) if rows else b""
+    if weighted is not False and columns.weight is None and third.startswith((b"{'", b'{"')):
         raise InputError(
             f'{where}: the third column holds Python dictionaries ("{excerpt(third)}"): write the '
             "file with networkx.write_weighted_edgelist, or pass weighted=False to leave them out",
             settings=[("weighted", False)],
         )
-    if weighted is None:
-        weighted = NUMBER.fullmatch(third) is not None
-    return _Layout(code, weighted, header)
 
+    def values(column: int) -> list[bytes]:
+        return [row[column] for row in rows if column < len(row) and row[column]]
 
-def delimiter_code(delimiter: str) -> int:
-    """Return the byte of a delimiter that the user names; InputError if it cannot be one."""
-    if delimiter in (" ", "whitespace"):
-        return _WHITESPACE
-    if (
-        len(delimiter) == 1
-        and delimiter.isascii()
-        and not (delimiter.isalnum() or delimiter in '"\n\r-+.')
-    ):
-        return ord(delimiter)
-    raise InputError(
-        f"delimiter {delimiter!r} cannot separate fields: give one character such as ',' or "
-        "'\\t', or ' ' for any run of spaces and tabs",
-        parameter="delimiter",
-        value=delimiter,
+    table = Table(
+        names if len(names) > 1 else range(1, max(width, 3 if weighted else 2) + 1),
+        lambda column: any(map(NUMBER.fullmatch, values(column)[:1])),
+        lambda column: _is_ascending(values(column)),
+        has_header=len(names) > 1,
+        is_text=True,
+        may_be_times=lambda column: all(map(_may_be_time, values(column))),
     )
+    with naming(where):
+        chosen = choose_columns(table, columns, weighted)
+    layout = _Layout(dialect, tuple(chosen.used), header)
+    return layout, _Header(table.sides(chosen), chosen.notes)
 
 
-def _likely_delimiter(line: bytes) -> int:
-    """Return the delimiter that a line of data most likely has."""
-    # neither quoted text nor the dictionary that networkx writes after an edge counts
-    bare = re.sub(rb'"[^"]*"', b'""', line).split(b"{")[0]
-    # a tab next to another blank is part of a run of whitespace
-    if re.fullmatch(rb" *[^\s](?:[^\t]*[^\s])?\t[^\s].*", bare.rstrip()):
-        return TAB
-    for delimiter in (b",", b";"):
-        if all(field.strip() for field in bare.split(delimiter, 2)[:2]) and delimiter in bare:
-            return ord(delimiter)
-    # a bar may well be part of an id, so it counts only where no blank could separate the ids
-    if re.fullmatch(rb"[^\s|]+(\s*\|\s*[^\s|]+)+", bare.strip()):
-        return ord("|")
-    return _WHITESPACE
+def _count_filled(row: list[bytes]) -> int:
+    """Return the number of fields up to the last that is not empty."""
+    return max((number for number, field in enumerate(row, 1) if field), default=0)
+
+
+def _is_ascending(values: list[bytes]) -> bool:
+    """Return whether values are whole numbers from 0 on, each larger than the one before."""
+    if not all(map(INTEGER.fullmatch, values)):
+        return False
+    numbers = [int(value) for value in values]
+    return numbers == sorted({*numbers}) and min(numbers, default=0) >= 0
+
+
+def _may_be_time(value: bytes) -> bool:
+    """Return whether a value could be a time since 1970: 1973 to 2286, or in milliseconds."""
+    return NUMBER.fullmatch(value) is not None and 1e8 <= float(value) < 1e13
 
 
 def _is_header(heads: list[list[bytes]]) -> bool:
     """Return whether the first data line names the columns.
 
-    It does if it holds a known pair of names, or words where the next line has numbers: in both
-    columns of ids, or in the third.
+    It does if its words are known names, or if it has words where the lines below have numbers: in
+    both columns of ids, or, where there are three columns or more, in any of them.
     """
-    names = [name.decode().lower() for name in heads[0]]
-    if any(set(pair) <= set(names) for pair in ID_COLUMN_NAMES):
+    names = [name.decode().strip().lower() for name in heads[0]]
+    if are_known(names):
         return True
-    if len(heads) < 2 or len(names) < 2 or len(heads[1]) < 2:
+    rows = [row for row in heads[1:] if len(row) > 1]
+    if len(names) < 2 or not rows or any(map(NUMBER.fullmatch, heads[0])):
         return False
-    if any(map(NUMBER.fullmatch, heads[0])):
-        return False
-    third = len(names) == len(heads[1]) == 3 and not names[2].startswith("{")
-    return all(map(INTEGER.fullmatch, heads[1][:2])) or (
-        third and NUMBER.fullmatch(heads[1][2]) is not None
+    if all(map(INTEGER.fullmatch, rows[0][:2])):
+        return True
+    return (
+        len(names) == len(rows[0]) > 2
+        and not any(name.startswith("{") for name in names)
+        and any(all(map(NUMBER.fullmatch, column)) for column in zip(*rows, strict=False))
     )
 
 
-def _check_columns(line: bytes, delimiter: int, where: str, weighted: bool | None) -> None:
-    """Raise InputError if a header has the known names in columns that are not read for them."""
-    separator = None if delimiter == _WHITESPACE else bytes([delimiter])
-    names = [name.strip(b' \t\r\n"').decode().lower() for name in line.split(separator)]
-    remedy = "put them there, or read the file with pandas and pass that to Graph.from_any"
-    for pair in ID_COLUMN_NAMES:
-        if set(pair) <= set(names) and set(pair) != set(names[:2]):
-            raise InputError(
-                f'{where}: expected the ids in the first two columns, but "{pair[0]}" and '
-                f'"{pair[1]}" are elsewhere: {remedy}'
-            )
-    if weighted is not False and "weight" in names[3:]:
-        raise InputError(
-            f'{where}: expected weights in the third column, but "weight" is column '
-            f"{names.index('weight') + 1}: {remedy}; or leave them out with weighted=False",
-            settings=[("weighted", False)],
-        )
-
-
 # -- reading -----------------------------------------------------------------------------------
+
+
+class _Header(NamedTuple):
+    """What is known of the columns of a file."""
+
+    sides: tuple[str, str] | None = None  # names of the columns of sources and targets
+    notes: tuple[str, ...] = ()  # what to report
 
 
 class _EdgeList(NamedTuple):
@@ -218,6 +183,9 @@ class _EdgeList(NamedTuple):
     ends: NDArray[np.int32]
     weights: NDArray[np.float64] | None
     ids: Ids
+    comments: int = 0
+    """How many comments were skipped."""
+    header: _Header = _Header()
 
 
 class _Parsed(NamedTuple):
@@ -225,37 +193,62 @@ class _Parsed(NamedTuple):
 
     tokens: Tokens
     weights: NDArray[np.float64] | None
+    comments: int
 
 
 def read_edge_list(
     stream: BinaryIO,
     name: str,
     *,
+    columns: ColumnChoice = BY_THE_RULE,
     weighted: bool | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    comments: str | None = None,
     chunk_bytes: int = CHUNK_BYTES,
 ) -> _EdgeList:
     """Read an edge list from a binary stream; `name` is what errors call it.
 
     See :func:`reinforce2vec.read_graph` for the other arguments.
     """
-    chunks = read_chunks(stream, name, chunk_bytes)
-    head, lines = _read_head(chunks, name)
-    texts = [head.text[begin:end] for begin, end in lines]
-    where = f"{name}, line {head.line_at(lines[0][0])}"
-    layout = _find_layout(texts, where, weighted=weighted, delimiter=delimiter, header=header)
-    if layout.has_header:
-        cut = lines[0][1]
-        head = TextChunk(head.text[cut:], head.line_at(cut))
+    how: Any = {"delimiter": delimiter, "comments": comments, "chunk_bytes": chunk_bytes}
+    text = DelimitedText(stream, name, "edges", **how)
+    layout, names = _find_layout(
+        text.heads, text.dialect, text.where, columns=columns, weighted=weighted, header=header
+    )
     parser = _Parser(name, layout, TokenIds())
-    parsed = map_in_order(parser.parse, chain([head], chunks))
-    edges = _join(parsed, parser.ids)
+    parsed = map_in_order(parser.parse, text.chunks(layout.has_header))
+    edges = _join(parsed, parser.ids, text.comments)
     if layout.has_header and header is None:
-        _check_header(layout.fields(texts[0])[:2], edges, where)
+        _check_header([text.heads[0][column] for column in layout.columns[:2]], edges, text.where)
     if not len(edges.ends):
-        raise InputError(f"{name}: expected edges, found only a header")
-    return edges
+        raise NoEdges(f"{name}: expected edges, found only a header")
+    if header is None and not layout.has_header and text.dialect.delimiter != WHITESPACE:
+        _warn_of_header(edges, text.where)
+    return edges._replace(header=names)
+
+
+def is_read_without_header(text: bytes, weighted: bool) -> bool:
+    """Return whether lines, separated by tabs, are read as edges, all of them."""
+    try:
+        found = DelimitedText(io.BytesIO(text), "", "edges")
+        layout, _ = _find_layout(found.heads, found.dialect, "")
+    except InputError:  # only comments, or weights that may be times
+        return False
+    plain = _Layout(Dialect(TAB), (0, 1, 2) if weighted else (0, 1))
+    return layout == plain and not found.comments
+
+
+def _warn_of_header(edges: _EdgeList, where: str) -> None:
+    """Warn if the first line, taken for an edge, has words that no other line has."""
+    ends = edges.ends
+    if edges.ids.dtype == object and len(ends) >= 10 and not (ends[1:] < 2).any():
+        first, second = edges.ids[:2].tolist() if ends[0, 1] else [edges.ids[0]] * 2
+        warnings.warn(
+            f'{where}: "{first}" and "{second}" are in no other line: if they are names of '
+            "columns, pass header=True (--header), else header=False (--no-header)",
+            stacklevel=2,
+        )
 
 
 def _check_header(names: list[bytes], edges: _EdgeList, where: str) -> None:
@@ -269,45 +262,17 @@ def _check_header(names: list[bytes], edges: _EdgeList, where: str) -> None:
             )
 
 
-def _first_data_lines(chunk: TextChunk, count: int) -> list[tuple[int, int]]:
-    """Return where the first lines that are neither blank nor comments begin and end."""
-    found: list[tuple[int, int]] = []
-    begin = 0
-    while begin < len(chunk.text) and len(found) < count:
-        end = chunk.text.find(b"\n", begin) + 1 or len(chunk.text)
-        line = chunk.text[begin:end].strip()
-        if line and not line.startswith((b"#", b"%")):
-            found.append((begin, end))
-        begin = end
-    return found
-
-
-def _read_head(chunks: Iterator[TextChunk], name: str) -> tuple[TextChunk, list[tuple[int, int]]]:
-    """Join chunks until they hold two data lines; also return where these lines begin and end."""
-    head = TextChunk(b"", 1)
-    for chunk in chunks:
-        head = TextChunk(head.text + chunk.text, 1)
-        lines = _first_data_lines(head, 2)
-        if len(lines) == 2:
-            return head, lines
-    if not head.text.strip():
-        raise InputError(f"{name}: expected edges, but the file is empty")
-    lines = _first_data_lines(head, 2)
-    if not lines:
-        raise InputError(f"{name}: expected edges, found only comments")
-    return head, lines
-
-
-def _join(parsed: Iterable[_Parsed], ids: TokenIds) -> _EdgeList:
+def _join(parsed: Iterable[_Parsed], ids: TokenIds, comments: int) -> _EdgeList:
     """Number the ids of all chunks and join the chunks."""
-    codes, weights = [], []
+    codes, weights = [np.empty(0, np.int32)], []
     for chunk in parsed:
         codes.append(ids.number(chunk.tokens))
+        comments += chunk.comments
         if chunk.weights is not None:
             weights.append(chunk.weights)
     ends = np.concatenate(codes).reshape(-1, 2)
     codes.clear()  # strings take much memory, and more while they are made
-    return _EdgeList(ends, np.concatenate(weights) if weights else None, ids.ids())
+    return _EdgeList(ends, np.concatenate(weights) if weights else None, ids.ids(), comments)
 
 
 @dataclass
@@ -320,54 +285,62 @@ class _Parser:
 
     def parse(self, chunk: TextChunk) -> _Parsed:
         """Find the fields of a chunk; parse its weights, and its ids if they are integers."""
-        data = np.frombuffer(chunk.text, np.uint8)
-        fields = 3 if self.layout.weighted else 2
-        bounds = np.empty((chunk.count_lines(), 2 * fields), np.int32)
-        rows, problem, place, field = self.layout.find_fields(data, bounds)
+        bounds = np.empty((chunk.count_lines(), 2 * len(self.layout.columns)), np.int32)
+        rows, problem, place, field, comments = self.layout.find_fields(chunk.text, bounds)
         bounds = bounds[:rows]
-        weights = self._weights(chunk, data, bounds) if self.layout.weighted else None
+        weights = self._weights(chunk, bounds) if self.layout.weighted else None
         if problem != FINE:
             self._refuse(chunk, place, problem, field)
         places = np.ascontiguousarray(bounds[:, :4]).reshape(-1, 2)
-        return _Parsed(self.ids.parse(data, places), weights)
+        data = unescaped(chunk.text, places)
+        return _Parsed(self.ids.parse(data, places), weights, comments)
 
-    def _weights(
-        self, chunk: TextChunk, data: NDArray[np.uint8], bounds: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
+    def _weights(self, chunk: TextChunk, bounds: NDArray[np.int32]) -> NDArray[np.float64]:
         weights = np.empty(len(bounds), np.float64)
-        parse_weights(data, bounds, weights)
+        parse_weights(np.frombuffer(chunk.text, np.uint8), bounds, weights)
         for row in np.flatnonzero(~((weights > 0) & (weights < np.inf))).tolist():
             begin, end = bounds[row, 4:6].tolist()
             token = chunk.text[begin:end]
             weight = float(token) if NUMBER.fullmatch(token) else None
             if weight is None or not 0 < weight < np.inf:
+                line = chunk.text[chunk.text.rfind(b"\n", 0, bounds[row].min()) + 1 : end]
+                hint, settings = comment_hint(line, self.layout.dialect)
                 raise InputError(
                     f"{self.name}, line {chunk.line_at(begin)}: expected a positive weight in the "
-                    f'third column, found {_describe_weight(weight)} ("{excerpt(token)}"); '
-                    "weighted=False leaves weights out",
-                    settings=[("weighted", False)],
+                    f"{_ordinal(self.layout.columns[2])} column, found {_describe_weight(weight)} "
+                    f'("{excerpt(token)}"); weighted=False leaves weights out{hint}',
+                    settings=[("weighted", False), *settings],
                 )
             weights[row] = weight
         return weights
 
     def _refuse(self, chunk: TextChunk, place: int, problem: int, field: int) -> NoReturn:
         """Raise an InputError that describes the problem of a line's fields."""
+        if problem in (BAD_QUOTE, OPEN_QUOTE, LIKE_COMMENT):
+            raise line_refusal(self.name, chunk, place, problem)
         line = chunk.text[place:].split(b"\n", 1)[0].strip()
-        kind = _DELIMITER_NAMES.get(self.layout.delimiter)
+        kind = _DELIMITER_NAMES.get(self.layout.dialect.delimiter)
         ids = "two node ids" + (f" separated by {kind}" if kind else "")
-        hint = ""
-        if problem == BAD_QUOTE:
-            text = "expected double quotes around a whole field, with none inside it, found"
-        elif field == 2:
-            text = "expected a weight in the third column, found none"
+        hint, settings = comment_hint(line, self.layout.dialect)
+        if self.layout.columns[2:] == (field,):
+            text = f"expected a weight in the {_ordinal(field)} column, found none"
+        elif problem == MISSING and (field > 1 or max(self.layout.columns) > 2):
+            text = f"expected {max(self.layout.columns) + 1} columns, found {field}"
         elif problem == MISSING:
             text = f"expected {ids}, found one column"
-            hint = "; a node without edges is written as an edge to itself"
+            hint = hint or "; a node without edges is written as an edge to itself"
         else:
-            text = f"expected {ids}, but the {('first', 'second')[field]} is empty"
+            text = f"expected {ids}, but the {_ordinal(self.layout.columns.index(field))} is empty"
         raise InputError(
-            f'{self.name}, line {chunk.line_at(place)}: {text} ("{excerpt(line)}"){hint}'
+            f'{self.name}, line {chunk.line_at(place)}: {text} ("{excerpt(line)}"){hint}',
+            settings=settings,
         )
+
+
+def _ordinal(number: int) -> str:
+    """Return "first" for 0, and so on."""
+    words = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+    return words[number] if number < len(words) else f"{number + 1}th"
 
 
 def _describe_weight(weight: float | None) -> str:

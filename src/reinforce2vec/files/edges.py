@@ -19,14 +19,15 @@ class Edges(NamedTuple):
     weights: Any  # one for each edge, or None
     ids: Ids
     directed: bool = False
+    notes: tuple[str, ...] = ()  # what was decided while reading, for reports
+    ids_are_text: bool = False  # integers only because all of them look like integers
+    sides: tuple[str, str] | None = None  # kinds of the nodes of a bipartite graph
 
 
 def number_pairs(edges: Any, weights: Any, nodes: Iterable[Hashable] | None) -> Edges:
     """Number the nodes of edges that are given as for :meth:`reinforce2vec.Graph.from_edges`."""
     pairs, weights = _as_pairs(edges, weights)
-    if nodes is not None and (isinstance(nodes, str) or not isinstance(nodes, Iterable)):
-        raise InputError(f"nodes must be a list of node ids, not {nodes!r}")
-    known = [] if nodes is None else list(nodes)
+    known = [] if nodes is None else listed_nodes(nodes)
     ids: Ids
     if isinstance(pairs, np.ndarray) and all(fits_int64(node) for node in known):
         flat = np.ascontiguousarray(pairs, np.int64).ravel()
@@ -38,6 +39,19 @@ def number_pairs(edges: Any, weights: Any, nodes: Iterable[Hashable] | None) -> 
         codes, ids = number_objects(known, listed)
     ends = codes[len(known) :].reshape(-1, 2)
     return Edges(ends, weights, ids)
+
+
+def listed_nodes(nodes: Any) -> list[Hashable]:
+    """Return node ids that are given as a list, an array, or a column of a table."""
+    for method in ("tolist", "to_list", "to_pylist"):
+        if hasattr(nodes, method) and not hasattr(nodes, "columns"):
+            nodes = getattr(nodes, method)()
+            break
+    if isinstance(nodes, (str, bytes)) or hasattr(nodes, "columns"):
+        raise InputError(f"nodes must be a list of node ids, not a {type(nodes).__name__}")
+    if not isinstance(nodes, Iterable):
+        raise InputError(f"nodes must be a list of node ids, not {nodes!r}")
+    return list(nodes)
 
 
 def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:

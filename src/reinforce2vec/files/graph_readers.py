@@ -11,17 +11,22 @@ import os
 import re
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import scipy.io
 import scipy.sparse
 
 from .._util import errors
-from .._util.errors import InputError
+from .._util.errors import InputError, python_setting
+from .._util.ids import as_ids
+from .._util.progress import counted
 from ._graphml import read_graphml
-from .converters import EdgeOptions, arrow_columns, edges_from_arrow, edges_from_matrix, shape_text
+from .columns import BY_THE_RULE, ColumnChoice
+from .converters import EdgeOptions, edges_from_arrow, edges_from_matrix, shape_text
 from .edge_lists import read_edge_list
 from .edges import Edges
 from .opening import expecting, naming, opened
@@ -35,15 +40,26 @@ def read_edges(
     weighted: bool | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    comments: str | None = None,
     key: str = "network",
+    columns: ColumnChoice = BY_THE_RULE,
+    bipartite: bool = False,
 ) -> Edges:
     """Return the edges in a file; see :func:`reinforce2vec.read_graph` for the parameters."""
     path = Path(path)
     suffix, compressed = format_of(path, format)
-    if suffix not in _EDGE_LISTS and (delimiter is not None or header is not None):
-        raise InputError(f"{path}: delimiter and header are for edge lists, not for {suffix} files")
-    options = EdgeOptions(directed, weighted)
-    details = _FileOptions(str(path), delimiter, header, key)
+    for_text = {"delimiter": delimiter, "header": header, "comments": comments}
+    for name, value in for_text.items() if suffix not in _EDGE_LISTS else ():
+        if value is not None:
+            raise InputError(
+                f"{path}: {python_setting(name, value)} is for edge lists, not for {suffix} files",
+                settings=[(name, value)],
+            )
+    options = EdgeOptions(directed, weighted, columns, bipartite)
+    if suffix not in (*_EDGE_LISTS, ".parquet"):
+        with naming(str(path)):
+            options.refuse_for(f"a {suffix} file", bipartite=suffix != ".graphml")
+    details = _FileOptions(str(path), delimiter, header, comments, key)
     with opened(path, compressed) as stream:
         return _READERS[suffix](stream, options, details)
 
@@ -55,6 +71,7 @@ class _FileOptions:
     name: str
     delimiter: str | None
     header: bool | None
+    comments: str | None
     key: str
 
 
@@ -88,11 +105,18 @@ def _from_edge_list(stream: BinaryIO, options: EdgeOptions, details: _FileOption
     edges = read_edge_list(
         stream,
         details.name,
+        columns=options.columns,
         weighted=options.weighted,
         delimiter=details.delimiter,
         header=details.header,
+        comments=details.comments,
     )
-    return options.edges(edges.ends, edges.weights, edges.ids, directed=False)
+    notes = edges.header.notes
+    if edges.comments:
+        notes = (*notes, f"{counted(edges.comments, 'comment')} skipped")
+    with naming(details.name):
+        read = options.edges(*edges[:3], sides=edges.header.sides, notes=notes)
+    return read._replace(ids_are_text=True)
 
 
 def sparse_array_option(read: Callable[..., Any]) -> dict[str, bool]:
@@ -149,8 +173,24 @@ def _from_npz(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> 
     stream.seek(0)
     with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
         matrix = scipy.sparse.load_npz(stream)
+    if not {"ids.npy", "directed.npy", "weighted.npy"} <= {*names}:
+        with naming(details.name):
+            return edges_from_matrix(matrix, options)
+    stream.seek(0)
+    with expecting("a graph that Graph.save wrote", details.name):
+        archive = np.load(stream, allow_pickle=False)
+        ids = archive["ids"]
+        if "begins" in archive:
+            raw, begins = ids.tobytes(), archive["begins"].tolist()
+            words = [raw[a:b].decode(errors="surrogatepass") for a, b in pairwise(begins)]
+            ids = as_ids(words) if words else ids.astype(object)
+        if len(ids) != matrix.shape[0]:
+            raise ValueError("its ids are not one for each node")
+        saved = EdgeOptions(bool(archive["directed"]), bool(archive["weighted"]))
+    given = {name: value for name, value in vars(options).items() if value is not None}
     with naming(details.name):
-        return edges_from_matrix(matrix, options)
+        options.refuse_for("a graph that Graph.save wrote")
+        return edges_from_matrix(matrix, replace(saved, **given))._replace(ids=ids)
 
 
 def _from_parquet(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
@@ -161,18 +201,20 @@ def _from_parquet(stream: BinaryIO, options: EdgeOptions, details: _FileOptions)
         raise errors.missing("pyarrow", "parquet", "reading a .parquet file") from None
     with expecting("a Parquet file", details.name):
         schema = parquet.read_schema(stream)
+
+    def read(names: list[str]) -> Any:
+        words = [name for name in names if str(schema.field(name).type) == "string"]
+        with expecting("a Parquet file"):
+            table = parquet.read_table(stream, columns=names, read_dictionary=words)
+        return table.select(names)
+
     with naming(details.name):
-        columns = arrow_columns(schema, options.weighted).used
-    with expecting("a Parquet file", details.name):
-        words = [name for name in columns if str(schema.field(name).type) == "string"]
-        table = parquet.read_table(stream, columns=columns, read_dictionary=words)
-    with naming(details.name):
-        return edges_from_arrow(table.select(columns), options)
+        return edges_from_arrow(schema, read, options)
 
 
 def _from_graphml(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
     """Read a GraphML file."""
-    return read_graphml(stream, details.name, options)
+    return read_graphml(stream, details.name, options)._replace(ids_are_text=True)
 
 
 # -- which reader for which suffix -------------------------------------------------------------

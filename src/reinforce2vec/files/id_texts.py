@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,3 +65,26 @@ def parse_ids(words: list[str]) -> Ids:
         with contextlib.suppress(OverflowError):
             return np.array([int(word) for word in words], np.int64)
     return as_ids(words)
+
+
+def ids_as_arrays(ids: Ids, path: Path) -> dict[str, NDArray[Any]]:
+    """Return ids as arrays: integers as they are, strings as their bytes and where each begins."""
+    if ids.dtype != object:
+        return {"ids": ids}
+    for node in ids.tolist():
+        if not isinstance(node, str):
+            raise InputError(
+                f"{path}: a {path.suffix} file holds node ids that are all strings or all 64-bit "
+                f"integers, but here is {node!r}: name every node by a string"
+            )
+    words = EncodedIds.of(encode_texts(ids.tolist(), path, "surrogatepass"))
+    return {"ids": words.letters, "begins": words.begins}
+
+
+def ids_from_arrays(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:
+    """Return the strings that :func:`ids_as_arrays` wrote; ValueError if they are no such."""
+    raw = letters.tobytes()
+    words = [raw[a:b] for a, b in pairwise(begins.tolist())]
+    if letters.dtype != np.uint8 or b"".join(words) != raw:
+        raise ValueError("its ids do not fit together")
+    return as_ids([word.decode(errors="surrogatepass") for word in words])

@@ -1,19 +1,37 @@
-"""Reads labels of nodes from text files."""
+"""Labels of nodes in text files and tables: which columns hold ids and classes, matched by ids."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
-from .._util.ids import NamedRows
-from .opening import opened
+from .._util.errors import InputError, python_setting
+from .._util.ids import NamedRows, is_missing
+from ._lines import INTEGER
+from .delimited import DelimitedText
+from .opening import naming, opened
 
-_DELIMITERS = ("\t", ",", None)  # None: whitespace
+# Names of columns, in lower case; of ids, the first that is there.
+_ID_NAMES = (
+    *("id", "node", "node_id", "nodeid", "vertex", "vertex_id", "user", "user_id", "userid"),
+    *("key", "name", "username", "index"),
+)
+_LABEL_NAMES = (
+    *("label", "labels", "class", "classes", "group", "groups", "category", "categories"),
+    *("community", "communities", "department", "dept", "cluster", "topic", "subject", "field"),
+)
+_ALL = "all"
+_TABLES = {
+    *(("pandas", "DataFrame"), ("pyarrow", "Table")),
+    *(("polars", "DataFrame"), ("polars", "LazyFrame")),
+}
+_SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 
 
 class NamedLabels(NamedTuple):
@@ -23,8 +41,10 @@ class NamedLabels(NamedTuple):
     """(n_nodes, classes)"""
     names: list[str]
     """Names of the classes, in alphabetical order."""
-    strangers: list[str]
-    """Ids in the file that are not among the nodes; their lines were ignored."""
+    strangers: list[Any]
+    """Ids with labels that are not among the nodes; their labels were ignored."""
+    unused: list[str] = []  # noqa: RUF012
+    """Names of columns that hold neither ids nor classes."""
 
     @property
     def display(self) -> NDArray[np.int32]:
@@ -48,47 +68,248 @@ def one_class(matrix: NDArray[np.bool_]) -> NDArray[np.int32]:
     return chosen
 
 
-def read_named_labels(path: str | os.PathLike[str], nodes: NamedRows) -> NamedLabels:
-    """Read which classes the nodes of an embedding or a graph are in.
+def read_labels(source: Any, nodes: NamedRows, *, label: str | int | None = None) -> NamedLabels:
+    """Read which classes nodes are in, from a file or a table with ids and classes.
 
-    The file has lines `id label ...`. Fields are separated by tabs if the first line has one, else
-    by commas, else by whitespace. Empty lines and lines that begin with # are skipped; a node may
-    have several lines.
+    Everything that takes labels takes such a file or table itself; use this function to name the
+    column. Nodes are matched by ids: those that are not in the file or table have no class, and
+    what is there of other nodes is left out.
+
+    Parameters
+    ----------
+    source : path, or table of pandas, polars or Arrow
+        A text file has a node and its class a line, separated by tabs, commas, semicolons, bars or
+        whitespace; it may be compressed (.gz), begin with the names of its columns, and have fields
+        in double quotes as edge lists have. A node in several classes has several lines. A table
+        has a column of ids or, with pandas, an index of ids.
+    nodes : Graph or Embedding
+        The nodes, as rows.
+    label : str or int, optional
+        The column of the classes, by its name, or by its number from 1; "all" if every column but
+        the ids holds classes, as in lines `id class class`. By default the only column beside the
+        ids, or the only one with a name such as label, class, group or category.
+
+    Returns
+    -------
+    NamedLabels
+        A tuple: a boolean matrix (nodes, classes), the names of the classes, ids that are not among
+        the nodes, and the columns that were not used.
+
+    Raises
+    ------
+    InputError
+        If columns are ambiguous, or none of the nodes is known.
+
+    Examples
+    --------
+    >>> import pandas, reinforce2vec as r2v
+    >>> staff = pandas.DataFrame({"id": ["ann", "bob"], "team": ["x", "y"], "age": [40, 50]})
+    >>> graph = r2v.Graph.from_edges([("bob", "ann"), ("bob", "cid")])
+    >>> labels = r2v.read_labels(staff, graph, label="team")
+    >>> labels.names, labels.matrix.astype(int).tolist()
+    (['x', 'y'], [[0, 1], [1, 0], [0, 0]])
     """
-    file = Path(path)
-    with opened(file, file.suffix == ".gz") as stream:
-        try:
-            lines = stream.read().decode("utf-8-sig").splitlines()
-        except UnicodeDecodeError:
+    if isinstance(source, (str, os.PathLike)):
+        return _from_file(Path(source), nodes, label)
+    if is_table(source):
+        return _from_table(source, nodes, label)
+    raise InputError(f"labels are read from a file or a table, not from a {type(source).__name__}")
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def _from_file(path: Path, nodes: NamedRows, label: str | int | None) -> NamedLabels:
+    """Read a text file."""
+    as_id = _parse_integer if nodes.ids.dtype == np.int64 else str
+    with opened(path, path.suffix == ".gz") as stream:
+        text = DelimitedText(stream, str(path), "labels", choice=False)
+        heads = [[field.decode() for field in row] for row in text.heads]
+        names = heads[0] if _is_header(heads, lambda word: as_id(word) in nodes, label) else None
+        lines = [(number, row) for number, row in text.rows(names is not None) if any(row)]
+    widths = [max(place for place, field in enumerate(row, 1) if field) for _, row in lines]
+    for (number, _), width in zip(lines, widths, strict=True):
+        if names is not None and width > len(names):
             raise InputError(
-                f"{path}: expected text in UTF-8, a node and its labels a line"
-            ) from None
-    filled = [(number, line) for number, line in enumerate(lines, 1) if line.strip(" \t,")]
-    filled = [(number, line) for number, line in filled if not line.startswith("#")]
-    if not filled:
-        raise InputError(f"{path}: there are no labels in this file")
-    delimiter = next(mark for mark in _DELIMITERS if mark is None or mark in filled[0][1])
-    integers = nodes.ids.dtype == np.int64
-    found: dict[Any, set[str]] = {}
-    strangers = []
-    for number, line in filled:
-        name, *labels = (word.strip() for word in line.split(delimiter))
-        labels = [label for label in labels if label]
-        if not labels:
-            raise InputError(f"{path}: line {number:,}: expected a node id and a label: {line!r}")
-        node = int(name) if integers and name.removeprefix("-").isdecimal() else name
+                f"{path}, line {number}: this line has {width} columns, but the header names "
+                f"{len(names)}"
+            )
+    known = range(1, max(widths, default=0) + 1) if names is None else names
+    with naming(str(path)):
+        chosen = _choose_columns(known, label, has_names=names is not None)
+    pairs = []
+    for number, row in lines:
+        if len(row) <= min(chosen.labels) or not row[chosen.id]:
+            shown = ", ".join(row)
+            raise InputError(f"{path}, line {number}: expected a node id and a label: {shown!r}")
+        classes = [row[place] for place in chosen.labels if place < len(row) and row[place]]
+        pairs.append((as_id(row[chosen.id]), classes))
+    with naming(str(path)):
+        return labels_by_id(pairs, nodes)._replace(unused=chosen.unused)
+
+
+def _parse_integer(word: str) -> int | str:
+    """Return an id as an integer, if it is one."""
+    return int(word) if INTEGER.fullmatch(word.encode()) else word
+
+
+def _is_header(
+    heads: list[list[str]], is_node: Callable[[str], bool], label: str | int | None
+) -> bool:
+    """Return whether the first line names the columns: it has known names, or only nodes below."""
+    first = heads[0]
+    if is_node(first[0]):
+        return False
+    if label in first or any(map(is_known_column, first)):
+        return True
+    return len(heads) > 1 and all(is_node(row[0]) for row in heads[1:])
+
+
+# -- tables ------------------------------------------------------------------------------------
+
+
+def is_table(labels: Any) -> bool:
+    """Return whether labels are a table of pandas, polars or Arrow."""
+    kinds = [(kind.__module__.split(".")[0], kind.__name__) for kind in type(labels).__mro__]
+    return not _TABLES.isdisjoint(kinds)
+
+
+def _from_table(table: Any, nodes: NamedRows, label: str | int | None) -> NamedLabels:
+    """Return the labels in a table with ids."""
+    names, columns = table_columns(table)
+    index = None
+    if hasattr(table, "iloc") and not is_default_index(table.index):
+        index = table.index.tolist()
+    if index is not None and not any(str(name).lower() in _ID_NAMES for name in names):
+        names, columns = [table.index.name or "index", *names], [index, *columns]
+    chosen = _choose_columns(names, label)
+    pairs = [
+        (node, [one for place in chosen.labels for one in classes_in(columns[place][row])])
+        for row, node in enumerate(columns[chosen.id])
+    ]
+    return labels_by_id(pairs, nodes)._replace(unused=chosen.unused)
+
+
+def table_columns(table: Any) -> tuple[list[Any], list[list[Any]]]:
+    """Return the names and the values of the columns of a table."""
+    if hasattr(table, "collect") and not hasattr(table, "get_columns"):
+        table = table.collect()  # of polars, lazy
+    if hasattr(table, "iloc"):
+        names = table.columns.tolist()
+        return names, [table.iloc[:, place].tolist() for place in range(len(names))]
+    if hasattr(table, "get_columns"):
+        return list(table.columns), [column.to_list() for column in table.get_columns()]
+    return list(table.column_names), [column.to_pylist() for column in table.columns]
+
+
+def is_known_column(name: Any) -> bool:
+    """Return whether the name of a column says that it holds ids or classes."""
+    return str(name).strip().lower() in (*_ID_NAMES, *_LABEL_NAMES)
+
+
+def is_default_index(index: Any) -> bool:
+    """Return whether an index is the default that pandas makes."""
+    return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+
+
+def classes_in(value: Any) -> list[Any]:
+    """Return the classes that a value names: one, several in a list, or none."""
+    several = value if isinstance(value, _SEVERAL) else [value]
+    return [one for one in several if not is_missing(one)]
+
+
+# -- columns -------------------------------------------------------------------------------------
+
+
+class _Columns(NamedTuple):
+    """Positions of the columns of ids and of classes, and the names of all others."""
+
+    id: int
+    labels: list[int]
+    unused: list[str]
+
+
+def _choose_columns(
+    names: Sequence[Any], label: str | int | None, *, has_names: bool = True
+) -> _Columns:
+    """Return which columns to use; `names` are numbers from 1 where a file has no header."""
+    plain = [str(name).strip().lower() if has_names else "" for name in names]
+    of_ids = next((plain.index(name) for name in _ID_NAMES if name in plain), 0)
+    if label is not None and label != _ALL and of_ids == _position(names, plain, label):
+        of_ids = 0  # "name" may be a class, if the user says so
+    others = [place for place in range(len(names)) if place != of_ids]
+    known = [place for place in others if plain[place] in _LABEL_NAMES]
+    if not others:
+        raise InputError("expected a column of node ids and one of labels, found one column")
+    if label == _ALL:
+        chosen = others
+    elif label is not None:
+        chosen = [_position(names, plain, label)]
+        if chosen == [of_ids]:
+            raise InputError(
+                f"the column {names[of_ids]!r} holds the ids of nodes, expected labels",
+                parameter="label",
+                value=label,
+            )
+    elif len(others) == 1 or len(known) == 1:
+        chosen = known or others
+    else:
+        raise _ambiguous(names, others, (known or others)[0], has_names)
+    unused = [str(names[place]) for place in others if place not in chosen]
+    return _Columns(of_ids, chosen, unused if has_names else [])
+
+
+def _ambiguous(names: Sequence[Any], others: list[int], likely: int, has_names: bool) -> InputError:
+    """Return the error for several columns that may hold the labels, which spells out the choice."""
+    spelled = [repr(names[place]) if has_names else f"column {names[place]}" for place in others]
+    listed = ", ".join(spelled[:10]) + (f" and {len(spelled) - 10} more" if spelled[10:] else "")
+    settings = [("label", names[likely]), ("label", _ALL)]
+    one, every = (python_setting(*setting) for setting in settings)
+    return InputError(
+        f"which column holds the labels? There are {listed}: {one} takes a single one, and {every} "
+        "takes all of them for classes",
+        settings=settings,
+    )
+
+
+def _position(names: Sequence[Any], plain: list[str], label: str | int) -> int:
+    """Return the position of the column that the user names."""
+    if label in names:
+        return list(names).index(label)
+    if str(label).strip().lower() in plain:
+        return plain.index(str(label).strip().lower())
+    number = str(label)
+    if number.isdecimal() and 1 <= int(number) <= len(names):
+        return int(number) - 1
+    listed = ", ".join(repr(name) for name in names[:10])
+    raise InputError(
+        f"label {label!r} is no column; there are {listed}", parameter="label", value=label
+    )
+
+
+# -- matching by ids ---------------------------------------------------------------------------
+
+
+def labels_by_id(pairs: Iterable[tuple[Any, list[Any]]], nodes: NamedRows) -> NamedLabels:
+    """Return the classes of nodes, from pairs of an id and its classes; ids may come repeatedly."""
+    found: dict[int, list[Any]] = {}
+    strangers: dict[Any, None] = {}
+    for node, classes in pairs:
         if node in nodes:
-            found.setdefault(nodes.row(node), set()).update(labels)
+            found.setdefault(nodes.row(node), []).extend(classes)
         else:
-            strangers.append(name)
+            strangers[node] = None
     if not found:
+        such = f"ids such as {next(iter(strangers))!r}" if strangers else "no ids"
         raise InputError(
-            f"{path}: none of the nodes in this file is known: it has ids such as "
-            f"{strangers[0]!r}, expected ids such as {nodes.ids[:1].tolist()[0]!r}"
+            f"none of the nodes with labels is known: they have {such}, expected ids such as "
+            f"{nodes.ids[:1].tolist()[0]!r}"
         )
-    names = sorted(set().union(*found.values()))
+    names = list(dict.fromkeys(name for classes in found.values() for name in classes))
+    with suppress(TypeError):
+        names.sort()
     column = {name: number for number, name in enumerate(names)}
     matrix = np.zeros((len(nodes), len(names)), bool)
     for row, classes in found.items():
         matrix[row, [column[name] for name in classes]] = True
-    return NamedLabels(matrix, names, strangers)
+    return NamedLabels(matrix, [str(name) for name in names], list(strangers))

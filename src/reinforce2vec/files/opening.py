@@ -32,14 +32,15 @@ def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def expecting(kind: str, name: str) -> Iterator[None]:
+def expecting(kind: str, name: str | None = None) -> Iterator[None]:
     """Turn whatever another package's reader raises into an InputError: `name` is not `kind`."""
     try:
         yield
     except (OSError, EOFError, zlib.error, MemoryError):
         raise
     except Exception as error:
-        raise InputError(f"{name}: not {kind}: {_first_line(error)}") from None
+        what = "" if name is None else f"{name}: "
+        raise InputError(f"{what}not {kind}: {_first_line(error)}") from None
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +24,7 @@ class StoredVectors(NamedTuple):
 
 
 def as_json(info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts as a file will hold them: a walk as its kind and parameters, arrays as lists.
-
-    Whatever else JSON does not know becomes its `repr`.
+    """Return facts as a file will hold them: arrays as lists, what JSON does not know as `repr`.
 
     Examples
     --------
@@ -53,6 +50,4 @@ def decode_info(text: bytes) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {"kind": type(value).__name__} | asdict(value)
     return dict(value) if isinstance(value, Mapping) else repr(value)

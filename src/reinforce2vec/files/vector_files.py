@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._util.arrays import BLOCK_BYTES, Vectors, row_blocks
 from .._util.errors import InputError
@@ -25,7 +24,14 @@ from ._fields import SPACE, TAB
 from ._lines import excerpt
 from ._vector_arrow import arrow_ids, arrow_table, read_parquet, write_parquet
 from ._vector_csv import column_names, csv_ids, read_csv, write_csv
-from .id_texts import EncodedIds, encode_texts, ids_as_text, parse_ids
+from .id_texts import (
+    EncodedIds,
+    encode_texts,
+    ids_as_arrays,
+    ids_as_text,
+    ids_from_arrays,
+    parse_ids,
+)
 from .opening import expecting, opened
 from .stored_vectors import StoredVectors, decode_info, encode_info
 from .writing import (
@@ -132,23 +138,10 @@ def _check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:
 # -- .npz --------------------------------------------------------------------------------------
 
 
-def _npz_ids(ids: Ids, path: Path) -> dict[str, Any]:
-    """Return ids as arrays: integers as they are, strings as their bytes and where each begins."""
-    if ids.dtype != object:
-        return {"ids": ids}
-    for node in ids.tolist():
-        if not isinstance(node, str):
-            raise InputError(
-                f"{path}: a .npz file holds node ids that are all strings or all 64-bit integers, "
-                f"but here is {node!r}: name every node by a string"
-            )
-    words = EncodedIds.of(encode_texts(ids.tolist(), path, "surrogatepass"))
-    return {"ids": words.letters, "begins": words.begins}
-
-
 def _write_npz(path: Path, stored: StoredVectors) -> None:
     """Write arrays as numpy.load reads them; their time stamps are constant: one seed, one file."""
-    arrays = {"format": _NPZ_FORMAT, "vectors": stored.vectors, **_npz_ids(stored.ids, path)}
+    ids = ids_as_arrays(stored.ids, path)
+    arrays: dict[str, Any] = {"format": _NPZ_FORMAT, "vectors": stored.vectors, **ids}
     if stored.scales is not None and len(stored.scales) > 1:
         arrays["scales"] = np.array(stored.scales, np.int64)
     if stored.info:
@@ -169,7 +162,7 @@ def _read_npz(stream: BinaryIO, path: Path) -> StoredVectors:
         if vectors.dtype != np.float32 or vectors.ndim != 2:
             raise ValueError("its vectors are not a matrix of float32")
         if "begins" in archive:
-            ids = _split(ids, archive["begins"])
+            ids = ids_from_arrays(ids, archive["begins"])
         if ids.shape != vectors.shape[:1] or ids.dtype not in (np.int64, object):
             raise ValueError("its ids are not one for each vector")
         scales = archive.get("scales")
@@ -177,14 +170,6 @@ def _read_npz(stream: BinaryIO, path: Path) -> StoredVectors:
             raise ValueError("its scales are not integers")
         info = decode_info(archive["info"].tobytes()) if "info" in archive else {}
     return StoredVectors(ids, vectors, None if scales is None else scales.tolist(), info)
-
-
-def _split(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:
-    raw = letters.tobytes()
-    words = [raw[a:b] for a, b in pairwise(begins.tolist())]
-    if letters.dtype != np.uint8 or b"".join(words) != raw:
-        raise ValueError("its ids do not fit together")
-    return as_ids([word.decode(errors="surrogatepass") for word in words])
 
 
 # -- word2vec ----------------------------------------------------------------------------------
@@ -415,7 +400,7 @@ class _Format(NamedTuple):
 
 _TEXT = _Format(_write_text, _read_text, _word2vec_ids, 13)
 _FORMATS: dict[str, _Format] = {
-    ".npz": _Format(_write_npz, _read_npz, _npz_ids, 4),
+    ".npz": _Format(_write_npz, _read_npz, ids_as_arrays, 4),
     ".txt": _TEXT,
     ".vec": _TEXT,
     ".txt.gz": _Format(_write_text_gz, _read_text, _word2vec_ids, 5),

@@ -16,7 +16,6 @@ from scipy.sparse.csgraph import connected_components
 from .._util.checks import check_count
 from .._util.compiled import compiled
 from .graph import Graph
-from .matrices import undirected
 
 _ROUNDS = 4  # hardly any node moves after the second
 
@@ -51,7 +50,7 @@ def find_communities(graph: Any, *, seed: int = 0) -> NDArray[np.int32]:
     array([1, 1, 1, 0, 0, 0, 0], dtype=int32)
     """
     rng = np.random.default_rng(check_count("seed", seed, 0))
-    whole = undirected(Graph.from_any(graph))
+    whole = Graph.from_any(graph).to_undirected()
     weights = np.ones(len(whole.indices)) if whole.weights is None else whole.weights
     weights = weights / weights.max(initial=np.finfo(np.float64).tiny)
     nodes = (whole.indptr, whole.indices, weights, np.zeros(whole.n_nodes))

@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.ids import Ids, Lookup
 from .._util.progress import counted, readable_bytes
+from ..files.columns import ColumnChoice
 from ..files.converters import EdgeOptions, edges_from, type_name
 from ..files.edges import Edges, checked_weights, number_pairs
 from ..files.graph_readers import read_edges
+from ..files.graph_writers import write_graph
+from ..files.node_lists import add_nodes
 from ..files.opening import naming
 from . import csr
 from ._html import graph_html
@@ -50,6 +53,10 @@ class Graph:
         Whether edges have a direction. Walks follow them from source to target only.
     dropped_self_loops : int
         Number of edges from a node to itself that were left out.
+    merged_edges : int
+        Number of edges that repeat another one and were merged with it.
+    notes : tuple of str
+        What was decided when the graph was read: which columns were used, and what was left out.
 
     Examples
     --------
@@ -67,11 +74,18 @@ class Graph:
     ids: Ids
     directed: bool = False
     dropped_self_loops: int = 0
+    merged_edges: int = 0
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.indptr, self.indices, self.weights, self.ids):
             if array is not None:
                 array.flags.writeable = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("_without_directions", None)  # made again when needed
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -138,6 +152,7 @@ class Graph:
         *,
         directed: bool = False,
         self_loops: bool = False,
+        notes: tuple[str, ...] = (),
     ) -> Graph:
         """Create a graph from an (m, 2) array of edges that are row numbers into `ids`."""
         ends = np.ascontiguousarray(ends, np.int32)
@@ -156,6 +171,7 @@ class Graph:
         halves = ((0, middle), (middle, len(ids)))
         with ThreadPoolExecutor(2) as threads:
             list(threads.map(lambda rows: csr.sort_rows(indptr, indices, merged, *rows), halves))
+        n_arcs = len(indices)
         kept = csr.merge_parallel(indptr, indices, merged)
         for arcs in (indices, merged):
             if arcs is not None:
@@ -166,25 +182,54 @@ class Graph:
                 "orders of magnitude are not supported"
             )
         dropped = 0 if self_loops else loops
-        return cls(indptr, indices, merged, ids.view(), bool(directed), dropped)
+        repeated = n_arcs - kept
+        if mirror and self_loops and repeated:  # a self-loop is one arc, other edges are two
+            rows = np.repeat(np.arange(len(ids), dtype=np.int32), np.diff(indptr))
+            repeated += loops - np.count_nonzero(rows == indices)
+        repeated //= 2 if mirror else 1
+        return cls(
+            indptr, indices, merged, ids.view(), bool(directed), dropped, int(repeated), notes
+        )
 
     @classmethod
-    def from_any(cls, source: Any, *, directed: bool | None = None, **options: Any) -> Graph:
+    def from_any(
+        cls,
+        data: Any,
+        /,
+        *,
+        directed: bool | None = None,
+        source: Hashable = None,
+        target: Hashable = None,
+        weight: Hashable = None,
+        bipartite: bool = False,
+        nodes: Any = None,
+        **options: Any,
+    ) -> Graph:
         """Create a graph from any supported object.
 
         Accepts networkx and igraph graphs, scipy sparse matrices, square arrays (adjacency
-        matrices), pandas, polars and pyarrow tables (columns source, target and perhaps weight),
-        PyTorch Geometric `Data`, edges as for :meth:`from_edges`, and paths of files as for
+        matrices), tables of pandas, polars (also lazy ones), Arrow and DuckDB, PyTorch Geometric
+        `Data`, edges as for :meth:`from_edges`, and paths of files as for
         :func:`reinforce2vec.read_graph`. A Graph, or the graph of a Dataset, is returned as it is.
         None of these packages is required.
 
         Parameters
         ----------
-        source : object
+        data : object
             The object that holds the graph.
         directed : bool, optional
             Whether edges have a direction. By default as the object itself says, and undirected if
             it does not say.
+        source, target, weight : optional
+            Columns of a table, or of a file as for :func:`reinforce2vec.read_graph`. By default
+            columns with known names, such as source, target and weight.
+        bipartite : bool, default False
+            Whether sources and targets are nodes of two kinds, which are different nodes even if
+            their ids are equal; see :func:`reinforce2vec.read_graph`. The rows and columns of a
+            matrix, which need not be square, become "row:0" and "column:0".
+        nodes : list of ids, column of a table, or path, optional
+            Nodes that come first, whether or not an edge names them; see
+            :func:`reinforce2vec.read_graph`.
         **options
             `weighted`: True requires weights, False ignores them, None (the default) uses them if
             there are any. `self_loops`: whether to keep edges from a node to itself, by default
@@ -200,24 +245,33 @@ class Graph:
         >>> Graph.from_any(scipy.sparse.csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
         Graph(3 nodes, 2 edges, undirected, weighted, 1 component, 0 isolated, 104 bytes)
         """
-        if isinstance(source, Graph):
-            return source
-        if isinstance(getattr(source, "graph", None), Graph):  # a Dataset
-            held: Graph = source.graph
+        columns = ColumnChoice(source, target, weight)
+        held = data if isinstance(data, Graph) else getattr(data, "graph", None)
+        if isinstance(held, Graph):  # or of a Dataset
+            given = [*columns.given, *(["bipartite"] if bipartite else [])]
+            if given or nodes is not None:
+                raise InputError(
+                    f"{', '.join([*given, *([] if nodes is None else ['nodes'])])}: for tables and "
+                    f"files, not for a {type(data).__name__}, which is a graph already"
+                )
             return held
         weighted, self_loops = options.pop("weighted", None), options.pop("self_loops", False)
-        if isinstance(source, (str, os.PathLike)):
+        if isinstance(data, (str, os.PathLike)):
             options |= {"directed": directed, "weighted": weighted}
-            return graph_from_file(source, self_loops, **options)
+            options |= {"columns": columns, "bipartite": bipartite}
+            return graph_from_file(data, self_loops, nodes, **options)
         if options:
             names = ", ".join(options)
-            raise InputError(f"{names}: only for files, not for a {type_name(source)}")
-        return cls._from(edges_from(source, EdgeOptions(directed, weighted)), self_loops)
+            raise InputError(f"{names}: only for files, not for a {type_name(data)}")
+        edges = edges_from(data, EdgeOptions(directed, weighted, columns, bipartite))
+        return cls._from(add_nodes(edges, nodes), self_loops)
 
     @classmethod
     def _from(cls, edges: Edges, self_loops: bool) -> Graph:
-        ends, weights, ids, directed = edges
-        return cls.from_numbered(ends, weights, ids, directed=directed, self_loops=self_loops)
+        ends, weights, ids, directed, notes = edges[:5]
+        return cls.from_numbered(
+            ends, weights, ids, directed=directed, self_loops=self_loops, notes=notes
+        )
 
     # -- properties and look-ups ---------------------------------------------------------------
 
@@ -293,6 +347,61 @@ class Graph:
         shares = self.weights / self.weights.max()
         return (*csr.alias_tables(self.indptr, shares), shares)
 
+    def to_undirected(self) -> Graph:
+        """Return the graph without directions, with the same nodes in the same rows.
+
+        Two edges in opposite directions become one, whose weight is the sum of theirs. It is made
+        once and kept; a graph that is undirected is returned as it is.
+        """
+        return self._without_directions if self.directed else self
+
+    @cached_property
+    def _without_directions(self) -> Graph:
+        ends, weights = edges_of(self)
+        given = weights if self.weighted else None
+        return Graph.from_numbered(ends, given, self.ids, self_loops=True)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph to a file from which :func:`reinforce2vec.read_graph` reads it back.
+
+        ==========================  ================================================================
+        .npz                        everything; :func:`scipy.sparse.load_npz` reads the adjacency
+        .csv .tsv                   one edge per line, below a header; ids as text
+        .txt .edgelist .edges       the same without a header, separated by tabs
+        .parquet                    columns source, target and perhaps weight; needs pyarrow
+        ==========================  ================================================================
+
+        Text may be compressed (.gz). Weights are exact. An isolated node is written as an edge to
+        itself, which is dropped when the file is read. Only .npz holds whether the graph is
+        directed, tells strings that look like integers from integers, and always keeps the order
+        of the rows; the others keep it if the graph was itself read from a file. Ids that are
+        neither integers nor strings become strings. Self-loops are dropped when they are read,
+        unless `self_loops=True`. The file is written atomically.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; its folder must exist.
+
+        Raises
+        ------
+        InputError
+            If the suffix is unknown, the folder cannot be written to, or the format cannot hold
+            the graph.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from reinforce2vec import karate_club, read_graph
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "club.csv")
+        ...     karate_club().save(file)
+        ...     read_graph(file)
+        Graph(34 nodes, 78 edges, undirected, unweighted, 1 component, 0 isolated, 1.2 kB)
+        """
+        ends, weights = edges_of(self)
+        write_graph(path, Edges(ends, weights if self.weighted else None, self.ids, self.directed))
+
     def to_scipy(self) -> Any:
         """Return the adjacency as a scipy CSR array of float64, rows and columns in `ids` order."""
         data = np.ones(len(self.indices)) if self.weights is None else self.weights
@@ -323,9 +432,11 @@ class Graph:
         return graph_html(self)
 
 
-def graph_from_file(path: str | os.PathLike[str], self_loops: bool, **options: Any) -> Graph:
+def graph_from_file(
+    path: str | os.PathLike[str], self_loops: bool, nodes: Any = None, **options: Any
+) -> Graph:
     """Read a graph from a file; errors name the file. `options` are those of `read_edges`."""
-    edges = read_edges(path, **options)
+    edges = add_nodes(read_edges(path, **options), nodes)
     with naming(str(path)):
         return Graph._from(edges, self_loops)
 

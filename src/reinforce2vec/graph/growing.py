@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.arrays import digest
 from .._util.ids import number_objects
 from .graph import Graph, edges_of
 
 
-def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
-    """Return a graph with new edges, old nodes first, and the rows of all nodes with a new edge.
+class Growth(NamedTuple):
+    """What becomes of a graph when edges are added.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph with the edges, old nodes first; the old one itself if they change nothing.
+    touched : int32 array
+        The rows of all nodes with an edge that is new or has another weight, and of new nodes.
+    added : str
+        If weights were added up, a digest of the edges, by which they are known if they come
+        again; else "", since adding them again would change nothing. The digest holds row numbers,
+        which stay when the graph grows, so it does not depend on the order of the edges.
+    """
+
+    graph: Graph
+    touched: NDArray[np.int32]
+    added: str = ""
+
+
+def grown(graph: Graph, edges: Any) -> Growth:
+    """Add edges to a graph.
 
     If `edges` hold every edge of the graph, they are taken as its new state, with their weights.
-    Otherwise they are added, and the weights of an edge that exists already are summed. If only
-    one of the two is weighted, edges of the other have weight 1.
+    Otherwise they are added. In a weighted graph, the weights of an edge that exists already are
+    summed. If only one of the two is weighted, edges of the other have weight 1.
     """
     new = Graph.from_any(edges, directed=graph.directed)
     codes, ids = number_objects(graph.ids.tolist(), [new.ids.tolist()])
@@ -25,27 +45,59 @@ def grown(graph: Graph, edges: Any) -> tuple[Graph, NDArray[np.int32]]:
     (old_ends, old_weights), (new_ends, new_weights) = (
         edges_of(graph), edges_of(new, both_ways=graph.directed)
     )  # fmt: skip
-    new_ends = rows[new_ends]
-    ends, weights, touched = new_ends, new_weights, np.unique(rows)
-    there, here = (_edge_keys(part, len(ids), graph.directed) for part in (old_ends, new_ends))
-    if len(there) and np.isin(there, here).all():
-        order = np.argsort(there)
-        place = order[np.searchsorted(there, here, sorter=order).clip(max=len(there) - 1)]
-        same = (there[place] == here) & (old_weights[place] == new_weights)
-        touched = np.union1d(new_ends[~same], rows[rows >= graph.n_nodes]).astype(np.int32)
+    new_ends = rows[new_ends].reshape(-1, 2)
+    if not graph.directed:
+        new_ends = np.sort(new_ends, axis=1)
+    there, here = (_edge_keys(part, len(ids)) for part in (old_ends, new_ends))
+    whole = len(there) > 0 and bool(np.isin(there, here).all())
+    weighted = graph.weighted or new.weighted
+    added = ""
+    if whole or not weighted:
+        changed = ~_found_in(there, old_weights, here, new_weights)
     else:
+        changed = np.ones(len(here), bool)
+        added = _digest(new_ends, new_weights, np.argsort(here))
+    touched = np.union1d(new_ends[changed], rows[rows >= graph.n_nodes]).astype(np.int32)
+    if not touched.size:
+        return Growth(graph, touched)
+    ends, weights = new_ends, new_weights
+    if not whole:
         ends = np.concatenate([old_ends, new_ends])
         weights = np.concatenate([old_weights, new_weights])
-    if not touched.size:
-        raise InputError("there are no new edges to learn from")
-    weighted = graph.weighted or new.weighted
-    whole = Graph.from_numbered(
+    larger = Graph.from_numbered(
         ends, weights if weighted else None, ids, directed=graph.directed, self_loops=True
     )
-    return whole, touched
+    return Growth(larger, touched, added)
 
 
-def _edge_keys(ends: NDArray[np.int32], n_nodes: int, directed: bool) -> NDArray[np.int64]:
-    """Return a number for each edge that identifies it."""
-    pairs = ends.astype(np.int64) if directed else np.sort(ends, axis=1).astype(np.int64)
-    return pairs[:, 0] * n_nodes + pairs[:, 1]
+def digest_of_edges(graph: Graph) -> str:
+    """Return the digest that :class:`Growth` would have if all edges of a graph were added."""
+    ends, weights = edges_of(graph)
+    return _digest(ends, weights, np.argsort(_edge_keys(ends, graph.n_nodes)))
+
+
+def _digest(
+    ends: NDArray[np.int32], weights: NDArray[np.float64], order: NDArray[np.integer[Any]]
+) -> str:
+    return digest(ends[order], weights[order])
+
+
+def _found_in(
+    there: NDArray[np.int64],
+    old_weights: NDArray[np.float64],
+    here: NDArray[np.int64],
+    new_weights: NDArray[np.float64],
+) -> NDArray[np.bool_]:
+    """Return which new edges are in the graph with the same weight."""
+    if not len(there):
+        return np.zeros(len(here), bool)
+    order = np.argsort(there)
+    place = order[np.searchsorted(there, here, sorter=order).clip(max=len(there) - 1)]
+    same: NDArray[np.bool_] = (there[place] == here) & (old_weights[place] == new_weights)
+    return same
+
+
+def _edge_keys(ends: NDArray[np.int32], n_nodes: int) -> NDArray[np.int64]:
+    """Return a number for each edge that identifies it; of undirected ones, the lower row first."""
+    pairs = ends.astype(np.int64)
+    return np.asarray(pairs[:, 0] * n_nodes + pairs[:, 1])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from .graph import Graph, edges_of
+from .graph import Graph
 
 
 def undirected_adjacency(graph: Graph) -> Any:
@@ -16,17 +16,7 @@ def undirected_adjacency(graph: Graph) -> Any:
 
     Two edges in opposite directions become one, whose weight is the sum of theirs.
     """
-    return undirected(graph).to_scipy()
-
-
-def undirected(graph: Graph) -> Graph:
-    """Return the graph without directions; weights of edges in opposite directions are added."""
-    if not graph.directed:
-        return graph
-    ends, weights = edges_of(graph)
-    return Graph.from_numbered(
-        ends, weights if graph.weighted else None, graph.ids, self_loops=True
-    )
+    return graph.to_undirected().to_scipy()
 
 
 def unit_rows(matrix: NDArray[Any]) -> NDArray[Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
+from ..files.columns import ColumnChoice
 from .graph import Graph, graph_from_file
 
 
@@ -16,12 +18,19 @@ def read_graph(
     self_loops: bool = False,
     delimiter: str | None = None,
     header: bool | None = None,
+    comments: str | None = None,
     key: str = "network",
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
+    bipartite: bool = False,
+    nodes: Any = None,
 ) -> Graph:
     """Read a graph from a file, in the format that the file's suffix names.
 
     ===================================  ======================================================
-    .txt .tsv .csv .edgelist .edges      one edge per line: two node ids, perhaps a weight
+    .txt .tsv .csv .edgelist .edges      one edge per line: two node ids, perhaps a weight, and
+                                         other columns
     .mtx                                 MatrixMarket
     .mat                                 MATLAB, up to version 7.2
     .npz                                 a sparse matrix from scipy.sparse.save_npz
@@ -30,9 +39,9 @@ def read_graph(
     ===================================  ======================================================
 
     Edge lists, MatrixMarket and GraphML files may be compressed (.gz). In an edge list, blank lines
-    and lines that start with # or % are skipped; ids are integers if all of them are, else
-    strings. Fields may be in double quotes unless whitespace separates them. Nodes are numbered in
-    the order in which the file names them.
+    and comments are skipped; ids are integers if all of them are, else strings. Unless whitespace
+    separates the fields, they may be in double quotes, and then hold delimiters, line breaks and
+    doubled quotes (RFC 4180). Nodes are numbered in the order in which the file names them.
 
     Parameters
     ----------
@@ -45,9 +54,10 @@ def read_graph(
         Whether edges lead from their first node to their second only. By default as the file says,
         which only GraphML does, and undirected otherwise.
     weighted : bool, optional
-        True: every edge must have a weight, the third column of an edge list. False: weights are
-        ignored. By default weights are used if the first edge of an edge list has one, or if a
-        matrix has values other than 1.
+        True: every edge must have a weight. False: weights are ignored. By default weights are used
+        if there are any: the column `weight` of a table, the third of three columns in an edge list
+        without a header, and in a matrix, values other than 1. Numbers that may be weights or not
+        are refused: pass `weight` or `weighted`.
     self_loops : bool, default False
         Whether to keep edges from a node to itself. By default they are dropped and counted.
     delimiter : str, optional
@@ -57,10 +67,26 @@ def read_graph(
     header : bool, optional
         Whether the first line of an edge list names the columns. By default this is detected: it
         does if the names are known ones, such as source and target, or if it has words where the
-        next line has integers as ids or a number as weight.
+        lines below have numbers.
+    comments : str, optional
+        The character that begins comments in an edge list, anywhere; "" if it has none. By default
+        lines that begin with # or % are comments before the first line of data, and nowhere else.
     key : str, default "network"
         The variable of a MATLAB file that holds the adjacency matrix. The nodes of a matrix, in any
         format, are numbered from 0.
+    source, target, weight : str or int, optional
+        Columns of an edge list or Parquet file, by name, or in an edge list by number, from 1. By
+        default the ids are in columns with known names, such as source and target or src and dst,
+        wherever they stand; else in the only two columns there are beside the index of a pandas
+        frame, times and weights. Without a header, they are the first two columns.
+    bipartite : bool, default False
+        Whether sources and targets are nodes of two kinds, which are different nodes even if their
+        ids are equal: 7 in the columns user and item becomes "user:7" and "item:7" (without a
+        header "source:7" and "target:7").
+    nodes : list of ids, column of a table, or path, optional
+        Nodes that come first, in this order, whether or not an edge names them. Use it to include
+        isolated nodes, or to choose the order of the rows. A file has one id a line, or a first
+        column of ids. With `bipartite`, ids are written as "user:7".
 
     Returns
     -------
@@ -84,10 +110,14 @@ def read_graph(
     return graph_from_file(
         path,
         self_loops,
+        nodes,
         format=format,
         directed=directed,
         weighted=weighted,
         delimiter=delimiter,
         header=header,
+        comments=comments,
         key=key,
+        columns=ColumnChoice(source, target, weight),
+        bipartite=bipartite,
     )

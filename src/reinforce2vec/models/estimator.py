@@ -21,11 +21,14 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._util.arrays import Vectors
 from .._util.errors import InputError, pandas_for
+from .._util.ids import Ids
 from ..embedding import Embedding
-from ..files import StoredWalks
 from ..graph import Graph
 from ..graph.fingerprint import content_digest
 from ..walks.policy import Walk
+from .model_file import Kept, read_model, write_model
+from .new_nodes import vectors_of_new_nodes
+from .settings import settings_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -49,11 +52,15 @@ class Transformer:
         nodes : iterable of node ids, column of a table, or Graph
             The nodes; of a graph, all of them. Each must have been in the training graph.
         """
-        if not hasattr(self, "embedding_"):
-            raise InputError(f"this {type(self).__name__} is not fitted yet: call fit first")
+        self._check_fitted()
         listed = self._nodes_of(nodes)
         vectors: Vectors = self._as_output(self.embedding_[listed], nodes, listed)
         return vectors
+
+    def _check_fitted(self) -> None:
+        """Raise InputError before the first call of fit."""
+        if not hasattr(self, "embedding_"):
+            raise InputError(f"this {type(self).__name__} is not fitted yet: call fit first")
 
     def _nodes_of(self, given: Any) -> list[Any]:
         """Return the node ids that `transform` was given."""
@@ -183,6 +190,102 @@ class Estimator(Transformer, ABC):
         vectors: Vectors = self._as_output(learned.vectors, graph, learned)
         return vectors
 
+    def transform_nodes(self, edges: Any) -> Embedding:
+        """Return vectors for nodes that were not in the training graph, from their edges.
+
+        Nothing is learned, and neither the model nor any other vector changes. The vector of a new
+        node is the mean of its neighbours' vectors, by the weight of its edges and less for
+        neighbours with many edges: divided by the square root of their degree. It is as long as
+        they are. Nodes with edges only to other new nodes get theirs from these.
+
+        `partial_fit` makes better vectors, but takes longer and moves others.
+
+        Parameters
+        ----------
+        edges : iterable of pairs, or anything that :meth:`Graph.from_any` accepts
+            The edges of the new nodes; directions are ignored. Edges between two nodes of the model
+            have no effect, with a warning.
+
+        Returns
+        -------
+        Embedding
+            The new nodes, in the order in which the edges name them.
+
+        Raises
+        ------
+        InputError
+            If no path leads from a new node to a node of the model; the message names such nodes.
+
+        Examples
+        --------
+        >>> from reinforce2vec import Reinforce2Vec, karate_club
+        >>> model = Reinforce2Vec(dimensions=8, workers=1).fit(karate_club())
+        >>> model.transform_nodes([("new", 33), ("new", 34), ("newer", "new")])
+        Embedding(2 nodes, 8 dimensions, 64 bytes)
+        """
+        self._check_fitted()
+        return vectors_of_new_nodes(self.embedding_, getattr(self, "graph_", None), edges)
+
+    # -- files ---------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, whose name ends in .r2v; :meth:`load` reads it.
+
+        The file holds the parameters and all that was learned. Nothing in it is pickled, so that
+        a file from elsewhere can be loaded safely, and one seed gives one file, byte for byte. Node
+        ids must be strings or 64-bit integers. It is written atomically: after an error or an
+        interrupt, an older file of this name is unchanged.
+
+        Of Reinforce2Vec, it is a few times as large as a file of vectors: it has both matrices of
+        each window and the smoothed vectors, about 12 bytes for each node and dimension, and the
+        graph, 8 bytes for each undirected edge, or 24 if it has weights. Saving takes no memory
+        of this size.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; its folder must exist.
+        """
+        self._check_fitted()
+        write_model(path, self._kept())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a fitted model from a file that :meth:`save` wrote.
+
+        It goes on as if it had never been saved: `partial_fit` gives the same vectors, bit for bit.
+        `seconds_` is 0, since the file holds no times.
+
+        Raises
+        ------
+        InputError
+            If the file is no model, damaged, of a later version, or of another estimator.
+        """
+        kept = read_model(path)
+        if kept.estimator != cls.__name__:
+            raise InputError(
+                f"{path}: this is a model of {kept.estimator}, not of {cls.__name__}: "
+                f"{kept.estimator}.load reads it, and only Reinforce2Vec can be updated"
+            )
+        unknown = kept.parameters.keys() - cls._parameters().keys()
+        if unknown:
+            raise InputError(
+                f"{path}: this version of {cls.__name__} has no parameter {min(unknown)}: the "
+                "model was written by another one"
+            )
+        model = cls(**kept.parameters)
+        model._restore(kept)
+        return model
+
+    def _kept(self) -> Kept:
+        """Return what a file keeps of this model."""
+        found, parameters = self.embedding_, self.get_params(deep=False)
+        return Kept(type(self).__name__, parameters, found.ids, found.vectors)
+
+    def _restore(self, kept: Kept) -> None:
+        """Take over what a file has kept."""
+        self.embedding_ = Embedding(kept.ids, kept.vectors)
+
     def _nodes_of(self, given: Any) -> list[Any]:
         """Return node ids; of a graph, also as edges in a table or a list, those of its nodes."""
         if isinstance(given, Iterator):
@@ -196,18 +299,18 @@ class Estimator(Transformer, ABC):
         return pandas.Index(list(nodes), name="node", tupleize_cols=False)
 
     def _embedding(
-        self, source: Graph | StoredWalks, vectors: Any, scales: Any = None
+        self, ids: Ids, vectors: Any, graph: Graph | None, scales: Any = None
     ) -> Embedding:
         """Return learned vectors with all that is known of them, for :attr:`Embedding.info`."""
-        settings = self.get_params(deep=False)
+        settings = settings_of(self.get_params(deep=False))
         settings.pop("workers", None)  # the result does not depend on it
         info: dict[str, Any] = {"method": type(self).__name__, "settings": settings}
         info["version"] = __version__
-        if isinstance(source, Graph):
-            info |= {"directed": source.directed, "weighted": source.weighted}
-            info |= {"nodes": source.n_nodes, "edges": source.n_edges}
-            info |= {"graph": content_digest(source)}
-        return Embedding(source.ids, vectors, scales=scales, info=info)
+        if graph is not None:
+            info |= {"directed": graph.directed, "weighted": graph.weighted}
+            info |= {"nodes": graph.n_nodes, "edges": graph.n_edges}
+            info |= {"graph": content_digest(graph)}
+        return Embedding(ids, vectors, scales=scales, info=info)
 
 
 # -- nodes and tables --------------------------------------------------------------------------

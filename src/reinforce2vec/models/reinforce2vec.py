@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -17,6 +16,7 @@ from .._util import backend_choice
 from .._util.checks import check_number
 from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS, PRESETS
+from .._util.ids import Ids
 from .._util.machine import Advice, available_cpus, check_memory
 from .._util.progress import counted, readable, terminal_progress
 from ..embedding import Embedding
@@ -24,8 +24,7 @@ from ..files import StoredWalks
 from ..files.walk_readers import walks_from
 from ..files.writing import check_target
 from ..graph import Graph
-from ..graph.growing import grown as grown_graph
-from ..graph.matrices import undirected
+from ..graph.growing import digest_of_edges, grown
 from ..skipgram import Moment
 from ..skipgram.backends import begin, bytes_for
 from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
@@ -36,16 +35,23 @@ from ..skipgram.state import POINTS, Settings, State, carry_over
 from ..skipgram.trainer import Trainer
 from ..skipgram.weights import Matrix, row_size, scales_bytes
 from ..walks import ReinforcedWalk, WalkSampler
+from ..walks.directions import likely_direction
 from ..walks.policy import Walk, check_walk
 from . import smoothing
 from ._steps import bytes_for_steps, graph_of_steps
 from .estimator import Estimator
+from .model_file import Kept
 
 _Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
 _FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 _MOST_HALVINGS = 7  # of the default learning rate
+_SHARE_OF_THE_RATE = (
+    1 / 4
+)  # of the default learning rate, for an update: see benchmarks/new_nodes.py
+# what a model file keeps beside the state, the graph and the vectors
+_LEARNED = ("backend_", "learning_rate_", "_was_smooth", "_updates", "_added")
 
 
 class Reinforce2Vec(Estimator):
@@ -106,11 +112,17 @@ class Reinforce2Vec(Estimator):
         Where to work. "cuda" samples the same walks on a GPU and trains on them there; vectors are
         as good, but do not repeat exactly. It needs CuPy. "auto" uses a GPU if there is one, the
         work is large enough, it fits into the GPU's memory, and `workers` is not given.
+    direction : {"auto", "forward", "both"}, default "auto"
+        On a directed graph, whether walks follow edges in their direction or both ways. "auto"
+        takes both ways where walks would soon end in nodes without out-edges, on average before
+        half of `walk_length`. Vectors are smoothed along edges both ways in any case.
 
     Attributes
     ----------
     backend_ : str
         Where the vectors were trained: "cpu" or "cuda".
+    direction_ : str
+        How walks followed the edges of a directed graph: "forward" or "both".
     embedding_ : Embedding
         The vectors, with the ids of their nodes.
     learning_rate_ : float
@@ -138,6 +150,7 @@ class Reinforce2Vec(Estimator):
     """
 
     backend_: str
+    direction_: str
     learning_rate_: float
     loss_curve_: NDArray[np.float64]
     graph_: Graph | None
@@ -145,6 +158,8 @@ class Reinforce2Vec(Estimator):
     seconds_: float
     _state: State
     _was_smooth: bool  # whether the vectors are smoothed
+    _updates = 0  # since the last call of fit
+    _added: tuple[str, ...] = ()  # digests of edges whose weights were added, see `Growth`
 
     def __init__(
         self,
@@ -161,6 +176,7 @@ class Reinforce2Vec(Estimator):
         seed: int = 0,
         workers: int | None = None,
         backend: str = "auto",
+        direction: str = "auto",
     ) -> None:
         self.dimensions = dimensions
         self.walk = walk
@@ -175,6 +191,7 @@ class Reinforce2Vec(Estimator):
         self.seed = seed
         self.workers = workers
         self.backend = backend
+        self.direction = direction
 
     @classmethod
     def paper(cls, **changes: Any) -> Reinforce2Vec:
@@ -278,6 +295,7 @@ class Reinforce2Vec(Estimator):
         *,
         progress: bool = True,
         callbacks: Iterable[_Callback] = (),
+        again: bool = False,
     ) -> Reinforce2Vec:
         """Update the vectors for a graph that has grown, without starting over.
 
@@ -285,9 +303,15 @@ class Reinforce2Vec(Estimator):
         grows, and edges without a weight have the weight 1. If the edges include all edges of
         the graph, they are taken as the grown graph itself: only the new ones are learned, with the
         weights that are given. Vectors of new nodes begin at the mean of their neighbours. Then
-        walks from every node with a new edge train it and the nodes around it. All other vectors
-        stay comparable, smoothed ones too: they are rotated back to where they were, as far as
-        possible. Rows of new nodes follow those of old ones.
+        walks from every node with a new edge train it and the nodes around it, by default with a
+        quarter of the learning rate of :meth:`fit`. All other vectors stay comparable, smoothed
+        ones too: they are rotated back to where they were, as far as possible. Rows of new nodes
+        follow those of old ones.
+
+        Without new edges nothing changes, not a bit. So an update may be repeated: the same edges a
+        second time have no effect. In a weighted graph, this holds if they come together and with
+        the same weights as before; there is a warning, since their weights could also be meant
+        to grow again.
 
         Parameters
         ----------
@@ -297,6 +321,8 @@ class Reinforce2Vec(Estimator):
             Ignored; scikit-learn compatibility.
         progress, callbacks
             As for :meth:`fit`.
+        again : bool, default False
+            Add the weights of edges also if the very same edges were added before.
 
         Examples
         --------
@@ -309,11 +335,23 @@ class Reinforce2Vec(Estimator):
             return self.fit(edges, y, progress=progress, callbacks=callbacks)
         if self.graph_ is None:
             raise InputError("partial_fit needs a graph, but this model was trained by fit_walks")
-        before, count = self.graph_.n_nodes, getattr(self, "_updates", 0) + 1
-        graph, touched = grown_graph(self.graph_, edges)
+        before, count = self.graph_.n_nodes, self._updates + 1
+        graph, touched, added = grown(self.graph_, edges)
+        known = self._added or ((digest_of_edges(self.graph_),) if added else ())
+        if added in known and not again:
+            warnings.warn(
+                "these edges, with these weights, were added before, so nothing changes: use "
+                "`again` if their weights are to be added once more",
+                stacklevel=2,
+            )
+            return self
+        if graph is self.graph_:
+            return self
         settings = self._settings()._replace(seed=(self.seed + count) % 2**64)
-        if self.learning_rate is None and len(self._state.rates) == len(settings.windows):
-            settings = settings._replace(rates=self._state.rates)
+        if self.learning_rate is None:
+            if len(self._state.rates) == len(settings.windows):
+                settings = settings._replace(rates=self._state.rates)
+            settings = settings.scaled(_SHARE_OF_THE_RATE)
         trained = [weights.dimensions for weights in self._state.scales]
         if [one.dimensions for one in settings.scales()] != trained:
             raise InputError(
@@ -332,9 +370,14 @@ class Reinforce2Vec(Estimator):
             carry_over(self._state, state, graph, before)
             return state
 
-        state, _ = self._train(corpus, settings, backend, start, progress, callbacks)
+        state, last = self._train(corpus, settings, backend, start, progress, callbacks)
+        if last is settings:  # the next update begins with the rates of this one
+            state.rates = self._state.rates
+        else:
+            state.rates = last.scaled(1 / _SHARE_OF_THE_RATE).rates
         self._keep(state, graph, backend, progress, grown=True)
         self._updates = count
+        self._added = (*known, added) if added else known
         return self
 
     def estimate_memory(self, graph: Any, *, backend: str = "cpu") -> int:
@@ -353,16 +396,16 @@ class Reinforce2Vec(Estimator):
         if backend_choice.choose(backend, "training") == "cuda":
             corpus = self._corpus(graph)
             return self._bytes_on_gpu(corpus, self._settings(corpus))
-        return self._bytes_here(self._corpus(graph), bool(self.smooth))
+        corpus = self._corpus(graph)
+        copied = corpus.copied_bytes if isinstance(corpus, SampledWalks) else 0
+        return copied + self._bytes_here(corpus, bool(self.smooth))
 
     def _bytes_here(self, corpus: Corpus, smoothed: bool) -> int:
         """Estimate the memory that training takes on the host, and perhaps smoothing."""
         settings = self._settings()
         workers, scales = self._workers(), [one.dimensions for one in settings.scales()]
-        training, weights = (
-            bytes_for(corpus, settings, workers),
-            scales_bytes(corpus.n_nodes, scales),
-        )
+        training = bytes_for(corpus, settings, workers)
+        weights = scales_bytes(corpus.n_nodes, scales)
         vectors = 4 * settings.dimensions * corpus.n_nodes
         widest, more = max(scales), 0
         if not self.smooth:
@@ -453,7 +496,7 @@ class Reinforce2Vec(Estimator):
         )
         self._keep(learned, source, backend, progress)
         self.learning_rate_ = settings.scales()[-1].learning_rate
-        self._updates = 0
+        self._updates, self._added = 0, ()
         return self
 
     def _train(
@@ -504,18 +547,16 @@ class Reinforce2Vec(Estimator):
         """Train to the end; report progress to the terminal and to the callbacks."""
         state, before = trainer.state, trainer.state.tokens
         last: Moment | None = None
-        began = time.monotonic()
+        began = state.seconds
 
         def details() -> str:
-            seconds = max(time.monotonic() - began, 1e-9)
+            seconds = max(state.seconds - began, 1e-9)
             loss = ""
             if last is not None and not np.isnan(last.loss):
                 loss = f"loss {' '.join(f'{one:.3f}' for one in last.losses)}  "
             return f"{readable((state.tokens - before) / seconds)} tokens/s  {loss}"
 
-        report = terminal_progress(
-            "training", "walks", progress, began_at=state.walks, more=details
-        )
+        report = terminal_progress("training", "walks", progress, more=details)
         reported = state.walks * POINTS // max(trainer.n_walks, 1)
 
         def watch(moment: Moment) -> None:
@@ -544,10 +585,16 @@ class Reinforce2Vec(Estimator):
             vectors = state.vectors
         self._was_smooth = bool(self.smooth)
         self.backend_ = backend
-        self._state = state
-        self.graph_ = source if isinstance(source, Graph) else None
+        graph = source if isinstance(source, Graph) else None
+        self._take_over(state, source.ids, vectors, graph)
+
+    def _take_over(self, state: State, ids: Ids, vectors: Matrix, graph: Graph | None) -> None:
+        """Make the state of a training, and the vectors that came of it, those of the model."""
+        self._state, self.graph_ = state, graph
+        if graph is not None:
+            self.direction_ = self._direction(graph)
         scales = tuple(weights.dimensions for weights in state.scales)
-        self.embedding_ = self._embedding(source, vectors, scales)
+        self.embedding_ = self._embedding(ids, vectors, graph, scales)
         self.loss_curve_ = state.loss_curve
         self.n_tokens_, self.seconds_ = state.tokens, state.seconds
 
@@ -562,7 +609,6 @@ class Reinforce2Vec(Estimator):
         workers = self._workers()
         if backend == "cuda" and (self.backend == "auto" or source is not graph):
             backend = "auto"  # on the CPU, if it does not fit into the GPU's memory
-        graph = undirected(graph)  # once, for all windows
         vectors = np.empty((len(source.ids), state.dimensions), np.float32)
         first = 0
         for weights in state.scales:
@@ -596,6 +642,7 @@ class Reinforce2Vec(Estimator):
         backend_choice.choose(self.backend, "training", workers=self.workers)
         self._checked("walk_length")
         self._checked("walks_per_node")
+        self._checked("direction")
 
     def _checked(self, name: str) -> Any:
         """Return a parameter; InputError if it is out of its range."""
@@ -613,6 +660,20 @@ class Reinforce2Vec(Estimator):
         if isinstance(state.get("embedding_"), tuple):
             ids, info = state["embedding_"]
             self.embedding_ = Embedding(ids, self._state.vectors, info=info)
+
+    def _kept(self) -> Kept:
+        facts = {name: getattr(self, name) for name in _LEARNED}
+        vectors = self.embedding_.vectors if self._was_smooth else None
+        kept = super()._kept()
+        return kept._replace(vectors=vectors, facts=facts, graph=self.graph_, state=self._state)
+
+    def _restore(self, kept: Kept) -> None:
+        assert kept.state is not None
+        for name in _LEARNED:
+            value = kept.facts[name]
+            setattr(self, name, tuple(value) if isinstance(value, list) else value)
+        vectors = kept.state.vectors if kept.vectors is None else kept.vectors
+        self._take_over(kept.state, kept.ids, vectors, kept.graph)
 
     def _shows_weights(self) -> bool:
         """Return whether the embedding is a view of the trained matrix."""
@@ -685,8 +746,14 @@ class Reinforce2Vec(Estimator):
             "seed": self.seed,
             "workers": self.workers,
             "backend": "cpu",  # on a GPU, training samples the walks itself
+            "direction": self._direction(graph),
         }
         return WalkSampler(graph, self._walk(), **(options | changes))
+
+    def _direction(self, graph: Graph) -> str:
+        """In which direction walks follow edges."""
+        given: str = self._checked("direction")
+        return likely_direction(graph, self._checked("walk_length")) if given == "auto" else given
 
     def _origin(self, corpus: Corpus, settings: Settings) -> Origin:
         """Return all that the result depends on, for the checkpoint."""

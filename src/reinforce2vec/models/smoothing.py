@@ -16,12 +16,12 @@ from .._util.hyperparameters import PARAMETERS
 from .._util.machine import available_cpus, check_memory
 from .._util.progress import terminal_progress
 from ..embedding import Embedding
+from ..embedding.alignment import rotation_towards
 from ..embedding.embedding import checked_vectors
 from ..embedding.matching import aligned_rows
 from ..graph import Graph
-from ..graph.matrices import undirected, unit_rows
+from ..graph.matrices import unit_rows
 from . import _array_smoothing
-from ._axes import rotation_towards
 from ._series import series
 from ._sizes import bytes_for_blocks
 from .cuda.neighbour_sums import DeviceLinks
@@ -183,14 +183,14 @@ def _smooth(vectors: NDArray[np.float32], graph: Graph, how: _How) -> NDArray[np
     report = terminal_progress("smoothing", "products", how.progress)
     needed = bytes_on_gpu(graph, dimensions)
     if backend == "cuda" and backend_choice.has_room(needed, work, how.backend):
-        graph = undirected(graph)
+        graph = graph.to_undirected()
         unit, degrees = _with_self_loops(graph)
         return _array_smoothing.smoothed(
             device.cupy(), DeviceLinks(graph), vectors, unit, degrees, how.coefficients, report
         )
     workers, fast = how.workers or available_cpus(), _fast_engine_compiles(graph.weighted)
     check_memory(bytes_for(graph, dimensions, workers), work)
-    graph = undirected(graph)
+    graph = graph.to_undirected()
     unit, degrees = _with_self_loops(graph)
     if fast:
         from .cpu import smoothing

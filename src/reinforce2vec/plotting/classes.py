@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from .._util.errors import InputError
-from .._util.ids import is_missing
 from .._util.progress import counted
 from ..embedding import Embedding
-from ..evaluation.labels import SEVERAL, labels_from_mapping, labels_from_pandas
-from ..files.label_files import NamedLabels, one_class, read_named_labels
+from ..evaluation.labels import by_rows
+from ..files.label_files import NamedLabels, classes_in, one_class
 from .style import FILLS, PALE
 
 _SHAPES = "o^"  # for each colour; more shapes cannot be distinguished when points are small
@@ -94,14 +90,14 @@ def classes_of(labels: Any, embedding: Embedding) -> Classes:
 
     If a node has several classes, the one with the most nodes is taken. Text is the path of a file.
     """
-    if isinstance(labels, (str, os.PathLike)):
-        labels = read_named_labels(labels, embedding)
     if isinstance(labels, Classes):
         found = labels
-    elif isinstance(labels, NamedLabels):
-        found = _classes_from_matrix(labels.matrix, labels.names)
     else:
-        found = _classes_from_objects(labels, embedding)
+        rows = by_rows(labels, embedding)
+        if isinstance(rows, NamedLabels):
+            found = _classes_from_matrix(rows.matrix, rows.names)
+        else:
+            found = _classes_from_objects(rows)
     if len(found.codes) != len(embedding):
         raise InputError(
             f"expected labels for each of {counted(len(embedding), 'node')}, got "
@@ -117,24 +113,15 @@ def _classes_from_matrix(matrix: NDArray[np.bool_], names: list[str]) -> Classes
     return Classes(one_class(matrix), names, sets=sets)
 
 
-def _classes_from_objects(labels: Any, embedding: Embedding) -> Classes:
-    """Make classes from a dict by node id, a table, a matrix of 0 and 1, or a list."""
-    if isinstance(labels, Mapping):
-        labels = labels_from_mapping(labels, embedding.ids)
-    elif hasattr(labels, "index") and hasattr(labels, "iloc"):
-        labels = labels_from_pandas(labels, embedding.ids)
-    elif scipy.sparse.issparse(labels):
-        labels = labels.toarray()
+def _classes_from_objects(labels: Any) -> Classes:
+    """Make classes from a matrix of 0 and 1, or a list."""
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
         if not np.isin(labels, (0, 1)).all():
             raise InputError("a matrix of labels (nodes, classes) holds 0 and 1 only")
         return _classes_from_matrix(labels.astype(bool), [str(i) for i in range(labels.shape[1])])
     try:
         listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-        several = [
-            [one for one in (each if isinstance(each, SEVERAL) else [each]) if not is_missing(one)]
-            for each in listed
-        ]
+        several = [classes_in(each) for each in listed]
         sizes = Counter(one for each in several for one in each)
     except TypeError:
         raise InputError(

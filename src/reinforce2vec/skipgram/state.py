@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..graph import Graph
+from ..graph.matrices import undirected_adjacency
 from .learning_rate import narrow_rate
 from .noise import Visits
 from .weights import Matrix, Weights
@@ -70,6 +71,11 @@ class Settings(NamedTuple):
         rates[number] /= 2
         return self._replace(rates=tuple(rates))
 
+    def scaled(self, factor: float) -> Settings:
+        """Return these settings with all learning rates multiplied by a factor."""
+        rates = [factor * one.learning_rate for one in self.scales()]
+        return self._replace(rates=tuple(rates))
+
 
 def split(dimensions: int, n_windows: int) -> list[int]:
     """Return the dimensions of each window: the widest has three quarters, the others the rest.
@@ -127,10 +133,7 @@ class State:
 def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:
     """Start a training where another ended; nodes from row n_old on at their neighbours' mean."""
     new.visits[:n_old] += old.visits
-    links = graph.to_scipy()
-    if graph.directed:
-        links = links + links.T
-    links = scipy.sparse.csr_array(links[n_old:, :n_old])
+    links = scipy.sparse.csr_array(undirected_adjacency(graph)[n_old:, :n_old])
     sums = np.asarray(links.sum(axis=1)).ravel()
     placed = np.flatnonzero(sums > 0)
     for old_weights, new_weights in zip(old.scales, new.scales, strict=True):

@@ -63,7 +63,7 @@ class NodeClassificationTask:
 
     def __init__(self, graph: Graph, labels: Any, seed: int) -> None:
         self.graph, self.seed = graph, seed
-        self.labels = as_indicators(labels, graph.n_nodes, graph.ids)
+        self.labels = as_indicators(labels, graph.n_nodes, graph)
         self.facts = {
             "labelled_nodes": int(self.labels.any(axis=1).sum()),
             "classes": self.labels.shape[1],

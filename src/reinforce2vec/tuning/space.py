@@ -191,7 +191,8 @@ def option_words(setting: Setting, dimensions: int) -> list[str]:
     }
     words = []
     for name, value in options.items():
-        words += ["--" + name.replace("_", "-"), spelled(value)]
+        flag = PARAMETERS[name].option if name in PARAMETERS else f"--{name}"
+        words += [flag, spelled(value)]
     return words + ([] if setting["smooth"] else ["--no-smooth"])
 
 

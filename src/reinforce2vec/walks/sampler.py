@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.backend_choice import choose, has_room
-from .._util.checks import check_count
+from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
+from .._util.hyperparameters import DIRECTIONS
 from .._util.machine import available_cpus
 from .._util.progress import Report, terminal_progress
 from ..graph import Graph
@@ -55,6 +56,9 @@ class WalkSampler:
     backend : {"auto", "cpu", "cuda"}, default "auto"
         Where walks are sampled. "auto" uses a GPU if there is one with enough memory for the
         graph, there are many walks, and `workers` is not given.
+    direction : {"forward", "both"}, default "forward"
+        On a directed graph, whether walks follow edges in their direction only, or both ways;
+        then the weights of two edges in opposite directions are added.
 
     Examples
     --------
@@ -77,8 +81,13 @@ class WalkSampler:
         block_size: int | None = None,
         progress: bool | Report = False,
         backend: str = "auto",
+        direction: str = "forward",
     ) -> None:
-        self.graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+        check_choice("direction", direction, DIRECTIONS)
+        self.graph = whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+        if direction == "both":
+            self.graph = self.graph.to_undirected()
+        self.copied_bytes = 0 if self.graph is whole else self.graph.nbytes
         self.walk = ReinforcedWalk() if walk is None else walk
         check_walk(self.walk)
         self.length = check_count("length", length, 1)
@@ -206,7 +215,7 @@ def sample_walks(graph: Any, walk: Walk | None = None, **options: Any) -> Walks:
         How to walk; by default the paper's DRRW with JS divergence and UCB.
     **options
         As in :class:`WalkSampler`: `length` (40), `per_node` (80), `seed` (0), `workers`,
-        `starts`, `progress`, `backend`.
+        `starts`, `progress`, `backend`, `direction`.
 
     Returns
     -------

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from .._util.checks import check_choice
+from .._util.compiled import compiled
 from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS
 from . import scores as scoring
@@ -154,7 +154,7 @@ def stuck_set(
     return met[order], counts[order].astype(np.int64)
 
 
-@njit(cache=True)
+@compiled
 def _follow(scores, nodes, visits, moved):  # type: ignore[no-untyped-def]
     """Fill `moved` with the divergence of every step; O(1) a step, no memory of its own."""
     for n in range(moved.size):

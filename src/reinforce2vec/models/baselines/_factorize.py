@@ -59,7 +59,7 @@ class Factorization(Estimator):
         linked = graph.degrees > 0
         linked[graph.indices] = True
         vectors[~linked] = 0  # isolated nodes: without what rounding left
-        self.embedding_ = self._embedding(graph, vectors)
+        self.embedding_ = self._embedding(graph.ids, vectors, graph)
         return self
 
     def _check(self) -> None:

@@ -119,7 +119,7 @@ class LINE(Estimator):
             vectors[:, begin:end] = training.weights.vectors
             vectors[~_has_edges(graph, part.order), begin:end] = 0.0
             unit_rows(vectors[:, begin:end])
-        self.embedding_ = self._embedding(graph, vectors)
+        self.embedding_ = self._embedding(graph.ids, vectors, graph)
         return self
 
     def _plan(self, n_nodes: int) -> list[LineSettings]:

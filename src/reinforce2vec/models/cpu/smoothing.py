@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from ..._util.progress import Report
 from ..._util.threads import in_turn
+from ...embedding.alignment import rotation_towards
 from ...graph import Graph
-from .._axes import axes_from, rotation_towards
+from .._axes import axes_from
 from .._sizes import COLUMNS, ROWS, padded
 from .eigenvectors import eigenvectors
 from .kernels import add_products, take_step, turn_rows

@@ -1,0 +1,182 @@
+"""The command `update`: new edges for a model that was saved before."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._util.errors import InputError, NoEdges
+from .._util.progress import counted
+from . import _options as options
+from ._app import examples
+from ._exit_codes import FAILURE, USAGE, exit_code
+from ._messages import check_different, print_json, report, status
+from ._options import GRAPH_OPTIONS, OUTPUT, READING
+from ._outputs import VectorsOutput, checked_outputs
+
+if TYPE_CHECKING:
+    from ..graph import Graph
+    from ..models import Reinforce2Vec
+
+EPILOG = examples(
+    "update model.r2v new-edges.csv",
+    "update model.r2v new-edges.csv -o vectors.npz",
+    "update model.r2v new-edges.csv --to tomorrow.r2v --json",
+)
+# the model says whether edges have a direction
+_READING_OPTIONS = tuple(name for name in GRAPH_OPTIONS if name != "directed")
+
+
+@options.shared(*_READING_OPTIONS, "workers", "backend")
+def update(
+    context: typer.Context,
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="The model, as `embed --model` writes it: a .r2v."),
+    ],
+    edges: Annotated[
+        Path,
+        typer.Argument(
+            metavar="EDGES",
+            help="The new edges, in a file as for embed; or the whole graph as it is now.",
+        ),
+    ],
+    output: VectorsOutput = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the updated model to this .r2v file. Default: in place of MODEL.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again",
+            help="Weighted graphs: add the weights also if the very same edges were added before.",
+            rich_help_panel=READING,
+        ),
+    ] = False,
+) -> None:
+    """Add new edges and nodes to a model, and update its vectors.
+
+    Earlier vectors stay comparable. Without new edges nothing changes, so that a job may be
+    repeated: the same edges a second time, or an empty file, leave the model's file as it is.
+    Both files are written atomically. Settings are those of the model.
+    """
+    with exit_code(USAGE):
+        made, written = checked_outputs(output, to)
+        from .._util.backend_choice import choose
+
+        choose(context.params["backend"], "training", workers=context.params["workers"])
+        check_different([model, edges], written)
+        options.check_reading(edges, context.params)
+    with exit_code(FAILURE):
+        from ..models.model_file import check_model_path
+
+        with status(f"reading {model}", quiet):
+            learned = _read_model(model)
+        report(lambda: f"{model}: {learned.graph_!r}", quiet)
+        before = learned.graph_
+        assert before is not None
+        target = to or check_model_path(model)
+        new = _read_edges(context, edges, learned)
+        if output is not None:
+            from ..files.vector_files import check_vectors_fit
+
+            check_vectors_fit(output, before.ids, learned.embedding_.dimensions)
+        running = ("workers", "backend")
+        own = {name: getattr(learned, name) for name in running}
+        given = {name: context.params[name] for name in own if options.was_given(context, name)}
+        with status("preparing (training is compiled at its first use)", quiet):
+            learned.set_params(**given).partial_fit(new, progress=not quiet, again=again)
+        graph = learned.set_params(**own).graph_
+        assert graph is not None
+        changed = graph is not before
+        if to is None and changed:
+            made.append(model)
+        if to is not None or changed:
+            learned.save(target)
+        if output is not None:
+            learned.embedding_.save(output)
+        nodes, links = graph.n_nodes - before.n_nodes, graph.n_edges - before.n_edges
+
+        def summary() -> str:
+            if not changed:
+                return f"{edges}: nothing new: the model is unchanged"
+            news = f"{counted(nodes, 'new node')}, {counted(links, 'new edge')}"
+            if not nodes and not links:
+                news = "weights have changed"
+            return f"{', '.join(map(str, made))}: {news}; {learned.embedding_!r}"
+
+        report(summary, quiet)
+        if as_json:
+            print_json(
+                context,
+                files=made,
+                model=model,
+                edges_file=edges,
+                changed=changed,
+                new_nodes=nodes,
+                new_edges=links,
+                **options.graph_facts(graph),
+                dimensions=learned.embedding_.dimensions,
+                tokens=learned.n_tokens_ if changed else 0,
+                seconds=learned.seconds_ if changed else 0.0,
+                backend=learned.backend_,
+                settings=options.model_facts(learned),
+            )
+
+
+def _read_model(path: Path) -> Reinforce2Vec:
+    """Read a model that can be updated; InputError if it cannot."""
+    from ..models import Reinforce2Vec
+
+    model = Reinforce2Vec.load(path)
+    if model.graph_ is None:
+        raise InputError(
+            f"{path}: this model was trained on given walks, so it has no graph to add edges to"
+        )
+    return model
+
+
+def _read_edges(context: typer.Context, path: Path, model: Reinforce2Vec) -> Any:
+    """Read new edges as the model's graph has them; none if the file holds none."""
+    given, graph = dict(context.params), model.graph_
+    assert graph is not None
+    given["directed"] = graph.directed
+    if given["weighted"] is None and not graph.weighted:
+        given["weighted"] = False  # a weight would make all others 1
+    try:
+        with status(f"reading {path}", given["quiet"]):
+            new = options.read_graph_from(path, given)
+    except NoEdges:
+        return []
+    report(lambda: f"{path}: {new!r}", given["quiet"])
+    return _with_ids_like(graph, new, path)
+
+
+def _with_ids_like(known: Graph, new: Graph, path: Path) -> Graph:
+    """Return a graph whose ids are of the known type.
+
+    A file's ids are integers only if all of them are; so those of a part of a graph may be, while
+    those of the whole are strings, which stand for the same nodes.
+    """
+    if new.ids.dtype == known.ids.dtype:
+        return new
+    if known.ids.dtype != object:
+        word = next(word for word in new.ids.tolist() if not re.fullmatch(r"0|-?[1-9]\d*", word))
+        raise InputError(
+            f"{path}: the node id {word!r} is no integer, but all ids of the model are: embed the "
+            "whole graph again, or correct the file"
+        )
+    from .._util.ids import as_ids
+
+    return replace(new, ids=as_ids([str(node) for node in new.ids.tolist()]))

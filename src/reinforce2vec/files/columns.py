@@ -1,0 +1,358 @@
+"""Which columns of a table hold the edges: one rule for text files, Parquet, and tables in memory.
+
+Known names decide. What is unknown or ambiguous is refused, with the choice spelled out: a wrong
+guess would give wrong vectors without a word. docs/howto/files.md has the rule as a table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from .._util.errors import InputError, python_setting
+
+ID_COLUMN_NAMES = (
+    ("source", "target"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("source", "destination"),
+    ("from", "to"),
+    ("fromnodeid", "tonodeid"),
+    ("from_node", "to_node"),
+    ("from_id", "to_id"),
+    ("source_id", "target_id"),
+    ("head", "tail"),
+    ("start", "end"),
+    ("u", "v"),
+    ("i", "j"),
+    ("node1", "node2"),
+    ("node_1", "node_2"),
+    ("node_a", "node_b"),
+    ("id1", "id2"),
+    ("id_1", "id_2"),
+    ("caller", "callee"),
+    ("sender", "receiver"),
+    ("sender", "recipient"),
+    ("follower", "followee"),
+    ("citing", "cited"),
+    ("parent", "child"),
+)
+"""Names of the two columns of node ids, in lower case."""
+
+_WEIGHTS = ("weight", "weights", "edge_weight", "w")
+# numbers that are no weights
+_TIMES = (
+    *("time", "timestamp", "timestamps", "unixtime", "unix_time", "unix_timestamp", "ts"),
+    *("date", "datetime", "year", "month", "day", "hour", "epoch"),
+    *("created", "created_at", "updated", "updated_at"),
+)
+_OTHERS = (
+    *("id", "edge_id", "edgeid", "edge", "key", "uuid", "row", "row_id", "index"),
+    *("type", "kind", "label", "labels", "class", "category", "relation", "rel", "name", "layer"),
+)
+# words that, with those above, name the two nodes of an edge, though not which is which
+_NODES = (
+    *("user", "friend", "follows", "node", "neighbor", "neighbour", "who", "whom", "customer"),
+    *("item", "product", "author", "paper", "reader", "book", "movie"),
+    *("userid", "user_id", "itemid", "item_id", "productid", "product_id", "movieid", "movie_id"),
+)
+_KNOWN = {
+    *_WEIGHTS,
+    *_TIMES,
+    *_OTHERS,
+    *_NODES,
+    *(name for pair in ID_COLUMN_NAMES for name in pair),
+}
+_INDEX = ("", "unnamed: 0", "index", "level_0")  # pandas' names for its index, the first column
+_ARROW_INDEX = re.compile(r"__index_level_\d+__")  # pandas' names for it in Parquet, the last ones
+_NUMBERED = re.compile(r"(?:column_?|f)?(\d+)")  # what packages call columns without a header
+
+
+class ColumnChoice(NamedTuple):
+    """The columns that the user names; None: found by the rule."""
+
+    source: Any = None
+    target: Any = None
+    weight: Any = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What was named."""
+        return {role: name for role, name in self._asdict().items() if name is not None}
+
+
+BY_THE_RULE = ColumnChoice()
+
+
+class EdgeColumns(NamedTuple):
+    """Positions of the columns that hold edges, and what is to be reported of the choice."""
+
+    source: int
+    target: int
+    weight: int | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[int, int]:
+        """Positions of the two columns of node ids."""
+        return self.source, self.target
+
+    @property
+    def used(self) -> list[int]:
+        """All positions."""
+        return [*self.ids, *([] if self.weight is None else [self.weight])]
+
+
+@dataclass(frozen=True)
+class Table:
+    """What the rule has to know of a table; columns are counted from 0.
+
+    Parameters
+    ----------
+    names : sequence
+        Labels of the columns; of a text file without a header, numbers from 1.
+    is_number : function
+        Whether the values of a column are numbers.
+    is_ascending : function
+        Whether the values of a column are whole numbers, each larger than the one before.
+    has_header : bool
+        Whether the labels are names.
+    is_text : bool
+        Whether it is a text file, whose columns may be named by numbers from 1.
+    may_be_times : function
+        Whether the values of a column could be times in seconds or milliseconds since 1970.
+    place : str
+        Where the options are given, if not to the function that reads: for messages.
+    """
+
+    names: Sequence[Any]
+    is_number: Callable[[int], bool]
+    is_ascending: Callable[[int], bool]
+    has_header: bool = True
+    is_text: bool = False
+    may_be_times: Callable[[int], bool] = lambda _: False
+    place: str = ""
+
+    def plain(self, column: int) -> str:
+        """Return a column's name as the known names are written."""
+        return str(self.names[column]).strip().lower()
+
+    def spelled(self, column: int) -> str:
+        """Return how a message names a column."""
+        name = self.names[column]
+        return f'"{name}"' if self.has_header else f"column {name}"
+
+    def sides(self, chosen: EdgeColumns) -> tuple[str, str] | None:
+        """Return the names of the two columns of ids, if columns have names."""
+        if not self.has_header:
+            return None
+        return str(self.names[chosen.source]), str(self.names[chosen.target])
+
+    def listed(self, columns: Sequence[int] | None = None) -> str:
+        """Return columns for a message: at most ten."""
+        columns = range(len(self.names)) if columns is None else columns
+        more = f" and {len(columns) - 10} more" if len(columns) > 10 else ""
+        return ", ".join(map(self.spelled, columns[:10])) + more
+
+
+def are_known(names: Sequence[str]) -> bool:
+    """Return whether names, in lower case, are those of columns: a known pair, or all of them."""
+    pair = any(set(pair) <= set(names) for pair in ID_COLUMN_NAMES)
+    return pair or (len(names) > 1 and all(name in _KNOWN for name in names))
+
+
+def is_name_of_nodes(word: str) -> bool:
+    """Return whether a word above a column of nodes is its name, as far as words are known."""
+    return word.strip().lower() in _KNOWN
+
+
+def has_names(labels: Sequence[Any]) -> bool:
+    """Return whether labels of columns are names, not the numbers that stand in for them."""
+    numbers = [_NUMBERED.fullmatch(str(label)) for label in labels]
+    found = [int(number[1]) for number in numbers if number]
+    return not (len(found) == len(labels) and found == [found[0] + i for i in range(len(found))])
+
+
+def may_be_index(label: Any, first: bool) -> bool:
+    """Return whether a label is one of those that pandas gives to its index."""
+    name = str(label).strip()
+    return bool(_ARROW_INDEX.fullmatch(name)) or (first and name.lower() in _INDEX)
+
+
+def choose_columns(table: Table, choice: ColumnChoice, weighted: bool | None) -> EdgeColumns:
+    """Return which columns hold the edges; InputError, with the choice, where that is unclear.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    choice : ColumnChoice
+        What the user names.
+    weighted : bool, optional
+        True: there must be weights. False: weights are left out.
+    """
+    named = {role: _find(table, role, name) for role, name in choice.given.items()}
+    for one, other in (("source", "target"), ("target", "source")):
+        if one in named and other not in named:
+            raise InputError(
+                f"{python_setting(one, choice.given[one])} needs {other}=... as well",
+                settings=[(one, choice.given[one]), (other, ...)],
+            )
+    if len(set(named.values())) < len(named):
+        raise InputError("source, target and weight must be different columns")
+    if weighted is False and choice.weight is not None:
+        raise InputError(
+            f"{python_setting('weight', choice.weight)} and weighted=False exclude each other",
+            settings=[("weight", choice.weight), ("weighted", False)],
+        )
+    weight = named.get("weight")
+    if "source" in named:
+        ids = named["source"], named["target"]
+    else:
+        ids = _find_ids(table, weight)
+        if any(sum(label == table.names[i] for label in table.names) > 1 for i in ids):
+            raise InputError(f"two columns of the table have the same name: {table.listed()}")
+    if weight is None and weighted is not False:
+        weight = _find_weight(table, ids, bool(weighted))
+    return EdgeColumns(*ids, weight, tuple(_notes(table, ids, weight)))
+
+
+def _find(table: Table, role: str, name: Any) -> int:
+    """Return the position of a column that the user names."""
+    labels = list(table.names)
+    alike = [i for i, label in enumerate(labels) if type(label) is type(name) and label == name]
+    alike = alike or [i for i in range(len(labels)) if table.plain(i) == str(name).strip().lower()]
+    if table.is_text and not alike and re.fullmatch(r"\d+", str(name)):
+        alike = [int(name) - 1] if 1 <= int(name) <= len(labels) else []
+    if len(alike) == 1:
+        return alike[0]
+    setting = python_setting(role, name)
+    if alike:
+        raise InputError(
+            f"{setting}: {len(alike)} columns have this name: {table.listed()}",
+            settings=[(role, name)],
+        )
+    close = get_close_matches(str(name).lower(), [table.plain(i) for i in range(len(labels))], n=1)
+    guess = [i for i in range(len(labels)) if table.plain(i) in close][:1]
+    meant = f", did you mean {table.spelled(guess[0])}?" if guess else ""
+    raise InputError(
+        f"{setting}: there is no such column{meant or ':'} the columns are {table.listed()}",
+        settings=[(role, name)],
+    )
+
+
+# -- ids ---------------------------------------------------------------------------------------
+
+
+def _find_ids(table: Table, weight: int | None) -> tuple[int, int]:
+    """Return the two columns of ids: those with known names, else the only two there are."""
+    columns = range(len(table.names))
+    if len(columns) < 2:
+        raise InputError(
+            f"expected a table with two columns of node ids, found {len(columns)}: {table.listed()}"
+        )
+    if not table.has_header:
+        first, second = [i for i in columns if i != weight][:2]
+        return first, second
+    place = {table.plain(i): i for i in columns}
+    pairs = [(place[a], place[b]) for a, b in ID_COLUMN_NAMES if a in place and b in place]
+    if len(pairs) == 1:
+        return pairs[0]
+    if pairs:
+        known = " or ".join(table.listed(pair) for pair in pairs)
+        raise _unclear(table, f"the nodes of an edge may be {known}", pairs[0])
+    left = [
+        i
+        for i in columns
+        if i != weight
+        and not _is_index(table, i)
+        and table.plain(i) not in _TIMES
+        and not (weight is None and table.plain(i) in _WEIGHTS)
+    ]
+    if len(left) == 2:
+        return left[0], left[1]
+    likely = [i for i in left if table.plain(i) not in _OTHERS]
+    likely = likely if len(likely) >= 2 else left if len(left) >= 2 else list(columns)
+    words = [i for i in likely if not table.is_number(i)]
+    likely = words if len(words) >= 2 else likely
+    raise _unclear(
+        table, f"which columns hold the two nodes of an edge? There are {table.listed()}", likely
+    )
+
+
+def _unclear(table: Table, problem: str, ids: Sequence[int]) -> InputError:
+    """Return the error for ids that cannot be told; `ids` are columns to name as an example."""
+    settings = [(role, table.names[i]) for role, i in zip(("source", "target"), ids, strict=False)]
+    spelled = ", ".join(python_setting(*setting) for setting in settings)
+    return InputError(f"{problem}; name two{table.place}: {spelled}", settings=settings)
+
+
+def _is_index(table: Table, column: int) -> bool:
+    """Return whether a column is the index of a pandas frame that was written with it."""
+    return may_be_index(table.names[column], column == 0) and table.is_ascending(column)
+
+
+# -- weights -----------------------------------------------------------------------------------
+
+
+def _find_weight(table: Table, ids: tuple[int, int], weighted: bool) -> int | None:
+    """Return the column of weights, or None; InputError if numbers may be weights or not."""
+    others = [i for i in range(len(table.names)) if i not in ids]
+    if not table.has_header and ids == (0, 1):
+        return _find_third(table, others, weighted)
+    known = [i for i in others if table.plain(i) in _WEIGHTS]
+    if len(known) == 1:
+        return known[0]
+    numbers = known or [
+        i
+        for i in others
+        if table.plain(i) not in (*_TIMES, *_OTHERS)
+        and not may_be_index(table.names[i], i == 0)
+        and table.is_number(i)
+    ]
+    if not numbers or (weighted and len(numbers) == 1):
+        return numbers[0] if numbers else None
+    raise _perhaps(table, numbers)
+
+
+def _find_third(table: Table, others: list[int], weighted: bool) -> int | None:
+    """Return the column of weights of a table without names: the third, if there is no other."""
+    if weighted:
+        return 2 if others or table.is_text else None
+    numbers = [i for i in others if table.is_number(i)]
+    if numbers and (numbers != [2] or len(others) > 1 or table.may_be_times(2)):
+        raise _perhaps(table, numbers)
+    return 2 if numbers else None
+
+
+def _perhaps(table: Table, numbers: list[int]) -> InputError:
+    """Return the error for columns of numbers that may be weights."""
+    what = table.listed(numbers)
+    first = table.names[numbers[0]]
+    verb, pronoun = ("holds", "it") if len(numbers) == 1 else ("hold", "all of them")
+    taken = "uses it" if len(numbers) == 1 else "uses the first"
+    kind = "times or weights" if table.may_be_times(numbers[0]) else "numbers that may be weights"
+    return InputError(
+        f"{what} {verb} {kind}: {python_setting('weight', first)} {taken}, weighted=False leaves "
+        f"{pronoun} out{table.place}",
+        settings=[("weight", first), ("weighted", False)],
+    )
+
+
+# -- reports -----------------------------------------------------------------------------------
+
+
+def _notes(table: Table, ids: tuple[int, int], weight: int | None) -> list[str]:
+    """Return what to report: the columns that were used and those that were not."""
+    notes = []
+    if table.has_header or ids != (0, 1):
+        notes.append(f"nodes from {table.spelled(ids[0])} and {table.spelled(ids[1])}")
+    if weight is not None:
+        notes.append(f"weights from {table.spelled(weight)}")
+    rest = [i for i in range(len(table.names)) if i not in (*ids, weight)]
+    if rest:
+        notes.append(f"left out {table.listed(rest)}")
+    return notes

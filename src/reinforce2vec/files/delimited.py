@@ -1,0 +1,363 @@
+"""Delimited text, as in edge lists and files of labels: delimiters, quotes, comments, records.
+
+Quotes are those of RFC 4180: a field in double quotes may hold delimiters, line breaks, and quotes
+that are doubled. Where whitespace separates fields, a quote is a character as any other.
+
+A comment begins with # or %, and stands before all data: further down such a line is data, so that
+"#tag" can be an id, unless the caller names the character that begins comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.errors import InputError, NoEdges
+from ._fields import (
+    BAD_QUOTE,
+    BLANK,
+    COMMENT,
+    DELIMITER,
+    FINE,
+    LIKE_COMMENT,
+    LINE_END,
+    MARK,
+    NEWLINE,
+    OPEN_QUOTE,
+    ORDINARY,
+    RETURN,
+    SPACE,
+    TAB,
+    find_open_line,
+    split_fields,
+    unescape,
+)
+from ._lines import CHUNK_BYTES, TextChunk, excerpt, read_chunks
+
+WHITESPACE = 0  # the delimiter that means any run of spaces and tabs
+_MARKS = "#%"  # begin comments where the caller names no other character
+_HEADS = 100  # lines by which columns are recognised
+_LONGEST_QUOTED = 1 << 20  # bytes; longer ones are taken for quotes that were never closed
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How lines are separated into fields, and which are comments."""
+
+    delimiter: int
+    comments: str | None = None
+    """The character that begins comments anywhere; "" for none, None for those before all data."""
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        """The kind of each byte in a line."""
+        kinds = np.full(256, ORDINARY, np.uint8)
+        kinds[[SPACE, TAB, RETURN]] = BLANK
+        kinds[NEWLINE] = LINE_END
+        if self.delimiter != WHITESPACE:
+            kinds[self.delimiter] = DELIMITER
+        return kinds
+
+    @cached_property
+    def starts(self) -> NDArray[np.uint8]:
+        """The kind of each byte as the first of a line that is not blank."""
+        starts = np.full(256, ORDINARY, np.uint8)
+        starts[NEWLINE] = LINE_END
+        for mark in _MARKS if self.comments is None else self.comments:
+            starts[ord(mark)] = MARK if self.comments is None else COMMENT
+        return starts
+
+    @property
+    def stop(self) -> int:
+        """The kind of byte that ends a field."""
+        return BLANK if self.delimiter == WHITESPACE else DELIMITER
+
+    def may_be_quoted(self, text: bytes) -> bool:
+        """Return whether there may be quoted fields in a piece of a file."""
+        return self.delimiter != WHITESPACE and b'"' in text
+
+    def closed_part(self, text: bytes) -> int:
+        """Return how many bytes of some lines, from their beginning, leave no quotes open."""
+        if not self.may_be_quoted(text):
+            return len(text)
+        data = np.frombuffer(text, np.uint8)
+        return int(find_open_line(data, self.kinds, self.starts, self.stop))
+
+    def split(self, text: bytes, most: int) -> Split:
+        """Return the fields of the first lines of data, empty ones included.
+
+        The text ends with a newline, as every chunk does.
+        """
+        data = np.frombuffer(text, np.uint8)
+        places, ends = np.empty((len(text), 2), np.int32), np.empty(most, np.int64)
+        n_rows, n_fields, problem, place, comments = split_fields(
+            data, self.kinds, self.starts, self.stop, places, ends
+        )
+        borders = [0, *ends[:n_rows].tolist()]
+        places = places[:n_fields]
+        begins = places[borders[:-1], 0].tolist()
+        whole = unescaped(text, places).tobytes()
+        fields = [whole[begin:end] for begin, end in places.tolist()]
+        rows = [fields[begin:end] for begin, end in pairwise(borders)]
+        return Split(rows, begins, comments, int(place), problem, fields[borders[-1] :])
+
+
+class Split(NamedTuple):
+    """Lines of a piece of a file, separated into fields."""
+
+    rows: list[list[bytes]]
+    begins: list[int]  # where the first field of each is
+    comments: int  # how many were skipped
+    end: int  # where the next line begins
+    problem: int  # of the next line
+    sound: list[bytes]  # the fields before this problem
+
+
+def unescaped(text: bytes, tokens: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """Return the bytes of a chunk, in which the tokens that were in quotes are what they stand for.
+
+    The places of these tokens are changed to fit.
+    """
+    data = np.frombuffer(text, np.uint8)
+    if b'"' in text and (b'""' in text or b"\r" in text):
+        data = data.copy()
+        unescape(data, tokens)
+    return data
+
+
+# -- what the user may name ----------------------------------------------------------------------
+
+
+def delimiter_code(delimiter: str) -> int:
+    """Return the byte of a delimiter that the user names; InputError if it cannot be one."""
+    if delimiter in (" ", "whitespace"):
+        return WHITESPACE
+    if _is_separate(delimiter) and delimiter not in '"\n\r-+.':
+        return ord(delimiter)
+    raise InputError(
+        f"delimiter {delimiter!r} cannot separate fields: give one character such as ',' or "
+        "'\\t', or ' ' for any run of spaces and tabs",
+        parameter="delimiter",
+        value=delimiter,
+    )
+
+
+def check_comments(comments: str | None) -> None:
+    """Raise InputError if a string cannot be what begins comments."""
+    if comments and not (_is_separate(comments) and comments not in " \t\n\r\"'-+.,;|"):
+        raise InputError(
+            f"comments {comments!r} cannot begin a comment: give one character such as '#', or '' "
+            "if the file has no comments",
+            parameter="comments",
+            value=comments,
+        )
+
+
+def _is_separate(character: str) -> bool:
+    """Return whether a string is one character that no number or word has."""
+    return len(character) == 1 and character.isascii() and not character.isalnum()
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+class DelimitedText:
+    """Delimited text in a file, of which only the beginning was read so far.
+
+    Parameters
+    ----------
+    stream : binary file
+    name : str
+        What errors call it.
+    content : str
+        What should be in it, for errors: "edges", "labels".
+    delimiter, comments : str or None
+        As the user gave them; None: found out.
+    chunk_bytes : int
+        About how much to read at a time.
+    choice : bool
+        Whether the user can choose `comments`, so that errors advise it.
+
+    Attributes
+    ----------
+    name : str
+    dialect : Dialect
+    heads : list of lists of bytes
+        The fields of the first lines that hold data, at most 100.
+    comments : int
+        How many comments stand before these lines.
+    where : str
+        The file and the first of these lines, for errors.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        content: str,
+        *,
+        delimiter: str | None = None,
+        comments: str | None = None,
+        chunk_bytes: int = CHUNK_BYTES,
+        choice: bool = True,
+    ) -> None:
+        check_comments(comments)
+        code = None if delimiter is None else delimiter_code(delimiter)
+        self.name, self._choice = name, choice
+        self._rest = read_chunks(stream, name, chunk_bytes)
+        text, begin = b"", 0
+        for chunk in self._rest:
+            text += chunk.text
+            begin, self.comments = _past_comments(text, comments)
+            if begin == len(text):
+                continue
+            body = text[begin:]
+            likely = _likely_delimiter(_first_lines(body)) if code is None else code
+            self.dialect = Dialect(likely, comments)
+            found = self.dialect.split(body, _HEADS)
+            waiting = found.problem == OPEN_QUOTE and len(body) - found.end <= _LONGEST_QUOTED
+            if len(found.rows) == _HEADS or not (found.problem == FINE or waiting):
+                break
+        if not text.strip():
+            raise NoEdges(f"{name}: expected {content}, but the file is empty")
+        if begin == len(text):
+            advised = choice and not comments
+            raise NoEdges(
+                f"{name}: expected {content}, found only comments"
+                + ('; comments="" takes every line for data' if advised else ""),
+                settings=[("comments", "")] if advised else [],
+            )
+        self._head = TextChunk(text[begin:], 1 + text.count(b"\n", 0, begin))
+        self.where = f"{name}, line {self._head.line}"
+        self.heads = found.rows + ([found.sound] if found.sound else [])
+        if not self.heads:
+            raise line_refusal(name, self._head, found.end, found.problem, choice)
+
+    def chunks(self, header: bool) -> Iterator[TextChunk]:
+        """Yield everything from the first line that holds data, or what follows it, the header.
+
+        No chunk ends inside quotes.
+        """
+        head = self._head
+        if header:
+            cut = self.dialect.split(head.text, 1).end
+            head = TextChunk(head.text[cut:], head.line_at(cut))
+        open_part: TextChunk | None = None
+        for chunk in chain([head], self._rest):
+            if open_part is not None:
+                chunk = TextChunk(open_part.text + chunk.text, open_part.line)
+            cut = self.dialect.closed_part(chunk.text)
+            if cut == len(chunk.text):
+                open_part = None
+                yield chunk
+                continue
+            open_part = TextChunk(chunk.text[cut:], chunk.line_at(cut))
+            if len(open_part.text) > _LONGEST_QUOTED:
+                break
+            yield TextChunk(chunk.text[:cut], chunk.line)
+        if open_part is not None:
+            raise line_refusal(self.name, open_part, 0, OPEN_QUOTE)
+
+    def rows(self, header: bool) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number of every line that holds data, and its fields, decoded."""
+        for chunk in self.chunks(header):
+            n_lines = chunk.count_lines()
+            found = self.dialect.split(chunk.text, n_lines)
+            ends = np.flatnonzero(np.frombuffer(chunk.text, np.uint8) == NEWLINE)
+            numbers = (chunk.line + np.searchsorted(ends, found.begins)).tolist()
+            self.comments += found.comments
+            for number, row in zip(numbers, found.rows, strict=True):
+                yield number, [field.decode() for field in row]
+            if found.problem != FINE:
+                raise line_refusal(self.name, chunk, found.end, found.problem, self._choice)
+
+
+def line_refusal(
+    name: str, chunk: TextChunk, place: int, problem: int, choice: bool = True
+) -> InputError:
+    """Return the error for a line whose quotes are wrong, or that looks like a comment.
+
+    `choice` says whether the user can choose what begins comments.
+    """
+    line = excerpt(chunk.text[place:].split(b"\n", 1)[0].strip())
+    where = f"{name}, line {chunk.line_at(place)}"
+    if problem == LIKE_COMMENT and not choice:
+        return InputError(
+            f'{where}: this looks like a comment ("{line}"), and only comments before the first '
+            "line of data are skipped: move it there"
+        )
+    if problem == LIKE_COMMENT:
+        mark = line[0]
+        return InputError(
+            f'{where}: this looks like a comment ("{line}"), and only comments before the first '
+            f'line of data are skipped: comments="{mark}" skips all, and comments="" takes such '
+            "lines for data",
+            settings=[("comments", mark), ("comments", "")],
+        )
+    if problem == BAD_QUOTE:
+        return InputError(
+            f"{where}: expected double quotes around a whole field, and doubled ones inside it, "
+            f'found ("{line}")'
+        )
+    return InputError(f'{where}: a double quote opens in this line and is never closed ("{line}")')
+
+
+def comment_hint(line: bytes, dialect: Dialect) -> tuple[str, list[tuple[str, str]]]:
+    """Return what to add to an error about a line that may be a comment, and the settings named."""
+    mark = line.lstrip()[:1].decode(errors="replace")
+    if dialect.comments is not None or not mark or mark not in _MARKS:
+        return "", []
+    return f'; if it is a comment, comments="{mark}" skips it', [("comments", mark)]
+
+
+def _past_comments(text: bytes, comments: str | None) -> tuple[int, int]:
+    """Return where the first line of data begins, and how many comments are before it."""
+    marks = tuple(mark.encode() for mark in (_MARKS if comments is None else comments))
+    place = count = 0
+    while place < len(text):
+        end = text.find(b"\n", place) + 1
+        line = text[place:end].strip()
+        if line and not line.startswith(marks):
+            break
+        count += bool(line)
+        place = end
+    return place, count
+
+
+def _first_lines(text: bytes) -> list[bytes]:
+    """Return the first two lines of a text; the first goes on while a quote may be open."""
+    first = end = text.find(b"\n") + 1
+    quotes = text.count(b'"', 0, end)
+    while quotes % 2 and end < min(len(text), _LONGEST_QUOTED):
+        begin, end = end, text.find(b"\n", end) + 1
+        quotes += text.count(b'"', begin, end)
+    end = first if quotes % 2 else end
+    return [text[:end], text[end : text.find(b"\n", end) + 1]]
+
+
+def _likely_delimiter(lines: list[bytes]) -> int:
+    """Return the delimiter that lines of data most likely have, by the first of them."""
+    # neither quoted text nor the dictionary that networkx writes after an edge counts
+    bare = re.sub(rb'"[^"]*"', b'""', lines[0]).split(b"{")[0]
+    # pandas writes no name above its index
+    for delimiter in (b",", b";", b"\t"):
+        unnamed = bare.startswith(delimiter) and bare.strip().count(delimiter) > 0
+        if unnamed and not any(line.startswith(delimiter) for line in lines[1:2]):
+            return ord(delimiter)
+    # a tab next to another blank is part of a run of whitespace
+    if re.fullmatch(rb" *[^\s](?:[^\t]*[^\s])?\t[^\s].*", bare.rstrip()):
+        return TAB
+    for delimiter in (b",", b";"):
+        if all(field.strip() for field in bare.split(delimiter, 2)[:2]) and delimiter in bare:
+            return ord(delimiter)
+    # a bar may well be part of an id, so it counts only where no blank could separate the ids
+    if re.fullmatch(rb"[^\s|]+(\s*\|\s*[^\s|]+)+", bare.strip()):
+        return ord("|")
+    return WHITESPACE

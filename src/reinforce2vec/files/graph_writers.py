@@ -1,0 +1,191 @@
+"""Writing graphs: files from which `read_graph` makes the same graph."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from .._util.errors import InputError
+from .._util.ids import Ids
+from .columns import ID_COLUMN_NAMES
+from .edge_lists import is_read_without_header
+from .edges import Edges
+from .id_texts import EncodedIds, encode_texts, ids_as_text
+from .writing import gzip_writer, import_arrow, known_suffix, resolve_target, whole
+
+_BLOCK = 1 << 16  # edges that are turned into text at once
+_MARKS = ',\t;|"\n\r'  # letters for which a field is quoted
+
+
+def write_graph(path: str | os.PathLike[str], edges: Edges) -> None:
+    """Write edges to a file; see :meth:`reinforce2vec.Graph.save`."""
+    suffix = known_suffix(Path(path), _WRITERS, "a graph is written to")
+    target = resolve_target(path)
+    _WRITERS[suffix](target, edges)
+
+
+# -- lists of edges ----------------------------------------------------------------------------
+
+
+class _Lines(NamedTuple):
+    """Edges in the order in which they are written."""
+
+    ends: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+
+
+def _ordered(edges: Edges, path: Path) -> _Lines:
+    """Return edges in the order in which they are written; isolated nodes as edges to themselves.
+
+    A reader numbers nodes as lines name them. In the order of the rows, that is the case if each
+    edge is written when the later of its nodes has its turn, and every node has an edge to an
+    earlier one, or one to the next. That holds for graphs that were read from a file. Otherwise
+    edges are written in the order of their first nodes.
+    """
+    ends, weights = edges.ends, edges.weights
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    linked, named = np.zeros(len(edges.ids), bool), np.zeros(len(edges.ids), bool)
+    linked[ends] = True
+    named[high[low < high]] = True
+    opens = ~named[low] & (high == low + 1) & (ends[:, 0] == low)
+    named[low[opens | (low == high)]] = True
+    isolated = np.flatnonzero(~linked).astype(np.int32)
+    if isolated.size and np.any(low == high):
+        raise InputError(
+            f"{path}: a list of edges cannot hold self-loops together with isolated nodes, such as "
+            f"{edges.ids.tolist()[isolated[0]]!r}: write a .npz file"
+        )
+    ends = np.concatenate([ends, np.column_stack([isolated, isolated])])
+    if weights is not None:
+        weights = np.concatenate([weights, np.ones(len(isolated))])
+    if np.all(named | ~linked):
+        turn = np.concatenate([high, isolated])
+        order = np.lexsort((np.concatenate([np.where(opens, -1, low), isolated]), turn))
+        ends, weights = ends[order], None if weights is None else weights[order]
+    return _Lines(ends, weights)
+
+
+def _write_text(delimiter: str, has_header: bool, packed: bool) -> Callable[[Path, Edges], None]:
+    """Return the writer of a text format."""
+
+    def write(path: Path, edges: Edges) -> None:
+        texts = ids_as_text(edges.ids, path)
+        fields = [_quoted(text, path) for text in texts]
+        lines = _ordered(edges, path)
+        blocks = _text_blocks(lines, encode_texts(fields, path), delimiter.encode())
+        first = next(blocks, b"")
+        weighted = lines.weights is not None
+        header = b""
+        if has_header or not is_read_without_header(first, weighted):
+            names = next(pair for pair in ID_COLUMN_NAMES if not {*pair} & {*texts})
+            header = delimiter.join([*names, *(["weight"] if weighted else [])]).encode() + b"\n"
+        with whole(path) as raw, _packing(raw, packed) as stream:
+            for block in (header, first, *blocks):
+                stream.write(block)
+
+    return write
+
+
+def _packing(stream: IO[bytes], packed: bool) -> gzip.GzipFile | nullcontext[IO[bytes]]:
+    return gzip_writer(stream) if packed else nullcontext(stream)
+
+
+def _text_blocks(lines: _Lines, fields: list[bytes], delimiter: bytes) -> Iterator[bytes]:
+    """Yield the lines of a text file, many at a time."""
+    for begin in range(0, len(lines.ends), _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        columns = [[fields[row] for row in side] for side in lines.ends[block].T.tolist()]
+        if lines.weights is not None:
+            weights = lines.weights[block].tolist()
+            columns.append([repr(weight).removesuffix(".0").encode() for weight in weights])
+        yield b"".join(delimiter.join(line) + b"\n" for line in zip(*columns, strict=True))
+
+
+def _quoted(text: str, path: Path) -> str:
+    """Return a node id as a field of delimited text, in the quotes of RFC 4180 if it needs them."""
+    if not text or "\0" in text:
+        raise InputError(
+            f"{path}: the node id {text!r} cannot be written as text: give the node another name, "
+            "or write a .npz file"
+        )
+    special = text[0] in "#%\ufeff" or text != text.strip() or any(mark in text for mark in _MARKS)
+    return '"' + text.replace('"', '""') + '"' if special else text
+
+
+def _write_parquet(path: Path, edges: Edges) -> None:
+    """Write columns `source`, `target` and, if edges have weights, `weight`."""
+    pyarrow, parquet = import_arrow("writing a .parquet file")
+    ids: Any = edges.ids if edges.ids.dtype != object else ids_as_text(edges.ids, path)
+    lines = _ordered(edges, path)
+    values = pyarrow.array(ids)
+    columns = {
+        name: values.take(pyarrow.array(side))
+        for name, side in zip(("source", "target"), lines.ends.T, strict=True)
+    }
+    if lines.weights is not None:
+        columns["weight"] = pyarrow.array(lines.weights)
+    with whole(path) as stream:
+        parquet.write_table(pyarrow.table(columns), stream)
+
+
+# -- .npz --------------------------------------------------------------------------------------
+
+
+def _write_npz(path: Path, edges: Edges) -> None:
+    """Write the adjacency matrix as scipy.sparse.load_npz reads it, and what it does not hold."""
+    (rows, columns), n_nodes = edges.ends.T, len(edges.ids)
+    data = np.ones(len(rows)) if edges.weights is None else edges.weights
+    if not edges.directed:
+        back = rows != columns
+        rows, columns = np.append(rows, columns[back]), np.append(columns, edges.ends[back, 0])
+        data = np.append(data, data[back])
+    matrix = scipy.sparse.csr_array((data, (rows, columns)), shape=(n_nodes, n_nodes))
+    arrays: dict[str, Any] = {
+        "format": np.array(b"csr"),
+        "_is_array": np.array(True),
+        "shape": np.array(matrix.shape),
+        "data": matrix.data,
+        "indices": matrix.indices,
+        "indptr": matrix.indptr,
+        "directed": np.array(edges.directed),
+        "weighted": np.array(edges.weights is not None),
+    }
+    arrays |= _npz_ids(edges.ids, path)
+    with whole(path) as stream:
+        np.savez_compressed(stream, **arrays)
+
+
+def _npz_ids(ids: Ids, path: Path) -> dict[str, NDArray[Any]]:
+    """Return ids as arrays: integers as they are, others as text, its bytes and where each begins.
+
+    `graph_readers` reads them.
+    """
+    if ids.dtype != object:
+        return {"ids": ids}
+    words = EncodedIds.of(encode_texts(ids_as_text(ids, path), path, "surrogatepass"))
+    return {"ids": words.letters, "begins": words.begins}
+
+
+# -- which writer for which suffix -------------------------------------------------------------
+
+_WRITERS: dict[str, Callable[[Path, Edges], None]] = {
+    **{
+        f"{suffix}{'.gz' * packed}": _write_text(delimiter, has_header, packed)
+        for packed in (False, True)
+        for suffix, delimiter, has_header in (
+            (".csv", ",", True),
+            (".tsv", "\t", True),
+            *((plain, "\t", False) for plain in (".txt", ".edgelist", ".edges")),
+        )
+    },
+    ".parquet": _write_parquet,
+    ".npz": _write_npz,
+}

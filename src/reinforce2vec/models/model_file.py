@@ -1,0 +1,171 @@
+"""Model files: all that a fitted estimator has learned, to go on with in another process.
+
+A file is an .npz archive of arrays and a description in JSON; nothing in it is pickled, so reading
+one runs no code. It holds no time, so that one seed gives one file, byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import __version__
+from .._util.arrays import Vectors
+from .._util.errors import InputError
+from .._util.ids import Ids
+from ..files.array_files import read_about, read_array, write_arrays
+from ..files.id_texts import ids_as_arrays, ids_from_arrays
+from ..files.opening import opened
+from ..files.writing import check_space, check_target, known_suffix, resolve_target
+from ..graph import Graph
+from ..graph.fingerprint import fingerprint
+from ..skipgram.state import State
+from ..skipgram.state_arrays import arrays_of, counts_of, read_state
+from .settings import parameters_from, settings_of
+
+_KIND = "reinforce2vec model"
+_FORMAT = 1
+_SUFFIXES = (".r2v",)
+_WRITTEN = "models are written to"
+
+
+class Kept(NamedTuple):
+    """What a model file keeps of a fitted estimator.
+
+    Attributes
+    ----------
+    estimator : str
+        The name of its class.
+    parameters : dict
+        Its parameters.
+    ids : int64 or object array
+        The ids of the nodes.
+    vectors : float32 array (n_nodes, dimensions), optional
+        The vectors, unless they are those of the state.
+    facts : dict
+        More that it has learned, as JSON holds it.
+    graph : Graph, optional
+        The graph that it was trained on, with these ids.
+    state : State, optional
+        The state of the training.
+    """
+
+    estimator: str
+    parameters: dict[str, Any]
+    ids: Ids
+    vectors: Vectors | None = None
+    facts: dict[str, Any] = {}  # noqa: RUF012
+    graph: Graph | None = None
+    state: State | None = None
+
+
+def check_model_path(path: str | os.PathLike[str]) -> Path:
+    """Return where a model will be written, links followed; InputError if that cannot work."""
+    known_suffix(Path(path), _SUFFIXES, _WRITTEN)
+    return check_target(path)
+
+
+def write_model(path: str | os.PathLike[str], kept: Kept) -> None:
+    """Write a model to a file, whole or not at all."""
+    known_suffix(Path(path), _SUFFIXES, _WRITTEN)
+    target = resolve_target(path)
+    arrays = dict(ids_as_arrays(kept.ids, Path(path)))
+    about: dict[str, Any] = {
+        "kind": _KIND,
+        "format": _FORMAT,
+        "version": __version__,
+        "estimator": kept.estimator,
+        "settings": settings_of(kept.parameters),
+        "facts": kept.facts,
+    }
+    if kept.vectors is not None:
+        arrays["vectors"] = np.ascontiguousarray(kept.vectors)
+    if kept.graph is not None:
+        graph = kept.graph
+        arrays |= {"indptr": graph.indptr, "indices": graph.indices}
+        if graph.weights is not None:
+            arrays["weights"] = graph.weights
+        about["graph"] = {
+            "directed": graph.directed,
+            "dropped_self_loops": graph.dropped_self_loops,
+            "fingerprint": fingerprint(graph),
+        }
+    if kept.state is not None:
+        arrays |= arrays_of(kept.state)
+        about["state"] = counts_of(kept.state) | {"seconds": 0.0}
+    check_space(target, sum(array.nbytes for array in arrays.values()) + (1 << 16))
+    write_arrays(target, about, arrays)
+
+
+def read_model(path: str | os.PathLike[str]) -> Kept:
+    """Read a model from a file; InputError if it is no such file, damaged, or of a later version.
+
+    A file is refused as a whole: sizes, checksums and the graph's fingerprint must be right.
+    """
+    path = Path(path)
+    with opened(path, compressed=False) as stream:
+        try:
+            with zipfile.ZipFile(stream) as archive:
+                return _read(archive, path)
+        except (InputError, MemoryError):
+            raise
+        except Exception:  # a damaged archive may raise anything
+            raise InputError(
+                f"{path}: expected a model, as `save` or `reinforce2vec embed --model` write it: "
+                "this is another file, or a damaged one"
+            ) from None
+
+
+def _read(archive: zipfile.ZipFile, path: Path) -> Kept:
+    about = read_about(archive)
+    if about["kind"] != _KIND:
+        raise ValueError(about["kind"])
+    if about["format"] > _FORMAT:
+        raise InputError(
+            f"{path}: this model was written by a later version of reinforce2vec, "
+            f"{about['version']}, and this is {__version__}: install that one, or fit again"
+        )
+    names = set(archive.namelist())
+    ids = read_array(archive, "ids")
+    if "begins.npy" in names:
+        ids = ids_from_arrays(ids, read_array(archive, "begins"))
+    elif ids.dtype != np.int64 or ids.ndim != 1:
+        raise ValueError(ids.dtype)
+    vectors = graph = state = None
+    if "vectors.npy" in names:
+        vectors = read_array(archive, "vectors")
+        if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != len(ids):
+            raise ValueError(vectors.shape)
+    if "graph" in about:
+        graph = _read_graph(archive, about["graph"], ids, "weights.npy" in names)
+    if "state" in about:
+        state = read_state(archive, about["state"])
+        _check_state(state, len(ids))
+    parameters = parameters_from(about["settings"])
+    return Kept(about["estimator"], parameters, ids, vectors, about["facts"], graph, state)
+
+
+def _read_graph(archive: zipfile.ZipFile, about: dict[str, Any], ids: Ids, weighted: bool) -> Graph:
+    """Read the graph; ValueError unless it is the one that was written."""
+    indptr, indices = (read_array(archive, name) for name in ("indptr", "indices"))
+    weights = read_array(archive, "weights") if weighted else None
+    rows = len(indptr) == len(ids) + 1 and indptr[0] == 0 and indptr[-1] == len(indices)
+    if not (rows and (np.diff(indptr) >= 0).all() and indices.min(initial=0) >= 0):
+        raise ValueError("not a graph")
+    if indices.max(initial=-1) >= len(ids):
+        raise ValueError("not a graph")
+    graph = Graph(indptr, indices, weights, ids, about["directed"], about["dropped_self_loops"])
+    if fingerprint(graph) != about["fingerprint"]:
+        raise ValueError("another graph")
+    return graph
+
+
+def _check_state(state: State, n_nodes: int) -> None:
+    """Raise ValueError unless a state has a row for each node."""
+    rows = [len(part) for one in state.scales for part in (one.inputs, one.outputs)]
+    if set(rows) != {n_nodes} or len(state.visits) != n_nodes:
+        raise ValueError("rows are missing")

@@ -1,0 +1,49 @@
+"""The parameters of estimators as JSON holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
+from ..walks.policy import Walk
+
+_WALKS: dict[str, type[Walk]] = {
+    "reinforced": ReinforcedWalk,
+    "first-order": FirstOrderWalk,
+    "second-order": SecondOrderWalk,
+}
+
+
+def walk_facts(walk: Walk) -> dict[str, Any]:
+    """Return a walk for JSON: its kind, and its parameters by their names in Python."""
+    (kind,) = (name for name, made in _WALKS.items() if type(walk) is made)
+    return {"kind": kind} | asdict(walk)
+
+
+def settings_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of an estimator for JSON."""
+    return {name: _plain(value) for name, value in parameters.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Walk):
+        return {name: _plain(part) for name, part in walk_facts(value).items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def parameters_from(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that :func:`settings_of` described; any exception if it is not so."""
+    return {name: _restored(value) for name, value in settings.items()}
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, dict):
+        kind = _WALKS[value["kind"]]
+        return kind(**{name: part for name, part in value.items() if name != "kind"})
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,44 @@
+"""Which way walks follow the edges of a directed graph: only forward, or both ways."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..graph import Graph
+
+_STARTS = 10_000  # of the walks that are tried
+_LEAST_SHARE = 0.5  # of the length that walks must have on average to be long enough
+
+
+def mean_length(graph: Graph, length: int) -> float:
+    """Estimate the mean number of nodes in walks along the edges, of at most `length` nodes.
+
+    The walks that are tried choose among all neighbours alike, whatever the walk and the weights;
+    dead ends are what counts.
+
+    Examples
+    --------
+    >>> from reinforce2vec import Graph
+    >>> mean_length(Graph.from_edges([(1, 2), (2, 3)], directed=True), 40)
+    2.0
+    """
+    rng = np.random.default_rng(0)
+    at = np.arange(graph.n_nodes)
+    if len(at) > _STARTS:
+        at = rng.choice(len(at), _STARTS, replace=False)
+    walks, tokens, degrees = len(at), len(at), graph.degrees
+    for _ in range(length - 1):
+        at = at[degrees[at] > 0]
+        if not at.size:
+            break
+        steps = (rng.random(len(at)) * degrees[at]).astype(np.int64)
+        at = graph.indices[graph.indptr[at] + steps]
+        tokens += len(at)
+    return tokens / max(walks, 1)
+
+
+def likely_direction(graph: Graph, length: int) -> str:
+    """Return "both" for a directed graph whose walks soon reach a dead end, else "forward"."""
+    if not graph.directed or length == 1:
+        return "forward"
+    return "forward" if mean_length(graph, length) >= _LEAST_SHARE * length else "both"

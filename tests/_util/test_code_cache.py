@@ -1,0 +1,183 @@
+"""Compiled code is read where it is, saved where that is possible, and else compiled in memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+import pytest
+
+from helpers.containers import copy_of_package, run_as_nobody, set_writable
+
+# Calls one small function, and prints what happened to its code.
+CODE = """
+import json
+import os
+import tempfile
+
+tempfile.tempdir = os.environ["TMPDIR"]  # and no other, as where nothing can be written
+import numpy as np
+from reinforce2vec._util.code_cache import tally
+from reinforce2vec.skipgram._preparation import count_nodes
+
+visits = np.zeros(3, np.int64)
+count_nodes(np.array([0, 2, 2], np.int32), visits)
+assert visits.tolist() == [1, 0, 2]
+print(json.dumps({"compiled": tally.compiled, "loaded": tally.loaded}))
+"""
+pytestmark = pytest.mark.slow  # every test starts Python several times
+COMPILED, LOADED = {"compiled": 1, "loaded": 0}, {"compiled": 0, "loaded": 1}
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A folder with the package, which cannot be written to; and no compiled code."""
+    site = copy_of_package(tmp_path / "site")
+    set_writable(site, False)
+    yield site
+    set_writable(site, True)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """The folder for temporary files."""
+    place = tmp_path / "place"
+    place.mkdir()
+    place.chmod(0o1777)
+    yield place
+    place.chmod(0o755)
+
+
+def run(site, place, **settings):
+    """Return what happened to the function, and the warnings."""
+    cwd = place.parent / "cwd"
+    cwd.mkdir(exist_ok=True)
+    settings = {"TMPDIR": str(place)} | settings
+    done = run_as_nobody(CODE, site=site, folder=cwd, **settings)
+    assert done.returncode == 0, done.stderr
+    assert not list(cwd.iterdir())  # not even a folder named ~
+    return json.loads(done.stdout), done.stderr
+
+
+def test_a_warm_cache_is_used_by_those_who_cannot_write_to_it(site, place):
+    set_writable(site, True)
+    assert run(site, place) == (COMPILED, "")
+    set_writable(site, False)
+    place.chmod(0o555)
+    assert run(site, place) == (LOADED, "")
+    assert not list(place.iterdir())
+
+
+def test_the_same_with_a_folder_that_the_environment_names(site, place, tmp_path):
+    cache = tmp_path / "cache"
+    assert run(site, place, NUMBA_CACHE_DIR=str(cache)) == (COMPILED, "")
+    set_writable(cache, False)
+    assert run(site, place, NUMBA_CACHE_DIR=str(cache)) == (LOADED, "")
+    set_writable(cache, True)
+
+
+def test_the_times_of_files_do_not_matter(site, place):
+    set_writable(site, True)
+    run(site, place)
+    for path in site.rglob("*.py"):
+        os.utime(path, (1e9, 1e9))
+    assert run(site, place) == (LOADED, "")
+
+
+def test_a_change_of_another_module_compiles_again(site, place):
+    """The function may call one that has changed."""
+    set_writable(site, True)
+    run(site, place)
+    with (site / "reinforce2vec" / "skipgram" / "rules.py").open("a") as file:
+        file.write("\n# changed\n")
+    assert run(site, place) == (COMPILED, "")
+
+
+def test_code_of_another_cpu_is_of_no_use_but_no_obstacle(site, place):
+    set_writable(site, True)
+    run(site, place)
+    set_writable(site, False)
+    for expected in (COMPILED, LOADED):  # into the temporary folder, and from there
+        assert run(site, place, NUMBA_CPU_NAME="generic") == (expected, "")
+
+
+def test_the_cache_of_the_user_comes_before_temporary_files(site, place, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    for expected in (COMPILED, LOADED):
+        assert run(site, place, HOME=str(home)) == (expected, "")
+    assert list(home.rglob("*.nbi"))
+    assert not list(place.iterdir())
+
+
+def test_temporary_files_are_private_and_found_again(site, place):
+    for expected in (COMPILED, LOADED):
+        assert run(site, place) == (expected, "")
+    (folder,) = place.iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def planted_for_all(folder):
+    folder.chmod(0o777)
+
+
+def planted_by_another(folder):
+    if os.geteuid() != 0:
+        pytest.skip("only root can make files of others")
+    os.chown(folder, 12345, 12345)
+
+
+def planted_as_a_link(folder):
+    real = folder.rename(folder.with_name("real"))
+    folder.symlink_to(real, target_is_directory=True)
+
+
+@pytest.mark.parametrize("plant", [planted_for_all, planted_by_another, planted_as_a_link])
+def test_code_that_another_user_may_have_put_there_is_not_run(site, place, plant):
+    run(site, place)
+    (folder,) = place.iterdir()
+    plant(folder)
+    assert run(site, place) == (COMPILED, "")
+    assert run(site, place) == (LOADED, "")  # from a new folder
+
+
+def test_a_folder_that_others_can_rename_is_not_used(site, place):
+    place.chmod(0o777)  # without the bit that keeps others from renaming
+    counts, said = run(site, place)
+    assert counts == COMPILED
+    assert "there is no folder to save compiled code in" in said
+    assert not list(place.iterdir())
+
+
+def test_without_any_folder_code_is_compiled_in_memory(site, place):
+    place.chmod(0o555)
+    counts, said = run(site, place)
+    assert counts == COMPILED
+    assert said.count("there is no folder to save compiled code in") == 1
+    assert "NUMBA_CACHE_DIR" in said
+
+
+def test_a_full_disk_is_a_warning(site, place, tmp_path):
+    def no_large_files():
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    cache = tmp_path / "cache"
+    counts, said = run(site, place, NUMBA_CACHE_DIR=str(cache), limit=no_large_files)
+    assert counts == COMPILED
+    assert said.count("compiled code cannot be saved in") == 1
+    assert "File too large; this run goes on" in said
+    assert run(site, place, NUMBA_CACHE_DIR=str(cache)) == (COMPILED, "")
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("keep", [0, 30])
+def test_damaged_files_are_compiled_again(site, place, tmp_path, suffix, keep):
+    cache = str(tmp_path / "cache")
+    run(site, place, NUMBA_CACHE_DIR=cache)
+    (damaged,) = (tmp_path / "cache").rglob(f"*{suffix}")
+    damaged.write_bytes(damaged.read_bytes()[:keep])
+    assert run(site, place, NUMBA_CACHE_DIR=cache) == (COMPILED, "")
+    assert run(site, place, NUMBA_CACHE_DIR=cache) == (LOADED, "")

@@ -1,0 +1,201 @@
+"""Fields of delimited text: chosen columns, quotes and comments."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.refusals import refusal
+from reinforce2vec.files.delimited import DelimitedText, Dialect
+from reinforce2vec.files.edge_lists import _Layout, read_edge_list
+
+COMMA, WHITESPACE = Dialect(ord(",")), Dialect(0)
+
+
+def parse(text, **options):
+    return read_edge_list(io.BytesIO(text.encode()), "edges.txt", **options)
+
+
+def edges(text, **options):
+    """The edges of a text, as pairs of ids."""
+    read = parse(text, **options)
+    return [tuple(pair) for pair in read.ids[read.ends].tolist()]
+
+
+# -- columns -------------------------------------------------------------------------------------
+
+
+def chosen(text, columns, dialect):
+    """The chosen fields of every line."""
+    data = text.encode()
+    bounds = np.zeros((text.count("\n"), 2 * len(columns)), np.int32)
+    rows, problem, *_ = _Layout(dialect, columns).find_fields(data, bounds)
+    assert problem == 0
+    return [[data[a:b].decode() for a, b in row.reshape(-1, 2).tolist()] for row in bounds[:rows]]
+
+
+@pytest.mark.parametrize("dialect", [COMMA, WHITESPACE])
+@pytest.mark.parametrize("columns", [(0, 1), (1, 0), (2, 3), (3, 0, 2), (1, 3, 0), (4, 2)])
+def test_columns_are_found_in_any_order(columns, dialect):
+    rows = [[f"r{row}c{column}" for column in range(5)] for row in range(3)]
+    text = "".join(("," if dialect == COMMA else "  ").join(row) + "\n" for row in rows)
+    assert chosen(text, columns, dialect) == [[row[column] for column in columns] for row in rows]
+
+
+def test_columns_that_are_not_wanted_may_be_empty_or_quoted():
+    assert chosen(',a,"x, y",b\n,c,,d\n', (1, 3), COMMA) == [["a", "b"], ["c", "d"]]
+    assert chosen('"x"y,a,b,"1\n2",3"\n"",c,d\n', (1, 2), COMMA) == [["a", "b"], ["c", "d"]]
+    split = COMMA.split(b',a,"x, y",\n"1",2\n', 1)
+    assert split.rows == [[b"", b"a", b"x, y", b""]]
+    assert WHITESPACE.split(b"  a\tb  c \n\nd\n", 9).rows[0] == [b"a", b"b", b"c"]
+
+
+# -- quotes --------------------------------------------------------------------------------------
+
+
+def test_doubled_quotes_delimiters_and_line_breaks_inside_quotes():
+    text = 'a,b\n"say ""hi""","x, y"\n"two\nlines",a\n"""",b\n'
+    found = [("a", "b"), ('say "hi"', "x, y"), ("two\nlines", "a"), ('"', "b")]
+    assert edges(text) == found
+    assert edges(text.replace("\n", "\r\n")) == found
+    for size in range(1, 30):
+        assert edges(text, chunk_bytes=size) == found
+
+
+def test_an_id_is_the_same_node_with_and_without_quotes():
+    read = parse('1,2\n"2","1"\n')
+    assert read.ids.tolist() == [1, 2]
+    read = parse('5"disk,b\n"5""disk","b"\nc,"a ""b"" c"\nc,"a ""b"" c"\n')
+    assert read.ids.tolist() == ['5"disk', "b", "c", 'a "b" c']
+    assert read.ends.tolist() == [[0, 1], [0, 1], [2, 3], [2, 3]]
+
+
+def test_the_first_line_may_have_line_breaks_in_quotes():
+    assert edges('"user\nname",friend\n1,2\n', header=True) == [(1, 2)]
+    assert edges('"a;\nb";c\n') == [("a;\nb", "c")]
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 5, 100_000])
+def test_line_numbers_are_true_after_line_breaks_in_quotes(chunk_bytes):
+    text = 'a,b,"1\n2\n3"\nc,"d\ne"\n' * 50 + "x\n"
+    message = refusal(parse, text, chunk_bytes=chunk_bytes)
+    assert message.startswith("edges.txt, line 251: expected two node ids")
+
+
+@pytest.mark.parametrize("chunk_bytes", [20_000, 1 << 22])
+def test_a_quote_that_is_never_closed_is_reported_where_it_opens(chunk_bytes):
+    lines = "a,b\n" * 400_000
+    for text in (f'a,b\n"c,d\n{lines}', f'a,b\n"c,d\n{lines[:100]}'):
+        message = refusal(parse, text, chunk_bytes=chunk_bytes)
+        assert message.startswith("edges.txt, line 2: a double quote opens in this line and is")
+    message = refusal(parse, f'a,b\n"c,d\n{lines[:8000]}"x",y\n', chunk_bytes=chunk_bytes)
+    assert message.startswith("edges.txt, line 2: expected double quotes around a whole field")
+
+
+def test_quotes_are_not_read_to_the_end_of_a_large_file():
+    class Endless(io.RawIOBase):
+        given = 0
+
+        def read(self, size):
+            self.given += size
+            assert self.given < 1 << 24
+            return b"a,b\n" * (size // 4) if self.given > size else b'a,b\n"c,d\n'.ljust(size)
+
+    message = refusal(read_edge_list, Endless(), "edges.txt")
+    assert message.startswith("edges.txt, line 2: a double quote opens in this line and is never")
+
+
+texts = st.text(
+    st.one_of(st.sampled_from('abAB01 "",;|\t\n\r#%{é北\u2028'), st.characters(codec="utf-8")),
+    min_size=1,
+    max_size=6,
+).filter(lambda text: not set(text) & {"\0", "\ufeff"})
+
+
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_whatever_the_csv_module_writes_comes_back(data):
+    """Python's csv module writes the table; line breaks in fields are read as newlines."""
+    columns = data.draw(st.integers(2, 5))
+    table = data.draw(
+        st.lists(st.lists(texts, min_size=columns, max_size=columns), min_size=1, max_size=8)
+    )
+    everything = data.draw(st.booleans())
+    if not everything:  # the csv module quotes neither blanks around a field nor "\r" in it
+        table = [
+            [field.replace("\r", "\n").strip(" \t\n") or "x" for field in row] for row in table
+        ]
+    delimiter = data.draw(st.sampled_from(",;|\t"))
+    file = io.StringIO(newline="")
+    csv.writer(
+        file,
+        delimiter=delimiter,
+        quoting=csv.QUOTE_ALL if everything else csv.QUOTE_MINIMAL,
+        lineterminator=data.draw(st.sampled_from(["\n", "\r\n"])),
+    ).writerows(table)
+    written = file.getvalue()
+    how = {"delimiter": delimiter, "comments": "", "chunk_bytes": data.draw(st.integers(1, 60))}
+    expected = [[field.replace("\r\n", "\n").replace("\r", "\n") for field in row] for row in table]
+
+    found = parse(written, header=False, weighted=False, **how)
+    if found.ids.dtype == object:
+        assert found.ids[found.ends].tolist() == [row[:2] for row in expected]
+    else:
+        assert found.ids[found.ends].astype(str).tolist() == [row[:2] for row in expected]
+    text = DelimitedText(io.BytesIO(written.encode()), "table", "rows", **how)
+    rows = list(text.rows(header=False))
+    assert [row for _, row in rows] == expected
+    lines = [1 + sum(map("".join(row).count, "\n")) for row in expected]
+    assert [number for number, _ in rows] == np.cumsum([1, *lines[:-1]]).tolist()
+
+
+# -- comments ------------------------------------------------------------------------------------
+
+
+def test_ids_may_begin_with_the_mark_of_a_comment():
+    text = "source,target\n#python,#rust\n%x,#python\n"
+    assert edges(text) == [("#python", "#rust"), ("%x", "#python")]
+    assert edges("# tags\na #b\n#b a\n") == [("a", "#b"), ("#b", "a")]
+    assert edges("#a #b\n", comments="") == [("#a", "#b")]
+
+
+def test_comments_before_the_first_line_of_data_are_skipped_and_counted():
+    read = parse("# one\n\n  % two\nsource,target\na,b\n#c,d\n")
+    assert (read.comments, len(read.ends)) == (2, 2)
+    read = parse("# one\na b\n# two\n\t#three\nc d\n", comments="#", chunk_bytes=1)
+    assert (read.comments, len(read.ends)) == (3, 2)
+    assert parse("a;b\n!x\n", comments="!").comments == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a b\n# a comment\n",
+        "a b\n#\n",
+        "a b\n #comment\n",
+        "a b 1\n#a comment\n",
+        "a,b\n# a comment, with a comma\n",
+        "a,b\n#comment\n",
+        "a b 1\n#some more words\n",
+        "a b\nc d\n% e f\n",
+    ],
+)
+@pytest.mark.parametrize("chunk_bytes", [1, 1000])
+def test_comments_further_down_are_neither_edges_nor_skipped_in_silence(text, chunk_bytes):
+    mark = "%" if "%" in text else "#"
+    line = text.count("\n")
+    message = refusal(parse, text, chunk_bytes=chunk_bytes)
+    assert message.startswith(f"edges.txt, line {line}: ")
+    assert f'comments="{mark}"' in message
+    assert len(parse(text, comments=mark).ends) == line - 1
+
+
+def test_what_begins_a_comment_is_one_character():
+    for wrong in ("//", "a", '"', ",", " "):
+        assert f"comments {wrong!r} cannot begin" in refusal(parse, "a b\n", comments=wrong)
+    assert 'comments="" takes every line' in refusal(parse, "#a #b\n")

@@ -1,0 +1,124 @@
+"""Which way walks follow the edges of a directed graph."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from reinforce2vec import (
+    FirstOrderWalk,
+    Graph,
+    InputError,
+    Reinforce2Vec,
+    WalkSampler,
+    planted_groups,
+    sample_walks,
+)
+from reinforce2vec.graph import edges_of
+from reinforce2vec.walks.directions import likely_direction, mean_length
+
+PATH = Graph.from_edges([(1, 2), (2, 3), (3, 4)], directed=True)
+RING = Graph.from_edges([(i, (i + 1) % 12) for i in range(12)], directed=True)
+
+
+def pointing_up(seed=0):
+    """Return a citation graph: every edge leads from a later node to an earlier one."""
+    ends = np.sort(edges_of(planted_groups(200, 4, degree=6, seed=seed).graph)[0], axis=1)
+    return Graph.from_edges(ends[:, ::-1], directed=True)
+
+
+def small(**options):
+    return Reinforce2Vec(8, walks_per_node=2, walk_length=20, window=2, workers=1, **options)
+
+
+def fitted(graph, **options):
+    return small(**options).fit(graph, progress=False)
+
+
+def test_the_mean_length_counts_dead_ends():
+    assert mean_length(PATH, 40) == 2.5  # 4, 3, 2 and 1 nodes
+    assert mean_length(PATH, 2) == 1.75
+    assert mean_length(RING, 40) == 40
+    assert mean_length(Graph.from_edges([], nodes=["a"], directed=True), 40) == 1
+
+
+def test_the_mean_length_is_that_of_sampled_walks():
+    graph = pointing_up()
+    walks = sample_walks(graph, FirstOrderWalk(), per_node=50)
+    assert mean_length(graph, 40) == pytest.approx((walks >= 0).sum() / len(walks), rel=0.1)
+
+
+def test_both_ways_is_the_walk_without_directions():
+    graph = pointing_up()
+    both = WalkSampler(graph, direction="both", per_node=3, length=10)
+    assert both.copied_bytes == graph.to_undirected().nbytes
+    np.testing.assert_array_equal(
+        both.sample(), sample_walks(graph.to_undirected(), per_node=3, length=10)
+    )
+    assert WalkSampler(graph, direction="forward").graph is graph
+    undirected = planted_groups(50, 5, degree=4).graph
+    assert WalkSampler(undirected, direction="both").graph is undirected
+
+
+def test_a_graph_without_directions_adds_weights_and_is_made_once():
+    graph = Graph.from_edges([("a", "b"), ("b", "a"), ("c", "a")], [1, 2, 4], directed=True)
+    whole = graph.to_undirected()
+    assert not whole.directed
+    assert whole.n_edges == 2
+    assert whole.to_scipy().toarray().tolist() == [[0, 3, 4], [3, 0, 0], [4, 0, 0]]
+    assert graph.to_undirected() is whole
+    assert whole.to_undirected() is whole
+    assert len(pickle.dumps(graph)) == len(pickle.dumps(pickle.loads(pickle.dumps(graph))))
+
+
+def test_auto_walks_both_ways_only_where_walks_would_be_short():
+    assert likely_direction(pointing_up(), 20) == "both"
+    assert likely_direction(RING, 20) == "forward"
+    assert likely_direction(planted_groups(50, 5, degree=4).graph, 20) == "forward"
+    assert likely_direction(PATH, 1) == "forward"
+
+
+def test_the_model_says_which_way_it_walked():
+    graph = pointing_up()
+    models = {way: fitted(graph, direction=way) for way in ("auto", "forward", "both")}
+    assert {way: model.direction_ for way, model in models.items()} == {
+        "auto": "both",
+        "forward": "forward",
+        "both": "both",
+    }
+    vectors = {way: model.embedding_.vectors for way, model in models.items()}
+    np.testing.assert_array_equal(vectors["auto"], vectors["both"])
+    assert not np.array_equal(vectors["forward"], vectors["both"])
+    assert models["both"].n_tokens_ > 2 * models["forward"].n_tokens_
+    undirected = fitted(graph.to_undirected())
+    np.testing.assert_array_equal(vectors["both"], undirected.embedding_.vectors)
+
+
+def test_an_update_walks_the_same_way():
+    model = fitted(pointing_up())
+    model.partial_fit([("new", 5), ("new", 9)], progress=False)
+    assert model.direction_ == "both"
+    assert model.n_tokens_ == 6 * 20  # two whole walks from each of three nodes
+
+
+def test_the_copy_without_directions_is_part_of_the_estimate():
+    graph = pointing_up()
+    forward, both = (
+        small(direction=way, smooth=False).estimate_memory(graph) for way in ("forward", "both")
+    )
+    assert both == forward + graph.to_undirected().nbytes
+
+
+@pytest.mark.parametrize("make", [small, lambda **given: WalkSampler(RING, **given)])
+def test_an_unknown_direction_is_refused(make):
+    with pytest.raises(InputError, match=r"direction must be one of .*not 'back'"):
+        fitted(RING, direction="back") if make is small else make(direction="back")
+
+
+def test_a_checkpoint_of_another_direction_is_refused(tmp_path):
+    graph, file = pointing_up(), tmp_path / "run.npz"
+    small(direction="forward").fit(graph, checkpoint=file, progress=False)
+    with pytest.raises(InputError, match="checkpoint"):
+        small(direction="both").fit(graph, checkpoint=file, resume=True, progress=False)
