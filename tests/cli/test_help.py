@@ -115,7 +115,7 @@ PYTHON = {
 # What only a command line needs.
 OWN = {
     *("output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"),
-    *("model", "method", "to"),
+    *("model", "method", "to"),  # tune has a parameter of this name, too
 }
 WALK = {"kind", "reading"} | {
     name

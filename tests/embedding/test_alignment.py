@@ -75,7 +75,7 @@ def test_what_cannot_be_aligned_is_refused():
     with pytest.raises(InputError, match="of 8 and of 4 dimensions cannot be aligned"):
         align(some(), some(dimensions=4))
     few = Embedding([*range(5), *range(100, 120)], RNG.normal(size=(25, 8)))
-    with pytest.raises(InputError, match="5 nodes in common do not determine .* of 8 dimensions"):
+    with pytest.raises(InputError, match=r"5 nodes in common do not determine .* of 8 dimensions"):
         align(few, some())
     with pytest.raises(InputError, match="0 nodes in common"):
         align(Embedding(["a", "b"], np.ones((2, 8))), some())
