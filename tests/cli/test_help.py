@@ -121,7 +121,7 @@ PYTHON = {
 # What only a command line needs.
 OWN = {
     *("output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"),
-    *("model", "method", "to", "ids"),
+    *("model", "method", "to", "ids"),  # tune has a parameter "method", too
 }
 WALK = (
     {"kind", "reading"}

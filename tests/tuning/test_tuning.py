@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from helpers.files import STAYED
 from reinforce2vec import InputError, Reinforce2Vec, karate_club, planted_groups
 from reinforce2vec.evaluation import link_prediction
 from reinforce2vec.tuning import Tuning, search, space, tune
+from reinforce2vec.tuning._baselines import BaselineRun, chosen_baselines
 from reinforce2vec.tuning._budget import SearchClock, TimeEstimates, seconds_of, time_text
 from reinforce2vec.tuning._importance import importances
 from reinforce2vec.tuning._objective import TEST, VALIDATION, NodeClassificationTask
@@ -26,7 +29,7 @@ from reinforce2vec.tuning.results import GraphReference
 from reinforce2vec.tuning.search import ATTEMPTS, OutOfTime, TuningSearch
 from reinforce2vec.tuning.space import SPACE, limited, starts
 
-FEW = {"dimensions": 8, "workers": 1}
+FEW = {"dimensions": 8, "workers": 1, "method": "none"}
 DEFAULT = starts(SPACE)["default"]
 
 
@@ -289,6 +292,88 @@ def test_a_default_that_is_no_worse_on_the_unseen_part_is_recommended(groups, un
     assert "On these, the default is no worse: keep it, and ignore the setting" in str(found)
 
 
+# -- baselines -----------------------------------------------------------------------------------
+
+
+def with_baselines(groups, method, **settings):
+    return tune(groups, trials=2, **(FEW | {"method": method} | settings))
+
+
+def test_baselines_are_scored_on_both_parts_with_the_same_data(groups, untrained):
+    found = with_baselines(groups, "auto", seed=3)
+    assert [one.label for one in found.baselines] == ["ProNE", "NetMF", "GraRep"]
+    split = r2v.hold_out_edges(groups.graph, found.facts["fraction"], 3)
+    for made, model in zip(found.baselines, (r2v.ProNE, r2v.NetMF, r2v.GraRep), strict=True):
+        vectors = model(8, seed=3).fit(split.graph).embedding_
+        for part, score in ((VALIDATION, made.validation), (TEST, made.test)):
+            scores = r2v.score_links(vectors, split, seed=3, part=part)
+            assert score == pytest.approx(scores[made.way]["auc"])
+    assert len(found.trials) == 2  # they take nothing from the search
+
+
+def test_which_baselines_are_tried():
+    assert chosen_baselines("auto", 10_000) == ("prone", "netmf", "grarep")
+    assert chosen_baselines("auto", 10_001) == ("prone",)
+    assert chosen_baselines("none", 5) == ()
+    assert chosen_baselines("hope, line,hope", 10**9) == ("hope", "line")
+    assert chosen_baselines(["netmf"], 10**9) == ("netmf",)
+    for wrong in ("deepwalk", "", "prone,,hope", [7]):
+        with pytest.raises(InputError, match="method must be auto, none, or some of"):
+            chosen_baselines(wrong, 10)
+
+
+def test_a_baseline_that_wins_is_named_with_its_command(groups, untrained):
+    found = with_baselines(groups, "prone,netmf")
+    netmf = found.baselines[1]
+    for lost in (0.0, 40.0):
+        found.baselines[1] = replace(netmf, validation=99.0, test=lost)
+        assert found.better_baseline is None
+        assert "has the higher score" not in str(found)
+        assert found.to_dict()["better_baseline"] is None
+    found.baselines[1] = replace(netmf, validation=99.0, test=99.5)
+    assert found.better_baseline.name == "netmf"
+    said = str(found)
+    assert "NetMF has the higher score here; as a command" in said
+    assert "reinforce2vec embed GRAPH -o vectors.npz --method netmf --dimensions 8" in said
+    assert re.search(r"NetMF +99\.00 +99\.50", said)
+    assert found.to_dict()["better_baseline"] == "netmf"
+    # chosen by validation: one that wins on the unseen part by chance is not
+    found.baselines[1] = replace(netmf, validation=1.0, test=99.5)
+    found.baselines[0] = replace(found.baselines[0], validation=2.0, test=1.0)
+    assert found.better_baseline is None
+
+
+def test_baselines_are_kept_in_the_file(groups, untrained, tmp_path):
+    file = tmp_path / "tuning.json"
+    found = with_baselines(groups, "prone", output=file)
+    assert Tuning.load(file).baselines == found.baselines
+    again = tune(groups, trials=4, **(FEW | {"method": "prone"}), output=file, resume=True)
+    assert again.baselines == found.baselines  # not run once more
+
+
+def test_baselines_that_may_not_end_in_time_are_left_out(groups, monkeypatch):
+    time = FakeTime(monkeypatch, 0.3)
+
+    def slow(name, task, dimensions, seed):
+        time.now += 60.0
+        return BaselineRun(name, 50.0, 50.0, "hadamard", {}, 60.0)
+
+    monkeypatch.setattr(search, "run_baseline", slow)
+    found = tune(groups, budget="10m", **(FEW | {"method": "auto"}))
+    assert [one.name for one in found.baselines] == ["prone"]
+    assert time.now <= 600
+
+
+def test_a_baseline_that_fails_is_noted(groups, untrained, monkeypatch):
+    def fail(*args, **options):
+        raise InputError("too large")
+
+    monkeypatch.setattr(r2v.NetMF, "fit", fail)
+    found = with_baselines(groups, "netmf,prone")
+    assert (found.baselines[0].error, found.baselines[0].validation) == ("too large", None)
+    assert re.search(r"NetMF +- +-", str(found))
+
+
 # -- time ----------------------------------------------------------------------------------------
 
 
@@ -540,7 +625,7 @@ def test_what_mattered_is_drawn(groups, untrained, tmp_path, trials, suffix):
 
 def test_the_command_prints_what_the_function_finds(folder, brief):
     words = ["edges.txt", "--trials", 3, "-d", 8, "--workers", 1, "--seed", 2, "--unweighted"]
-    result = check(tune_command(*words))
+    result = check(tune_command(*words, "--method", "none"))
     found = tune(r2v.read_graph("edges.txt"), trials=3, seed=2, **FEW)
     assert f"best: no. {found.best.number}" in result.stdout or found.best is found.default
     (command,) = [line for line in result.stdout.splitlines() if "reinforce2vec embed" in line]

@@ -403,11 +403,12 @@ WALKS = {"reinforced": REINFORCED, "first-order": (), "second-order": SECOND_ORD
 READINGS = ("paper", "released")
 """Presets of a reinforced walk."""
 
+BASELINE_METHODS = ("prone", "netmf", "grarep", "hope", "line")
 METHODS: dict[str, dict[str, Any]] = {
     "reinforce2vec": {},
     "deepwalk": {"kind": "first-order", "window": 10, "smooth": False},
     "node2vec": {"kind": "second-order", "window": 10, "smooth": False},
-    **{name: {} for name in ("prone", "netmf", "grarep", "hope", "line")},
+    **{name: {} for name in BASELINE_METHODS},
 }
 """Methods by their names on the command line, and the options that a method sets."""
 

@@ -22,14 +22,14 @@ VectorsOutput = Annotated[
 ]
 
 
-class Outputs(NamedTuple):
+class _Outputs(NamedTuple):
     """Files that a command writes: as they were typed, and where they are, links followed."""
 
     typed: list[Path]
     written: list[Path]
 
 
-def checked_outputs(vectors: Path | None, model: Path | None) -> Outputs:
+def checked_outputs(vectors: Path | None, model: Path | None) -> _Outputs:
     """Return the files for vectors and a model; InputError if one of them cannot be written."""
     from ..files.vector_files import check_vectors_path, metadata_path
     from ..models.model_file import check_model_path
@@ -45,4 +45,4 @@ def checked_outputs(vectors: Path | None, model: Path | None) -> Outputs:
     if model is not None:
         typed.append(model)
         written.append(check_model_path(model))
-    return Outputs(typed, written)
+    return _Outputs(typed, written)

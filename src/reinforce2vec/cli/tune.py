@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from .._util.hyperparameters import PARAMETERS, TASKS
+from .._util.hyperparameters import BASELINE_METHODS, PARAMETERS, TASKS
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, INTERRUPTED, USAGE, end_command, exit_code
@@ -107,6 +107,16 @@ def tune(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Other methods to compare with, such as prone,netmf, or none. auto: prone and, "
+            "up to 10,000 nodes, netmf and grarep; with --budget, as far as time allows.",
+            rich_help_panel=SEARCH,
+            autocompletion=lambda: ["auto", "none", *BASELINE_METHODS],
+        ),
+    ] = "auto",
     dimensions: Annotated[
         int,
         hyperparameter(
@@ -135,9 +145,9 @@ def tune(
     """Search for hyperparameters that suit a graph: walk, amount of training, smoothing.
 
     Some edges, or labelled nodes, are held out. The search uses one part of them; at the end the
-    best settings and the default are trained again and scored on the other part. Prints both
-    scores, and the best setting as a command and as Python. Needs optuna: pip install
-    'reinforce2vec[tune]'.
+    best settings and the default are trained again and scored on the other part, and so are some
+    other methods. Prints all scores, and the best setting as a command and as Python. Needs optuna:
+    pip install 'reinforce2vec[tune]'.
     """
     with exit_code(USAGE):
         from .._util.checks import check_choice
@@ -159,7 +169,7 @@ def tune(
         from ..files.writing import ProbedPath, known_suffix
         from ..tuning.search import check_study_path, check_tuning
 
-        check_tuning(budget, trials)
+        check_tuning(budget, trials, method)
         choose(context.params["backend"], "training", workers=context.params["workers"])
         read = [path for path in (None if named else Path(graph), labels) if path is not None]
         written = []
@@ -184,6 +194,7 @@ def tune(
             trials=trials,
             dimensions=dimensions,
             fraction=fraction,
+            method=method,
             seed=seed,
             workers=context.params["workers"],
             backend=context.params["backend"],

@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any
 
 from ..models import Reinforce2Vec
+from ..models.methods import BASELINES
 from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from ..walks.policy import Walk
 from . import paper
@@ -174,11 +175,16 @@ def _baselines(scale: Scale) -> list[EmbeddingMethod]:
             pilot={"walks_per_node": scale.pilot_walks},
             like="node2vec",
         ),
-        EmbeddingMethod("line", "LINE", "LINE", like="line"),
-        EmbeddingMethod("hope", "HOPE", "HOPE", {"beta": 0.01}, like="hope"),
-        EmbeddingMethod("grarep", "GraRep", "GraRep", like="grarep"),
-        EmbeddingMethod("prone", "ProNE", "ProNE"),
-        EmbeddingMethod("netmf", "NetMF", "NetMF"),
+        *(
+            EmbeddingMethod(
+                name,
+                kind.__name__,
+                kind.__name__,
+                {"beta": 0.01} if name == "hope" else {},
+                like=name if name in paper.TABLE_4["facebook"] else "",
+            )
+            for name, kind in BASELINES.items()
+        ),
     ]
 
 

@@ -18,11 +18,11 @@ from .estimator import Estimator
 from .smoothing import smooth
 
 BASELINES: dict[str, type[Any]] = {
+    "line": LINE,
+    "hope": HOPE,
+    "grarep": GraRep,
     "prone": ProNE,
     "netmf": NetMF,
-    "grarep": GraRep,
-    "hope": HOPE,
-    "line": LINE,
 }
 """Methods that are estimators of their own; all others are settings of Reinforce2Vec."""
 

@@ -16,6 +16,7 @@ from .._util.progress import clock, counted
 from ..evaluation.results import HEADS
 from ..files.writing import resolve_target, whole
 from . import space
+from ._baselines import BaselineRun
 from ._picture import SearchStory, search_figure
 from ._trials import FinalRuns, Trial
 
@@ -49,6 +50,8 @@ class Tuning:
     finals : list of FinalRuns
         The best few and the default again, with other seeds, on the part that the search never
         used; empty if the search was interrupted.
+    baselines : list of BaselineRun
+        Other methods, with their own defaults, on both parts.
     importances : dict
         Share of each parameter in the variance of scores; empty after too few trials.
     finished : bool
@@ -62,6 +65,7 @@ class Tuning:
     elapsed: float = 0.0
     finished: bool = False
     source: GraphReference = field(default_factory=GraphReference)
+    baselines: list[BaselineRun] = field(default_factory=list)
 
     # -- the best ------------------------------------------------------------------------------
 
@@ -110,6 +114,21 @@ class Tuning:
         return shlex.join(["reinforce2vec", *self.source.words, *options])
 
     @property
+    def better_baseline(self) -> BaselineRun | None:
+        """The baseline to use instead: the best by validation, if it wins on the unseen part."""
+        done = [run for run in self.baselines if run.validation is not None]
+        final = self.final_of(self.best) if self.ranking else None
+        if not done or final is None:
+            return None
+        run = max(done, key=lambda run: run.validation or 0.0)
+        return run if (run.test or 0.0) > mean(final.test) else None
+
+    def baseline_command(self, run: BaselineRun) -> str:
+        """Return the command that uses a baseline."""
+        options = ["--method", run.name, "--dimensions", str(self.facts["dimensions"])]
+        return shlex.join(["reinforce2vec", *self.source.words, *options])
+
+    @property
     def python(self) -> str:
         """The best setting as Python."""
         model = space.python_model(self.best.setting, self.facts["dimensions"])
@@ -128,6 +147,12 @@ class Tuning:
         if self.importances:
             shares = [f"{_labels()[name]} {share:.0%}" for name, share in self.importances.items()]
             parts.append(f"importance for the score: {', '.join(shares)}")
+        better = self.better_baseline
+        if better is not None:
+            parts.append(
+                f"{better.label} has the higher score here; as a command\n"
+                f"{_indented(self.baseline_command(better))}"
+            )
         parts += [
             f"the best setting by validation as a command\n{_indented(self.command)}",
             f"and in Python\n{_indented(self.python)}",
@@ -160,6 +185,11 @@ class Tuning:
             known = trial.score or 0.0 if final is None else self.validation_of(final)
             tested = "-" if final is None else _spread(final.test)
             rows.append([name, f"{known:.2f}", tested, trial.way])
+        for run in self.baselines:
+            scored = [
+                "-" if score is None else f"{score:.2f}" for score in (run.validation, run.test)
+            ]
+            rows.append([run.label, *scored, run.way])
         if self.facts["task"] != "link-prediction":
             rows = [row[:-1] for row in rows]
         lines = [f"{metric}, in percent", *_columns(rows)]
@@ -236,7 +266,10 @@ class Tuning:
                 "gain": self.gain,
                 "best_as_command": self.command,
                 "best_as_python": self.python,
+                "better_baseline": None,
             }
+            if self.better_baseline is not None:
+                best["better_baseline"] = self.better_baseline.name
         return {
             "format": _FORMAT,
             **self.facts,
@@ -245,6 +278,7 @@ class Tuning:
             **best,
             "importances": self.importances,
             "finals": [asdict(final) for final in self.finals],
+            "baselines": [asdict(run) for run in self.baselines],
             "trials": [asdict(trial) for trial in self.trials],
         }
 
@@ -262,12 +296,21 @@ class Tuning:
                 raise KeyError
             trials = [Trial(**trial) for trial in found.pop("trials")]
             finals = [FinalRuns(**final) for final in found.pop("finals")]
+            baselines = [BaselineRun(**run) for run in found.pop("baselines", [])]
             own = {name: found.pop(name) for name in ("importances", "elapsed", "finished")}
         except (ValueError, KeyError, TypeError):
             raise InputError(f"{path}: this is not a file that tuning has written") from None
-        derived = ("format", "best", "way", "gain", "best_as_command", "best_as_python")
+        derived = (
+            "format",
+            "best",
+            "way",
+            "gain",
+            "best_as_command",
+            "best_as_python",
+            "better_baseline",
+        )
         facts = {name: value for name, value in found.items() if name not in derived}
-        return cls(facts, trials, finals, **own)
+        return cls(facts, trials, finals, **own, baselines=baselines)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Return a matplotlib Figure of how the search went and what mattered.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..files.writing import check_target
 from ..graph import Dataset, Graph, karate_club
 from ..graph.fingerprint import fingerprint
 from ..models import Reinforce2Vec
+from ._baselines import AUTO, chosen_baselines, run_baseline
 from ._budget import SHARE_OF_THE_END, SearchClock, TimeEstimates, seconds_of
 from ._importance import importances
 from ._objective import TEST, VALIDATION, TuningTask, make_task
@@ -29,6 +31,7 @@ ATTEMPTS = 50  # proposals that are known already, after which the search ends
 _TOO_LONG = 5
 _MOST_TRIALS = 1000  # with more, the best validation score is mostly luck
 _PLANS = ((3, 3), (3, 2), (1, 2), (1, 1))  # finalists beside the default, and seeds
+_LONGER = 4  # a baseline may take so many times as long as the one before it
 _MORE_TO_SCORE = 1.5  # time of a training with both parts scored, relative to one part
 
 
@@ -45,6 +48,7 @@ def tune(
     trials: int | None = None,
     dimensions: int = 128,
     fraction: float | None = None,
+    method: str | Iterable[str] = AUTO,
     seed: int = 0,
     workers: int | None = None,
     backend: str = "auto",
@@ -59,7 +63,7 @@ def tune(
     begins with the default and others that are known to be good, and continues with proposals of
     optuna (the extra `tune`). Held-out edges, or labelled nodes, are split: the search uses one
     part, and at the end the best few settings and the default are trained again, with other seeds,
-    and scored on the other.
+    and scored on the other. So are some baselines: on some graphs one of them is better.
 
     Parameters
     ----------
@@ -82,6 +86,10 @@ def tune(
     fraction : float, optional
         Link prediction: share of the edges to hold out; by default half of them, but at most
         20,000 edges, and no more than a sparse graph can spare, of which a warning tells.
+    method : str or iterable of str, default "auto"
+        Baselines to compare with: names such as "prone" or "netmf,grarep", or "none". By default
+        ProNE and, on graphs of up to 10,000 nodes, NetMF and GraRep. With a budget, one that may
+        not end in time is left out.
     seed : int, default 0
         Seed of the search, of what is held out, and of training.
     workers, backend
@@ -122,6 +130,7 @@ def tune(
             settings=[("resume", True), ("output", ...)],
         )
     file = None if output is None else check_study_path(output, resume)
+    baselines = chosen_baselines(method, graph.n_nodes)
     chosen = make_task(task, graph, labels, fraction, seed)
     facts = {
         "task": chosen.name,
@@ -141,11 +150,15 @@ def tune(
     timer.began -= found.elapsed
     fixed = {"workers": workers, "backend": backend}
     line = ProgressLine(progress)
-    return TuningSearch(chosen, found, timer, trials or _MOST_TRIALS, fixed, file, line).run()
+    wanted = trials or _MOST_TRIALS
+    return TuningSearch(chosen, found, timer, wanted, fixed, file, line, baselines).run()
 
 
-def check_tuning(budget: str | float | None, trials: int | None) -> float | None:
-    """Return the budget in seconds; InputError if it is invalid, or optuna is missing."""
+def check_tuning(
+    budget: str | float | None, trials: int | None, method: str | Iterable[str] = AUTO
+) -> float | None:
+    """Return the budget in seconds; InputError if something is invalid, or optuna is missing."""
+    chosen_baselines(method, n_nodes=0)
     if trials is not None:
         check_count("trials", trials, 2)
     if budget is None and trials is None:
@@ -196,7 +209,9 @@ class TuningSearch:
         fixed: dict[str, Any],
         file: Path | None,
         line: ProgressLine,
+        baselines: tuple[str, ...] = (),
     ) -> None:
+        self.baselines = baselines
         self.task, self.found, self.clock, self.wanted = task, found, timer, trials
         self.fixed, self.file, self.line = fixed, file, line
         self.estimates = TimeEstimates(task.graph.n_nodes)
@@ -361,15 +376,28 @@ class TuningSearch:
 
     # -- final runs -------------------------------------------------------------------------
 
+    def compare(self) -> None:
+        """Score baselines on both parts, as far as they fit in the time left."""
+        known, expected = {run.name for run in self.found.baselines}, 0.0
+        for name in self.baselines:
+            if name in known or self.clock.left - self.kept_for_the_end / 2 < expected:
+                continue
+            self.line.show(f"tuning: {name}")
+            facts = self.found.facts
+            run = run_baseline(name, self.task, facts["dimensions"], facts["seed"])
+            self.found.baselines.append(run)
+            expected = _LONGER * run.seconds
+
     def finish(self) -> None:
         """Train the best few and the default again, and score them on the unseen part."""
+        self.searching = False
+        self.compare()
         first = self.found.facts["seed"] + 1
         others = [trial for trial in self.found.ranking if trial is not self.found.default]
         most, rounds = self.plan(others)
         seeds = [first + turn for turn in range(rounds)]
         finalists = [self.found.default, *others[:most]]
         finals = {trial.number: FinalRuns(trial.number, seeds, [], [], []) for trial in finalists}
-        self.searching = False
         for seed in seeds:
             for number in list(finals):
                 try:
