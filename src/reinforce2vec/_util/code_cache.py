@@ -43,7 +43,7 @@ _NAME = _PACKAGE.name
 
 
 @dataclass
-class Tally:
+class _Tally:
     """What this process did with compiled code."""
 
     loaded: int = 0  # functions
@@ -52,7 +52,7 @@ class Tally:
     problem: str | None = None  # why the first one was not saved
 
 
-tally = Tally()
+tally = _Tally()
 
 
 class CodeCache:
