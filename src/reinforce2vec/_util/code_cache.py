@@ -64,7 +64,10 @@ class CodeCache:
 
     @cached_property
     def _layers(self) -> list[_Layer]:
-        return [_Layer(self._function, folder) for folder in places(self._directory).read]
+        try:
+            return [_Layer(self._function, folder) for folder in places(self._directory).read]
+        except Exception:  # another version of numba: nothing is read, and saving is reported
+            return []
 
     @property
     def cache_path(self) -> str | None:
