@@ -1,42 +1,21 @@
-"""What all tests share: files, graphs, a GPU, Ctrl-C, and a compiler cache that is not stale."""
+"""What all tests share: files, graphs, a GPU and Ctrl-C."""
 
 from __future__ import annotations
 
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 
-import reinforce2vec
 from helpers import emulator, toy_graphs
 from helpers.files import write_club, write_sides
 from reinforce2vec._util.cuda import device
-
-SOURCE = Path(reinforce2vec.__file__).parent
-
-
-def pytest_sessionstart(session):
-    forget_stale_machine_code(SOURCE)
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         if "cuda" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.gpu)
-
-
-def forget_stale_machine_code(source):
-    """Delete numba's cached functions that are older than the newest source file.
-
-    Numba compiles a function again when its own file has changed, but not when a function that
-    it calls, in another file, has: without this a test could run yesterday's code.
-    """
-    newest = max(path.stat().st_mtime for path in source.rglob("*.py"))
-    for pattern in ("*.nbi", "*.nbc"):
-        for cached in source.rglob(pattern):
-            if cached.stat().st_mtime < newest:
-                cached.unlink(missing_ok=True)
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ import stat
 import pytest
 
 from helpers.containers import copy_of_package, run_as_nobody, set_writable
+from reinforce2vec._util import code_cache
+from reinforce2vec._util.compiled import compiled
 
 # Calls one small function, and prints what happened to its code.
 CODE = """
@@ -181,3 +183,17 @@ def test_damaged_files_are_compiled_again(site, place, tmp_path, suffix, keep):
     damaged.write_bytes(damaged.read_bytes()[:keep])
     assert run(site, place, NUMBA_CACHE_DIR=cache) == (COMPILED, "")
     assert run(site, place, NUMBA_CACHE_DIR=cache) == (LOADED, "")
+
+
+def test_a_numba_with_another_cache_compiles_in_memory(monkeypatch):
+    def changed(function, folder):
+        raise TypeError("unexpected argument")
+
+    @compiled
+    def double(number):
+        return 2 * number
+
+    monkeypatch.setattr(code_cache, "_Layer", changed)
+    monkeypatch.setattr(code_cache, "tally", code_cache._Tally())
+    with pytest.warns(RuntimeWarning, match="compiled code cannot be saved in"):
+        assert double(4) == 8

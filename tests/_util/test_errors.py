@@ -9,6 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
+import reinforce2vec as r2v
+from helpers.refusals import refusal
 from reinforce2vec import Embedding, InputError, Reinforce2Vec, ReinforcedWalk, karate_club
 from reinforce2vec._util.checks import check_choice, check_count, check_flag, check_number
 from reinforce2vec._util.errors import UnknownNode, python_setting
@@ -94,3 +96,57 @@ def test_an_unknown_node_is_a_key_error_with_a_readable_message():
         Embedding(["ann"], [[1.0]])["bob"]
     assert isinstance(caught.value, InputError)
     assert not str(caught.value).startswith('"')
+
+
+# -- numbers of numpy ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (np.int64(3), "3"),
+        (np.int8(-3), "-3"),
+        (np.float32(0.1), "0.1"),
+        (np.float64("nan"), "nan"),
+        (np.float64(1e-30), "1e-30"),
+        (np.True_, "True"),
+        (np.str_("it's"), '"it\'s"'),
+        (np.str_("a"), "'a'"),
+        (np.bytes_(b"a"), "b'a'"),
+        ((np.int64(1), [np.uint8(2)]), "(1, [2])"),
+        ("np.int64 of a file", "'np.int64 of a file'"),
+    ],
+)
+def test_messages_show_plain_numbers(value, shown):
+    assert str(InputError(f"expected 5, not {value!r}: see")) == f"expected 5, not {shown}: see"
+    assert InputError(f"not {value!r}", value=value).value is value
+
+
+CLUB = r2v.karate_club()
+VECTORS = r2v.Embedding(["a", "b"], np.eye(2))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: r2v.Reinforce2Vec(dimensions=np.int64(-3)).fit(CLUB),
+        lambda: r2v.Reinforce2Vec(learning_rate=np.float32(-0.1)).fit(CLUB),
+        lambda: r2v.Reinforce2Vec(window=np.array([3, 1])).fit(CLUB),
+        lambda: r2v.Reinforce2Vec(window=(np.int64(3), np.int64(1))).fit(CLUB),
+        lambda: r2v.Reinforce2Vec(smooth=np.str_("yes")).fit(CLUB),
+        lambda: r2v.Reinforce2Vec(backend=np.str_("tpu")).fit(CLUB),
+        lambda: r2v.sample_walks(CLUB, length=np.int32(0)),
+        lambda: r2v.sample_walks(CLUB, r2v.SecondOrderWalk(p=np.float64(0))),
+        lambda: r2v.nearest_neighbors(VECTORS, k=np.int64(0)),
+        lambda: VECTORS[np.str_("c")],
+        lambda: VECTORS.most_similar(np.str_("c")),
+        lambda: CLUB.neighbors(np.int64(99)),
+        lambda: r2v.Embedding(np.array([7, 7]), np.eye(2)),
+        lambda: r2v.Graph.from_edges([(np.int64(1), np.int64(2), np.int64(3), np.int64(4))]),
+        lambda: r2v.hold_out_edges(CLUB, fraction=np.float32(2)),
+        lambda: r2v.load_dataset(np.str_("nothing")),
+        lambda: r2v.LINE(order=np.str_("third")).fit(CLUB),
+    ],
+)
+def test_no_function_shows_numbers_as_numpy_does(wrong):
+    assert "np." not in refusal(wrong)

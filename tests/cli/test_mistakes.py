@@ -96,6 +96,7 @@ MISSING = {
         "table-5 --output new-folder --data-dir nowhere",
         "table-5 --output new-folder --data-dir .",
     ],
+    "warm-up": [],  # it reads no data
 }
 BAD_INPUTS = ("missing{}", "folder{}", "empty{}", "binary{}", "nowhere/edges{}", "file.txt/edges{}")
 
@@ -167,7 +168,7 @@ def test_every_command_is_tested():
 
 @EVERY
 def test_missing_data_has_one_exit_code(folder, fail, name):
-    assert MISSING[name]
+    assert MISSING[name] or not SOUND[name]
     for words in MISSING[name]:
         fail(name, words.split(), 1)
 
@@ -219,6 +220,32 @@ def test_options_that_do_not_exist_suggest_the_close_one(fail, name):
     fail(name, ["--zzzzzzzz"], 2, "there is no option --zzzzzzzz\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        ("embed --dim 64", "did you mean --dimensions?"),
+        ("embed --vector-size 64", "did you mean --dimensions?"),
+        ("embed --size 64", "did you mean --dimensions?"),
+        ("embed --num-walks 10", "did you mean --walks-per-node?"),
+        ("walk --num-walks 10", "did you mean --per-node?"),
+        ("embed --walks_per_node 10", "did you mean --walks-per-node?"),
+        ("embed --walks-per-nodes 10", "did you mean --walks-per-node?"),
+        ("embed --window-size 5", "did you mean --window?"),
+        ("embed --workes 5", "did you mean --workers?"),
+        ("embed --threads 5", "did you mean --workers?"),
+        ("embed --iter 5", "did you mean --epochs?"),
+        ("embed --lr 0.1", "did you mean --learning-rate?"),
+        ("evaluate link-prediction --random-state 1", "did you mean --seeds?"),
+        ("recommend --walk first-order", "it is an option of embed, evaluate link-prediction"),
+        ("neighbors --p 1", "it is an option of embed, evaluate link-prediction"),
+    ],
+)
+def test_options_of_other_packages_and_commands(fail, words, instead):
+    name, _, rest = words.partition(" --")
+    flag = f"--{rest.split()[0]}"
+    fail(name, [flag, rest.split()[1]], 2, f"there is no option {flag}: {instead}")
+
+
 def wrong_values(param):
     """Values that an option cannot have; none for a name or a file, which may be anything."""
     metavar = param.metavar or ""
@@ -242,7 +269,7 @@ def test_values_that_are_none(folder, fail, name):
 
 
 def test_most_commands_have_values_to_get_wrong():
-    assert [name for name, values in WRONG.items() if not values] == ["demo", "datasets"]
+    assert [name for name, values in WRONG.items() if not values] == ["demo", "datasets", "warm-up"]
 
 
 def test_commands_that_do_not_exist_suggest_the_close_one(fail):
@@ -351,4 +378,42 @@ def test_ctrl_c_ends_the_compiler_too(folder, tmp_path):
         while process.poll() is None and not list(tmp_path.rglob("*.nbi")):
             assert time.monotonic() < deadline, "nothing was compiled"
             time.sleep(0.05)
+        assert interrupted(process) == "interrupted: no unfinished file is left"
+
+
+COMPILING = """
+import signal, threading, time
+import numpy as np
+from reinforce2vec.walks import _backends
+from reinforce2vec._util.compiled import compiled
+
+started = threading.Event()
+
+@compiled
+def slow(x):
+    return x
+
+def compiler(*args):  # it cannot be interrupted, as a long call of a library
+    print("there", flush=True)
+    time.sleep(1000)
+
+slow._compile_for_args.args[0].__self__._compiler.compile = compiler
+
+def make_walker(*args, **settings):
+    slow(1)
+
+_backends.make_walker = make_walker
+from reinforce2vec.walks import sampler
+sampler.make_walker = make_walker
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.parametrize("command", ["embed", "walk"])
+def test_ctrl_c_does_not_wait_for_the_compiler(folder, command):
+    """Not even where another thread waits for it."""
+    words = [command, *SOUND[command].split()]
+    with started(*words, code=COMPILING + MAIN) as process:
+        assert process.stdout.readline() == "there\n"
         assert interrupted(process) == "interrupted: no unfinished file is left"

@@ -43,7 +43,7 @@ _NAME = _PACKAGE.name
 
 
 @dataclass
-class Tally:
+class _Tally:
     """What this process did with compiled code."""
 
     loaded: int = 0  # functions
@@ -52,7 +52,7 @@ class Tally:
     problem: str | None = None  # why the first one was not saved
 
 
-tally = Tally()
+tally = _Tally()
 
 
 class CodeCache:
@@ -64,7 +64,10 @@ class CodeCache:
 
     @cached_property
     def _layers(self) -> list[_Layer]:
-        return [_Layer(self._function, folder) for folder in places(self._directory).read]
+        try:
+            return [_Layer(self._function, folder) for folder in places(self._directory).read]
+        except Exception:  # another version of numba: nothing is read, and saving is reported
+            return []
 
     @property
     def cache_path(self) -> str | None:

@@ -11,6 +11,7 @@ that overflow are intended, so numpy does not warn about them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
@@ -49,7 +50,8 @@ _UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(_KNOWN, "_nrt") else {}
 def _decorator(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = njit(**options)(function)
-        if CodeCache is not None and hasattr(dispatcher, "_cache"):
+        in_file = os.path.exists(function.__code__.co_filename)  # and not in a zip archive
+        if in_file and CodeCache is not None and hasattr(dispatcher, "_cache"):
             dispatcher._cache = CodeCache(function)
         if hasattr(dispatcher, "_compile_for_args"):  # at a first call from Python
             dispatcher._compile_for_args = partial(interruptible, dispatcher._compile_for_args)

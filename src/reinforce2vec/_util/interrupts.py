@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 _Result = TypeVar("_Result")
@@ -67,15 +68,16 @@ def held_back() -> Iterator[_Interrupt]:
             raise KeyboardInterrupt
 
 
-def interruptible(work: Callable[..., _Result], *arguments: Any) -> _Result:
+def interruptible(work: Callable[..., _Result], *arguments: Any, **options: Any) -> _Result:
     """Return what `work` returns; if there is an interrupt, raise KeyboardInterrupt at once.
 
     For work that takes seconds outside of Python, such as compiling. It is done in another thread.
     After an interrupt that thread is left alone, see :func:`is_busy`, and its result is dropped.
     """
+    work = partial(work, *arguments, **options)
     if isinstance(threading.current_thread(), _Worker):
-        return work(*arguments)
-    worker = _Worker(work, arguments)
+        return work()
+    worker = _Worker(work)
     try:
         worker.start()
         while worker.is_alive():
@@ -83,7 +85,7 @@ def interruptible(work: Callable[..., _Result], *arguments: Any) -> _Result:
             if any(interrupt.asked for interrupt in _interrupts):
                 raise KeyboardInterrupt
     except RuntimeError:  # the system has no thread left
-        return work(*arguments)
+        return work()
     except KeyboardInterrupt:
         _abandoned.append(worker)
         raise
@@ -94,15 +96,14 @@ def interruptible(work: Callable[..., _Result], *arguments: Any) -> _Result:
 class _Worker(threading.Thread):
     """A thread that does one piece of work."""
 
-    def __init__(self, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    def __init__(self, work: Callable[[], Any]) -> None:
         super().__init__()
         self.outcome: Future[Any] = Future()
-        self._work = work, arguments
+        self._work = work
 
     def run(self) -> None:
-        work, arguments = self._work
         try:
-            self.outcome.set_result(work(*arguments))
+            self.outcome.set_result(self._work())
         except BaseException as error:
             self.outcome.set_exception(error)
 

@@ -22,6 +22,7 @@ _ELSEWHERE = {
     "--workers": "threads nthreads num-threads n-threads cores cpus n-jobs num-workers",
     "--jobs": "threads n-jobs processes workers",
     "--seed": "random-state random-seed",
+    "--seeds": "seed random-state random-seed repeats runs",
     "--backend": "device gpu cuda",
     "--output": "out out-file outfile save",
     "--delimiter": "sep separator",
@@ -35,7 +36,7 @@ def instead_of(name: str, context: Any) -> str:
     """Return how to go on after an option that a command does not have; empty if unknown."""
     word = name.lower().replace("_", "-")
     known = [flag for flag in _flags_of(context.command) if flag.startswith("--")]
-    meant = [flag for flag in known if word[2:] in _ELSEWHERE.get(flag, "").split()]
+    meant = [flag for flag in known if flag == word or word[2:] in _elsewhere(flag)]
     owners = [
         name for name, one in _commands(context.find_root().command) if word in _flags_of(one)
     ]
@@ -46,6 +47,10 @@ def instead_of(name: str, context: Any) -> str:
         meant += get_close_matches(word, known, n=1)
         meant += [flag for flag in known if word.startswith(f"{flag}-")]
     return f": did you mean {meant[0]}?" if meant else ""
+
+
+def _elsewhere(flag: str) -> list[str]:
+    return _ELSEWHERE.get(flag, "").split()
 
 
 def _flags_of(command: Any) -> Iterator[str]:

@@ -92,8 +92,8 @@ def warm_up(
                 with status(f"compiling: {step}", quiet):
                     for line in lines:
                         _run(context, line, Path(folder))
-                if tally.problem is not None:
-                    raise InputError(tally.problem)
+                        if tally.problem is not None:
+                            raise InputError(tally.problem)
                 if tally.compiled > before:
                     functions = counted(tally.compiled - before, "function")
                     seconds = time.monotonic() - since
