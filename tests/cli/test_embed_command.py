@@ -84,7 +84,7 @@ def test_vectors_know_how_they_were_made(folder):
     check(embed("--directed", "--walk", "second-order", "--p", "0.5"))
     info = Embedding.load("vectors.npz").info
     assert (info["method"], info["directed"], info["weighted"]) == ("Reinforce2Vec", True, False)
-    assert info["settings"]["walk"] == {"kind": "SecondOrderWalk", "p": 0.5, "q": 1.0}
+    assert info["settings"]["walk"] == {"kind": "second-order", "p": 0.5, "q": 1.0}
 
 
 @pytest.fixture

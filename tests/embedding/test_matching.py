@@ -104,7 +104,7 @@ def test_models_say_what_vectors_were_learned_from(model):
 def test_settings_are_those_that_make_the_model_again():
     walk = SecondOrderWalk(p=0.5)
     info = clone(MODEL).set_params(walk=walk, window=(1, 5)).fit(EDGES).embedding_.info
-    assert info["settings"]["walk"] == {"kind": "SecondOrderWalk", "p": 0.5, "q": 1.0}
+    assert info["settings"]["walk"] == {"kind": "second-order", "p": 0.5, "q": 1.0}
     assert info["settings"]["window"] == [1, 5]
 
 
