@@ -312,8 +312,8 @@ def test_baselines_are_scored_on_both_parts_with_the_same_data(groups, untrained
 
 
 def test_which_baselines_are_tried():
-    assert chosen_baselines("auto", 10_000) == ("prone", "netmf", "grarep")
-    assert chosen_baselines("auto", 10_001) == ("prone",)
+    assert chosen_baselines("auto", 20_000) == ("prone", "netmf", "grarep")
+    assert chosen_baselines("auto", 20_001) == ("prone",)
     assert chosen_baselines("none", 5) == ()
     assert chosen_baselines("hope, line,hope", 10**9) == ("hope", "line")
     assert chosen_baselines(["netmf"], 10**9) == ("netmf",)

@@ -112,7 +112,7 @@ def tune(
         typer.Option(
             metavar="NAMES",
             help="Other methods to compare with, such as prone,netmf, or none. auto: prone and, "
-            "up to 10,000 nodes, netmf and grarep; with --budget, as far as time allows.",
+            "up to 20,000 nodes, netmf and grarep; with --budget, as far as time allows.",
             rich_help_panel=SEARCH,
             autocompletion=lambda: ["auto", "none", *BASELINE_METHODS],
         ),

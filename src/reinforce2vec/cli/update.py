@@ -14,6 +14,7 @@ from .._util.progress import counted
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._inputs import report_reading
 from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, OUTPUT, READING
 from ._outputs import VectorsOutput, checked_outputs
@@ -160,6 +161,7 @@ def _read_edges(context: typer.Context, path: Path, model: Reinforce2Vec) -> Any
     except NoEdges:
         return []
     report(lambda: f"{path}: {new!r}", given["quiet"])
+    report_reading(path, new, given["quiet"])
     return _with_ids_like(graph, new, path)
 
 

@@ -14,7 +14,7 @@ from ._objective import TEST, VALIDATION, TuningTask
 AUTO, _NONE = "auto", "none"
 _ALWAYS = ("prone",)
 _IF_SMALL = ("netmf", "grarep")  # of all pairs of nodes
-_SMALL = 10_000  # nodes
+_SMALL = 20_000  # nodes
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def tune(
         20,000 edges, and no more than a sparse graph can spare, of which a warning tells.
     method : str or iterable of str, default "auto"
         Baselines to compare with: names such as "prone" or "netmf,grarep", or "none". By default
-        ProNE and, on graphs of up to 10,000 nodes, NetMF and GraRep. With a budget, one that may
+        ProNE and, on graphs of up to 20,000 nodes, NetMF and GraRep. With a budget, one that may
         not end in time is left out.
     seed : int, default 0
         Seed of the search, of what is held out, and of training.
