@@ -293,7 +293,7 @@ SAVE_MEMORY = (
         (
             MemoryError("Unable to allocate 7.5 GiB for an array with shape (1000000, 1000)"),
             1,
-            f"error: memory ran out when 7.5 GiB more were asked for; {SAVE_MEMORY}\n",
+            f"error: memory ran out while 7.5 GiB were allocated; {SAVE_MEMORY}\n",
         ),
         (
             RuntimeError("can't start new thread"),

@@ -124,8 +124,7 @@ def test_nothing_is_compiled_after_a_warm_up(image, data):
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line for line, *_ in found] == list(COMMANDS)
-    for line, code, compiled, said in found:
-        assert (code, compiled) == (0, 0), f"{line}: {said}"
+    assert [one for one in found if one[1:3] != [0, 0]] == []
 
 
 def test_a_warm_up_tells_what_it_did_and_a_second_one_that_there_is_nothing_to_do(image, data):

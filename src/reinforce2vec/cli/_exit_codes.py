@@ -48,7 +48,7 @@ def exit_code(code: int, checkpoint: Path | None = None) -> Iterator[None]:
         where = "" if error.filename is None else f"{error.filename}: "
         end_command(f"error: {where}{error.strerror or error}", FAILURE)
     except MemoryError as error:
-        end_command(f"error: memory ran out{_asked(error)}; {_SAVE_MEMORY}", FAILURE)
+        end_command(f"error: memory ran out{_attempted(error)}; {_SAVE_MEMORY}", FAILURE)
     except RuntimeError as error:
         if _NO_THREAD not in str(error):
             raise
@@ -60,10 +60,10 @@ def exit_code(code: int, checkpoint: Path | None = None) -> Iterator[None]:
         end_command(f"interrupted: {left}", INTERRUPTED)
 
 
-def _asked(error: MemoryError) -> str:
-    """Return how much numpy asked for; other libraries do not say."""
+def _attempted(error: MemoryError) -> str:
+    """Return how much numpy tried to allocate; other libraries do not say."""
     found = re.match(r"Unable to allocate (\S+ \S+) for an array", str(error))
-    return f" when {found[1]} more were asked for" if found else ""
+    return f" while {found[1]} were allocated" if found else ""
 
 
 def end_command(message: str, code: int) -> NoReturn:

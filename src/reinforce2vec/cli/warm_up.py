@@ -59,8 +59,11 @@ _STEPS = {
     ),
     "neighbours, links, communities": (
         "neighbors vectors.npz 1",
-        "recommend vectors.npz numbers.txt",
-        "recommend vectors.npz numbers.txt --directed",
+        *(
+            f"recommend vectors.npz numbers.txt --score {score} {directed}"
+            for score in ("auto", "combined", "odds", "cosine")
+            for directed in ("", "--directed")
+        ),
         "explore vectors.npz --graph numbers.txt --method pca --export page.html",
     ),
     "evaluation and LINE": (
