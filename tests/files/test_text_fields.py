@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.refusals import refusal
+from reinforce2vec.files.columns import ColumnChoice
 from reinforce2vec.files.delimited import DelimitedText, Dialect
 from reinforce2vec.files.edge_lists import _Layout, read_edge_list
 
@@ -53,6 +54,13 @@ def test_columns_that_are_not_wanted_may_be_empty_or_quoted():
     split = COMMA.split(b',a,"x, y",\n"1",2\n', 1)
     assert split.rows == [[b"", b"a", b"x, y", b""]]
     assert WHITESPACE.split(b"  a\tb  c \n\nd\n", 9).rows[0] == [b"a", b"b", b"c"]
+
+
+def test_columns_that_are_named_by_the_user_are_in_a_header():
+    text = "tag,other,by\na,b,c\nb,c,d\n"
+    named = ColumnChoice("other", "by")
+    assert edges(text, columns=named) == [("b", "c"), ("c", "d")]
+    assert edges("1,2\n3,4\n", columns=ColumnChoice(2, 1)) == [(2, 1), (4, 3)]
 
 
 # -- quotes --------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ ORDINARY, BLANK, DELIMITER, LINE_END, COMMENT, MARK = 0, 1, 2, 3, 4, 5
 # Problems of a line's fields.
 FINE, MISSING, _EMPTY, BAD_QUOTE, OPEN_QUOTE, LIKE_COMMENT = 0, 1, 2, 3, 4, 5
 
-TAB, NEWLINE, RETURN, SPACE, QUOTE = 9, 10, 13, 32, 34
+TAB, NEWLINE, RETURN, SPACE, _QUOTE = 9, 10, 13, 32, 34
 _PLUS, MINUS, DOT, ZERO, _NINE, _UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 
 _LARGEST = 2**63 - 1
@@ -58,8 +58,8 @@ def _closing_quote(data, i):
     """
     size = np.uint64(data.size)
     i += ONE
-    while i < size and (data[i] != QUOTE or data[i + ONE] == QUOTE):
-        i += ONE if data[i] != QUOTE else np.uint64(2)
+    while i < size and (data[i] != _QUOTE or data[i + ONE] == _QUOTE):
+        i += ONE if data[i] != _QUOTE else np.uint64(2)
     return i
 
 
@@ -75,7 +75,7 @@ def _past_line(data, kinds, stop, i):
         if kinds[data[i]] == DELIMITER:
             i += ONE
         i = _past_blanks(data, kinds, i)
-        if data[i] == QUOTE:
+        if data[i] == _QUOTE:
             i = _closing_quote(data, i) + ONE
             if i >= size:
                 return size
@@ -131,7 +131,7 @@ def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
                         i += ONE
                 i = _past_blanks(data, kinds, i)
                 begin = i
-                if delimited and data[i] == QUOTE:
+                if delimited and data[i] == _QUOTE:
                     begin += ONE
                     end = _closing_quote(data, i)
                     if end >= np.uint64(data.size):
@@ -189,7 +189,7 @@ def split_fields(data, kinds, starts, stop, fields, ends):
             while True:
                 i = _past_blanks(data, kinds, i)
                 begin = i
-                if delimited and data[i] == QUOTE:
+                if delimited and data[i] == _QUOTE:
                     begin += ONE
                     end = _closing_quote(data, i)
                     if end >= np.uint64(data.size):
@@ -245,11 +245,11 @@ def unescape(data, tokens):
     """
     for row in range(len(tokens)):
         begin, end = np.uint64(tokens[row, 0]), np.uint64(tokens[row, 1])
-        if begin > np.uint64(0) and data[begin - ONE] == QUOTE:
+        if begin > np.uint64(0) and data[begin - ONE] == _QUOTE:
             i, place = begin, begin
             while i < end:
                 follower = data[i + ONE]
-                if (data[i] == QUOTE and follower == QUOTE and i + ONE < end) or (
+                if (data[i] == _QUOTE and follower == _QUOTE and i + ONE < end) or (
                     data[i] == RETURN and follower == NEWLINE
                 ):
                     i += ONE
