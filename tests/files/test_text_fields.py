@@ -203,6 +203,16 @@ def test_comments_further_down_are_neither_edges_nor_skipped_in_silence(text, ch
     assert len(parse(text, comments=mark).ends) == line - 1
 
 
+def test_a_first_line_that_may_be_a_comment_or_data_is_refused():
+    for text in ("#a,#b\nc,d\n", "# note\n#a #b\nc d\n"):
+        message = refusal(parse, text)
+        assert f"line {text.count('#') - 1}: this may be a comment or data" in message
+        assert len(parse(text, comments="#").ends) == 1
+    assert edges("#a,#b\nc,d\n", comments="") == [("#a", "#b"), ("c", "d")]
+    for text in ("#source,target\nc,d\n", "# a, #b\nc,d\n", "#a,#b\nc,d,e\n"):
+        assert parse(text).comments == 1
+
+
 def test_what_begins_a_comment_is_one_character():
     for wrong in ("//", "a", '"', ",", " "):
         assert f"comments {wrong!r} cannot begin" in refusal(parse, "a b\n", comments=wrong)
