@@ -212,7 +212,7 @@ def test_what_cannot_be_read_or_done_is_told(folder, ppi):
         (["node-classification", "vectors.npz", "--labels", "binary.txt"], "text in UTF-8"),
         (
             ["node-classification", "vectors.npz", "--labels", "empty.txt"],
-            "expected labels, but the file is empty",
+            "expected labels, found only comments",
         ),
     ]:
         result = check(run("evaluate", *words), code=1)

@@ -106,6 +106,10 @@ def test_quotes_are_those_of_edge_lists(read):
     assert "line 2: a double quote opens in this line and is never closed" in message
 
 
+def test_ids_may_begin_with_the_mark_of_a_comment(read):
+    assert classes(read("#a x\n#b y\n", people("#a", "#b"))) == [["x"], ["y"]]
+
+
 def test_a_line_that_lacks_something_is_reported(read):
     assert "line 3: expected a node id and a label: 'bob'" in refusal(read, "ann x\n\nbob\n")
     assert "line 2: this line has 3 columns, but the header names 2" in refusal(

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.refusals import refusal
+from reinforce2vec.files.columns import ColumnChoice
 from reinforce2vec.files.delimited import DelimitedText, Dialect
 from reinforce2vec.files.edge_lists import _Layout, read_edge_list
 
@@ -53,6 +54,13 @@ def test_columns_that_are_not_wanted_may_be_empty_or_quoted():
     split = COMMA.split(b',a,"x, y",\n"1",2\n', 1)
     assert split.rows == [[b"", b"a", b"x, y", b""]]
     assert WHITESPACE.split(b"  a\tb  c \n\nd\n", 9).rows[0] == [b"a", b"b", b"c"]
+
+
+def test_columns_that_are_named_by_the_user_are_in_a_header():
+    text = "tag,other,by\na,b,c\nb,c,d\n"
+    named = ColumnChoice("other", "by")
+    assert edges(text, columns=named) == [("b", "c"), ("c", "d")]
+    assert edges("1,2\n3,4\n", columns=ColumnChoice(2, 1)) == [(2, 1), (4, 3)]
 
 
 # -- quotes --------------------------------------------------------------------------------------
@@ -193,6 +201,16 @@ def test_comments_further_down_are_neither_edges_nor_skipped_in_silence(text, ch
     assert message.startswith(f"edges.txt, line {line}: ")
     assert f'comments="{mark}"' in message
     assert len(parse(text, comments=mark).ends) == line - 1
+
+
+def test_a_first_line_that_may_be_a_comment_or_data_is_refused():
+    for text in ("#a,#b\nc,d\n", "# note\n#a #b\nc d\n"):
+        message = refusal(parse, text)
+        assert f"line {text.count('#') - 1}: this may be a comment or data" in message
+        assert len(parse(text, comments="#").ends) == 1
+    assert edges("#a,#b\nc,d\n", comments="") == [("#a", "#b"), ("c", "d")]
+    for text in ("#source,target\nc,d\n", "# a, #b\nc,d\n", "#a,#b\nc,d,e\n"):
+        assert parse(text).comments == 1
 
 
 def test_what_begins_a_comment_is_one_character():

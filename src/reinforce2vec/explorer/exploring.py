@@ -75,7 +75,8 @@ def explore(
         :attr:`Embedding.info` says that the vectors are those of another one, there is a warning.
     labels : optional
         The class of each node: a list in row order, a dict {id: class}, a pandas Series, a matrix
-        (nodes, classes) of 0 and 1, or the path of a file of lines `id label ...`.
+        (nodes, classes) of 0 and 1, a table with ids, or the path of a file; see
+        :func:`read_labels` for these.
     export : path, optional
         Write the page to this file instead of serving it.
     method : {"auto", "pca", "tsne", "umap"}

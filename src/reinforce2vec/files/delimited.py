@@ -239,6 +239,24 @@ class DelimitedText:
         self.heads = found.rows + ([found.sound] if found.sound else [])
         if not self.heads:
             raise line_refusal(name, self._head, found.end, found.problem, choice)
+        if comments is None:
+            self._check_comments(text[:begin])
+
+    def _check_comments(self, text: bytes) -> None:
+        """Raise InputError if a comment may be data: "#a,#b" above lines of two fields."""
+        plain = Dialect(self.dialect.delimiter, "")
+        for number, line in enumerate(text.splitlines(keepends=True), 1):
+            fields = next(iter(plain.split(line, 1).rows), [b""])
+            marked = [field for field in fields if re.match(rb"[#%][^\s#%]", field)]
+            if len(fields) == len(self.heads[0]) and len(marked) > 1 and marked[0] == fields[0]:
+                mark = fields[0][:1]
+                shown = excerpt(line.strip())
+                one, none = f'comments="{mark.decode()}"', 'comments=""'
+                raise InputError(
+                    f'{self.name}, line {number}: this may be a comment or data ("{shown}"): '
+                    f"{one} takes it for a comment, {none} for data",
+                    settings=[("comments", mark.decode()), ("comments", "")],
+                )
 
     def chunks(self, header: bool) -> Iterator[TextChunk]:
         """Yield everything from the first line that holds data, or what follows it, the header.

@@ -94,7 +94,9 @@ def _find_layout(
     `heads` are the fields of these lines. Also returns what its header says.
     """
     if header is None:
-        header = _is_header(heads)
+        given = [str(name) for name in columns.given.values()]
+        named = {name.encode() for name in given if not name.isdecimal()}  # not by number
+        header = _is_header(heads) or (bool(named) and named <= {*heads[0]})
     names = [name.decode() for name in heads[0]] if header else []
     rows = heads[header:]
     width = max((_count_filled(row) for row in rows), default=len(names))

@@ -123,7 +123,10 @@ def _from_file(path: Path, nodes: NamedRows, label: str | int | None) -> NamedLa
     """Read a text file."""
     as_id = _parse_integer if nodes.ids.dtype == np.int64 else str
     with opened(path, path.suffix == ".gz") as stream:
-        text = DelimitedText(stream, str(path), "labels", choice=False)
+        marked = any(str(node).startswith(("#", "%")) for node in nodes.ids.tolist())
+        text = DelimitedText(
+            stream, str(path), "labels", comments="" if marked else None, choice=False
+        )
         heads = [[field.decode() for field in row] for row in text.heads]
         names = heads[0] if _is_header(heads, lambda word: as_id(word) in nodes, label) else None
         lines = [(number, row) for number, row in text.rows(names is not None) if any(row)]

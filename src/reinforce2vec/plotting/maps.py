@@ -62,7 +62,8 @@ def embedding_map(
         The vectors.
     labels : optional
         The class of each node: a list in row order, a dict {id: class}, a pandas Series, a matrix
-        (nodes, classes) of 0 and 1, or the path of a file of lines `id label ...`. If a node has
+        (nodes, classes) of 0 and 1, a table with ids, or the path of a file; see
+        :func:`read_labels` for these. If a node has
         several classes, the largest is shown.
     graph : Graph, optional
         The graph, or anything that :meth:`Graph.from_any` takes, matched by ids. Nodes are sized
