@@ -125,6 +125,7 @@ def test_every_option_reaches_the_model(folder, made):
         "seed": 9,
         "workers": 3,
         "backend": "cpu",
+        "direction": "both",
     }
     options = as_options({name.replace("_", "-"): value for name, value in settings.items()})
     words = ["--checkpoint", "c", "--checkpoint-every", "1.5", "--resume", "--walk", "first-order"]
