@@ -197,3 +197,18 @@ def test_a_numba_with_another_cache_compiles_in_memory(monkeypatch):
     monkeypatch.setattr(code_cache, "tally", code_cache._Tally())
     with pytest.warns(RuntimeWarning, match="compiled code cannot be saved in"):
         assert double(4) == 8
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root has all groups"
+)
+def test_a_folder_that_a_group_can_write_to_is_not_ours(tmp_path):
+    from reinforce2vec._util.code_cache import _is_ours
+
+    assert _is_ours(tmp_path)
+    os.chown(tmp_path, -1, 12345)
+    assert _is_ours(tmp_path)
+    tmp_path.chmod(0o775)
+    assert not _is_ours(tmp_path)
+    os.chown(tmp_path, -1, os.getuid())  # the group of the user alone
+    assert _is_ours(tmp_path)

@@ -597,3 +597,21 @@ def test_a_signal_leaves_a_checkpoint_from_which_it_goes_on(folder, number):
 def test_without_a_checkpoint_a_signal_leaves_nothing(folder):
     assert signalled(signal.SIGINT, *few()) == "interrupted: no unfinished file is left"
     assert sorted(os.listdir(folder)) == ["edges.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "used"),
+    [
+        ([], "have about 2.0 of 40 nodes, so they go both ways (--direction forward", "both"),
+        (["--direction", "forward"], "of 40 nodes: --direction both makes longer ones", "forward"),
+        (["--direction", "both"], "of 40 nodes; they go both ways", "both"),
+    ],
+)
+def test_walks_of_a_directed_graph_are_told(folder, words, told, used):
+    (folder / "edges.txt").write_text("a b\nb c\nc d\na d\n")
+    command = ("embed", "edges.txt", "-o", "v.npz", "--directed", "--dimensions", "4", "--json")
+    result = check(run(*command, *words))
+    assert told in result.stderr
+    facts = json.loads(result.stdout)
+    assert facts["settings"]["direction"] == used
+    assert facts["notes"] == []

@@ -280,7 +280,7 @@ def test_commands_that_do_not_exist_suggest_the_close_one(fail):
 # -- what no command says itself ---------------------------------------------------------------
 
 SAVE_MEMORY = (
-    "use fewer --dimensions, fewer --workers or a smaller graph, or allow the process more memory"
+    "use fewer dimensions, fewer threads or a smaller graph, or allow the process more memory"
 )
 
 

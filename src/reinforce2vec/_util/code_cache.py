@@ -284,7 +284,10 @@ def _is_ours(folder: Path, shared: bool = False) -> bool:
             sticky = about.st_mode & stat.S_ISVTX and (shared or path != folder)
             if not stat.S_ISDIR(about.st_mode) or about.st_uid not in users:
                 return False
-            if about.st_mode & stat.S_IWOTH and not sticky:
+            of_others = about.st_mode & stat.S_IWOTH or (
+                about.st_mode & stat.S_IWGRP and about.st_gid != os.getuid()
+            )  # the group of a user alone has the number of the user
+            if of_others and not sticky:
                 return False
     except OSError:
         return False

@@ -15,7 +15,7 @@ from .._util.errors import InputError
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130  # exit codes; docs/commands.md says what they mean
 _NO_THREAD = "can't start new thread"  # Python's message: no memory, or a limit of threads
 _SAVE_MEMORY = (
-    "use fewer --dimensions, fewer --workers or a smaller graph, or allow the process more memory"
+    "use fewer dimensions, fewer threads or a smaller graph, or allow the process more memory"
 )
 
 

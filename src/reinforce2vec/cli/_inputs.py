@@ -116,6 +116,25 @@ def report_reading(path: Path | str, graph: Graph, quiet: bool) -> None:
         report(f"{path}: {'; '.join([*graph.notes, *drops])}", quiet)
 
 
+def report_direction(model: object, graph: Graph, quiet: bool) -> None:
+    """Report how long walks along the edges of a directed graph are, and which way walks go."""
+    from ..models import Reinforce2Vec
+    from ..walks.directions import are_short, mean_length
+
+    if quiet or not graph.directed or not isinstance(model, Reinforce2Vec):
+        return
+    length = mean_length(graph, model.walk_length)
+    text = f"walks along the edges have about {length:.1f} of {model.walk_length} nodes"
+    short = are_short(length, model.walk_length)
+    if short and model.direction == "auto":
+        text += ", so they go both ways (--direction forward to follow the edges)"
+    elif short and model.direction == "forward":
+        text += ": --direction both makes longer ones"
+    elif model.direction == "both":
+        text += "; they go both ways"
+    report(text, quiet)
+
+
 # -- vectors and labels ------------------------------------------------------------------------
 
 

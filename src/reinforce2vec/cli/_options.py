@@ -568,4 +568,7 @@ def graph_facts(graph: Graph) -> dict[str, Any]:
         "edges": graph.n_edges,
         "directed": graph.directed,
         "weighted": graph.weighted,
+        "notes": list(graph.notes),
+        "dropped_self_loops": graph.dropped_self_loops,
+        "merged_edges": graph.merged_edges,
     }

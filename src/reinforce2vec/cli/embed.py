@@ -12,14 +12,12 @@ from .._util.errors import InputError
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
-from ._inputs import report_reading
+from ._inputs import report_direction, report_reading
 from ._messages import check_different, check_stdout, print_json, report, status
 from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WALK_OPTIONS
 from ._outputs import VectorsOutput, checked_outputs
 
 if TYPE_CHECKING:
-    from ..graph import Graph
-    from ..models import Reinforce2Vec
     from ..models.estimator import Estimator
 
 EPILOG = examples(
@@ -150,8 +148,7 @@ def embed(
         report(estimate, quiet)
         if isinstance(found, Graph):
             report_reading(source, found, quiet)
-            if isinstance(learner, Reinforce2Vec) and found.directed and not quiet:
-                _report_direction(learner, found)
+            report_direction(learner, found, quiet)
         began = time.perf_counter()
         with status("preparing (training is compiled at its first use)", quiet):
             if isinstance(learner, Reinforce2Vec):
@@ -212,22 +209,6 @@ def embed(
             )
 
 
-def _report_direction(model: Reinforce2Vec, graph: Graph) -> None:
-    """Print how long walks along the edges are, and which way walks go."""
-    from ..walks.directions import mean_length
-
-    length = mean_length(graph, model.walk_length)
-    size = f"walks along the edges have about {length:.1f} of {model.walk_length} nodes"
-    short = length < model.walk_length / 2
-    if short and model.direction == "auto":
-        size += ", so they go both ways (--direction forward to follow the edges)"
-    elif short and model.direction == "forward":
-        size += ": --direction both makes longer ones"
-    elif model.direction == "both":
-        size += "; they go both ways"
-    report(size, quiet=False)
-
-
 def _training_facts(model: Estimator) -> dict[str, Any]:
     """Return what JSON has on a training; null for methods that have none."""
     from ..models import Reinforce2Vec
@@ -235,5 +216,7 @@ def _training_facts(model: Estimator) -> dict[str, Any]:
     settings, tokens, loss = options.model_facts(model), None, None
     if isinstance(model, Reinforce2Vec):
         settings["learning_rate"], tokens = model.learning_rate_, model.n_tokens_
+        if model.graph_ is not None:
+            settings["direction"] = model.direction_
         loss = model.loss_curve_[-1].tolist() if model.loss_curve_.size else None
     return {"tokens": tokens, "loss": loss, "settings": settings}

@@ -22,6 +22,7 @@ from ._inputs import (
     read_input_labels,
     read_input_vectors,
     read_labelled_dataset,
+    report_direction,
 )
 from ._messages import print_json
 from ._options import EVALUATION, GRAPH_OPTIONS, MODEL_OPTIONS
@@ -107,6 +108,7 @@ def link_prediction(
 
         check_input(graph)
         whole = read_input_graph(graph, context, named)
+        report_direction(model, whole, quiet)
         how: dict[str, Any] = {"protocol": protocol, "fraction": fraction, "seeds": seeds}
         how["backend"] = context.params["backend"]
         results = [

@@ -87,6 +87,7 @@ def walk(
         from .._util.progress import readable
         from ..files import write_walks
         from ..walks import WalkSampler
+        from ..walks.directions import are_short
 
         with status(f"reading {graph}", quiet):
             whole = options.read_graph_from(graph, given)
@@ -119,7 +120,7 @@ def walk(
             quiet,
         )
         mean = (steps + sampler.n_walks) / max(sampler.n_walks, 1)
-        if whole.directed and direction == "forward" and mean < length / 2:
+        if whole.directed and direction == "forward" and are_short(mean, length):
             report(
                 f"walks end at nodes without out-edges and have {mean:.1f} of {length} nodes on "
                 "average: --direction both follows edges both ways",

@@ -133,7 +133,7 @@ def spare_fraction(graph: Graph, most: float = _USUAL_FRACTION) -> float:
         share = percents
     warnings.warn(
         f"the graph is too sparse to hold out {most:.0%} of its edges and stay connected: "
-        f"{share:.2g} of them are held out",
+        f"{100 * share:.3g}% of them are held out",
         stacklevel=3,
     )
     return share

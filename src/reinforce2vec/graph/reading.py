@@ -52,7 +52,7 @@ def read_graph(
         it.
     directed : bool, optional
         Whether edges lead from their first node to their second only. By default as the file says,
-        which only GraphML does, and undirected otherwise.
+        which GraphML and the `.npz` files of :meth:`Graph.save` do, and undirected otherwise.
     weighted : bool, optional
         True: every edge must have a weight. False: weights are ignored. By default weights are used
         if there are any: the column `weight` of a table, the third of three columns in an edge list

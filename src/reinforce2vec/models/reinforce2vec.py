@@ -340,8 +340,8 @@ class Reinforce2Vec(Estimator):
         known = self._added or ((digest_of_edges(self.graph_),) if added else ())
         if added in known and not again:
             warnings.warn(
-                "these edges, with these weights, were added before, so nothing changes: use "
-                "`again` if their weights are to be added once more",
+                "these edges, with these weights, were added before, so nothing changes: "
+                "again=True (--again) adds their weights once more",
                 stacklevel=2,
             )
             return self

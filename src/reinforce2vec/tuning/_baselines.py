@@ -77,7 +77,7 @@ def run_baseline(name: str, task: TuningTask, dimensions: int, seed: int) -> Bas
         model = BASELINES[name](dimensions=dimensions, seed=seed)
         vectors = model.fit(task.graph, progress=False).embedding_
         validation, test = (task.score(vectors, part) for part in (VALIDATION, TEST))
-    except InputError as problem:  # it takes too much memory
+    except InputError as problem:  # too little memory, or a graph that does not suit it
         return BaselineRun(name, seconds=time.monotonic() - began, error=str(problem))
     way = max(validation, key=lambda one: validation[one][task.metric])
     return BaselineRun(

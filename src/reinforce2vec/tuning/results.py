@@ -193,6 +193,7 @@ class Tuning:
         if self.facts["task"] != "link-prediction":
             rows = [row[:-1] for row in rows]
         lines = [f"{metric}, in percent", *_columns(rows)]
+        lines += [f"{run.label} failed: {run.error}" for run in self.baselines if run.error]
         final = self.final_of(self.best)
         if final is None:
             lines.append(

@@ -37,8 +37,13 @@ def mean_length(graph: Graph, length: int) -> float:
     return tokens / max(walks, 1)
 
 
+def are_short(mean: float, length: int) -> bool:
+    """Return whether walks of so many nodes on average are too short to learn from."""
+    return mean < _LEAST_SHARE * length
+
+
 def likely_direction(graph: Graph, length: int) -> str:
     """Return "both" for a directed graph whose walks soon reach a dead end, else "forward"."""
     if not graph.directed or length == 1:
         return "forward"
-    return "forward" if mean_length(graph, length) >= _LEAST_SHARE * length else "both"
+    return "both" if are_short(mean_length(graph, length), length) else "forward"
