@@ -602,7 +602,7 @@ def test_without_a_checkpoint_a_signal_leaves_nothing(folder):
 @pytest.mark.parametrize(
     ("words", "told", "used"),
     [
-        ([], "have about 2.0 of 40 nodes, so they go both ways (--direction forward", "both"),
+        ([], "have about 2.2 of 40 nodes, so they go both ways (--direction forward", "both"),
         (["--direction", "forward"], "of 40 nodes: --direction both makes longer ones", "forward"),
         (["--direction", "both"], "of 40 nodes; they go both ways", "both"),
     ],

@@ -169,6 +169,7 @@ def test_json_tells_what_was_written_and_how(folder):
         "walk": {"kind": "second-order", "p": 2.0, "q": 1.0},
         "length": 7,
         "per_node": 3,
+        "direction": "forward",
         "seed": 0,
         "workers": 1,
         "backend": "auto",

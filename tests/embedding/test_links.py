@@ -263,3 +263,20 @@ def test_with_candidates_the_full_ranking_is_filtered(score, directed):
     positive = [link for link in expected if score == "cosine" or link[2] > 0]
     assert [link for link in found if score == "cosine" or link[2] > 0] == positive
     assert len(positive) > 30
+
+
+def test_links_of_users_to_items_are_not_scored_by_common_neighbours():
+    rng = np.random.default_rng(0)
+    edges = {
+        (f"u{user}", f"i{item}")
+        for user in range(120)
+        for item in rng.choice(np.arange(48)[np.arange(48) % 4 == user % 4], 6, replace=False)
+    }
+    graph = Graph.from_edges(sorted(edges))
+    model = Reinforce2Vec(16, walks_per_node=5, workers=1).fit(graph, progress=False)
+    items = [node for node in graph.ids if node[0] == "i"]
+    links = recommend_links(
+        *(model.embedding_, graph, 3), candidates=items, nodes=["u1", "u2"], progress=False
+    )
+    assert links.scorer not in ("allocation", "adamic-adar", "common")
+    assert any(score != 0 for *_, score in links)

@@ -139,7 +139,7 @@ def test_links_of_another_graph_are_recommended_with_a_warning(tmp_path):
         (clone(MODEL).fit(directed).embedding_, EDGES, "from a directed graph.*directed=True"),
         (loaded, [(a, b, 2.0) for a, b in pairs], "an unweighted graph.*with weighted=False"),
         (loaded, pairs[1:], "of 34 nodes and 78 edges, while this one has 34 nodes and 77 edges"),
-        (loaded, [*pairs[1:], (17, 34)], "another graph of as many nodes and edges"),
+        (loaded, [*pairs[1:], (17, 34)], "another graph with as many nodes and edges"),
     ]:
         with pytest.warns(UserWarning, match=message) as caught:
             recommend_links(embedded, graph, 2)

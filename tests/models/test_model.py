@@ -79,6 +79,7 @@ PARAMETERS = {
     "seed": 9,
     "workers": 1,
     "backend": "cpu",
+    "direction": "both",
 }
 
 
@@ -967,3 +968,13 @@ def test_an_interrupt_is_not_lost_where_training_fails_at_that_moment():
             interrupted()
     finally:
         signal.signal(signal.SIGINT, usual)
+
+
+@pytest.mark.parametrize(("known", "new"), [(int, str), (str, int)])
+def test_new_edges_with_ids_of_another_type_are_refused(known, new):
+    ring = [(known(a), known((a + 1) % 9)) for a in range(9)]
+    model = Reinforce2Vec(4, walks_per_node=1, workers=1).fit(ring, progress=False)
+    with pytest.raises(InputError, match="is new, but there is a node"):
+        model.partial_fit([(new(70), new(3))], progress=False)
+    model.partial_fit([("stranger", known(3))], progress=False)
+    assert len(model.embedding_) == 10

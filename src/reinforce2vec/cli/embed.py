@@ -31,6 +31,7 @@ EPILOG = examples(
 )
 # options that have no effect on training with given walks, and on methods without training
 _OF_A_GRAPH = (*GRAPH_OPTIONS, *WALK_OPTIONS, "walks_per_node", "walk_length")
+_OF_SAMPLING = {"walk", "walk_length", "walks_per_node", "direction"}
 _OF_TRAINING = ("walks", "model", "checkpoint", "checkpoint_every", "resume")
 
 
@@ -216,7 +217,9 @@ def _training_facts(model: Estimator) -> dict[str, Any]:
     settings, tokens, loss = options.model_facts(model), None, None
     if isinstance(model, Reinforce2Vec):
         settings["learning_rate"], tokens = model.learning_rate_, model.n_tokens_
-        if model.graph_ is not None:
+        if model.graph_ is None:  # of walks that were given, it knows nothing of this
+            settings = {name: value for name, value in settings.items() if name not in _OF_SAMPLING}
+        else:
             settings["direction"] = model.direction_
         loss = model.loss_curve_[-1].tolist() if model.loss_curve_.size else None
     return {"tokens": tokens, "loss": loss, "settings": settings}

@@ -260,7 +260,10 @@ def choose_scorer(paths: ShortPaths, cosines_of: ScaleCosines, targets: Rows) ->
         similarity, features = None, features[:, :-1]
         weights, intercept = _fit_weights(features, truth, directed)
 
-    scores = {name: pairs.counts[:, COUNTS.index(name)] for name in _SIMPLE}
+    counted = {name: pairs.counts[:, COUNTS.index(name)] for name in _SIMPLE}
+    # a count that is 0 for all hidden edges, as that of common neighbours of users and items,
+    # orders nothing: what it seems to find is found by the ties
+    scores = {name: column for name, column in counted.items() if column[truth].any()}
     if similarity is not None:
         scores["odds"] = odds
     scores["combined"] = np.zeros(len(truth))

@@ -111,16 +111,17 @@ def graph_mismatch(embedding: Embedding, graph: Graph) -> InputError | None:
                 f"one: read it with {setting}={learned}",
                 settings=[(setting, learned)],
             )
-    sizes = [(graph.n_nodes, "node"), (graph.n_edges, "edge")]
-    here = " and ".join(counted(count, noun) for count, noun in sizes)
-    nodes, edges = info.get("nodes"), info.get("edges")
-    there = "as many nodes and edges"
-    same = (nodes, edges) == (graph.n_nodes, graph.n_edges)
-    if isinstance(nodes, int) and isinstance(edges, int) and not same:
-        there = f"{counted(nodes, 'node')} and {counted(edges, 'edge')}"
+    learned = [info.get(name) for name in ("nodes", "edges")]
+    given = [graph.n_nodes, graph.n_edges]
+    differ = " with as many nodes and edges"
+    if learned != given and all(isinstance(count, int) for count in learned):
+        there, here = (
+            " and ".join(map(counted, counts, ("node", "edge"))) for counts in (learned, given)
+        )
+        differ = f" of {there}, while this one has {here}"
     return InputError(
-        f"the vectors were learned from another graph of {there}, while this one has {here}: learn "
-        "vectors from this graph, or pass the one they were learned from"
+        f"the vectors were learned from another graph{differ}: learn vectors from this graph, or "
+        "pass the one they were learned from"
     )
 
 

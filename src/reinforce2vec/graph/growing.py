@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import digest
+from .._util.errors import InputError
 from .._util.ids import number_objects
 from .graph import Graph, edges_of
 
@@ -40,6 +41,7 @@ def grown(graph: Graph, edges: Any) -> Growth:
     summed. If only one of the two is weighted, edges of the other have weight 1.
     """
     new = Graph.from_any(edges, directed=graph.directed)
+    _check_types(graph, new)
     codes, ids = number_objects(graph.ids.tolist(), [new.ids.tolist()])
     rows = codes[graph.n_nodes :]
     (old_ends, old_weights), (new_ends, new_weights) = (
@@ -68,6 +70,23 @@ def grown(graph: Graph, edges: Any) -> Growth:
         ends, weights if weighted else None, ids, directed=graph.directed, self_loops=True
     )
     return Growth(larger, touched, added)
+
+
+def _check_types(graph: Graph, new: Graph) -> None:
+    """Raise InputError for a new node that is a known one as another type: "1" beside 1."""
+    for node in new.ids.tolist():
+        if node in graph:
+            continue
+        other: Any = None
+        if isinstance(node, int):
+            other = str(node)
+        elif isinstance(node, str) and node.removeprefix("-").isdecimal():
+            other = int(node)
+        if other is not None and other in graph:
+            raise InputError(
+                f"node {node!r} is new, but there is a node {other!r}: write both alike, as "
+                f"{'integers' if isinstance(other, int) else 'strings'}"
+            )
 
 
 def digest_of_edges(graph: Graph) -> str:

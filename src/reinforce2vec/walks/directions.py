@@ -23,9 +23,10 @@ def mean_length(graph: Graph, length: int) -> float:
     2.0
     """
     rng = np.random.default_rng(0)
-    at = np.arange(graph.n_nodes)
-    if len(at) > _STARTS:
-        at = rng.choice(len(at), _STARTS, replace=False)
+    if graph.n_nodes > _STARTS:
+        at = rng.choice(graph.n_nodes, _STARTS, replace=False)
+    else:
+        at = np.tile(np.arange(graph.n_nodes), -(-_STARTS // max(graph.n_nodes, 1)))
     walks, tokens, degrees = len(at), len(at), graph.degrees
     for _ in range(length - 1):
         at = at[degrees[at] > 0]
