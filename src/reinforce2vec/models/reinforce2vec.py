@@ -51,7 +51,7 @@ _SHARE_OF_THE_RATE = (
     1 / 4
 )  # of the default learning rate, for an update: see benchmarks/new_nodes.py
 # what a model file keeps beside the state, the graph and the vectors
-_LEARNED = ("backend_", "learning_rate_", "_was_smooth", "_updates", "_added")
+_LEARNED = ("backend_", "direction_", "learning_rate_", "_was_smooth", "_updates", "_added")
 
 
 class Reinforce2Vec(Estimator):
@@ -115,14 +115,16 @@ class Reinforce2Vec(Estimator):
     direction : {"auto", "forward", "both"}, default "auto"
         On a directed graph, whether walks follow edges in their direction or both ways. "auto"
         takes both ways where walks would soon end in nodes without out-edges, on average before
-        half of `walk_length`. Vectors are smoothed along edges both ways in any case.
+        half of `walk_length`; :meth:`partial_fit` keeps to what :meth:`fit` has chosen. Vectors are
+        smoothed along edges both ways in any case.
 
     Attributes
     ----------
     backend_ : str
         Where the vectors were trained: "cpu" or "cuda".
-    direction_ : str
-        How walks followed the edges of a directed graph: "forward" or "both".
+    direction_ : str or None
+        How walks followed the edges of a directed graph: "forward" or "both"; None after
+        :meth:`fit_walks`.
     embedding_ : Embedding
         The vectors, with the ids of their nodes.
     learning_rate_ : float
@@ -150,7 +152,7 @@ class Reinforce2Vec(Estimator):
     """
 
     backend_: str
-    direction_: str
+    direction_: str | None
     learning_rate_: float
     loss_curve_: NDArray[np.float64]
     graph_: Graph | None
@@ -359,7 +361,7 @@ class Reinforce2Vec(Estimator):
                 f"not {settings.dimensions} of {len(settings.windows)}: reset dimensions and "
                 "window, or call fit again"
             )
-        sampler = self._sampler(graph, seed=settings.seed)
+        sampler = self._sampler(graph, self.direction_, seed=settings.seed)
         sampler.starts = touched
         corpus = SampledWalks(sampler)
         backend = self._backend(corpus, settings)
@@ -376,7 +378,7 @@ class Reinforce2Vec(Estimator):
         else:
             state.rates = last.scaled(1 / _SHARE_OF_THE_RATE).rates
         self._keep(state, graph, backend, progress, grown=True)
-        self._updates = count
+        self.direction_, self._updates = sampler.direction, count
         self._added = (*known, added) if added else known
         return self
 
@@ -495,6 +497,7 @@ class Reinforce2Vec(Estimator):
             corpus, settings, backend, start, progress, callbacks, saving, every
         )
         self._keep(learned, source, backend, progress)
+        self.direction_ = corpus.direction if isinstance(corpus, SampledWalks) else None
         self.learning_rate_ = settings.scales()[-1].learning_rate
         self._updates, self._added = 0, ()
         return self
@@ -591,8 +594,6 @@ class Reinforce2Vec(Estimator):
     def _take_over(self, state: State, ids: Ids, vectors: Matrix, graph: Graph | None) -> None:
         """Make the state of a training, and the vectors that came of it, those of the model."""
         self._state, self.graph_ = state, graph
-        if graph is not None:
-            self.direction_ = self._direction(graph)
         scales = tuple(weights.dimensions for weights in state.scales)
         self.embedding_ = self._embedding(ids, vectors, graph, scales)
         self.loss_curve_ = state.loss_curve
@@ -739,21 +740,25 @@ class Reinforce2Vec(Estimator):
         value = getattr(self, name)
         return ReinforcedWalk() if name == "walk" and value is None else value
 
-    def _sampler(self, graph: Graph, **changes: Any) -> WalkSampler:
+    def _sampler(
+        self, graph: Graph, direction_before: str | None = None, **changes: Any
+    ) -> WalkSampler:
         options: dict[str, Any] = {
             "length": self._checked("walk_length"),
             "per_node": self._checked("walks_per_node"),
             "seed": self.seed,
             "workers": self.workers,
             "backend": "cpu",  # on a GPU, training samples the walks itself
-            "direction": self._direction(graph),
+            "direction": self._direction(graph, direction_before),
         }
         return WalkSampler(graph, self._walk(), **(options | changes))
 
-    def _direction(self, graph: Graph) -> str:
-        """In which direction walks follow edges."""
+    def _direction(self, graph: Graph, before: str | None = None) -> str:
+        """In which direction walks follow edges; "auto" keeps to what was chosen `before`."""
         given: str = self._checked("direction")
-        return likely_direction(graph, self._checked("walk_length")) if given == "auto" else given
+        if given != "auto":
+            return given
+        return before or likely_direction(graph, self._checked("walk_length"))
 
     def _origin(self, corpus: Corpus, settings: Settings) -> Origin:
         """Return all that the result depends on, for the checkpoint."""
