@@ -16,7 +16,6 @@ from .._util import backend_choice
 from .._util.checks import check_number
 from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS, PRESETS
-from .._util.ids import Ids
 from .._util.machine import Advice, available_cpus, check_memory
 from .._util.progress import counted, readable, terminal_progress
 from ..embedding import Embedding
@@ -589,13 +588,13 @@ class Reinforce2Vec(Estimator):
         self._was_smooth = bool(self.smooth)
         self.backend_ = backend
         graph = source if isinstance(source, Graph) else None
-        self._take_over(state, source.ids, vectors, graph)
-
-    def _take_over(self, state: State, ids: Ids, vectors: Matrix, graph: Graph | None) -> None:
-        """Make the state of a training, and the vectors that came of it, those of the model."""
-        self._state, self.graph_ = state, graph
+        self._take_over(state, graph)
         scales = tuple(weights.dimensions for weights in state.scales)
-        self.embedding_ = self._embedding(ids, vectors, graph, scales)
+        self.embedding_ = self._embedding(source.ids, vectors, graph, scales)
+
+    def _take_over(self, state: State, graph: Graph | None) -> None:
+        """Make the state of a training that of the model."""
+        self._state, self.graph_ = state, graph
         self.loss_curve_ = state.loss_curve
         self.n_tokens_, self.seconds_ = state.tokens, state.seconds
 
@@ -663,9 +662,9 @@ class Reinforce2Vec(Estimator):
             self.embedding_ = Embedding(ids, self._state.vectors, info=info)
 
     def _kept(self) -> Kept:
-        facts = {name: getattr(self, name) for name in _LEARNED}
         vectors = self.embedding_.vectors if self._was_smooth else None
         kept = super()._kept()
+        facts = kept.facts | {name: getattr(self, name) for name in _LEARNED}
         return kept._replace(vectors=vectors, facts=facts, graph=self.graph_, state=self._state)
 
     def _restore(self, kept: Kept) -> None:
@@ -674,7 +673,9 @@ class Reinforce2Vec(Estimator):
             value = kept.facts[name]
             setattr(self, name, tuple(value) if isinstance(value, list) else value)
         vectors = kept.state.vectors if kept.vectors is None else kept.vectors
-        self._take_over(kept.state, kept.ids, vectors, kept.graph)
+        self._take_over(kept.state, kept.graph)
+        scales = tuple(weights.dimensions for weights in kept.state.scales)
+        self.embedding_ = Embedding(kept.ids, vectors, scales=scales, info=kept.facts["info"])
 
     def _shows_weights(self) -> bool:
         """Return whether the embedding is a view of the trained matrix."""
