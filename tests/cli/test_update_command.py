@@ -239,11 +239,11 @@ def test_nodes_on_no_side_of_a_bipartite_model_are_refused(folder, news):
     [
         (("update", "model.r2v", "new.csv", "-o"), ".txt"),
         (("recommend", "vectors.npz", "edges.txt", "1", "-o"), ".csv"),
-        (("explore", "vectors.npz", "edges.txt", "--export"), ".html"),
+        (("explore", "vectors.npz", "--graph", "edges.txt", "--export"), ".html"),
         (("plot", "vectors.npz", "--graph", "edges.txt", "-o"), ".png"),
-        (("tune", "edges.txt", "--trials", 1, "--resume", "-o"), ".json"),
+        (("tune", "edges.txt", "--trials", 2, "--resume", "-o"), ".json"),
     ],
-    ids=lambda given: given[0],
+    ids=lambda given: given[0] if isinstance(given, tuple) else given,
 )
 def test_a_list_of_nodes_is_never_written_over(saved, command, suffix):
     nodes = saved / f"nodes{suffix}"
