@@ -127,7 +127,7 @@ def test_a_failed_update_leaves_the_model(saved):
     before = (saved / "model.r2v").read_bytes()
     (saved / "new.csv").write_text("source,target\n1,words\n")
     told = check(run("update", "model.r2v", "new.csv"), 1).stderr
-    assert "new.csv: the node id 'words' is no integer, but all ids of the model are" in told
+    assert "new.csv: the node id 'words' is no 64-bit integer, but all ids of the model are" in told
     assert (saved / "model.r2v").read_bytes() == before
     assert {"model.r2v", "vectors.npz", "new.csv", "edges.txt"} == set(os.listdir(saved))
 
@@ -140,3 +140,114 @@ def test_integers_are_nodes_of_a_model_of_strings(folder):
     result = checked("update", "model.r2v", "new.csv")
     assert "1 new node, 2 new edges" in result.stderr
     assert Reinforce2Vec.load("model.r2v").embedding_.ids.tolist() == ["a", "1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize("ids", [["0", "100"], ["1", "9" * 25], ["1", "x"]], ids=str)
+def test_strings_that_are_integers_are_nodes_of_a_model_of_integers(saved, ids):
+    """As in a Parquet file with a column of strings, or beside an id of more than 64 bits."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"source": ids, "target": ["1", "2"]}), "new.parquet")
+    if ids[1] == "100":
+        assert "2 new nodes" in checked("update", "model.r2v", "new.parquet").stderr
+        assert Reinforce2Vec.load("model.r2v").graph_.neighbors(100).tolist() == [2]
+        return
+    told = check(run("update", "model.r2v", "new.parquet"), 1).stderr
+    assert f"new.parquet: the node id '{ids[1]}' is no 64-bit integer" in told
+
+
+@pytest.mark.parametrize("nodes", ["", "# nobody\n"])
+def test_an_empty_list_of_nodes_does_not_drop_the_edges(saved, nodes):
+    (saved / "nodes.txt").write_text(nodes)
+    before = (saved / "model.r2v").read_bytes()
+    told = check(run("update", "model.r2v", "new.csv", "--nodes", "nodes.txt"), 1).stderr
+    assert "nodes.txt: expected node ids" in told
+    assert (saved / "model.r2v").read_bytes() == before
+
+
+@pytest.mark.parametrize("third", ["", ",weight"])
+def test_new_nodes_without_any_edges_are_added(folder, third):
+    weight = third and ",2"
+    (folder / "edges.csv").write_text(f"source,target{third}\na,b{weight}\nb,c{weight}\n")
+    (folder / "new.csv").write_text(f"source,target{third}\n")
+    checked("embed", "edges.csv", "--model", "model.r2v", *FEW)
+    for day in ("x", "y"):
+        (folder / "nodes.txt").write_text(f"{day}\n")
+        result = checked("update", "model.r2v", "new.csv", "--nodes", "nodes.txt")
+        assert "1 new node, 0 new edges" in result.stderr
+    assert Reinforce2Vec.load("model.r2v").embedding_.ids.tolist() == ["a", "b", "c", "x", "y"]
+
+
+def test_a_column_of_weights_may_be_named_for_a_model_without_weights(saved):
+    (saved / "new.csv").write_text("source,target,amount\n35,1,2.5\n")
+    checked("update", "model.r2v", "new.csv", "--weight", "amount")
+    assert Reinforce2Vec.load("model.r2v").graph_.weighted
+
+
+def test_vectors_and_json_cannot_both_go_to_stdout(saved):
+    told = check(run("update", "model.r2v", "new.csv", "-o", "-", "--json"), 2).stderr
+    assert "-o - and --json both write to stdout" in told
+
+
+def test_new_ids_that_do_not_fit_the_vectors_file_leave_the_model(folder):
+    (folder / "edges.csv").write_text("source,target\na,b\nb,c\n")
+    (folder / "new.csv").write_text('source,target\n"d e",a\n')
+    checked("embed", "edges.csv", "--model", "model.r2v", *FEW)
+    before = (folder / "model.r2v").read_bytes()
+    assert "'d e'" in check(run("update", "model.r2v", "new.csv", "-o", "new.bin"), 1).stderr
+    assert (folder / "model.r2v").read_bytes() == before
+
+
+# -- bipartite graphs ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("news", "given"),
+    [
+        ("user,item\n1,3\n4,1\n", ()),
+        ("user,item\n1,3\n4,1\n", ("--bipartite",)),
+        ("user,item\nuser:1,item:3\nuser:4,item:1\n", ()),
+    ],
+    ids=repr,
+)
+def test_new_edges_of_a_bipartite_model_have_two_kinds_of_nodes(folder, news, given):
+    (folder / "edges.csv").write_text("user,item\n1,1\n1,2\n2,2\n3,3\n")
+    (folder / "new.csv").write_text(news)
+    checked("embed", "edges.csv", "--bipartite", "--model", "model.r2v", *FEW)
+    for day in (2, 3):
+        result = checked("update", "model.r2v", "new.csv", *given)
+        assert ("1 new node, 2 new edges" in result.stderr) == (day == 2)
+    graph = Reinforce2Vec.load("model.r2v").graph_
+    assert graph.sides == ("user", "item")
+    assert sorted(graph.neighbors("user:1")) == ["item:1", "item:2", "item:3"]
+    assert graph.n_nodes == 7
+
+
+@pytest.mark.parametrize("news", ["buyer,item\n1,3\n", "1,3\n", ""])
+def test_nodes_on_no_side_of_a_bipartite_model_are_refused(folder, news):
+    (folder / "edges.csv").write_text("user,item\n1,1\n1,2\n2,2\n")
+    (folder / "new.csv").write_text(news)
+    (folder / "nodes.txt").write_text("7\n")
+    checked("embed", "edges.csv", "--bipartite", "--model", "model.r2v", *FEW)
+    more = () if news else ("--nodes", "nodes.txt")
+    told = check(run("update", "model.r2v", "new.csv", *more), 1).stderr
+    assert 'is neither "user:..." nor "item:..."' in told
+
+
+@pytest.mark.parametrize(
+    ("command", "suffix"),
+    [
+        (("update", "model.r2v", "new.csv", "-o"), ".txt"),
+        (("recommend", "vectors.npz", "edges.txt", "1", "-o"), ".csv"),
+        (("explore", "vectors.npz", "--graph", "edges.txt", "--export"), ".html"),
+        (("plot", "vectors.npz", "--graph", "edges.txt", "-o"), ".png"),
+        (("tune", "edges.txt", "--trials", 2, "--resume", "-o"), ".json"),
+    ],
+    ids=lambda given: given[0] if isinstance(given, tuple) else given,
+)
+def test_a_list_of_nodes_is_never_written_over(saved, command, suffix):
+    nodes = saved / f"nodes{suffix}"
+    nodes.write_text("1\n40\n")
+    told = check(run(*command, nodes.name, "--nodes", nodes.name), 2).stderr
+    assert "another file of this command has this name" in told
+    assert nodes.read_text() == "1\n40\n"

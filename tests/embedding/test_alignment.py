@@ -83,3 +83,8 @@ def test_what_cannot_be_aligned_is_refused():
         align(np.ones((3, 2)), some())
     small = Embedding(range(3), RNG.normal(size=(3, 8)))  # all of its nodes are common
     assert len(align(small, some())) == 3
+
+
+def test_what_is_known_of_the_vectors_stays():
+    new, old = (Embedding([1, 2], np.eye(2), info={"method": name}) for name in ("new", "old"))
+    assert align(new, old).info == {"method": "new"}

@@ -94,6 +94,17 @@ def test_every_graph_comes_back_as_it_was(file, name):
     assert (found.directed, repr(found)) == (graph.directed, repr(graph))
 
 
+def test_what_was_decided_when_the_graph_was_read_comes_back(file, tmp_path):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("user,item,year\n1,2,2001\n1,2,2002\n2,2,2001\n")
+    graph = r2v.read_graph(edges, source="user", target="item", bipartite=True)
+    assert graph.notes
+    assert (graph.merged_edges, graph.sides) == (1, ("user", "item"))
+    found = reloaded(Reinforce2Vec(**FEW).fit(graph), file).graph_
+    for name in ("notes", "merged_edges", "dropped_self_loops", "sides"):
+        assert getattr(found, name) == getattr(graph, name)
+
+
 def test_edges_that_were_added_are_known_after_loading(file):
     model = Reinforce2Vec(**FEW).fit([("a", "b", 2.0), ("b", "c", 3.0), ("c", "d", 1.0)])
     model.partial_fit([("a", "b", 1.0), ("e", "a", 1.0)])
@@ -139,9 +150,30 @@ def test_baselines_come_back(file, model):
     copy = type(model).load(file)
     assert repr(copy) == repr(model)
     assert np.array_equal(vectors_of(copy), vectors_of(model))
+    assert copy.embedding_.info == model.embedding_.info != {}
     kind = type(model).__name__
     with pytest.raises(InputError, match=f"a model of {kind}, not of Reinforce2Vec: {kind}.load"):
         Reinforce2Vec.load(file)
+
+
+def test_the_file_keeps_what_was_known_of_the_vectors(file, monkeypatch):
+    model = Reinforce2Vec(**FEW).fit(CLUB)
+    model.save(file)
+    monkeypatch.setattr("reinforce2vec.models.estimator.__version__", "99")
+    assert Reinforce2Vec.load(file).embedding_.info == model.embedding_.info
+
+
+def test_walks_of_a_class_of_ones_own_are_fitted_but_not_saved(file):
+    class OwnWalk(FirstOrderWalk):
+        pass
+
+    model, plain = (
+        Reinforce2Vec(**FEW, walk=walk()).fit(CLUB) for walk in (OwnWalk, FirstOrderWalk)
+    )
+    assert np.array_equal(vectors_of(model), vectors_of(plain))
+    with pytest.raises(InputError, match="cannot hold a OwnWalk, a walk of a class of your own"):
+        model.save(file)
+    assert not file.exists()
 
 
 def test_numbers_of_numpy_are_parameters_too(file):

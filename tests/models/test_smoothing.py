@@ -300,3 +300,10 @@ def test_a_gpu_is_taken_by_itself_where_it_pays_and_fits(cuda, monkeypatch, leas
 def test_an_unknown_backend():
     with pytest.raises(InputError, match="backend must be one of auto, cpu, cuda, not 'gpu'"):
         smooth(some_vectors(50), random_graph(), backend="gpu")
+
+
+def test_what_is_known_of_the_vectors_says_that_they_are_smoothed():
+    graph = Graph.from_edges([(1, 2), (2, 3)])
+    known = Embedding(graph.ids, np.eye(3), info={"method": "ProNE"})
+    assert smooth(known, graph).info == {"method": "ProNE", "smoothed": True}
+    assert smooth(Embedding(graph.ids, np.eye(3)), graph).info == {}

@@ -103,6 +103,20 @@ def test_an_update_walks_the_same_way():
     assert model.n_tokens_ == 6 * 20  # two whole walks from each of three nodes
 
 
+def test_an_update_keeps_the_direction_that_fit_has_chosen(tmp_path):
+    """Although walks would be long enough on the grown graph to go forward only."""
+    model = fitted(pointing_up())
+    back = [(target, source) for source, target in edges_of(model.graph_)[0].tolist()]
+    model.save(tmp_path / "model.r2v")
+    assert Reinforce2Vec.load(tmp_path / "model.r2v").direction_ == "both"
+    model.partial_fit(Graph.from_edges(model.graph_.ids[np.array(back)], directed=True))
+    assert likely_direction(model.graph_, 20) == "forward"
+    assert model.direction_ == "both"
+    assert model.fit(model.graph_).direction_ == "forward"
+    walks = small().fit_walks(sample_walks(RING, per_node=2))
+    assert walks.direction_ is None
+
+
 def test_the_copy_without_directions_is_part_of_the_estimate():
     graph = pointing_up()
     forward, both = (

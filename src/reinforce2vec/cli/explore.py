@@ -103,7 +103,8 @@ def explore(
             from ..files.writing import check_target, known_suffix
 
             options.check_unused(context, ("port", "browser"), "a server", "--export")
-            check_different([path for path in (vectors, graph, labels) if path], [export])
+            read = [path for path in (vectors, graph, labels) if path is not None]
+            check_different([*read, *options.given_files(context.params)], [export])
             check_target(export)
             known_suffix(export, (".html", ".htm"), "pages are written to")
     with exit_code(FAILURE):

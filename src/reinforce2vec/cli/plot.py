@@ -104,7 +104,8 @@ def plot(
             options.check_unused(context, ["label"], "--labels", "no labels")
         check_drawing(colour_by, labels, graph, width, height)
         check_picture_path(target)
-        check_different([path for path in (vectors, graph, labels) if path], [target])
+        read = [path for path in (vectors, graph, labels) if path is not None]
+        check_different([*read, *options.given_files(context.params)], [target])
         matplotlib()
     with exit_code(FAILURE):
         embedding = read_input_vectors(vectors, quiet)

@@ -107,6 +107,7 @@ def recommend(
 
             check_stdout(output, as_json)
             read = [path for path in (vectors, graph, ids, candidates) if path is not None]
+            read += options.given_files(context.params)
             check_different(read, [check_table_path(output)])
         if str(ids) == str(candidates) == "-":
             raise InputError("--ids - and --candidates - both read stdin: give one as a file")

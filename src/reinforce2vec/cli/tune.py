@@ -180,7 +180,7 @@ def tune(
 
             written.append(check_picture_path(plot))
             matplotlib()
-        check_different(read, written)
+        check_different([*read, *options.given_files(context.params)], written)
         if output is not None:
             known_suffix(output, (".json",), "trials are written to")
     with exit_code(FAILURE):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,7 @@ from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
 from ._inputs import report_reading
-from ._messages import check_different, print_json, report, status
+from ._messages import check_different, check_stdout, print_json, report, status
 from ._options import GRAPH_OPTIONS, OUTPUT, READING
 from ._outputs import VectorsOutput, checked_outputs
 
@@ -77,7 +77,8 @@ def update(
         from .._util.backend_choice import choose
 
         choose(context.params["backend"], "training", workers=context.params["workers"])
-        check_different([model, edges], written)
+        check_stdout(output, as_json)
+        check_different([model, edges, *options.given_files(context.params)], written)
         options.check_reading(edges, context.params)
     with exit_code(FAILURE):
         from ..models.model_file import check_model_path
@@ -90,9 +91,11 @@ def update(
         target = to or check_model_path(model)
         new = _read_edges(context, edges, learned)
         if output is not None:
+            from .._util.ids import number_objects
             from ..files.vector_files import check_vectors_fit
 
-            check_vectors_fit(output, before.ids, learned.embedding_.dimensions)
+            _, ids = number_objects(before.ids.tolist(), [new.ids.tolist()])
+            check_vectors_fit(output, ids, learned.embedding_.dimensions)
         running = ("workers", "backend")
         own = {name: getattr(learned, name) for name in running}
         given = {name: context.params[name] for name in own if options.was_given(context, name)}
@@ -148,37 +151,77 @@ def _read_model(path: Path) -> Reinforce2Vec:
     return model
 
 
-def _read_edges(context: typer.Context, path: Path, model: Reinforce2Vec) -> Any:
-    """Read new edges as the model's graph has them; none if the file holds none."""
+def _read_edges(context: typer.Context, path: Path, model: Reinforce2Vec) -> Graph:
+    """Read new edges as the model's graph has them; a file may hold none."""
+    from ..graph import Graph
+
     given, graph = dict(context.params), model.graph_
     assert graph is not None
     given["directed"] = graph.directed
-    if given["weighted"] is None and not graph.weighted:
+    if given["weighted"] is None and given["weight_column"] is None and not graph.weighted:
         given["weighted"] = False  # a weight would make all others 1
     try:
         with status(f"reading {path}", given["quiet"]):
+            if graph.sides is not None and not given["bipartite"]:
+                given["bipartite"] = not _names_sides(path, given, graph.sides)
             new = options.read_graph_from(path, given)
     except NoEdges:
-        return []
-    report(lambda: f"{path}: {new!r}", given["quiet"])
-    report_reading(path, new, given["quiet"])
-    return _with_ids_like(graph, new, path)
+        new = Graph.from_any([], nodes=given["nodes_file"], directed=graph.directed)
+    else:
+        report(lambda: f"{path}: {new!r}", given["quiet"])
+        report_reading(path, new, given["quiet"])
+    new = _with_ids_like(graph, new, path)
+    if graph.sides is not None:
+        _check_sides(new, graph.sides, path)
+    return new
+
+
+def _names_sides(path: Path, given: dict[str, Any], sides: tuple[str, str]) -> bool:
+    """Return whether a file has the ids of a bipartite graph as they are: "user:7", not 7."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the file is read once more
+        plain = options.read_graph_from(path, given | {"nodes_file": None})
+    return _without_side(plain, sides) is None
+
+
+def _check_sides(new: Graph, sides: tuple[str, str], path: Path) -> None:
+    """Raise InputError for a node that is on no side of the model's bipartite graph."""
+    stranger = _without_side(new, sides)
+    if stranger is not None:
+        kinds = " nor ".join(f'"{side}:..."' for side in sides)
+        raise InputError(
+            f"{path}: the node {stranger!r} is neither {kinds}, as the nodes of the model are: "
+            f"name the columns {sides[0]} and {sides[1]}, as in the file that it was trained on"
+        )
+
+
+def _without_side(graph: Graph, sides: tuple[str, str]) -> Any:
+    """Return the first node whose id does not begin with the name of a side; None if all do."""
+    beginnings = tuple(f"{side}:" for side in sides)
+    nodes = graph.ids.tolist()
+    return next((node for node in nodes if not str(node).startswith(beginnings)), None)
 
 
 def _with_ids_like(known: Graph, new: Graph, path: Path) -> Graph:
     """Return a graph whose ids are of the known type.
 
     A file's ids are integers only if all of them are; so those of a part of a graph may be, while
-    those of the whole are strings, which stand for the same nodes.
+    those of the whole are strings, which stand for the same nodes. A table may hold integers as
+    strings.
     """
-    if new.ids.dtype == known.ids.dtype:
+    if new.ids.dtype == known.ids.dtype or not new.n_nodes:
         return new
-    if known.ids.dtype != object:
-        word = next(word for word in new.ids.tolist() if not re.fullmatch(r"0|-?[1-9]\d*", word))
-        raise InputError(
-            f"{path}: the node id {word!r} is no integer, but all ids of the model are: embed the "
-            "whole graph again, or correct the file"
-        )
     from .._util.ids import as_ids
+    from ..files.id_texts import parse_ids
 
-    return replace(new, ids=as_ids([str(node) for node in new.ids.tolist()]))
+    words = [str(node) for node in new.ids.tolist()]
+    if known.ids.dtype == object:
+        return replace(new, ids=as_ids(words))
+    ids = parse_ids(words)
+    if ids.dtype == object:
+        word = next(word for word in words if parse_ids([word]).dtype == object)
+        raise InputError(
+            f"{path}: the node id {word!r} is no 64-bit integer, but all ids of the model are: "
+            "embed the whole graph again, or correct the file"
+        )
+    return replace(new, ids=ids)

@@ -78,7 +78,7 @@ def align(new: Embedding, old: Embedding) -> Embedding:
         turn = rotation_towards(products, np.linalg.eigh)
         for block in row_blocks(new.vectors):
             vectors[block, columns] = new.vectors[block, columns].astype(np.float64) @ turn
-    return Embedding(new.ids, vectors, scales=new.scales)
+    return Embedding(new.ids, vectors, scales=new.scales, info=new.info)
 
 
 def _common_rows(new: Embedding, old: Embedding) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -62,7 +62,8 @@ class Embedding:
     info : mapping
         What is known of the vectors; read-only, and empty if nothing is. Models write the `method`,
         its `settings`, the `version` of reinforce2vec and, of the graph, whether it is `directed`
-        and `weighted`, the numbers of `nodes` and `edges`, and `graph`, a digest of them.
+        and `weighted`, the numbers of `nodes` and `edges`, and `graph`, a digest of them;
+        :func:`smooth` adds `smoothed`.
         :func:`recommend_links` and :func:`explore` use it to warn if they get another graph.
 
     Examples

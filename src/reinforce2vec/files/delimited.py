@@ -225,11 +225,12 @@ class DelimitedText:
             waiting = found.problem == OPEN_QUOTE and len(body) - found.end <= _LONGEST_QUOTED
             if len(found.rows) == _HEADS or not (found.problem == FINE or waiting):
                 break
+        missing = NoEdges if content == "edges" else InputError
         if not text.strip():
-            raise NoEdges(f"{name}: expected {content}, but the file is empty")
+            raise missing(f"{name}: expected {content}, but the file is empty")
         if begin == len(text):
             advised = choice and not comments
-            raise NoEdges(
+            raise missing(
                 f"{name}: expected {content}, found only comments"
                 + ('; comments="" takes every line for data' if advised else ""),
                 settings=[("comments", "")] if advised else [],

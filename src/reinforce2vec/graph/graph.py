@@ -57,6 +57,9 @@ class Graph:
         Number of edges that repeat another one and were merged with it.
     notes : tuple of str
         What was decided when the graph was read: which columns were used, and what was left out.
+    sides : tuple of two str, or None
+        Of a graph that was read with `bipartite`, the kinds of its nodes: ("user", "item") if their
+        ids begin with "user:" and "item:".
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Graph:
     dropped_self_loops: int = 0
     merged_edges: int = 0
     notes: tuple[str, ...] = ()
+    sides: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         for array in (self.indptr, self.indices, self.weights, self.ids):
@@ -153,6 +157,7 @@ class Graph:
         directed: bool = False,
         self_loops: bool = False,
         notes: tuple[str, ...] = (),
+        sides: tuple[str, str] | None = None,
     ) -> Graph:
         """Create a graph from an (m, 2) array of edges that are row numbers into `ids`."""
         ends = np.ascontiguousarray(ends, np.int32)
@@ -188,7 +193,9 @@ class Graph:
             repeated += loops - np.count_nonzero(rows == indices)
         repeated //= 2 if mirror else 1
         return cls(
-            indptr, indices, merged, ids.view(), bool(directed), dropped, int(repeated), notes
+            *(indptr, indices, merged, ids.view(), bool(directed), dropped, int(repeated)),
+            notes=notes,
+            sides=sides,
         )
 
     @classmethod
@@ -270,7 +277,11 @@ class Graph:
     def _from(cls, edges: Edges, self_loops: bool) -> Graph:
         ends, weights, ids, directed, notes = edges[:5]
         return cls.from_numbered(
-            ends, weights, ids, directed=directed, self_loops=self_loops, notes=notes
+            *(ends, weights, ids),
+            directed=directed,
+            self_loops=self_loops,
+            notes=notes,
+            sides=edges.sides,
         )
 
     # -- properties and look-ups ---------------------------------------------------------------
@@ -359,7 +370,7 @@ class Graph:
     def _without_directions(self) -> Graph:
         ends, weights = edges_of(self)
         given = weights if self.weighted else None
-        return Graph.from_numbered(ends, given, self.ids, self_loops=True)
+        return Graph.from_numbered(ends, given, self.ids, self_loops=True, sides=self.sides)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph to a file from which :func:`reinforce2vec.read_graph` reads it back.

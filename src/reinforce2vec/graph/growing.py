@@ -58,7 +58,7 @@ def grown(graph: Graph, edges: Any) -> Growth:
         changed = ~_found_in(there, old_weights, here, new_weights)
     else:
         changed = np.ones(len(here), bool)
-        added = _digest(new_ends, new_weights, np.argsort(here))
+        added = _digest(new_ends, new_weights, np.argsort(here)) if len(here) else ""
     touched = np.union1d(new_ends[changed], rows[rows >= graph.n_nodes]).astype(np.int32)
     if not touched.size:
         return Growth(graph, touched)
@@ -67,7 +67,10 @@ def grown(graph: Graph, edges: Any) -> Growth:
         ends = np.concatenate([old_ends, new_ends])
         weights = np.concatenate([old_weights, new_weights])
     larger = Graph.from_numbered(
-        ends, weights if weighted else None, ids, directed=graph.directed, self_loops=True
+        *(ends, weights if weighted else None, ids),
+        directed=graph.directed,
+        self_loops=True,
+        sides=graph.sides,
     )
     return Growth(larger, touched, added)
 

@@ -280,11 +280,12 @@ class Estimator(Transformer, ABC):
     def _kept(self) -> Kept:
         """Return what a file keeps of this model."""
         found, parameters = self.embedding_, self.get_params(deep=False)
-        return Kept(type(self).__name__, parameters, found.ids, found.vectors)
+        facts = {"info": dict(found.info)}
+        return Kept(type(self).__name__, parameters, found.ids, found.vectors, facts)
 
     def _restore(self, kept: Kept) -> None:
         """Take over what a file has kept."""
-        self.embedding_ = Embedding(kept.ids, kept.vectors)
+        self.embedding_ = Embedding(kept.ids, kept.vectors, info=kept.facts["info"])
 
     def _nodes_of(self, given: Any) -> list[Any]:
         """Return node ids; of a graph, also as edges in a table or a list, those of its nodes."""

@@ -25,7 +25,7 @@ from ..graph import Graph
 from ..graph.fingerprint import fingerprint
 from ..skipgram.state import State
 from ..skipgram.state_arrays import arrays_of, counts_of, read_state
-from .settings import parameters_from, settings_of
+from .settings import check_restorable, parameters_from, settings_of
 
 _KIND = "reinforce2vec model"
 _FORMAT = 1
@@ -72,6 +72,7 @@ def check_model_path(path: str | os.PathLike[str]) -> Path:
 def write_model(path: str | os.PathLike[str], kept: Kept) -> None:
     """Write a model to a file, whole or not at all."""
     known_suffix(Path(path), _SUFFIXES, _WRITTEN)
+    check_restorable(kept.parameters)
     target = resolve_target(path)
     arrays = dict(ids_as_arrays(kept.ids, Path(path)))
     about: dict[str, Any] = {
@@ -92,6 +93,9 @@ def write_model(path: str | os.PathLike[str], kept: Kept) -> None:
         about["graph"] = {
             "directed": graph.directed,
             "dropped_self_loops": graph.dropped_self_loops,
+            "merged_edges": graph.merged_edges,
+            "notes": graph.notes,
+            "sides": graph.sides,
             "fingerprint": fingerprint(graph),
         }
     if kept.state is not None:
@@ -158,7 +162,14 @@ def _read_graph(archive: zipfile.ZipFile, about: dict[str, Any], ids: Ids, weigh
         raise ValueError("not a graph")
     if indices.max(initial=-1) >= len(ids):
         raise ValueError("not a graph")
-    graph = Graph(indptr, indices, weights, ids, about["directed"], about["dropped_self_loops"])
+    graph = Graph(
+        *(indptr, indices, weights, ids),
+        directed=about["directed"],
+        dropped_self_loops=about["dropped_self_loops"],
+        merged_edges=about["merged_edges"],
+        notes=tuple(about["notes"]),
+        sides=None if about["sides"] is None else tuple(about["sides"]),
+    )
     if fingerprint(graph) != about["fingerprint"]:
         raise ValueError("another graph")
     return graph

@@ -16,7 +16,6 @@ from .._util import backend_choice
 from .._util.checks import check_number
 from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS, PRESETS
-from .._util.ids import Ids
 from .._util.machine import Advice, available_cpus, check_memory
 from .._util.progress import counted, readable, terminal_progress
 from ..embedding import Embedding
@@ -51,7 +50,7 @@ _SHARE_OF_THE_RATE = (
     1 / 4
 )  # of the default learning rate, for an update: see benchmarks/new_nodes.py
 # what a model file keeps beside the state, the graph and the vectors
-_LEARNED = ("backend_", "learning_rate_", "_was_smooth", "_updates", "_added")
+_LEARNED = ("backend_", "direction_", "learning_rate_", "_was_smooth", "_updates", "_added")
 
 
 class Reinforce2Vec(Estimator):
@@ -115,14 +114,16 @@ class Reinforce2Vec(Estimator):
     direction : {"auto", "forward", "both"}, default "auto"
         On a directed graph, whether walks follow edges in their direction or both ways. "auto"
         takes both ways where walks would soon end in nodes without out-edges, on average before
-        half of `walk_length`. Vectors are smoothed along edges both ways in any case.
+        half of `walk_length`; :meth:`partial_fit` keeps to what :meth:`fit` has chosen. Vectors are
+        smoothed along edges both ways in any case.
 
     Attributes
     ----------
     backend_ : str
         Where the vectors were trained: "cpu" or "cuda".
-    direction_ : str
-        How walks followed the edges of a directed graph: "forward" or "both".
+    direction_ : str or None
+        How walks followed the edges of a directed graph: "forward" or "both"; None after
+        :meth:`fit_walks`.
     embedding_ : Embedding
         The vectors, with the ids of their nodes.
     learning_rate_ : float
@@ -150,7 +151,7 @@ class Reinforce2Vec(Estimator):
     """
 
     backend_: str
-    direction_: str
+    direction_: str | None
     learning_rate_: float
     loss_curve_: NDArray[np.float64]
     graph_: Graph | None
@@ -359,7 +360,7 @@ class Reinforce2Vec(Estimator):
                 f"not {settings.dimensions} of {len(settings.windows)}: reset dimensions and "
                 "window, or call fit again"
             )
-        sampler = self._sampler(graph, seed=settings.seed)
+        sampler = self._sampler(graph, self.direction_, seed=settings.seed)
         sampler.starts = touched
         corpus = SampledWalks(sampler)
         backend = self._backend(corpus, settings)
@@ -376,7 +377,7 @@ class Reinforce2Vec(Estimator):
         else:
             state.rates = last.scaled(1 / _SHARE_OF_THE_RATE).rates
         self._keep(state, graph, backend, progress, grown=True)
-        self._updates = count
+        self.direction_, self._updates = sampler.direction, count
         self._added = (*known, added) if added else known
         return self
 
@@ -495,6 +496,7 @@ class Reinforce2Vec(Estimator):
             corpus, settings, backend, start, progress, callbacks, saving, every
         )
         self._keep(learned, source, backend, progress)
+        self.direction_ = corpus.direction if isinstance(corpus, SampledWalks) else None
         self.learning_rate_ = settings.scales()[-1].learning_rate
         self._updates, self._added = 0, ()
         return self
@@ -586,15 +588,13 @@ class Reinforce2Vec(Estimator):
         self._was_smooth = bool(self.smooth)
         self.backend_ = backend
         graph = source if isinstance(source, Graph) else None
-        self._take_over(state, source.ids, vectors, graph)
-
-    def _take_over(self, state: State, ids: Ids, vectors: Matrix, graph: Graph | None) -> None:
-        """Make the state of a training, and the vectors that came of it, those of the model."""
-        self._state, self.graph_ = state, graph
-        if graph is not None:
-            self.direction_ = self._direction(graph)
+        self._take_over(state, graph)
         scales = tuple(weights.dimensions for weights in state.scales)
-        self.embedding_ = self._embedding(ids, vectors, graph, scales)
+        self.embedding_ = self._embedding(source.ids, vectors, graph, scales)
+
+    def _take_over(self, state: State, graph: Graph | None) -> None:
+        """Make the state of a training that of the model."""
+        self._state, self.graph_ = state, graph
         self.loss_curve_ = state.loss_curve
         self.n_tokens_, self.seconds_ = state.tokens, state.seconds
 
@@ -662,9 +662,9 @@ class Reinforce2Vec(Estimator):
             self.embedding_ = Embedding(ids, self._state.vectors, info=info)
 
     def _kept(self) -> Kept:
-        facts = {name: getattr(self, name) for name in _LEARNED}
         vectors = self.embedding_.vectors if self._was_smooth else None
         kept = super()._kept()
+        facts = kept.facts | {name: getattr(self, name) for name in _LEARNED}
         return kept._replace(vectors=vectors, facts=facts, graph=self.graph_, state=self._state)
 
     def _restore(self, kept: Kept) -> None:
@@ -673,7 +673,9 @@ class Reinforce2Vec(Estimator):
             value = kept.facts[name]
             setattr(self, name, tuple(value) if isinstance(value, list) else value)
         vectors = kept.state.vectors if kept.vectors is None else kept.vectors
-        self._take_over(kept.state, kept.ids, vectors, kept.graph)
+        self._take_over(kept.state, kept.graph)
+        scales = tuple(weights.dimensions for weights in kept.state.scales)
+        self.embedding_ = Embedding(kept.ids, vectors, scales=scales, info=kept.facts["info"])
 
     def _shows_weights(self) -> bool:
         """Return whether the embedding is a view of the trained matrix."""
@@ -739,21 +741,25 @@ class Reinforce2Vec(Estimator):
         value = getattr(self, name)
         return ReinforcedWalk() if name == "walk" and value is None else value
 
-    def _sampler(self, graph: Graph, **changes: Any) -> WalkSampler:
+    def _sampler(
+        self, graph: Graph, direction_before: str | None = None, **changes: Any
+    ) -> WalkSampler:
         options: dict[str, Any] = {
             "length": self._checked("walk_length"),
             "per_node": self._checked("walks_per_node"),
             "seed": self.seed,
             "workers": self.workers,
             "backend": "cpu",  # on a GPU, training samples the walks itself
-            "direction": self._direction(graph),
+            "direction": self._direction(graph, direction_before),
         }
         return WalkSampler(graph, self._walk(), **(options | changes))
 
-    def _direction(self, graph: Graph) -> str:
-        """In which direction walks follow edges."""
+    def _direction(self, graph: Graph, before: str | None = None) -> str:
+        """In which direction walks follow edges; "auto" keeps to what was chosen `before`."""
         given: str = self._checked("direction")
-        return likely_direction(graph, self._checked("walk_length")) if given == "auto" else given
+        if given != "auto":
+            return given
+        return before or likely_direction(graph, self._checked("walk_length"))
 
     def _origin(self, corpus: Corpus, settings: Settings) -> Origin:
         """Return all that the result depends on, for the checkpoint."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._util.errors import InputError
 from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from ..walks.policy import Walk
 
@@ -20,8 +21,18 @@ _WALKS: dict[str, type[Walk]] = {
 
 def walk_facts(walk: Walk) -> dict[str, Any]:
     """Return a walk for JSON: its kind, and its parameters by their names in Python."""
-    (kind,) = (name for name, made in _WALKS.items() if type(walk) is made)
+    kind = next(name for name, made in _WALKS.items() if isinstance(walk, made))
     return {"kind": kind} | asdict(walk)
+
+
+def check_restorable(parameters: Mapping[str, Any]) -> None:
+    """Raise InputError if a parameter is a walk of the user's own class, which no file can hold."""
+    for value in parameters.values():
+        if isinstance(value, Walk) and type(value) not in _WALKS.values():
+            raise InputError(
+                f"a model file holds no code, so it cannot hold a {type(value).__name__}, a walk "
+                "of a class of your own: save the vectors, with embedding_.save"
+            )
 
 
 def settings_of(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -120,7 +120,8 @@ def smooth(
         rows = aligned_rows(embedding, graph)
         smoothed = np.empty_like(embedding.vectors)
         smoothed[rows] = _smooth(embedding.vectors[rows], graph, how)
-        return Embedding(embedding.ids, smoothed, info=embedding.info)
+        info = {**embedding.info, "smoothed": True} if embedding.info else None
+        return Embedding(embedding.ids, smoothed, info=info)
     vectors = checked_vectors(embedding)
     if len(vectors) != graph.n_nodes:
         raise InputError(

@@ -83,7 +83,7 @@ class WalkSampler:
         backend: str = "auto",
         direction: str = "forward",
     ) -> None:
-        check_choice("direction", direction, DIRECTIONS)
+        self.direction = check_choice("direction", direction, DIRECTIONS)
         self.graph = whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
         if direction == "both":
             self.graph = self.graph.to_undirected()
