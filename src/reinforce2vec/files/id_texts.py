@@ -59,6 +59,11 @@ def encode_texts(texts: list[str], path: Path, surrogates: str = "surrogateescap
         ) from None
 
 
+def marks_begin_ids(ids: Ids) -> bool:
+    """Return whether an id begins as comments do, so that lines beside it that do are data."""
+    return ids.dtype == object and any(str(node).startswith(("#", "%")) for node in ids.tolist())
+
+
 def parse_ids(words: list[str]) -> Ids:
     """Return node ids by the rule for edge lists: integers if all of them are, else strings."""
     if all(INTEGER.fullmatch(word.encode()) for word in words):

@@ -15,6 +15,7 @@ from .._util.errors import InputError, python_setting
 from .._util.ids import NamedRows, is_missing
 from ._lines import INTEGER
 from .delimited import DelimitedText
+from .id_texts import marks_begin_ids
 from .opening import naming, opened
 
 # Names of columns, in lower case; of ids, the first that is there.
@@ -123,10 +124,8 @@ def _from_file(path: Path, nodes: NamedRows, label: str | int | None) -> NamedLa
     """Read a text file."""
     as_id = _parse_integer if nodes.ids.dtype == np.int64 else str
     with opened(path, path.suffix == ".gz") as stream:
-        marked = any(str(node).startswith(("#", "%")) for node in nodes.ids.tolist())
-        text = DelimitedText(
-            stream, str(path), "labels", comments="" if marked else None, choice=False
-        )
+        comments = "" if marks_begin_ids(nodes.ids) else None
+        text = DelimitedText(stream, str(path), "labels", comments=comments, choice=False)
         heads = [[field.decode() for field in row] for row in text.heads]
         names = heads[0] if _is_header(heads, lambda word: as_id(word) in nodes, label) else None
         lines = [(number, row) for number, row in text.rows(names is not None) if any(row)]
