@@ -193,6 +193,12 @@ def is_name_of_nodes(word: str) -> bool:
     return word.strip().lower() in _KNOWN
 
 
+def is_name_in_edges(name: bytes) -> bool:
+    """Return whether a name is that of a column of edges: of one of their nodes, or of weights."""
+    word = name.decode(errors="replace").strip().lower()
+    return word in _WEIGHTS or any(word in pair for pair in ID_COLUMN_NAMES)
+
+
 def has_names(labels: Sequence[Any]) -> bool:
     """Return whether labels of columns are names, not the numbers that stand in for them."""
     numbers = [_NUMBERED.fullmatch(str(label)) for label in labels]
