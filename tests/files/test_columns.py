@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -90,6 +91,33 @@ def test_two_known_pairs_are_ambiguous(read):
     assert '"source", "target" or "u", "v"' in message
     assert_same(read(columns, source="source", target="target", weighted=False), PLAIN)
     assert read(columns, source="u", target="v").ids.tolist() == [1, 4, 2, 5, 3, 6]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"user": ENDS["source"], "year": [2001, 2002, 2003], "rating": NUMBERS},
+        {"user": ENDS["source"], "timestamp": TIMES, "amount": NUMBERS},
+        {"user": ENDS["source"], "weight": NUMBERS, "amount": NUMBERS},
+        {"id": NUMBERS, "label": ["x", "y", "x"]},
+        {"id": NUMBERS, "name": ENDS["source"]},
+        {"id": NUMBERS, "score": [0.5, 4, 0.25]},
+        {"member": ENDS["source"], "score": [0.5, 1, 0.25]},
+        {"member": [1, 2, 3], "score": [0.5, 1, 0.25]},
+    ],
+)
+def test_two_columns_that_may_be_something_else_are_refused(read, columns):
+    message = refusal(read, columns)
+    assert "which columns hold the two nodes of an edge? There are" in message
+    first, *_, last = columns
+    assert read(columns, source=first, target=last, weighted=False).n_edges == 3
+
+
+def test_numbers_beside_words_are_ids_if_their_name_says_so(read):
+    ratings = {"user": ENDS["source"], "movie_id": [7, 8, 9], "timestamp": TIMES}
+    assert read(ratings).n_edges == 3
+    assert read({"member": [1, 2, 3], "friend": [2, 3, 1], "year": [1, 2, 3]}).n_edges == 3
+    assert read({"member": ENDS["source"], "group": [7, 8, 9]}).n_edges == 3
 
 
 def test_a_pandas_index_is_no_id(read):
@@ -241,6 +269,28 @@ def test_frames_without_names_are_read_as_files_without_a_header():
     rows = polars.DataFrame(text, orient="row")
     assert rows.columns[0] == "column_0"
     assert Graph.from_any(rows).weighted
+
+
+@pytest.mark.parametrize("times", [(1289241911, 1289241942), (1289241911728.5, 1289241942004.0)])
+def test_times_in_the_third_column_of_frames_without_names(times, tmp_path):
+    rows = [["a", "b", times[0]], ["b", "c", times[1]]]
+    numbered = pandas.DataFrame(rows, columns=["0", "1", "2"])
+    numbered.to_parquet(tmp_path / "edges.parquet")
+    table = pyarrow.Table.from_pandas(numbered, preserve_index=False)
+    sources = [
+        pandas.DataFrame(rows),
+        pandas.DataFrame([[a, b, Decimal(time)] for a, b, time in rows]),
+        polars.DataFrame(rows, orient="row"),
+        polars.LazyFrame(rows, orient="row"),
+        table,
+        tmp_path / "edges.parquet",
+    ]
+    for source in sources:
+        assert "holds times or weights: weight=" in refusal(Graph.from_any, source)
+        assert not Graph.from_any(source, weighted=False).weighted
+    assert "times or weights" in refusal(Graph.from_any, table.to_reader())
+    assert not Graph.from_any(table.to_reader(), weighted=False).weighted
+    assert Graph.from_any(pandas.DataFrame([*rows, ["c", "d", 7]])).weighted
 
 
 # -- what has no columns -----------------------------------------------------------------------

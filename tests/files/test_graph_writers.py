@@ -133,6 +133,23 @@ def test_npz_keeps_what_text_does_not_and_scipy_reads_it(tmp_path):
     assert read_graph(path).n_nodes == 0
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"begins": np.array([0, 1, 2])},  # a letter is left over
+        {"begins": np.array([0, 3, 1, 3])},
+        {"ids": np.array([97, 98, 99]), "begins": np.array([0, 8, 16, 24])},
+        {"ids": np.array([0.5, 1, 2]), "begins": None},
+    ],
+)
+def test_ids_in_npz_that_do_not_fit_together_are_refused(tmp_path, changed):
+    path = tmp_path / "graph.npz"
+    Graph.from_edges([("a", "b"), ("b", "c")]).save(path)
+    arrays = {**np.load(path), **changed}
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+    assert "its ids" in refusal(read_graph, path)
+
+
 def test_what_cannot_be_written_is_refused_before_anything_is(tmp_path):
     path = tmp_path / "graph.txt"
     path.write_text("old")

@@ -89,6 +89,33 @@ def test_the_column_of_labels_can_be_named(read):
     assert "the column 'id' holds the ids of nodes" in refusal(read, CSV, label="id")
 
 
+ROWS = {"id": [1, 2, 3], "user_id": [30, 20, 10], "label": ["x", "y", "z"]}
+
+
+def test_of_several_columns_of_ids_the_one_with_nodes_is_taken(read):
+    text = pandas.DataFrame(ROWS).to_csv(index=False)
+    for source in (lambda *given, **how: read(text, *given, **how), from_frame(ROWS)):
+        assert classes(source(people(10, 20, 30))) == [["z"], ["y"], ["x"]]
+        assert classes(source(people(10, 20, 30, 3))) == [["z"], ["y"], ["x"], []]
+        message = refusal(source, people(*range(1, 40)))  # the numbers of the rows are nodes too
+        assert "which column holds the ids of nodes?" in message
+        assert 'id="id" or id="user_id"' in message
+        labels = source(people(1, 10, 20, 30), id="user_id")
+        assert (classes(labels), labels.unused) == ([[], ["z"], ["y"], ["x"]], ["id"])
+        assert classes(source(people(1, 10, 20, 30), id=1)) == [["x"], [], [], []]
+        assert "id 'uid' is no column" in refusal(source, people(1), id="uid")
+        assert "holds the ids" in refusal(source, people(1), id="label", label="label")
+
+
+def from_frame(columns):
+    return lambda *given, **how: read_labels(pandas.DataFrame(columns), *given, **how)
+
+
+def test_equal_columns_of_ids_are_one():
+    twice = from_frame({"id": [1, 2], "node": [1, 2], "label": ["x", "y"]})
+    assert classes(twice(people(1, 2))) == [["x"], ["y"]]
+
+
 def test_unknown_or_several_known_names_are_refused_with_the_choice(read):
     text = CSV.replace("department", "team")
     message = refusal(read, text)

@@ -104,3 +104,27 @@ def test_nodes_of_a_bipartite_graph_are_named_as_they_will_be(write):
     assert graph.ids.tolist() == ["item:9", "user:1", "item:1"]
     message = refusal(read_graph, path, bipartite=True, nodes=["9"])
     assert 'node \'9\' is neither "user:..." nor "item:..."' in message
+
+
+def test_ids_may_begin_with_the_mark_of_a_comment(write):
+    path = write("tag,other\nx,#b\n#b,#a\n", "edges.csv")
+    for content in (
+        "#c\n#b\n",
+        "# all\n\n#c,1\n#b,2\n",
+        "id\n#c\n#b\n",
+        "\ufeff#\r\n#c\r\n#b\r\n",
+    ):
+        graph = read_graph(path, source="tag", target="other", nodes=write(content))
+        assert graph.ids.tolist() == ["#c", "#b", "x", "#a"]
+    message = refusal(read_graph, path, header=True, nodes=write("# all\n#c\n# more\n"))
+    assert 'line 3: this looks like a comment ("# more")' in message
+
+
+def test_what_may_be_a_comment_or_an_id_is_refused(edges, write):
+    message = refusal(read_graph, edges, nodes=write("# all\n#new\ndee\n"))
+    assert 'line 2: this may be a comment or a node id ("#new")' in message
+    assert "double quotes around an id" in message
+    graph = read_graph(edges, nodes=write('# all\n"#new"\ndee\n'))
+    assert graph.ids.tolist() == ["#new", "dee", "ann", "bob", "cid"]
+    assert "comments=" not in refusal(read_graph, edges, nodes=write("ann\n# note\n"))
+    assert "comments=" not in refusal(read_graph, edges, nodes=write("# note\n"))

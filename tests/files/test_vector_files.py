@@ -21,7 +21,7 @@ from hypothesis.extra.numpy import arrays
 
 from helpers.limits import largest_file
 from helpers.refusals import refusal as refused
-from reinforce2vec import InputError
+from reinforce2vec import Graph, InputError
 from reinforce2vec._util import arrays as arrays_module
 from reinforce2vec.embedding import Embedding
 from reinforce2vec.files import _decimals, vector_files
@@ -385,6 +385,18 @@ def test_csv_of_others_is_read(tmp_path, text):
     assert embedding.vectors.tolist() == [[1, 0.5, 0], [2, 3, 4]]
 
 
+def test_ids_are_quoted_in_csv_as_in_edge_lists(tmp_path):
+    """So that a file of vectors can name the nodes of a graph."""
+    odd = ["a;b", "#1", " x ", "%", "\ufeffy", "a|b", "tab\tbed", "plain", "in side"]
+    Embedding(odd, np.ones((9, 1))).save(tmp_path / "v.csv")
+    Graph.from_edges([(a, a) for a in odd], self_loops=True).save(tmp_path / "e.csv")
+    vectors, edges = ((tmp_path / name).read_text().splitlines() for name in ("v.csv", "e.csv"))
+    fields = [line.removesuffix(",1") for line in vectors[1:]]
+    assert fields == [f'"{text}"' for text in odd[:-2]] + odd[-2:]
+    assert edges[1:] == [f"{field},{field}" for field in fields]
+    assert Embedding.load(tmp_path / "v.csv").ids.tolist() == odd
+
+
 def test_csv_without_a_header_may_begin_with_any_node(tmp_path):
     (tmp_path / "v.csv").write_text("ann,0,1,2\nbob,2,3,4\n")
     assert Embedding.load(tmp_path / "v.csv").ids.tolist() == ["ann", "bob"]
@@ -403,6 +415,9 @@ def test_csv_without_a_header_may_begin_with_any_node(tmp_path):
         ("node,x\nann,bob\n", 'v.csv, line 2: expected a number, found "bob"'),
         ("source,target\n1,2\n3,4\n", "expected vectors, but this may be a list of edges"),
         ("a,To,Weight\n1,2,0.5\n", "expected vectors, but this may be a list of edges"),
+        ("caller,callee,d0\n1,2,3\n", "expected vectors, but this may be a list of edges"),
+        ("u,V\n1,2\n3,4\n", "expected vectors, but this may be a list of edges"),
+        ("node,Edge_Weight\n1,2\n", "expected vectors, but this may be a list of edges"),
         ("1,2\n2,3\n", "expected vectors, but this may be a list of edges"),
         ("1,2,0.5\n2,3,1\n", "may be a list of edges: name the columns node, d0, d1"),
     ],

@@ -177,7 +177,8 @@ def read_input_labels(
     from ..files.label_files import read_labels
 
     quiet = context.params["quiet"]
-    labels = read_labels(path, nodes, label=context.params["label"])
+    columns = {role: context.params[role] for role in ("label", "id")}
+    labels = read_labels(path, nodes, **columns)
 
     def summary() -> str:
         labelled = counted(int(labels.matrix.any(axis=1).sum()), "node")

@@ -142,6 +142,16 @@ LabelColumn = Annotated[
         rich_help_panel=READING,
     ),
 ]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="Column of --labels with the ids of nodes, likewise. Default: one named id, node, "
+        "user_id or name that holds nodes, else the first.",
+        rich_help_panel=READING,
+    ),
+]
 LABELS_HELP = (
     "Text with a node and its label per line, separated by tabs, commas, semicolons, bars or "
     "spaces; it may have a header, and double quotes around fields."

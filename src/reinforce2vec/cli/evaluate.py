@@ -152,6 +152,7 @@ def node_classification(
         ),
     ] = None,
     label: options.LabelColumn = None,
+    id: options.IdColumn = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     train: Annotated[

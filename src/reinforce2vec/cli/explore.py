@@ -52,6 +52,7 @@ def explore(
         ),
     ] = None,
     label: options.LabelColumn = None,
+    id: options.IdColumn = None,
     method: Projection = "auto",
     seed: MapSeed = 0,
     title: Annotated[

@@ -48,6 +48,7 @@ def plot(
         ),
     ] = None,
     label: options.LabelColumn = None,
+    id: options.IdColumn = None,
     graph: Annotated[
         Path | None,
         typer.Option(

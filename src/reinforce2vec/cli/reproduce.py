@@ -68,6 +68,7 @@ def reproduce(
         ),
     ] = None,
     label: options.LabelColumn = None,
+    id: options.IdColumn = None,
     estimator: options.Estimator = None,
     data_dir: options.DataDir = None,
     seeds: Annotated[

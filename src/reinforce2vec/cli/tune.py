@@ -77,6 +77,7 @@ def tune(
         ),
     ] = None,
     label: options.LabelColumn = None,
+    id: options.IdColumn = None,
     budget: Annotated[
         str | None,
         typer.Option(

@@ -72,12 +72,14 @@ def _needs_ids() -> InputError:
 
 
 def _read(labels: Any, nodes: NamedRows) -> NamedLabels:
-    """Read a file or table; an error says where the column of labels is chosen."""
+    """Read a file or table; an error says where its columns are chosen."""
     try:
         return read_labels(labels, nodes)
     except InputError as error:
-        chosen = any(name == "label" for name, _ in error.settings)
-        more = "; choose it with labels = read_labels(labels, nodes, label=...)" if chosen else ""
+        roles = [name for name, _ in error.settings if name in ("label", "id")]
+        more = (
+            f"; choose it with labels = read_labels(labels, nodes, {roles[0]}=...)" if roles else ""
+        )
         raise InputError(f"{error}{more}") from None
 
 

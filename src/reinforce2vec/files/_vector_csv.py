@@ -15,17 +15,16 @@ from .._util.errors import InputError
 from .._util.ids import Ids
 from ._decimals import parse_rows, write_rows
 from ._lines import NUMBER, excerpt
-from .id_texts import EncodedIds, encode_texts, ids_as_text
+from .columns import is_name_in_edges
+from .id_texts import EncodedIds, encode_texts, ids_as_text, quoted
 
 _NODE = "node"
 _COMMA = ord(",")
-_UNSAFE = re.compile(r'[,"\r\n]')  # an id that holds one of these is quoted
 _QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"(?=[,\r\n]|$)')
 _LONGEST_ID = 1 << 20
 _AS_SPACES = bytes.maketrans(b',"', b"  ")
 _ID_COLUMNS = (b"", b"node", b"id")  # what names the ids above numbered columns
 _EDGE_FIELDS = 2  # after the first: the other end of an edge, and perhaps a weight
-_EDGE_NAMES = frozenset({b"source", b"target", b"src", b"dst", b"from", b"to", b"weight"})
 
 
 def column_names(dimensions: int) -> list[str]:
@@ -40,16 +39,11 @@ def column_names(dimensions: int) -> list[str]:
 
 
 def csv_ids(ids: Ids, path: Path) -> EncodedIds:
-    """Return ids in UTF-8, in quotes where the rules of CSV (RFC 4180) demand it."""
+    """Return ids in UTF-8, in the quotes of CSV (RFC 4180) where they need them."""
     texts = ids_as_text(ids, path)
     if ids.dtype == object:
-        texts = [_quoted(text) if not text or _UNSAFE.search(text) else text for text in texts]
+        texts = [quoted(text) for text in texts]
     return EncodedIds.of(encode_texts(texts, path))
-
-
-def _quoted(text: str) -> str:
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'
 
 
 def write_csv(stream: Any, words: EncodedIds, vectors: Vectors) -> None:
@@ -85,7 +79,8 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
     named = not any(map(NUMBER.fullmatch, fields))
     counted = fields == [b"%d" % number for number in range(len(fields))]
     headed = named or (counted and first.word in _ID_COLUMNS)
-    if (not headed and len(fields) <= _EDGE_FIELDS) or (named and _is_edge_header(fields)):
+    of_edges = any(map(is_name_in_edges, fields)) if named else len(fields) <= _EDGE_FIELDS
+    if of_edges and (named or not headed):
         raise InputError(
             f"{path}: expected vectors, but this may be a list of edges: name the columns node, "
             "d0, d1 and so on if it is not"
@@ -103,11 +98,6 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
     if not words and fields != [name.encode() for name in column_names(len(fields))]:
         raise InputError(f"{path}: expected vectors, but there is only one line")
     return words, np.concatenate(parts)
-
-
-def _is_edge_header(names: list[bytes]) -> bool:
-    """Return whether a header names the ends of edges."""
-    return not _EDGE_NAMES.isdisjoint(name.lower() for name in names)
 
 
 def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:

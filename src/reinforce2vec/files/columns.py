@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._util.errors import InputError, python_setting
 
 ID_COLUMN_NAMES = (
@@ -122,8 +125,10 @@ class Table:
         Whether the labels are names.
     is_text : bool
         Whether it is a text file, whose columns may be named by numbers from 1.
-    may_be_times : function
-        Whether the values of a column could be times in seconds or milliseconds since 1970.
+    is_integer : function
+        Whether the type of a column says that its values are whole numbers.
+    numbers : function
+        The first values of a column of numbers, 100 at most, without missing ones.
     place : str
         Where the options are given, if not to the function that reads: for messages.
     """
@@ -133,7 +138,8 @@ class Table:
     is_ascending: Callable[[int], bool]
     has_header: bool = True
     is_text: bool = False
-    may_be_times: Callable[[int], bool] = lambda _: False
+    is_integer: Callable[[int], bool] = lambda _: False
+    numbers: Callable[[int], NDArray[np.float64]] = lambda _: np.empty(0)
     place: str = ""
 
     def plain(self, column: int) -> str:
@@ -144,6 +150,19 @@ class Table:
         """Return how a message names a column."""
         name = self.names[column]
         return f'"{name}"' if self.has_header else f"column {name}"
+
+    def may_be_times(self, column: int) -> bool:
+        """Return whether values could be times since 1970: 1973 to 2286, or in milliseconds."""
+        found = self._finite(column)
+        return bool(found.size and np.all((found >= 1e8) & (found < 1e13)))
+
+    def has_fractions(self, column: int) -> bool:
+        """Return whether values are numbers, some of them not whole."""
+        return not self.is_integer(column) and bool(np.any(self._finite(column) % 1))
+
+    def _finite(self, column: int) -> NDArray[np.float64]:
+        found = self.numbers(column) if self.is_number(column) else np.empty(0)
+        return found[np.isfinite(found)]
 
     def sides(self, chosen: EdgeColumns) -> tuple[str, str] | None:
         """Return the names of the two columns of ids, if columns have names."""
@@ -158,15 +177,26 @@ class Table:
         return ", ".join(map(self.spelled, columns[:10])) + more
 
 
+def known_pairs(names: Sequence[Any]) -> list[tuple[int, int]]:
+    """Return the positions of columns that are known to be the two nodes of an edge."""
+    place = {str(name).strip().lower(): number for number, name in enumerate(names)}
+    return [(place[a], place[b]) for a, b in ID_COLUMN_NAMES if a in place and b in place]
+
+
 def are_known(names: Sequence[str]) -> bool:
     """Return whether names, in lower case, are those of columns: a known pair, or all of them."""
-    pair = any(set(pair) <= set(names) for pair in ID_COLUMN_NAMES)
-    return pair or (len(names) > 1 and all(name in _KNOWN for name in names))
+    return bool(known_pairs(names)) or (len(names) > 1 and all(name in _KNOWN for name in names))
 
 
 def is_name_of_nodes(word: str) -> bool:
     """Return whether a word above a column of nodes is its name, as far as words are known."""
     return word.strip().lower() in _KNOWN
+
+
+def is_name_in_edges(name: bytes) -> bool:
+    """Return whether a name is that of a column of edges: of one of their nodes, or of weights."""
+    word = name.decode(errors="replace").strip().lower()
+    return word in _WEIGHTS or any(word in pair for pair in ID_COLUMN_NAMES)
 
 
 def has_names(labels: Sequence[Any]) -> bool:
@@ -176,7 +206,7 @@ def has_names(labels: Sequence[Any]) -> bool:
     return not (len(found) == len(labels) and found == [found[0] + i for i in range(len(found))])
 
 
-def may_be_index(label: Any, first: bool) -> bool:
+def _may_be_index(label: Any, first: bool) -> bool:
     """Return whether a label is one of those that pandas gives to its index."""
     name = str(label).strip()
     return bool(_ARROW_INDEX.fullmatch(name)) or (first and name.lower() in _INDEX)
@@ -257,22 +287,20 @@ def _find_ids(table: Table, weight: int | None) -> tuple[int, int]:
     if not table.has_header:
         first, second = [i for i in columns if i != weight][:2]
         return first, second
-    place = {table.plain(i): i for i in columns}
-    pairs = [(place[a], place[b]) for a, b in ID_COLUMN_NAMES if a in place and b in place]
+    pairs = known_pairs(table.names)
     if len(pairs) == 1:
         return pairs[0]
     if pairs:
         known = " or ".join(table.listed(pair) for pair in pairs)
         raise _unclear(table, f"the nodes of an edge may be {known}", pairs[0])
-    left = [
+    dropped = [
         i
         for i in columns
         if i != weight
-        and not _is_index(table, i)
-        and table.plain(i) not in _TIMES
-        and not (weight is None and table.plain(i) in _WEIGHTS)
+        and (table.plain(i) in _TIMES or (weight is None and table.plain(i) in _WEIGHTS))
     ]
-    if len(left) == 2:
+    left = [i for i in columns if i not in (weight, *dropped) and not _is_index(table, i)]
+    if len(left) == 2 and _may_be_nodes(table, left, bool(dropped)):
         return left[0], left[1]
     likely = [i for i in left if table.plain(i) not in _OTHERS]
     likely = likely if len(likely) >= 2 else left if len(left) >= 2 else list(columns)
@@ -281,6 +309,18 @@ def _find_ids(table: Table, weight: int | None) -> tuple[int, int]:
     raise _unclear(
         table, f"which columns hold the two nodes of an edge? There are {table.listed()}", likely
     )
+
+
+def _may_be_nodes(table: Table, ids: list[int], among_others: bool) -> bool:
+    """Return whether the only two columns left may be the two nodes of an edge.
+
+    Not if one is known to be something else or holds fractions. Beside times or weights, numbers
+    next to words are ids only if their name says so: "user, rating, year" has no edges.
+    """
+    if any(table.plain(i) in _OTHERS or table.has_fractions(i) for i in ids):
+        return False
+    numbers = [i for i in ids if table.is_number(i)]
+    return not among_others or len(numbers) != 1 or table.plain(numbers[0]) in _NODES
 
 
 def _unclear(table: Table, problem: str, ids: Sequence[int]) -> InputError:
@@ -292,7 +332,7 @@ def _unclear(table: Table, problem: str, ids: Sequence[int]) -> InputError:
 
 def _is_index(table: Table, column: int) -> bool:
     """Return whether a column is the index of a pandas frame that was written with it."""
-    return may_be_index(table.names[column], column == 0) and table.is_ascending(column)
+    return _may_be_index(table.names[column], column == 0) and table.is_ascending(column)
 
 
 # -- weights -----------------------------------------------------------------------------------
@@ -310,7 +350,7 @@ def _find_weight(table: Table, ids: tuple[int, int], weighted: bool) -> int | No
         i
         for i in others
         if table.plain(i) not in (*_TIMES, *_OTHERS)
-        and not may_be_index(table.names[i], i == 0)
+        and not _may_be_index(table.names[i], i == 0)
         and table.is_number(i)
     ]
     if not numbers or (weighted and len(numbers) == 1):

@@ -24,7 +24,7 @@ from .columns import (
     Table,
     choose_columns,
     has_names,
-    may_be_index,
+    known_pairs,
 )
 from .edges import Edges, checked_weights, number_pairs
 from .opening import expecting
@@ -280,6 +280,7 @@ def _from_pairs(source: Any, options: EdgeOptions) -> Edges:
 
 # -- tables ------------------------------------------------------------------------------------
 
+_HEAD = 100  # rows by which columns of numbers are recognised, as in text
 _PLACE = " in Graph.from_any"  # which takes the options that a message names
 
 
@@ -300,6 +301,8 @@ def _from_pandas(table: Any, options: EdgeOptions) -> Edges:
         is_number,
         lambda column: _is_ascending(table.iloc[:, column].to_numpy()),
         has_names(table.columns),
+        is_integer=lambda column: table.iloc[:, column].dtype.kind in "iu",
+        numbers=lambda column: _as_floats(table.iloc[:_HEAD, column].dropna()),
         place=_PLACE,
     )
     chosen = choose_columns(header, options.columns, options.weighted)
@@ -320,11 +323,17 @@ def _from_polars(table: Any, options: EdgeOptions) -> Edges:
         found = lazy.select([names[column] for column in columns]).collect()
         return list(found.get_columns())
 
+    def numbers(column: int) -> NDArray[np.float64]:
+        found = lazy.select(names[column]).head(_HEAD).collect()
+        return _as_floats(found.get_columns()[0].drop_nulls())
+
     header = Table(
         names,
         lambda column: bool(schema[names[column]].is_numeric()),
         lambda column: _is_ascending(values([column])[0].to_numpy()),
         has_names(names),
+        is_integer=lambda column: bool(schema[names[column]].is_integer()),
+        numbers=numbers,
         place=_PLACE,
     )
     chosen = choose_columns(header, options.columns, options.weighted)
@@ -362,6 +371,11 @@ def _whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
         if np.array_equal(whole, column):
             return whole
     return column
+
+
+def _as_floats(values: Iterable[Any]) -> NDArray[np.float64]:
+    """Return numbers, a database's decimals too, as an array."""
+    return np.array(list(values), np.float64)
 
 
 def _is_ascending(values: NDArray[Any]) -> bool:
@@ -406,7 +420,8 @@ def _from_arrow_stream(source: Any, options: EdgeOptions) -> Edges:
     with expecting("a table of edges", f"this {type_name(source)}"):
         reader = pyarrow.RecordBatchReader.from_stream(source)
     schema = reader.schema
-    if any(may_be_index(name, place == 0) for place, name in enumerate(schema.names)):
+    named = options.columns.source is not None or known_pairs(schema.names)
+    if not (named and has_names(schema.names)):
         return _from_arrow_table(reader.read_all(), options)  # the rule looks at the values
 
     def read(names: list[str]) -> Any:
@@ -442,6 +457,10 @@ def edges_from_arrow(
         lambda column: _is_arrow_number(schema.field(column).type),
         lambda column: _is_ascending(read([names[column]]).column(0).to_numpy()),
         has_names(names),
+        is_integer=lambda column: "int" in str(schema.field(column).type),
+        numbers=lambda column: _as_floats(
+            read([names[column]]).column(0).slice(0, _HEAD).drop_null().to_pylist()
+        ),
         place=place,
     )
     chosen = choose_columns(header, options.columns, options.weighted)

@@ -116,13 +116,17 @@ def _find_layout(
     def values(column: int) -> list[bytes]:
         return [row[column] for row in rows if column < len(row) and row[column]]
 
+    def numbers(column: int) -> NDArray[np.float64]:
+        found = values(column)
+        return np.array(found if all(map(NUMBER.fullmatch, found)) else [], np.float64)
+
     table = Table(
         names if len(names) > 1 else range(1, max(width, 3 if weighted else 2) + 1),
         lambda column: any(map(NUMBER.fullmatch, values(column)[:1])),
         lambda column: _is_ascending(values(column)),
         has_header=len(names) > 1,
         is_text=True,
-        may_be_times=lambda column: all(map(_may_be_time, values(column))),
+        numbers=numbers,
     )
     with naming(where):
         chosen = choose_columns(table, columns, weighted)
@@ -143,16 +147,10 @@ def _is_ascending(values: list[bytes]) -> bool:
     return numbers == sorted({*numbers}) and min(numbers, default=0) >= 0
 
 
-def _may_be_time(value: bytes) -> bool:
-    """Return whether a value could be a time since 1970: 1973 to 2286, or in milliseconds."""
-    return NUMBER.fullmatch(value) is not None and 1e8 <= float(value) < 1e13
-
-
 def _is_header(heads: list[list[bytes]]) -> bool:
     """Return whether the first data line names the columns.
 
-    It does if its words are known names, or if it has words where the lines below have numbers: in
-    both columns of ids, or, where there are three columns or more, in any of them.
+    It does if its words are known names, or if it has words where the lines below have numbers.
     """
     names = [name.decode().strip().lower() for name in heads[0]]
     if are_known(names):
@@ -163,7 +161,7 @@ def _is_header(heads: list[list[bytes]]) -> bool:
     if all(map(INTEGER.fullmatch, rows[0][:2])):
         return True
     return (
-        len(names) == len(rows[0]) > 2
+        len(names) == len(rows[0])
         and not any(name.startswith("{") for name in names)
         and any(all(map(NUMBER.fullmatch, column)) for column in zip(*rows, strict=False))
     )

@@ -12,7 +12,6 @@ import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,13 +21,13 @@ import scipy.sparse
 
 from .._util import errors
 from .._util.errors import InputError, python_setting
-from .._util.ids import as_ids
 from .._util.progress import counted
 from ._graphml import read_graphml
 from .columns import BY_THE_RULE, ColumnChoice
 from .converters import EdgeOptions, edges_from_arrow, edges_from_matrix, shape_text
 from .edge_lists import read_edge_list
 from .edges import Edges
+from .id_texts import ids_from_arrays
 from .opening import expecting, naming, opened
 
 
@@ -181,10 +180,8 @@ def _from_npz(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> 
         archive = np.load(stream, allow_pickle=False)
         ids = archive["ids"]
         if "begins" in archive:
-            raw, begins = ids.tobytes(), archive["begins"].tolist()
-            words = [raw[a:b].decode(errors="surrogatepass") for a, b in pairwise(begins)]
-            ids = as_ids(words) if words else ids.astype(object)
-        if len(ids) != matrix.shape[0]:
+            ids = ids_from_arrays(ids, archive["begins"])
+        if ids.shape != matrix.shape[:1] or ids.dtype not in (np.int64, object):
             raise ValueError("its ids are not one for each node")
         saved = EdgeOptions(bool(archive["directed"]), bool(archive["weighted"]))
     given = {name: value for name, value in vars(options).items() if value is not None}

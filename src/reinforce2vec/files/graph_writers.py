@@ -14,15 +14,14 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from .._util.errors import InputError
-from .._util.ids import Ids
+from .._util.ids import as_ids
 from .columns import ID_COLUMN_NAMES
 from .edge_lists import is_read_without_header
 from .edges import Edges
-from .id_texts import EncodedIds, encode_texts, ids_as_text
+from .id_texts import encode_texts, ids_as_arrays, ids_as_text, quoted
 from .writing import gzip_writer, import_arrow, known_suffix, resolve_target, whole
 
 _BLOCK = 1 << 16  # edges that are turned into text at once
-_MARKS = ',\t;|"\n\r'  # letters for which a field is quoted
 
 
 def write_graph(path: str | os.PathLike[str], edges: Edges) -> None:
@@ -78,7 +77,7 @@ def _write_text(delimiter: str, has_header: bool, packed: bool) -> Callable[[Pat
 
     def write(path: Path, edges: Edges) -> None:
         texts = ids_as_text(edges.ids, path)
-        fields = [_quoted(text, path) for text in texts]
+        fields = [_field(text, path) for text in texts]
         lines = _ordered(edges, path)
         blocks = _text_blocks(lines, encode_texts(fields, path), delimiter.encode())
         first = next(blocks, b"")
@@ -109,15 +108,14 @@ def _text_blocks(lines: _Lines, fields: list[bytes], delimiter: bytes) -> Iterat
         yield b"".join(delimiter.join(line) + b"\n" for line in zip(*columns, strict=True))
 
 
-def _quoted(text: str, path: Path) -> str:
+def _field(text: str, path: Path) -> str:
     """Return a node id as a field of delimited text, in the quotes of RFC 4180 if it needs them."""
     if not text or "\0" in text:
         raise InputError(
             f"{path}: the node id {text!r} cannot be written as text: give the node another name, "
             "or write a .npz file"
         )
-    special = text[0] in "#%\ufeff" or text != text.strip() or any(mark in text for mark in _MARKS)
-    return '"' + text.replace('"', '""') + '"' if special else text
+    return quoted(text)
 
 
 def _write_parquet(path: Path, edges: Edges) -> None:
@@ -158,20 +156,10 @@ def _write_npz(path: Path, edges: Edges) -> None:
         "directed": np.array(edges.directed),
         "weighted": np.array(edges.weights is not None),
     }
-    arrays |= _npz_ids(edges.ids, path)
+    ids = edges.ids if edges.ids.dtype != object else as_ids(ids_as_text(edges.ids, path))
+    arrays |= ids_as_arrays(ids, path)
     with whole(path) as stream:
         np.savez_compressed(stream, **arrays)
-
-
-def _npz_ids(ids: Ids, path: Path) -> dict[str, NDArray[Any]]:
-    """Return ids as arrays: integers as they are, others as text, its bytes and where each begins.
-
-    `graph_readers` reads them.
-    """
-    if ids.dtype != object:
-        return {"ids": ids}
-    words = EncodedIds.of(encode_texts(ids_as_text(ids, path), path, "surrogatepass"))
-    return {"ids": words.letters, "begins": words.begins}
 
 
 # -- which writer for which suffix -------------------------------------------------------------

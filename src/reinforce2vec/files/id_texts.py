@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.ids import Ids, as_ids
 from ._lines import INTEGER
+
+# what readers of delimited text might take for something else than a part of a field
+_UNSAFE = re.compile(r'[,;|\t"\r\n]|^[#%\ufeff\s]|\s$|^$')
 
 
 class EncodedIds(NamedTuple):
@@ -59,6 +63,25 @@ def encode_texts(texts: list[str], path: Path, surrogates: str = "surrogateescap
         ) from None
 
 
+def quoted(text: str) -> str:
+    """Return a field of delimited text, in the quotes of RFC 4180 if it needs them.
+
+    Examples
+    --------
+    >>> [quoted(text) for text in ("ann", "a,b", "#tag", 'the "x" one')]
+    ['ann', '"a,b"', '"#tag"', '"the ""x"" one"']
+    """
+    if not _UNSAFE.search(text):
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def marks_begin_ids(ids: Ids) -> bool:
+    """Return whether an id begins as comments do, so that lines beside it that do are data."""
+    return ids.dtype == object and any(str(node).startswith(("#", "%")) for node in ids.tolist())
+
+
 def parse_ids(words: list[str]) -> Ids:
     """Return node ids by the rule for edge lists: integers if all of them are, else strings."""
     if all(INTEGER.fullmatch(word.encode()) for word in words):
@@ -87,4 +110,6 @@ def ids_from_arrays(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:
     words = [raw[a:b] for a, b in pairwise(begins.tolist())]
     if letters.dtype != np.uint8 or b"".join(words) != raw:
         raise ValueError("its ids do not fit together")
-    return as_ids([word.decode(errors="surrogatepass") for word in words])
+    ids = np.empty(len(words), object)
+    ids[:] = [word.decode(errors="surrogatepass") for word in words]
+    return ids

@@ -15,9 +15,10 @@ from .._util.errors import InputError, python_setting
 from .._util.ids import NamedRows, is_missing
 from ._lines import INTEGER
 from .delimited import DelimitedText
+from .id_texts import marks_begin_ids
 from .opening import naming, opened
 
-# Names of columns, in lower case; of ids, the first that is there.
+# Names of columns, in lower case.
 _ID_NAMES = (
     *("id", "node", "node_id", "nodeid", "vertex", "vertex_id", "user", "user_id", "userid"),
     *("key", "name", "username", "index"),
@@ -27,6 +28,7 @@ _LABEL_NAMES = (
     *("community", "communities", "department", "dept", "cluster", "topic", "subject", "field"),
 )
 _ALL = "all"
+_MOST, _FEW = 0.9, 0.5  # shares of nodes in a column of ids, and in one of something else
 _TABLES = {
     *(("pandas", "DataFrame"), ("pyarrow", "Table")),
     *(("polars", "DataFrame"), ("polars", "LazyFrame")),
@@ -68,11 +70,17 @@ def one_class(matrix: NDArray[np.bool_]) -> NDArray[np.int32]:
     return chosen
 
 
-def read_labels(source: Any, nodes: NamedRows, *, label: str | int | None = None) -> NamedLabels:
+def read_labels(
+    source: Any,
+    nodes: NamedRows,
+    *,
+    label: str | int | None = None,
+    id: str | int | None = None,
+) -> NamedLabels:
     """Read which classes nodes are in, from a file or a table with ids and classes.
 
     Everything that takes labels takes such a file or table itself; use this function to name the
-    column. Nodes are matched by ids: those that are not in the file or table have no class, and
+    columns. Nodes are matched by ids: those that are not in the file or table have no class, and
     what is there of other nodes is left out.
 
     Parameters
@@ -88,6 +96,9 @@ def read_labels(source: Any, nodes: NamedRows, *, label: str | int | None = None
         The column of the classes, by its name, or by its number from 1; "all" if every column but
         the ids holds classes, as in lines `id class class`. By default the only column beside the
         ids, or the only one with a name such as label, class, group or category.
+    id : str or int, optional
+        The column of the ids, likewise. By default the only one with a name such as id, node,
+        user_id or name; of several, the only one that holds nodes; without such names the first.
 
     Returns
     -------
@@ -110,25 +121,30 @@ def read_labels(source: Any, nodes: NamedRows, *, label: str | int | None = None
     (['x', 'y'], [[0, 1], [1, 0], [0, 0]])
     """
     if isinstance(source, (str, os.PathLike)):
-        return _from_file(Path(source), nodes, label)
+        return _from_file(Path(source), nodes, _Choice(label, id))
     if is_table(source):
-        return _from_table(source, nodes, label)
+        return _from_table(source, nodes, _Choice(label, id))
     raise InputError(f"labels are read from a file or a table, not from a {type(source).__name__}")
+
+
+class _Choice(NamedTuple):
+    """The columns that the user names, by names or by numbers from 1."""
+
+    label: str | int | None
+    id: str | int | None
 
 
 # -- files -------------------------------------------------------------------------------------
 
 
-def _from_file(path: Path, nodes: NamedRows, label: str | int | None) -> NamedLabels:
+def _from_file(path: Path, nodes: NamedRows, choice: _Choice) -> NamedLabels:
     """Read a text file."""
     as_id = _parse_integer if nodes.ids.dtype == np.int64 else str
     with opened(path, path.suffix == ".gz") as stream:
-        marked = any(str(node).startswith(("#", "%")) for node in nodes.ids.tolist())
-        text = DelimitedText(
-            stream, str(path), "labels", comments="" if marked else None, choice=False
-        )
+        comments = "" if marks_begin_ids(nodes.ids) else None
+        text = DelimitedText(stream, str(path), "labels", comments=comments, choice=False)
         heads = [[field.decode() for field in row] for row in text.heads]
-        names = heads[0] if _is_header(heads, lambda word: as_id(word) in nodes, label) else None
+        names = heads[0] if _is_header(heads, lambda word: as_id(word) in nodes, choice) else None
         lines = [(number, row) for number, row in text.rows(names is not None) if any(row)]
     widths = [max(place for place, field in enumerate(row, 1) if field) for _, row in lines]
     for (number, _), width in zip(lines, widths, strict=True):
@@ -138,11 +154,15 @@ def _from_file(path: Path, nodes: NamedRows, label: str | int | None) -> NamedLa
                 f"{len(names)}"
             )
     known = range(1, max(widths, default=0) + 1) if names is None else names
+
+    def ids_in(place: int) -> list[Any]:
+        return [as_id(row[place]) for _, row in lines if place < len(row)]
+
     with naming(str(path)):
-        chosen = _choose_columns(known, label, has_names=names is not None)
+        chosen = _choose_columns(known, choice, ids_in, nodes, has_names=names is not None)
     pairs = []
     for number, row in lines:
-        if len(row) <= min(chosen.labels) or not row[chosen.id]:
+        if len(row) <= max(min(chosen.labels), chosen.id) or not row[chosen.id]:
             shown = ", ".join(row)
             raise InputError(f"{path}, line {number}: expected a node id and a label: {shown!r}")
         classes = [row[place] for place in chosen.labels if place < len(row) and row[place]]
@@ -156,14 +176,12 @@ def _parse_integer(word: str) -> int | str:
     return int(word) if INTEGER.fullmatch(word.encode()) else word
 
 
-def _is_header(
-    heads: list[list[str]], is_node: Callable[[str], bool], label: str | int | None
-) -> bool:
+def _is_header(heads: list[list[str]], is_node: Callable[[str], bool], choice: _Choice) -> bool:
     """Return whether the first line names the columns: it has known names, or only nodes below."""
     first = heads[0]
     if is_node(first[0]):
         return False
-    if label in first or any(map(is_known_column, first)):
+    if not {*choice}.isdisjoint(first) or any(map(is_known_column, first)):
         return True
     return len(heads) > 1 and all(is_node(row[0]) for row in heads[1:])
 
@@ -177,7 +195,7 @@ def is_table(labels: Any) -> bool:
     return not _TABLES.isdisjoint(kinds)
 
 
-def _from_table(table: Any, nodes: NamedRows, label: str | int | None) -> NamedLabels:
+def _from_table(table: Any, nodes: NamedRows, choice: _Choice) -> NamedLabels:
     """Return the labels in a table with ids."""
     names, columns = table_columns(table)
     index = None
@@ -185,7 +203,7 @@ def _from_table(table: Any, nodes: NamedRows, label: str | int | None) -> NamedL
         index = table.index.tolist()
     if index is not None and not any(str(name).lower() in _ID_NAMES for name in names):
         names, columns = [table.index.name or "index", *names], [index, *columns]
-    chosen = _choose_columns(names, label)
+    chosen = _choose_columns(names, choice, columns.__getitem__, nodes)
     pairs = [
         (node, [one for place in chosen.labels for one in classes_in(columns[place][row])])
         for row, node in enumerate(columns[chosen.id])
@@ -233,13 +251,30 @@ class _Columns(NamedTuple):
 
 
 def _choose_columns(
-    names: Sequence[Any], label: str | int | None, *, has_names: bool = True
+    names: Sequence[Any],
+    choice: _Choice,
+    ids_in: Callable[[int], list[Any]],
+    nodes: NamedRows,
+    *,
+    has_names: bool = True,
 ) -> _Columns:
-    """Return which columns to use; `names` are numbers from 1 where a file has no header."""
+    """Return which columns to use; `names` are numbers from 1 where a file has no header.
+
+    `ids_in` returns the values of a column.
+    """
+    label = choice.label
     plain = [str(name).strip().lower() if has_names else "" for name in names]
-    of_ids = next((plain.index(name) for name in _ID_NAMES if name in plain), 0)
-    if label is not None and label != _ALL and of_ids == _position(names, plain, label):
-        of_ids = 0  # "name" may be a class, if the user says so
+    if choice.id is not None:
+        of_ids = _position(names, plain, "id", choice.id)
+    else:
+        likely = [place for place, name in enumerate(plain) if name in _ID_NAMES]
+        left = likely
+        if label is not None and label != _ALL:  # "name" may be a class, if the user says so
+            named = _position(names, plain, "label", label)
+            left = [place for place in likely if place != named]
+        of_ids = _choose_ids(names, left, ids_in, nodes) if left else 0
+        if len(left) < len(likely) and not any(node in nodes for node in ids_in(of_ids)):
+            of_ids = named  # these are the ids, no classes
     others = [place for place in range(len(names)) if place != of_ids]
     known = [place for place in others if plain[place] in _LABEL_NAMES]
     if not others:
@@ -247,7 +282,7 @@ def _choose_columns(
     if label == _ALL:
         chosen = others
     elif label is not None:
-        chosen = [_position(names, plain, label)]
+        chosen = [_position(names, plain, "label", label)]
         if chosen == [of_ids]:
             raise InputError(
                 f"the column {names[of_ids]!r} holds the ids of nodes, expected labels",
@@ -260,6 +295,37 @@ def _choose_columns(
         raise _ambiguous(names, others, (known or others)[0], has_names)
     unused = [str(names[place]) for place in others if place not in chosen]
     return _Columns(of_ids, chosen, unused if has_names else [])
+
+
+def _choose_ids(
+    names: Sequence[Any],
+    likely: list[int],
+    ids_in: Callable[[int], list[Any]],
+    nodes: NamedRows,
+) -> int:
+    """Return which of the columns with names of ids holds the ids: the only one that has nodes."""
+    if len(likely) == 1:
+        return likely[0]
+    columns = {place: ids_in(place) for place in likely}
+    likely = [
+        place
+        for number, place in enumerate(likely)
+        if not any(columns[place] == columns[earlier] for earlier in likely[:number])
+    ]
+    shares = {
+        place: sum(node in nodes for node in columns[place]) / max(len(columns[place]), 1)
+        for place in likely
+    }
+    best = max(likely, key=shares.__getitem__)
+    rest = max((share for place, share in shares.items() if place != best), default=0)
+    if rest == 0 or (shares[best] >= _MOST and rest < _FEW):
+        return best
+    settings = [("id", names[place]) for place in likely if shares[place]]
+    spelled = " or ".join(python_setting(*setting) for setting in settings)
+    raise InputError(
+        f"which column holds the ids of nodes? Several may: pass {spelled}",
+        settings=settings,
+    )
 
 
 def _ambiguous(names: Sequence[Any], others: list[int], likely: int, has_names: bool) -> InputError:
@@ -275,18 +341,18 @@ def _ambiguous(names: Sequence[Any], others: list[int], likely: int, has_names: 
     )
 
 
-def _position(names: Sequence[Any], plain: list[str], label: str | int) -> int:
+def _position(names: Sequence[Any], plain: list[str], role: str, column: str | int) -> int:
     """Return the position of the column that the user names."""
-    if label in names:
-        return list(names).index(label)
-    if str(label).strip().lower() in plain:
-        return plain.index(str(label).strip().lower())
-    number = str(label)
+    if column in names:
+        return list(names).index(column)
+    if str(column).strip().lower() in plain:
+        return plain.index(str(column).strip().lower())
+    number = str(column)
     if number.isdecimal() and 1 <= int(number) <= len(names):
         return int(number) - 1
     listed = ", ".join(repr(name) for name in names[:10])
     raise InputError(
-        f"label {label!r} is no column; there are {listed}", parameter="label", value=label
+        f"{role} {column!r} is no column; there are {listed}", parameter=role, value=column
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
+import re
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,12 +14,14 @@ import numpy as np
 
 from .._util.errors import InputError
 from .._util.ids import Ids, as_ids, fits_int64, number_integers, number_objects
-from ._lines import INTEGER
+from ._lines import INTEGER, excerpt
 from .columns import is_name_of_nodes
 from .delimited import WHITESPACE, DelimitedText
 from .edges import Edges, listed_nodes
-from .id_texts import parse_ids
+from .id_texts import marks_begin_ids, parse_ids
 from .opening import opened
+
+_COMMENT = re.compile(r"[#%]+(\s|$)")
 
 
 def add_nodes(edges: Edges, nodes: Any) -> Edges:
@@ -67,22 +71,53 @@ def read_node_list(stream: BinaryIO, name: str, ids: Ids) -> list[tuple[int, str
     """Return ids in text: the first field of each line, with the number of the line.
 
     A first line that names the column is left out, unless it is one of the known `ids`. Blanks
-    separate no fields: they are part of an id.
+    separate no fields: they are part of an id. Comments stand before the first id, and have a blank
+    after their mark, so that "#tag" is an id if known ones begin with a mark, and else refused.
     """
-    data = stream.read()
-    found = DelimitedText(io.BytesIO(data), name, "node ids").dialect.delimiter
-    blanks = found == WHITESPACE
-    text = DelimitedText(io.BytesIO(data), name, "node ids", delimiter="\t" if blanks else None)
+    known = set(ids.tolist())
+    data, comments = _without_comments(stream.read(), name, known, marks_begin_ids(ids))
+    how: Any = {"comments": comments, "choice": False}
+    found = DelimitedText(io.BytesIO(data), name, "node ids", **how).dialect.delimiter
+    how["delimiter"] = "\t" if found == WHITESPACE else None
+    text = DelimitedText(io.BytesIO(data), name, "node ids", **how)
     rows = []
     for line, fields in text.rows(header=False):
         if not fields[0]:
             raise InputError(f"{name}, line {line}: expected a node id, found none")
+        if comments == "" and _COMMENT.match(fields[0]) and fields[0] not in known:
+            raise InputError(
+                f'{name}, line {line}: this looks like a comment ("{fields[0]}"), and only '
+                "comments before the first id are skipped: move it there"
+            )
         rows.append((line, fields[0]))
     integers = [INTEGER.fullmatch(word.encode()) is not None for _, word in rows]
     first = rows[0][1]
-    named = is_name_of_nodes(first) and first not in ids.tolist()
+    named = is_name_of_nodes(first) and first not in known
     header = named or (not integers[0] and len(rows) > 1 and all(integers[1:]))
     return rows[1:] if header else rows
+
+
+def _without_comments(
+    data: bytes, name: str, known: set[Any], marked: bool
+) -> tuple[bytes, str | None]:
+    """Return a list without the comments before its first id, and which comments are left.
+
+    `marked` says whether known ids begin as comments do. Lines keep their numbers.
+    """
+    lines = data.removeprefix(codecs.BOM_UTF8).splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        text = line.strip().decode(errors="replace")
+        if text and not text.startswith(("#", "%")):
+            return b"\n" * number + b"".join(lines[number:]), None
+        if text in known or (marked and text and not _COMMENT.match(text)):
+            return b"\n" * number + b"".join(lines[number:]), ""
+        if text and not _COMMENT.match(text):
+            raise InputError(
+                f'{name}, line {number + 1}: this may be a comment or a node id ("'
+                f'{excerpt(line.strip())}"): write a blank after the mark of a comment, or double '
+                "quotes around an id"
+            )
+    return data, None
 
 
 def _check_kinds(ids: Ids, listed: list[Hashable]) -> None:
