@@ -51,6 +51,10 @@ COMMANDS = (
     "evaluate node-classification v.npz --labels labels.txt --seeds 1",
     "explore v.npz --graph edges.txt --labels labels.txt --method pca --export page.html",
     "tune edges.txt --trials 2 --dimensions 8",
+    "embed edges.txt -o l.csv --method line --dimensions 8",
+    "neighbors l.csv -o all.csv",
+    "embed edges.txt --model m.r2v --preset fast --dimensions 8",
+    "update m.r2v more.txt -o v.npz",
 )
 
 
@@ -69,6 +73,7 @@ def data(tmp_path_factory):
     edges = [line.split()[:2] for line in (data / "edges.txt").read_text().splitlines()]
     rows = [f"n{a},n{b},{number % 3 + 0.5}\n" for number, (a, b) in enumerate(edges)]
     (data / "names.csv").write_text("source,target,weight\n" + "".join(rows))
+    (data / "more.txt").write_text("1 90\n90 2\n")
     return data
 
 

@@ -67,8 +67,8 @@ _STEPS = {
         "explore vectors.npz --graph numbers.txt --method pca --export page.html",
     ),
     "evaluation and LINE": (
-        f"evaluate link-prediction numbers.txt --seeds 1 {_FEW} --estimator reinforce2vec:LINE",
-        f"evaluate link-prediction weighted.csv --seeds 1 {_FEW} --estimator reinforce2vec:LINE",
+        "evaluate link-prediction numbers.txt --seeds 1 --method line --dimensions 16",
+        "evaluate link-prediction weighted.csv --seeds 1 --method line --dimensions 16",
         "evaluate node-classification vectors.npz --labels labels.txt --seeds 1",
     ),
 }
