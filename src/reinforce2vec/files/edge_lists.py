@@ -12,6 +12,7 @@ twice that for a moment when the chunks are joined, a hash table of the ids, and
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ from .delimited import WHITESPACE, DelimitedText, Dialect, comment_hint, line_re
 from .opening import naming
 
 _DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
+_WITH_COMMA = re.compile(rb"[+-]?\d[\d.]*,\d+(?:e[+-]?\d+)?", re.I)
 
 
 # -- layout ------------------------------------------------------------------------------------
@@ -118,7 +120,7 @@ def _find_layout(
 
     table = Table(
         names if len(names) > 1 else range(1, max(width, 3 if weighted else 2) + 1),
-        lambda column: any(map(NUMBER.fullmatch, values(column)[:1])),
+        lambda column: any(map(_is_number, values(column)[:1])),
         lambda column: _is_ascending(values(column)),
         has_header=len(names) > 1,
         is_text=True,
@@ -133,6 +135,11 @@ def _find_layout(
 def _count_filled(row: list[bytes]) -> int:
     """Return the number of fields up to the last that is not empty."""
     return max((number for number, field in enumerate(row, 1) if field), default=0)
+
+
+def _is_number(value: bytes) -> bool:
+    """Return whether a value is a number, perhaps with a decimal comma, as weights may not be."""
+    return bool(NUMBER.fullmatch(value) or _WITH_COMMA.fullmatch(value))
 
 
 def _is_ascending(values: list[bytes]) -> bool:
@@ -158,14 +165,14 @@ def _is_header(heads: list[list[bytes]]) -> bool:
     if are_known(names):
         return True
     rows = [row for row in heads[1:] if len(row) > 1]
-    if len(names) < 2 or not rows or any(map(NUMBER.fullmatch, heads[0])):
+    if len(names) < 2 or not rows or any(map(_is_number, heads[0])):
         return False
     if all(map(INTEGER.fullmatch, rows[0][:2])):
         return True
     return (
         len(names) == len(rows[0]) > 2
         and not any(name.startswith("{") for name in names)
-        and any(all(map(NUMBER.fullmatch, column)) for column in zip(*rows, strict=False))
+        and any(all(map(_is_number, column)) for column in zip(*rows, strict=False))
     )
 
 
@@ -307,6 +314,8 @@ class _Parser:
             if weight is None or not 0 < weight < np.inf:
                 line = chunk.text[chunk.text.rfind(b"\n", 0, bounds[row].min()) + 1 : end]
                 hint, settings = comment_hint(line, self.layout.dialect)
+                if _WITH_COMMA.fullmatch(token):
+                    hint = _decimal_hint(self.layout.dialect.delimiter)
                 raise InputError(
                     f"{self.name}, line {chunk.line_at(begin)}: expected a positive weight in the "
                     f"{_ordinal(self.layout.columns[2])} column, found {_describe_weight(weight)} "
@@ -337,6 +346,15 @@ class _Parser:
             f'{self.name}, line {chunk.line_at(place)}: {text} ("{excerpt(line)}"){hint}',
             settings=settings,
         )
+
+
+def _decimal_hint(delimiter: int) -> str:
+    """Return what to add to an error about a weight with a decimal comma."""
+    separator = r"\s+" if delimiter == WHITESPACE else chr(delimiter)
+    return (
+        "; write numbers with a point, not a decimal comma, or pass the table that "
+        f"pandas.read_csv(file, sep={separator!r}, decimal=',') returns"
+    )
 
 
 def _ordinal(number: int) -> str:
