@@ -41,6 +41,8 @@ from .delimited import WHITESPACE, DelimitedText, Dialect, comment_hint, line_re
 from .opening import naming
 
 _DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
+_MISSING_IDS = ("nan", "na", "n/a", "<na>", "nat", "null", "none")  # as programs write them
+_WHOLE_DECIMAL = re.compile(r"-?\d+\.0+")
 _WITH_COMMA = re.compile(rb"[+-]?\d[\d.]*,\d+(?:e[+-]?\d+)?", re.I)
 
 
@@ -232,6 +234,7 @@ def read_edge_list(
         _check_header([text.heads[0][column] for column in layout.columns[:2]], edges, text.where)
     if not len(edges.ends):
         raise NoEdges(f"{name}: expected edges, found only a header")
+    _check_ids(edges, name)
     if header is None and not layout.has_header and text.dialect.delimiter != WHITESPACE:
         _warn_of_header(edges, text.where)
     return edges._replace(header=names)
@@ -246,6 +249,35 @@ def is_read_without_header(text: bytes, weighted: bool) -> bool:
         return False
     plain = _Layout(Dialect(TAB), (0, 1, 2) if weighted else (0, 1))
     return layout == plain and not found.comments
+
+
+def _check_ids(edges: _EdgeList, name: str) -> None:
+    """Raise InputError if ids are strings only because of whole decimals or a missing id."""
+    if edges.ids.dtype != object:
+        return
+    odd: int | None = None
+    integer: str | None = None
+    for row, node in enumerate(edges.ids):
+        if INTEGER.fullmatch(node.encode()):
+            integer = integer or node
+        elif node.lower() in _MISSING_IDS or _WHOLE_DECIMAL.fullmatch(node):
+            odd = row if odd is None else odd
+        else:  # most files of words end here, at the first
+            return
+    if odd is None or integer is None:
+        return
+    edge, side = divmod(int(np.argmax(edges.ends == odd)), 2)
+    node, other = edges.ids[odd], edges.ids[edges.ends[edge, 1 - side]]
+    found = f'{name}, edge {edge + 1:,} ("{other}" and "{node}")'
+    if node.lower() in _MISSING_IDS:
+        raise InputError(
+            f'{found}: a node id is missing ("{node}"), as all other ids are numbers: leave such '
+            "edges out"
+        )
+    raise InputError(
+        f'{found}: the id "{node}" is a decimal, but others are integers, such as "{integer}": '
+        "write both alike (pandas makes decimals of integers where some are missing)"
+    )
 
 
 def _warn_of_header(edges: _EdgeList, where: str) -> None:
