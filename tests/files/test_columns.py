@@ -228,6 +228,8 @@ def test_a_header_of_unknown_words_above_words_is_warned_of(read_text):
     assert read_text("alpha,beta\n" + edges, header=True).n_nodes == 21
     assert read_text("alpha,beta\n" + edges, header=False).n_nodes == 23  # warnings are errors
     assert read_text(edges).n_nodes == 21
+    with pytest.warns(UserWarning, match='"paper" and "cites" are in no other line'):
+        read_text("paper,cites\np1,p2\np2,p3\n")
 
 
 def test_integers_beside_whole_decimals_are_refused(read_text):

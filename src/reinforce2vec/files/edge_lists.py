@@ -283,7 +283,7 @@ def _check_ids(edges: _EdgeList, name: str) -> None:
 def _warn_of_header(edges: _EdgeList, where: str) -> None:
     """Warn if the first line, taken for an edge, has words that no other line has."""
     ends = edges.ends
-    if edges.ids.dtype == object and len(ends) >= 10 and not (ends[1:] < 2).any():
+    if edges.ids.dtype == object and len(ends) >= 3 and not (ends[1:] < 2).any():
         first, second = edges.ids[:2].tolist() if ends[0, 1] else [edges.ids[0]] * 2
         warnings.warn(
             f'{where}: "{first}" and "{second}" are in no other line: if they are names of '
