@@ -258,6 +258,23 @@ def test_a_header_of_unknown_words_above_words_is_warned_of(read_text):
     assert read_text(edges).n_nodes == 21
 
 
+def test_integers_beside_whole_decimals_are_refused(read_text):
+    for text in ("95,123.0\n123,95.0\n", "source,target\n95,1\n96,123.0\n"):
+        message = refusal(read_text, text)
+        edge = 'edge 1 ("95" and "123.0")' if text[0] == "9" else 'edge 2 ("96" and "123.0")'
+        assert f'{edge}: the id "123.0" is a decimal, but others are integers' in message
+        assert 'such as "95": write both alike' in message
+    assert read_text("1.0,2.0\n2.0,3.0\n").n_nodes == 3
+    assert read_text("1,2.0\nv1,2.1\n").n_nodes == 4
+
+
+@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "<NA>", "null", "None"])
+def test_a_missing_id_among_integers_is_refused(read_text, word):
+    message = refusal(read_text, f"source,target\n1,2\n2,3\n{word},1\n2,{word}\n")
+    assert f'edge 3 ("1" and "{word}"): a node id is missing ("{word}")' in message
+    assert read_text(f"a,b\nb,c\nc,{word}\n").n_nodes == 4
+
+
 def test_a_header_that_lacks_a_name_is_refused(read_text):
     message = refusal(read_text, "source,target\n1,ann,bob\n2,bob,cid\n")  # as R writes row names
     assert "line 1: the header names 2 columns, but the lines below have 3" in message

@@ -216,6 +216,23 @@ def test_tables_of_mixed_and_float_ids(table):
     assert whole.ids.dtype == np.int64
 
 
+def test_tables_of_integers_and_strings_of_digits(table):
+    columns = {"source": [5, 7], "target": ["7", "123"]}
+    message = refusal(table(columns))
+    assert message == (
+        'the node ids in "source", "target" are integers, such as 5, but also strings of digits, '
+        "such as '7': write both alike"
+    )
+    assert from_any(table(columns), bipartite=True).n_nodes == 4
+    assert from_any(table(columns | {"target": ["7", "a"]})).n_nodes == 4
+
+
+def test_a_column_of_integers_and_strings_of_digits():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"u": [1, "2"], "v": [3, "1"]}, dtype=object)  # as pandas reads parts
+    assert "write both alike" in refusal(frame)
+
+
 def test_empty_tables(table):
     assert from_any(table({"u": [], "v": []})).n_nodes == 0
 

@@ -77,7 +77,7 @@ def test_many_spellings_of_one_graph(text):
     assert edges.weights is None
 
 
-@pytest.mark.parametrize("token", ["x", "01", "-0", "+1", "1.0", "1e3", str(2**63), "1" * 25])
+@pytest.mark.parametrize("token", ["x", "01", "-0", "+1", "1.5", "1e3", str(2**63), "1" * 25])
 def test_one_id_that_is_no_plain_integer_makes_all_ids_strings(token):
     edges = parse(f"5 -17\n5 {token}\n{token} 0\n")
     assert edges.ids.dtype == object

@@ -63,6 +63,61 @@ def test_columns_that_are_named_by_the_user_are_in_a_header():
     assert edges("1,2\n3,4\n", columns=ColumnChoice(2, 1)) == [(2, 1), (4, 3)]
 
 
+# -- commas and semicolons -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 1000])
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a;b;0,5\nb;c;1,25\n", [("a", "b"), ("b", "c")]),
+        ("a;b;0,5\nb;c;1\n", [("a", "b"), ("b", "c")]),
+        ('a,b,"0,5"\nb,c,"1"\n', [("a", "b"), ("b", "c")]),
+        ("x, y;a\nz;b\n", [("x, y", "a"), ("z", "b")]),
+        ("x, y;a\nx, y, z;b\n", [("x, y", "a"), ("x, y, z", "b")]),
+        ("a;x,b\nc,d\n", [("a;x", "b"), ("c", "d")]),
+        ("a,b,x;y\nc,d,x;z\n", [("a", "b"), ("c", "d")]),
+        ('"x;y",b\n"z",c\n', [("x;y", "b"), ("z", "c")]),
+    ],
+)
+def test_commas_and_semicolons_are_told_apart_by_all_first_lines(text, found, chunk_bytes):
+    assert edges(text, weighted=False, chunk_bytes=chunk_bytes) == found
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 1000])
+def test_commas_or_semicolons_are_refused_where_both_may_separate(chunk_bytes):
+    text = "# names\nM\u00fcller, Hans;Brot\nMaier, Eva;Milch\n"
+    message = refusal(parse, text, chunk_bytes=chunk_bytes)
+    assert message.startswith("edges.txt, line 2: commas or semicolons may separate the fields")
+    assert 'delimiter="," or delimiter=";"' in message
+    assert edges(text, delimiter=";")[1] == ("Maier, Eva", "Milch")
+    assert edges(text, delimiter=",")[1] == ("Maier", "Eva;Milch")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a;b;0,567\nb;c;1,25\n",
+        "a;b;0,567\nb;c;1\n",
+        "a;b;1\nb;c;0,567\n",
+        "source;target;weight\na;b;0,567\nb;c;3\n",
+        "a\tb\t0,567\n",
+        'a,b,"0,567"\nb,c,"1.000,25"\n',
+    ],
+)
+def test_weights_with_a_decimal_comma_are_refused_by_name(text):
+    message = refusal(parse, text)
+    assert 'expected a positive weight in the third column, found no number ("0,567")' in message
+    assert "with a point, not a decimal comma, or pass the table that pandas.read_csv" in message
+    assert "decimal=','" in message
+    assert edges(text, weighted=False)[0] == ("a", "b")
+
+
+def test_a_column_of_decimal_commas_is_not_left_out_in_silence():
+    text = "source;target;score\na;b;0,5\nb;c;1,5\n"
+    assert 'holds numbers that may be weights: weight="score"' in refusal(parse, text)
+
+
 # -- quotes --------------------------------------------------------------------------------------
 
 

@@ -397,6 +397,22 @@ def test_ids_are_quoted_in_csv_as_in_edge_lists(tmp_path):
     assert Embedding.load(tmp_path / "v.csv").ids.tolist() == odd
 
 
+@pytest.mark.parametrize("name", ["node", "id"])
+@pytest.mark.parametrize("index", ["", "Unnamed: 0", "index"])
+def test_csv_with_a_pandas_index_is_read_without_it(tmp_path, index, name):
+    pandas = pytest.importorskip("pandas")
+    columns = {name: [40, 20, 30], "d0": VECTORS[:, 0], "d1": VECTORS[:, 1]}
+    for ids in ([40, 20, 30], ["x", "a,b", 'say "hi"']):
+        frame = pandas.DataFrame(columns | {name: ids}).iloc[[0, 2]]
+        frame.to_csv(tmp_path / "v.csv", index_label=index)
+        embedding = Embedding.load(tmp_path / "v.csv")
+        assert embedding.ids.tolist() == [ids[0], ids[2]]
+        np.testing.assert_array_equal(embedding.vectors, VECTORS[[0, 2]])
+    (tmp_path / "v.csv").write_text(f"{index},{name},d0\n1,5,0.5\n0,6,0.5\n")
+    message = refused(Embedding.load, tmp_path / "v.csv")
+    assert "v.csv, line 3: the first column looks like the index of a pandas frame" in message
+
+
 def test_csv_without_a_header_may_begin_with_any_node(tmp_path):
     (tmp_path / "v.csv").write_text("ann,0,1,2\nbob,2,3,4\n")
     assert Embedding.load(tmp_path / "v.csv").ids.tolist() == ["ann", "bob"]

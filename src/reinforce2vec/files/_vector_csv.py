@@ -14,8 +14,8 @@ from .._util.arrays import BLOCK_BYTES, Vectors
 from .._util.errors import InputError
 from .._util.ids import Ids
 from ._decimals import parse_rows, write_rows
-from ._lines import NUMBER, excerpt
-from .columns import is_name_in_edges
+from ._lines import INTEGER, NUMBER, excerpt
+from .columns import is_name_in_edges, may_be_index
 from .id_texts import EncodedIds, encode_texts, ids_as_text, quoted
 
 _NODE = "node"
@@ -23,7 +23,8 @@ _COMMA = ord(",")
 _QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"(?=[,\r\n]|$)')
 _LONGEST_ID = 1 << 20
 _AS_SPACES = bytes.maketrans(b',"', b"  ")
-_ID_COLUMNS = (b"", b"node", b"id")  # what names the ids above numbered columns
+_NAMES = (b"node", b"id")  # of the column of ids
+_ID_COLUMNS = (b"", *_NAMES)  # what names the ids above numbered columns
 _EDGE_FIELDS = 2  # after the first: the other end of an edge, and perhaps a weight
 
 
@@ -67,11 +68,15 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
     """Read ids and vectors, as :func:`write_csv` or another program wrote them.
 
     The first column has the ids. The first line may have the names of the columns: words, or
-    numbers from 0 on after an empty name, "node" or "id", as pandas writes them.
+    numbers from 0 on after an empty name, "node" or "id", as pandas writes them. A pandas index
+    before a column named "node" or "id" is left out.
     """
     records = _records(stream, path)
     first = next(records, _Record(1, b"", b""))
     fields = [field.strip(b' "\r\n') for field in first.rest.split(b",")]
+    unnamed = may_be_index(first.word.decode(errors="replace"), True)
+    if unnamed and len(fields) > 1 and fields[0].lower() in _NAMES:
+        records, fields = _without_index(records, path), fields[1:]
     if b"" in fields:
         raise InputError(
             f"{path}, line {first.line}: expected a node id and numbers, separated by commas"
@@ -98,6 +103,24 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
     if not words and fields != [name.encode() for name in column_names(len(fields))]:
         raise InputError(f"{path}: expected vectors, but there is only one line")
     return words, np.concatenate(parts)
+
+
+def _without_index(records: Iterator[_Record], path: Path) -> Iterator[_Record]:
+    """Leave out the first column, the index of a pandas frame that was written with it."""
+    last = -1
+    for line, word, rest in records:
+        found = _QUOTED.match(rest)
+        if not INTEGER.fullmatch(word) or int(word) <= last or (rest[:1] == b'"' and not found):
+            raise InputError(
+                f"{path}, line {line}: the first column looks like the index of a pandas frame, "
+                "but is not one here: write the file with to_csv(..., index=False)"
+            )
+        last = int(word)
+        if found:
+            yield _Record(line, found[1].replace(b'""', b'"'), rest[found.end() + 1 :])
+        else:
+            node, _, numbers = rest.partition(b",")
+            yield _Record(line, node, numbers)
 
 
 def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:

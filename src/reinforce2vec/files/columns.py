@@ -206,7 +206,7 @@ def has_names(labels: Sequence[Any]) -> bool:
     return not (len(found) == len(labels) and found == [found[0] + i for i in range(len(found))])
 
 
-def _may_be_index(label: Any, first: bool) -> bool:
+def may_be_index(label: Any, first: bool) -> bool:
     """Return whether a label is one of those that pandas gives to its index."""
     name = str(label).strip()
     return bool(_ARROW_INDEX.fullmatch(name)) or (first and name.lower() in _INDEX)
@@ -332,7 +332,7 @@ def _unclear(table: Table, problem: str, ids: Sequence[int]) -> InputError:
 
 def _is_index(table: Table, column: int) -> bool:
     """Return whether a column is the index of a pandas frame that was written with it."""
-    return _may_be_index(table.names[column], column == 0) and table.is_ascending(column)
+    return may_be_index(table.names[column], column == 0) and table.is_ascending(column)
 
 
 # -- weights -----------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def _find_weight(table: Table, ids: tuple[int, int], weighted: bool) -> int | No
         i
         for i in others
         if table.plain(i) not in (*_TIMES, *_OTHERS)
-        and not _may_be_index(table.names[i], i == 0)
+        and not may_be_index(table.names[i], i == 0)
         and table.is_number(i)
     ]
     if not numbers or (weighted and len(numbers) == 1):

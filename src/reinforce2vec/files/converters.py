@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .._util.errors import InputError, python_setting
 from .._util.ids import Ids, as_ids, number_integers, number_objects
+from ._lines import INTEGER
 from .columns import (
     BY_THE_RULE,
     ColumnChoice,
@@ -355,10 +356,25 @@ def _from_columns(
     else:
         pairs = list(zip(*(side.tolist() for side in sides), strict=True))
         codes, ids = number_objects((), pairs)
+        if not options.bipartite:
+            _refuse_two_kinds(ids, header.listed(chosen.ids))
     weights = None if chosen.weight is None else columns[chosen.weight]
     return options.edges(
         codes.reshape(-1, 2), weights, ids, sides=header.sides(chosen), notes=chosen.notes
     )
+
+
+def _refuse_two_kinds(ids: Ids, columns: str) -> None:
+    """Raise InputError if ids are integers and strings that look like integers: 1 and "2"."""
+    listed = ids.tolist()
+    words = [node for node in listed if isinstance(node, str)]
+    numbers = (node for node in listed if type(node) is int)
+    if words and all(INTEGER.fullmatch(word.encode(errors="replace")) for word in words):
+        for number in numbers:
+            raise InputError(
+                f"the node ids in {columns} are integers, such as {number}, but also strings of "
+                f"digits, such as {words[0]!r}: write both alike"
+            )
 
 
 def _whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:

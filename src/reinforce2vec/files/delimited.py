@@ -43,6 +43,7 @@ from ._lines import CHUNK_BYTES, TextChunk, excerpt, read_chunks
 
 WHITESPACE = 0  # the delimiter that means any run of spaces and tabs
 _MARKS = "#%"  # begin comments where the caller names no other character
+_COMMA, _SEMICOLON = b",;"
 _HEADS = 100  # lines by which columns are recognised
 _LONGEST_QUOTED = 1 << 20  # bytes; longer ones are taken for quotes that were never closed
 
@@ -220,6 +221,9 @@ class DelimitedText:
                 continue
             body = text[begin:]
             likely = _likely_delimiter(_first_lines(body)) if code is None else code
+            sure = True
+            if code is None and likely == _COMMA and b";" in _first_lines(body)[0]:
+                likely, sure = _comma_or_semicolon(body, comments)
             self.dialect = Dialect(likely, comments)
             found = self.dialect.split(body, _HEADS)
             waiting = found.problem == OPEN_QUOTE and len(body) - found.end <= _LONGEST_QUOTED
@@ -237,6 +241,13 @@ class DelimitedText:
             )
         self._head = TextChunk(text[begin:], 1 + text.count(b"\n", 0, begin))
         self.where = f"{name}, line {self._head.line}"
+        if content == "edges" and not sure:  # which the user can choose
+            raise InputError(
+                f"{self.where}: commas or semicolons may separate the fields "
+                f'("{excerpt(_first_lines(body)[0].strip())}"): delimiter="," or delimiter=";" '
+                "says which",
+                settings=[("delimiter", ","), ("delimiter", ";")],
+            )
         self.heads = found.rows + ([found.sound] if found.sound else [])
         if not self.heads:
             raise line_refusal(name, self._head, found.end, found.problem, choice)
@@ -380,3 +391,20 @@ def _likely_delimiter(lines: list[bytes]) -> int:
     if re.fullmatch(rb"[^\s|]+(\s*\|\s*[^\s|]+)+", bare.strip()):
         return ord("|")
     return WHITESPACE
+
+
+def _comma_or_semicolon(text: bytes, comments: str | None) -> tuple[int, bool]:
+    """Return which of the two separates the fields of lines that have both, and if that is sure.
+
+    It is the one that every line has, in "a;b;0,5" the one without the other in the two ids, or the
+    one that separates all lines into the same number of fields.
+    """
+    found = {}
+    for delimiter, other in ((_COMMA, b";"), (_SEMICOLON, b",")):
+        rows = Dialect(delimiter, comments).split(text, _HEADS).rows
+        if rows and all(len(row) > 1 and row[0] and row[1] for row in rows):
+            plain = not any(other in field for row in rows for field in row[:2])
+            found[delimiter] = (plain, len({len(row) for row in rows}) == 1)
+    best = max(found.values(), default=None)
+    likely = [delimiter for delimiter, signs in found.items() if signs == best]
+    return (likely or [_COMMA])[0], len(likely) < 2

@@ -12,6 +12,7 @@ twice that for a moment when the chunks are joined, a hash table of the ids, and
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,6 +41,9 @@ from .delimited import WHITESPACE, DelimitedText, Dialect, comment_hint, line_re
 from .opening import naming
 
 _DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
+_MISSING_IDS = ("nan", "na", "n/a", "<na>", "nat", "null", "none")  # as programs write them
+_WHOLE_DECIMAL = re.compile(r"-?\d+\.0+")
+_WITH_COMMA = re.compile(rb"[+-]?\d[\d.]*,\d+(?:e[+-]?\d+)?", re.I)
 
 
 # -- layout ------------------------------------------------------------------------------------
@@ -122,7 +126,7 @@ def _find_layout(
 
     table = Table(
         names if len(names) > 1 else range(1, max(width, 3 if weighted else 2) + 1),
-        lambda column: any(map(NUMBER.fullmatch, values(column)[:1])),
+        lambda column: any(map(_is_number, values(column)[:1])),
         lambda column: _is_ascending(values(column)),
         has_header=len(names) > 1,
         is_text=True,
@@ -137,6 +141,11 @@ def _find_layout(
 def _count_filled(row: list[bytes]) -> int:
     """Return the number of fields up to the last that is not empty."""
     return max((number for number, field in enumerate(row, 1) if field), default=0)
+
+
+def _is_number(value: bytes) -> bool:
+    """Return whether a value is a number, perhaps with a decimal comma, as weights may not be."""
+    return bool(NUMBER.fullmatch(value) or _WITH_COMMA.fullmatch(value))
 
 
 def _is_ascending(values: list[bytes]) -> bool:
@@ -156,14 +165,14 @@ def _is_header(heads: list[list[bytes]]) -> bool:
     if are_known(names):
         return True
     rows = [row for row in heads[1:] if len(row) > 1]
-    if len(names) < 2 or not rows or any(map(NUMBER.fullmatch, heads[0])):
+    if len(names) < 2 or not rows or any(map(_is_number, heads[0])):
         return False
     if all(map(INTEGER.fullmatch, rows[0][:2])):
         return True
     return (
         len(names) == len(rows[0])
         and not any(name.startswith("{") for name in names)
-        and any(all(map(NUMBER.fullmatch, column)) for column in zip(*rows, strict=False))
+        and any(all(map(_is_number, column)) for column in zip(*rows, strict=False))
     )
 
 
@@ -223,6 +232,7 @@ def read_edge_list(
         _check_header([text.heads[0][column] for column in layout.columns[:2]], edges, text.where)
     if not len(edges.ends):
         raise NoEdges(f"{name}: expected edges, found only a header")
+    _check_ids(edges, name)
     if header is None and not layout.has_header and text.dialect.delimiter != WHITESPACE:
         _warn_of_header(edges, text.where)
     return edges._replace(header=names)
@@ -237,6 +247,35 @@ def is_read_without_header(text: bytes, weighted: bool) -> bool:
         return False
     plain = _Layout(Dialect(TAB), (0, 1, 2) if weighted else (0, 1))
     return layout == plain and not found.comments
+
+
+def _check_ids(edges: _EdgeList, name: str) -> None:
+    """Raise InputError if ids are strings only because of whole decimals or a missing id."""
+    if edges.ids.dtype != object:
+        return
+    odd: int | None = None
+    integer: str | None = None
+    for row, node in enumerate(edges.ids):
+        if INTEGER.fullmatch(node.encode()):
+            integer = integer or node
+        elif node.lower() in _MISSING_IDS or _WHOLE_DECIMAL.fullmatch(node):
+            odd = row if odd is None else odd
+        else:  # most files of words end here, at the first
+            return
+    if odd is None or integer is None:
+        return
+    edge, side = divmod(int(np.argmax(edges.ends == odd)), 2)
+    node, other = edges.ids[odd], edges.ids[edges.ends[edge, 1 - side]]
+    found = f'{name}, edge {edge + 1:,} ("{other}" and "{node}")'
+    if node.lower() in _MISSING_IDS:
+        raise InputError(
+            f'{found}: a node id is missing ("{node}"), as all other ids are numbers: leave such '
+            "edges out"
+        )
+    raise InputError(
+        f'{found}: the id "{node}" is a decimal, but others are integers, such as "{integer}": '
+        "write both alike (pandas makes decimals of integers where some are missing)"
+    )
 
 
 def _warn_of_header(edges: _EdgeList, where: str) -> None:
@@ -305,6 +344,8 @@ class _Parser:
             if weight is None or not 0 < weight < np.inf:
                 line = chunk.text[chunk.text.rfind(b"\n", 0, bounds[row].min()) + 1 : end]
                 hint, settings = comment_hint(line, self.layout.dialect)
+                if _WITH_COMMA.fullmatch(token):
+                    hint = _decimal_hint(self.layout.dialect.delimiter)
                 raise InputError(
                     f"{self.name}, line {chunk.line_at(begin)}: expected a positive weight in the "
                     f"{_ordinal(self.layout.columns[2])} column, found {_describe_weight(weight)} "
@@ -335,6 +376,15 @@ class _Parser:
             f'{self.name}, line {chunk.line_at(place)}: {text} ("{excerpt(line)}"){hint}',
             settings=settings,
         )
+
+
+def _decimal_hint(delimiter: int) -> str:
+    """Return what to add to an error about a weight with a decimal comma."""
+    separator = r"\s+" if delimiter == WHITESPACE else chr(delimiter)
+    return (
+        "; write numbers with a point, not a decimal comma, or pass the table that "
+        f"pandas.read_csv(file, sep={separator!r}, decimal=',') returns"
+    )
 
 
 def _ordinal(number: int) -> str:
