@@ -157,6 +157,21 @@ def test_the_column_of_labels_is_chosen_with_an_option(folder):
         assert "left out address" in result.stderr
     result = check(nodes("ppi", "--label", "team"), code=2)
     assert "--label is for a file of labels and has no effect" in result.stderr
+    result = check(nodes("ppi", "--id", "user"), code=2)
+    assert "--id is for a file of labels and has no effect" in result.stderr
+
+
+def test_the_column_of_ids_is_chosen_with_an_option(folder):
+    before = check(nodes("vectors.npz", "--labels", "labels.txt")).stdout
+    words = [line.split() for line in (folder / "labels.txt").read_text().splitlines()]
+    others = [words[-1][0], *(node for node, _ in words[:-1])]
+    rows = [f"{other},{node},{label}\n" for other, (node, label) in zip(others, words, strict=True)]
+    (folder / "staff.csv").write_text("id,user_id,label\n" + "".join(rows))
+    result = check(nodes("vectors.npz", "--labels", "staff.csv"), code=1)
+    assert "which column holds the ids of nodes? Several may: pass --id" in result.stderr
+    assert "--id id or --id user_id" in result.stderr
+    result = check(nodes("vectors.npz", "--labels", "staff.csv", "--id", "user_id"))
+    assert result.stdout == before
 
 
 def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):

@@ -189,7 +189,9 @@ def node_classification(
         else:
             options.check_reading(Path(source), context.params)
         if named or is_dataset(str(labels)):
-            options.check_unused(context, ["label"], "a file of labels", "labels of a data set")
+            options.check_unused(
+                context, ["label", "id"], "a file of labels", "labels of a data set"
+            )
         else:
             options.check_unused(context, ["data_dir"], "a data set", labels)
         model = options.model_from(context)

@@ -99,7 +99,7 @@ def explore(
     with exit_code(USAGE):
         check_map(context, method, graph)
         if labels is None:
-            options.check_unused(context, ["label"], "--labels", "no labels")
+            options.check_unused(context, ["label", "id"], "--labels", "no labels")
         if export is not None:
             from ..files.writing import check_target, known_suffix
 

@@ -102,7 +102,7 @@ def plot(
 
         check_map(context, method, graph)
         if labels is None:
-            options.check_unused(context, ["label"], "--labels", "no labels")
+            options.check_unused(context, ["label", "id"], "--labels", "no labels")
         check_drawing(colour_by, labels, graph, width, height)
         check_picture_path(target)
         read = [path for path in (vectors, graph, labels) if path is not None]

@@ -110,7 +110,7 @@ def reproduce(
         else:
             options.check_reading(graph, context.params)
         if labels is None:
-            options.check_unused(context, ["label"], "--labels", "no labels")
+            options.check_unused(context, ["label", "id"], "--labels", "no labels")
         from ..experiments.catalogue import experiments_named
         from ..experiments.estimators import checked_estimator
         from ..experiments.reproduction import reproduce as compute

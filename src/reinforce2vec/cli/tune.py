@@ -161,7 +161,7 @@ def tune(
         if named and labels is not None:
             raise InputError(f"the data set {graph} has labels of its own: leave out --labels")
         if labels is None:
-            options.check_unused(context, ["label"], "--labels", "no labels")
+            options.check_unused(context, ["label", "id"], "--labels", "no labels")
         if task == "node-classification" and not named and labels is None:
             raise InputError(f"--task {task} needs --labels FILE: one node and its labels per line")
         if resume and output is None:
