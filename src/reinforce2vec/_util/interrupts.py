@@ -52,8 +52,11 @@ def held_back() -> Iterator[_Interrupt]:
         }
 
     def note(number: int, frame: Any) -> None:
+        handler = usual[signal.Signals(number)]
         interrupt.asked = True
-        signal.signal(number, usual[signal.Signals(number)])
+        if handler is stop_command:  # also for threads that are still at work after the block
+            _command.asked = True
+        signal.signal(number, handler)
 
     for number in usual:
         signal.signal(number, note)
