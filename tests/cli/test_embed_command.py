@@ -317,7 +317,7 @@ def test_json_tells_what_was_learned_and_how(folder):
     told = json.loads(result.stdout)
     model = Reinforce2Vec(**FEW).fit("edges.txt")
     walk = {"kind": "reinforced", **asdict(ReinforcedWalk())}
-    rate = {"learning_rate": model.learning_rate_}
+    rate = {"learning_rate": model.learning_rate_, "direction": "forward"}  # as they were used
     windows = {"window": [1, 10]}
     assert told.pop("settings") == model.get_params(deep=False) | {"walk": walk} | windows | rate
     assert told.pop("tokens_per_second") == pytest.approx(told["tokens"] / told.pop("seconds"))
@@ -334,6 +334,9 @@ def test_json_tells_what_was_learned_and_how(folder):
         "edges": 78,
         "directed": False,
         "weighted": False,
+        "notes": [],
+        "dropped_self_loops": 0,
+        "merged_edges": 0,
         "method": "reinforce2vec",
         "dimensions": 8,
         "tokens": model.n_tokens_,

@@ -112,7 +112,7 @@ def test_what_is_known_follows_the_model():
     model = clone(MODEL).fit(EDGES)
     before = model.embedding_
     assert pickle.loads(pickle.dumps(model)).embedding_.info == before.info
-    assert smooth(before, EDGES).info == before.info
+    assert smooth(before, EDGES).info == {**before.info, "smoothed": True}
     model.partial_fit([("new", 1)])
     after = model.embedding_.info
     assert (after["nodes"], after["edges"]) == (35, 79)

@@ -211,7 +211,7 @@ def sparse_graph(n_nodes, n_more, seed=0):
 
 def test_by_default_a_sparse_graph_gives_what_it_can_spare():
     graph = sparse_graph(200, 50)
-    with pytest.warns(UserWarning, match="too sparse to hold out 50% of its edges .* 0.2 of them"):
+    with pytest.warns(UserWarning, match="too sparse to hold out 50% of its edges .* 20% of them"):
         split = hold_out_edges(graph, seed=3)
     assert len(split.edges) == int(0.2 * graph.n_edges)
     assert split.graph.n_components == 1
