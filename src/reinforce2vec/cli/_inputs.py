@@ -160,13 +160,12 @@ def check_graph_of(
 
     So the library, which would not name options, does not warn once more.
     """
-    from ..embedding import Embedding
-    from ..embedding.matching import graph_mismatch
+    from ..embedding.matching import graph_mismatch, without_info
 
     mismatch = graph_mismatch(embedding, graph)
     if mismatch is not None:
         report(f"warning: {with_options(mismatch, context.command.params)}", quiet)
-    return Embedding(embedding.ids, embedding.vectors, scales=embedding.scales)
+    return without_info(embedding)
 
 
 def read_input_labels(

@@ -181,25 +181,22 @@ def _names_sides(path: Path, given: dict[str, Any], sides: tuple[str, str]) -> b
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the file is read once more
         plain = options.read_graph_from(path, given | {"nodes_file": None})
-    return _without_side(plain, sides) is None
+    from ..files.sides import node_on_no_side
+
+    return node_on_no_side(plain.ids.tolist(), sides) is None
 
 
 def _check_sides(new: Graph, sides: tuple[str, str], path: Path) -> None:
     """Raise InputError for a node that is on no side of the model's bipartite graph."""
-    stranger = _without_side(new, sides)
+    from ..files.sides import node_on_no_side
+
+    stranger = node_on_no_side(new.ids.tolist(), sides)
     if stranger is not None:
         kinds = " nor ".join(f'"{side}:..."' for side in sides)
         raise InputError(
             f"{path}: the node {stranger!r} is neither {kinds}, as the nodes of the model are: "
             f"name the columns {sides[0]} and {sides[1]}, as in the file that it was trained on"
         )
-
-
-def _without_side(graph: Graph, sides: tuple[str, str]) -> Any:
-    """Return the first node whose id does not begin with the name of a side; None if all do."""
-    beginnings = tuple(f"{side}:" for side in sides)
-    nodes = graph.ids.tolist()
-    return next((node for node in nodes if not str(node).startswith(beginnings)), None)
 
 
 def _with_ids_like(known: Graph, new: Graph, path: Path) -> Graph:

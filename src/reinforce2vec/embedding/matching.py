@@ -125,6 +125,11 @@ def graph_mismatch(embedding: Embedding, graph: Graph) -> InputError | None:
     )
 
 
+def without_info(embedding: Embedding) -> Embedding:
+    """Return the same vectors for a graph that was compared with them already: no more warnings."""
+    return Embedding(embedding.ids, embedding.vectors, scales=embedding.scales)
+
+
 def warn_of_mismatch(embedding: Embedding, graph: Graph, stacklevel: int) -> None:
     """Warn if the vectors were learned from another graph."""
     mismatch = graph_mismatch(embedding, graph)

@@ -15,6 +15,7 @@ from .. import __version__
 from .._util.errors import InputError
 from .._util.progress import counted
 from ..embedding import Embedding, project, recommend_links
+from ..embedding.matching import without_info
 from ..embedding.nearest import nearest_rows
 from ..embedding.projection import project_method
 from ..graph import Graph
@@ -218,9 +219,7 @@ class _MissingLinks(NamedTuple):
 
 def _missing_links(embedding: Embedding, links: MapLinks, progress: bool) -> _MissingLinks:
     """Recommend links for each node on the map."""
-    # without its info, since the graph was compared with it already
-    bare = Embedding(embedding.ids, embedding.vectors, scales=embedding.scales)
-    found = recommend_links(bare, links.graph, _LISTED, progress=progress)
+    found = recommend_links(without_info(embedding), links.graph, _LISTED, progress=progress)
     own = embedding.rows(found.sources.tolist())
     place = np.arange(len(own)) - np.searchsorted(own, own)  # sources come in the order of rows
     rows = np.full((len(embedding), min(_LISTED, len(embedding))), -1, np.int32)

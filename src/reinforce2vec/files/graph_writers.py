@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -19,7 +17,7 @@ from .columns import ID_COLUMN_NAMES
 from .edge_lists import is_read_without_header
 from .edges import Edges
 from .id_texts import encode_texts, ids_as_arrays, ids_as_text, quoted
-from .writing import gzip_writer, import_arrow, known_suffix, resolve_target, whole
+from .writing import import_arrow, known_suffix, resolve_target, whole
 
 _BLOCK = 1 << 16  # edges that are turned into text at once
 
@@ -86,15 +84,11 @@ def _write_text(delimiter: str, has_header: bool, packed: bool) -> Callable[[Pat
         if has_header or not is_read_without_header(first, weighted):
             names = next(pair for pair in ID_COLUMN_NAMES if not {*pair} & {*texts})
             header = delimiter.join([*names, *(["weight"] if weighted else [])]).encode() + b"\n"
-        with whole(path) as raw, _packing(raw, packed) as stream:
+        with whole(path, packed) as stream:
             for block in (header, first, *blocks):
                 stream.write(block)
 
     return write
-
-
-def _packing(stream: IO[bytes], packed: bool) -> gzip.GzipFile | nullcontext[IO[bytes]]:
-    return gzip_writer(stream) if packed else nullcontext(stream)
 
 
 def _text_blocks(lines: _Lines, fields: list[bytes], delimiter: bytes) -> Iterator[bytes]:

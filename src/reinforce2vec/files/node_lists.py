@@ -20,6 +20,7 @@ from .delimited import WHITESPACE, DelimitedText
 from .edges import Edges, listed_nodes
 from .id_texts import marks_begin_ids, parse_ids
 from .opening import opened
+from .sides import node_on_no_side
 
 _COMMENT = re.compile(r"[#%]+(\s|$)")
 
@@ -33,19 +34,20 @@ def add_nodes(edges: Edges, nodes: Any) -> Edges:
     else:
         listed = listed_nodes(nodes)
     _check_kinds(edges.ids, listed)
-    _check_sides(edges.sides or (), listed)
+    if edges.sides is not None:
+        _check_sides(edges.sides, listed)
     codes, ids = _number(listed, edges.ids)
     return edges._replace(ends=codes[len(listed) :][edges.ends], ids=ids)
 
 
-def _check_sides(sides: tuple[str, ...], listed: list[Hashable]) -> None:
+def _check_sides(sides: tuple[str, str], listed: list[Hashable]) -> None:
     """Raise InputError for a node that is on no side of a bipartite graph."""
-    for node in listed if sides else ():
-        if not str(node).startswith(tuple(f"{side}:" for side in sides)):
-            kinds = " nor ".join(f'"{side}:..."' for side in sides)
-            raise InputError(
-                f"node {node!r} is neither {kinds}, as the nodes of this bipartite graph are"
-            )
+    stranger = node_on_no_side(listed, sides)
+    if stranger is not None:
+        kinds = " nor ".join(f'"{side}:..."' for side in sides)
+        raise InputError(
+            f"node {stranger!r} is neither {kinds}, as the nodes of this bipartite graph are"
+        )
 
 
 def _number(listed: list[Hashable], ids: Ids) -> tuple[Any, Ids]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,12 @@ def split_sides(edges: Edges, names: tuple[str, str]) -> Edges:
             "bipartite=True: two node ids are the same as text, such as 1 and '1': write them alike"
         )
     return edges._replace(ends=codes.reshape(-1, 2), ids=ids, sides=names)
+
+
+def node_on_no_side(nodes: Iterable[Hashable], sides: tuple[str, str]) -> Hashable:
+    """Return the first node whose id does not begin with the name of a side; None if all do."""
+    beginnings = tuple(f"{side}:" for side in sides)
+    return next((node for node in nodes if not str(node).startswith(beginnings)), None)
 
 
 def side_ids(size: int, name: str) -> Ids:

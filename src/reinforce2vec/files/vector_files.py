@@ -9,6 +9,7 @@ import mmap
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -38,7 +39,6 @@ from .writing import (
     both_whole,
     check_space,
     check_target,
-    gzip_writer,
     import_arrow,
     is_stdout,
     known_suffix,
@@ -211,23 +211,12 @@ def _read_counts(stream: BinaryIO, path: Path, inflation: int = 1) -> tuple[int,
     return n_nodes, dimensions
 
 
-def _write_text(path: Path, stored: StoredVectors) -> None:
+def _write_text(path: Path, stored: StoredVectors, packed: bool = False) -> None:
     """Write an id and its numbers per line, separated by spaces."""
     words = _word2vec_ids(stored.ids, path)
-    with whole(path) as stream:
-        _write_words(stream, words, stored.vectors)
-
-
-def _write_text_gz(path: Path, stored: StoredVectors) -> None:
-    """Write the same, compressed."""
-    words = _word2vec_ids(stored.ids, path)
-    with whole(path) as stream, gzip_writer(stream) as packed:
-        _write_words(packed, words, stored.vectors)
-
-
-def _write_words(stream: Any, words: EncodedIds, vectors: Vectors) -> None:
-    stream.write(_counts(vectors))
-    write_rows(stream, words, vectors, SPACE)
+    with whole(path, packed) as stream:
+        stream.write(_counts(stored.vectors))
+        write_rows(stream, words, stored.vectors, SPACE)
 
 
 def _read_text(stream: BinaryIO, path: Path) -> StoredVectors:
@@ -362,18 +351,11 @@ def _read_tsv(stream: BinaryIO, path: Path) -> StoredVectors:
 # -- CSV ---------------------------------------------------------------------------------------
 
 
-def _write_csv(path: Path, stored: StoredVectors) -> None:
+def _write_csv(path: Path, stored: StoredVectors, packed: bool = False) -> None:
     """Write a line of names, then an id and its numbers per line, separated by commas."""
     words = csv_ids(stored.ids, path)
-    with whole(path) as stream:
+    with whole(path, packed) as stream:
         write_csv(stream, words, stored.vectors)
-
-
-def _write_csv_gz(path: Path, stored: StoredVectors) -> None:
-    """Write the same, compressed."""
-    words = csv_ids(stored.ids, path)
-    with whole(path) as stream, gzip_writer(stream) as packed:
-        write_csv(packed, words, stored.vectors)
 
 
 def _read_csv(stream: BinaryIO, path: Path) -> StoredVectors:
@@ -403,9 +385,9 @@ _FORMATS: dict[str, _Format] = {
     ".npz": _Format(_write_npz, _read_npz, ids_as_arrays, 4),
     ".txt": _TEXT,
     ".vec": _TEXT,
-    ".txt.gz": _Format(_write_text_gz, _read_text, _word2vec_ids, 5),
+    ".txt.gz": _Format(partial(_write_text, packed=True), _read_text, _word2vec_ids, 5),
     ".csv": _Format(_write_csv, _read_csv, csv_ids, 13),
-    ".csv.gz": _Format(_write_csv_gz, _read_csv, csv_ids, 5),
+    ".csv.gz": _Format(partial(_write_csv, packed=True), _read_csv, csv_ids, 5),
     ".bin": _Format(_write_binary, _read_binary, _word2vec_ids, 4),
     ".tsv": _Format(_write_tsv, _read_tsv, _metadata_lines, 13),
     ".parquet": _Format(write_parquet, read_parquet, arrow_ids, 4),

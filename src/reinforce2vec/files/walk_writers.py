@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,7 +18,6 @@ from .id_texts import EncodedIds, encode_texts, ids_as_text
 from .writing import (
     both_whole,
     check_target,
-    gzip_writer,
     import_arrow,
     known_suffix,
     resolve_target,
@@ -179,18 +179,13 @@ def _write_lines(stream: Any, words: EncodedIds, blocks: _CountedBlocks) -> None
         stream.write(room[:used].data)
 
 
-def _write_text(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
+def _write_text(
+    path: Path, sampler: _WalkSource, blocks: _CountedBlocks, packed: bool = False
+) -> None:
     """Write one walk per line."""
     words = _encode_ids(sampler.graph.ids, path)
-    with whole(path) as stream:
+    with whole(path, packed) as stream:
         _write_lines(stream, words, blocks)
-
-
-def _write_gzip(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
-    """Write one walk per line, compressed."""
-    words = _encode_ids(sampler.graph.ids, path)
-    with whole(path) as stream, gzip_writer(stream) as packed:
-        _write_lines(packed, words, blocks)
 
 
 # -- NumPy and Parquet -------------------------------------------------------------------------
@@ -249,7 +244,7 @@ def _write_parquet(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> 
 _Writer = Callable[[Path, _WalkSource, _CountedBlocks], None]
 _WRITERS: dict[str, _Writer] = {
     ".txt": _write_text,
-    ".txt.gz": _write_gzip,
+    ".txt.gz": partial(_write_text, packed=True),
     ".npy": _write_npy,
     ".parquet": _write_parquet,
 }

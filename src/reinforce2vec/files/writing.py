@@ -9,7 +9,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -117,8 +117,12 @@ def standard_output() -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing atomically: it takes its name only when it is complete."""
+def whole(path: Path, packed: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file for writing atomically: it takes its name only when it is complete.
+
+    If it is `packed`, what is written is compressed, without a time stamp, so that one seed gives
+    one file, byte for byte.
+    """
     remove_abandoned(path)
     unfinished = _unfinished_name(path)
     try:
@@ -127,7 +131,11 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
         raise _unwritable(path, path, error) from None
     try:
         with opened as stream:
-            yield stream
+            content: Any = nullcontext(stream)
+            if packed:
+                content = gzip.GzipFile("", "wb", _GZIP_LEVEL, stream, mtime=0)
+            with content as text:
+                yield text
             stream.flush()
             os.fsync(stream.fileno())  # so that not even a power failure leaves a part of it
         os.replace(unfinished, path)
@@ -159,14 +167,6 @@ def both_whole(first: Path, second: Path) -> Iterator[tuple[IO[bytes], IO[bytes]
     with whole(first) as one, whole(second) as other:
         yield one, other
         one.flush()  # it is closed last: a full disk must fail before the second has its name
-
-
-def gzip_writer(stream: IO[bytes]) -> gzip.GzipFile:
-    """Return a file that compresses into a stream; close it before the stream.
-
-    It has no time stamp, so that one seed gives one file, byte for byte.
-    """
-    return gzip.GzipFile("", "wb", _GZIP_LEVEL, stream, mtime=0)
 
 
 def import_arrow(purpose: str) -> tuple[Any, Any]:
