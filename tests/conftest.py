@@ -81,3 +81,14 @@ def cuda(monkeypatch):
     yield "emulated"
     monkeypatch.undo()
     device.why_not.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def ray_cluster():
+    """A Ray cluster of two nodes with two CPUs each, which the process is connected to."""
+    pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
+    from helpers.clusters import SimulatedCluster
+
+    cluster = SimulatedCluster()
+    yield cluster
+    cluster.close()

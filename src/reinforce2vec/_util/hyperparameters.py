@@ -270,10 +270,11 @@ _RUNNING = (
         "backend",
         str,
         "auto",
-        "Where to compute: on the CPU, or on a GPU (needs CuPy: pip install "
-        "'reinforce2vec[cuda]'). auto takes the GPU if there is one and the work is large enough, "
-        "unless --workers is given.",
-        choices=("auto", "cpu", "cuda"),
+        "Where to compute: on the CPU, on a GPU (cuda; needs CuPy: pip install "
+        "'reinforce2vec[cuda]'), or in processes of this machine or a cluster (ray; needs Ray: pip "
+        "install 'reinforce2vec[ray]'). auto takes the GPU if there is one and the work is large "
+        "enough, unless --workers is given.",
+        choices=("auto", "cpu", "cuda", "ray"),
         short="leave it",
     ),
 )
