@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import secrets
 
 from reinforce2vec._util import cluster
+
+_MARK = "REINFORCE2VEC_TEST_CLUSTER"
 
 
 class SimulatedCluster:
@@ -14,6 +17,7 @@ class SimulatedCluster:
     """
 
     def __init__(self, nodes: int = 2, cpus: int = 2, store_bytes: int = 100 << 20) -> None:
+        self._name = os.environ[_MARK] = secrets.token_hex(8)  # of its processes
         self._settings = {"num_cpus": cpus, "object_store_memory": store_bytes}
         with cluster.on_loopback(), cluster.handlers_kept():
             import ray
@@ -40,16 +44,19 @@ class SimulatedCluster:
         """Kill all processes of a node."""
         self._cluster.remove_node(node, allow_graceful=allow_graceful)
 
-    def worker_processes(self) -> list[int]:
-        """Return the ids of processes that work for the cluster."""
+    def processes_of(self, name: str) -> list[int]:
+        """Return the ids of processes that are actors of a class, or run a task of this name."""
         found = []
         for entry in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{entry}/cmdline", "rb") as file:
-                    if file.read().startswith(b"ray::"):
-                        found.append(int(entry))
+                    title = file.read().split(b"\0")[0].decode()
+                with open(f"/proc/{entry}/environ", "rb") as file:
+                    ours = f"{_MARK}={self._name}".encode() in file.read()
             except OSError:  # it has ended
                 continue
+            if ours and title.startswith(f"ray::{name}"):
+                found.append(int(entry))
         return found
 
     def close(self) -> None:

@@ -36,3 +36,20 @@ def digest(*arrays: Any) -> str:
         else:
             found.update(np.ascontiguousarray(array).data)
     return found.hexdigest()
+
+
+class _Memory:
+    """The memory of an array, without its protection."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        interface = array.__array_interface__
+        self.owner = array
+        self.__array_interface__ = interface | {"data": (interface["data"][0], False)}
+
+
+def unlocked(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of a read-only array that is not read-only, which nobody may write to.
+
+    Numba compiles functions once more for read-only arrays, such as those that processes share.
+    """
+    return array if array.flags.writeable or not array.size else np.asarray(_Memory(array))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 import warnings
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .errors import InputError, missing
 from .machine import available_cpus
@@ -25,7 +27,6 @@ _CONNECTING = 60.0  # seconds
 _LOOK = 1.0  # seconds between two looks at the cluster, while it works
 _SILENT = 20.0  # seconds without its head node, after which a cluster is lost
 _SETTINGS = {
-    "RAY_AUTH_MODE": "token",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",  # at Ray's 15, other programs leave its workers little time
     # loopback, as on systems without clusters: Ray replaces 127.0.0.1 by an address of the network
@@ -52,8 +53,7 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
     `address`, or the environment variable RAY_ADDRESS, says which cluster to connect to; without
     it, a Ray with so many `workers` is started on this machine, and ended after the work.
     """
-    if find_spec("ray") is None:
-        raise missing("Ray", "ray", 'backend="ray"')
+    check_installed()
     address = address or os.environ.get("RAY_ADDRESS") or None
     with handlers_kept():
         if address is None:
@@ -145,12 +145,59 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
+def check_installed() -> None:
+    """Raise InputError if Ray is not installed."""
+    if find_spec("ray") is None:
+        raise missing("Ray", "ray", 'backend="ray"')
+
+
+def is_connected() -> bool:
+    """Return whether this process is connected to a cluster."""
+    ray = sys.modules.get("ray")
+    return ray is not None and bool(ray.is_initialized())
+
+
+def is_local() -> bool:
+    """Return whether workers will be processes of a Ray that is started on this machine."""
+    return not is_connected() and not os.environ.get("RAY_ADDRESS")
+
+
 # -- what the cluster has ----------------------------------------------------------------------
 
 
 def cluster_cpus(ray: Any) -> int:
     """Return how many CPUs the cluster has."""
     return int(ray.cluster_resources().get("CPU", 0))
+
+
+def usable_cpus(wanted: int | None = None) -> int:
+    """Return how many workers to use: one for each CPU, or fewer if that is wanted."""
+    import ray
+
+    most = max(1, cluster_cpus(ray))
+    if wanted is not None and wanted > most:
+        warnings.warn(
+            f"the Ray cluster has {most} CPUs, so {most} workers are used in place of {wanted}; "
+            "the result is the same",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return most if wanted is None else min(wanted, most)
+
+
+_stored: WeakKeyDictionary[Any, tuple[str, Any]] = WeakKeyDictionary()
+
+
+def stored(ray: Any, thing: Any) -> Any:
+    """Return a reference to an object in the object store, where it is put once.
+
+    Each machine of the cluster gets one copy, which its processes read; arrays in it are read-only.
+    """
+    session = ray.get_runtime_context().get_job_id()
+    kept = _stored.get(thing)
+    if kept is None or kept[0] != session:
+        kept = _stored[thing] = session, ray.put(thing)
+    return kept[1]
 
 
 # -- waiting -----------------------------------------------------------------------------------
