@@ -130,7 +130,7 @@ def test_the_threads_of_the_linear_algebra_library_change_no_bit():
 def test_parts_are_all_rows_in_order(monkeypatch, graph, workers):
     graph = graph()
     monkeypatch.setattr(fast, "_LEAST_WORK", 10)
-    parts = fast._equal_parts(graph, workers)
+    parts = fast._equal_parts(graph.indptr, workers)
     assert np.concatenate([np.arange(graph.n_nodes)[part] for part in parts]).tolist() == list(
         range(graph.n_nodes)
     )

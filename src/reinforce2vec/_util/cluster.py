@@ -7,6 +7,7 @@ ends with the work. Whoever waits does so with :func:`results`: it notices when 
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 import threading
@@ -26,6 +27,7 @@ _LOOK = 1.0  # seconds between two looks at the cluster, while it works
 _SILENT = 20.0  # seconds without its head node, after which a cluster is lost
 _SETTINGS = {
     "RAY_AUTH_MODE": "token",
+    "RAY_AUTH_TOKEN": secrets.token_hex(32),  # else Ray writes one to the home folder
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",  # at Ray's 15, other programs leave its workers little time
     # loopback, as on systems without clusters: Ray replaces 127.0.0.1 by an address of the network
@@ -73,6 +75,7 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
         if owned:
             with handlers_kept(), suppress(Exception):
                 ray.shutdown()
+                _read_settings()
 
 
 def _start(ray: Any, workers: int | None) -> None:
@@ -112,19 +115,43 @@ def _join(ray: Any, address: str) -> None:
 
 @contextmanager
 def on_loopback() -> Iterator[None]:
-    """Make a Ray that is started in this block listen on this machine alone."""
+    """Make a Ray that is started in this block listen on this machine alone, and ask for a token.
+
+    Ray reads its settings when it is imported; so this also changes those that it has read.
+    """
     unset = {name: value for name, value in _SETTINGS.items() if name not in os.environ}
+    if "RAY_AUTH_TOKEN_PATH" in os.environ:
+        unset.pop("RAY_AUTH_TOKEN", None)
     os.environ.update(unset)
     from ray._private import ray_constants  # Ray has no public setting for it
 
     usual = ray_constants.ENABLE_RAY_CLUSTER
-    ray_constants.ENABLE_RAY_CLUSTER = False  # if Ray was imported before
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    _read_settings()
     try:
         yield
     finally:
         ray_constants.ENABLE_RAY_CLUSTER = usual
         for name in unset:
             os.environ.pop(name, None)
+
+
+def _read_settings() -> None:
+    """Make Ray read its environment variables again: whether to use a token, and which.
+
+    Not while the process is connected: Ray would use other ones in the middle of the work.
+    """
+    import ray
+
+    try:
+        from ray._raylet import AuthenticationTokenLoader, Config
+    except ImportError:  # a version without tokens
+        return
+    if not ray.is_initialized():
+        Config.initialize("")
+        loader = AuthenticationTokenLoader.instance()
+        loader.reset_cache()
+        loader.has_token(ignore_auth_mode=True)  # it reads the token when it is asked
 
 
 @contextmanager
@@ -146,6 +173,14 @@ def _first_line(error: Exception) -> str:
 
 
 # -- what the cluster has ----------------------------------------------------------------------
+
+
+def nodes(ray: Any) -> list[dict[str, float]]:
+    """Return the resources of each node that has CPUs: "CPU", and bytes of "memory" and
+    "object_store_memory".
+    """
+    alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    return [resources for resources in alive if resources.get("CPU")]
 
 
 def cluster_cpus(ray: Any) -> int:

@@ -7,11 +7,11 @@ are stored by themselves: what a row needs of a neighbour is then two cache line
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count, pairwise
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,8 @@ def smoothed(
 ) -> NDArray[np.float32]:
     """Return the smoothed vectors; as :func:`reinforce2vec.models._array_smoothing.smoothed`."""
     with ThreadPoolExecutor(workers) as threads:
-        work = _Work(threads, workers)
-        signals = _filtered(work, vectors, graph, unit, degrees, coefficients, report)
+        work = Work(threads, workers)
+        signals = _filtered(work, vectors, links_of(graph, unit, degrees), coefficients, report)
         products = _products(work, signals, signals)
         _turn(work, signals, axes_from(*eigenvectors(products)))
     return signals
@@ -60,7 +60,7 @@ def aligned(
     """Return vectors rotated so that some rows match the reference as well as possible."""
     result = np.array(vectors, np.float32, order="C")
     with ThreadPoolExecutor(workers) as threads:
-        work = _Work(threads, workers)
+        work = Work(threads, workers)
         products = _products(work, result[rows], np.array(reference, np.float32, order="C"))
         _turn(work, result, rotation_towards(products, eigenvectors))
     return result
@@ -78,7 +78,7 @@ def compile_kernels(weighted: bool) -> None:
     aligned(vectors, np.arange(2), vectors, 1)
 
 
-class _Work:
+class Work:
     """Threads, and the parts of the rows that they share."""
 
     def __init__(self, threads: ThreadPoolExecutor, workers: int) -> None:
@@ -99,54 +99,91 @@ class _Work:
 # -- the filter --------------------------------------------------------------------------------
 
 
+class Links(NamedTuple):
+    """An undirected graph to filter along: weights are multiplied by `unit`; 1 / degree."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float64] | None
+    unit: float
+    inverse: NDArray[np.float32]
+
+
+def links_of(graph: Graph, unit: float, degrees: NDArray[np.float64]) -> Links:
+    """Return what the filter needs of a graph."""
+    inverse = (1 / degrees).astype(np.float32)
+    return Links(graph.indptr, graph.indices, graph.weights, unit, inverse)
+
+
+def scale_of(vectors: NDArray[np.float32]) -> np.float32:
+    """Return a power of two; with vectors multiplied by it, no sum can overflow."""
+    size = max(float(vectors.max(initial=0)), -float(vectors.min(initial=0)))
+    return np.float32(2.0 ** -np.clip(np.frexp(size)[1], -120, 120))
+
+
+def column_blocks(dimensions: int) -> list[slice]:
+    """Return the columns that are filtered together."""
+    return [
+        slice(begin, min(begin + COLUMNS, dimensions)) for begin in range(0, dimensions, COLUMNS)
+    ]
+
+
 def _filtered(
-    work: _Work,
+    work: Work,
     vectors: NDArray[np.float32],
-    graph: Graph,
-    unit: float,
-    degrees: NDArray[np.float64],
+    links: Links,
     coefficients: NDArray[np.float64],
     report: Report,
 ) -> NDArray[np.float32]:
     """Return D Σ cₖ Tₖ(P) vectors, up to a factor."""
-    dimensions = vectors.shape[1]
-    size = max(float(vectors.max(initial=0)), -float(vectors.min(initial=0)))
-    scale = np.float32(2.0 ** -np.clip(np.frexp(size)[1], -120, 120))  # no sum can overflow
-    recurrence = _Recurrence(graph, unit, degrees)
-    parts = _equal_parts(graph, work.workers)
+    recurrence, scale = Recurrence(links, work.workers), scale_of(vectors)
     result = np.empty(vectors.shape, np.float32)
-    last, *others, first = coefficients[::-1].astype(np.float32)
-    passes = -(-dimensions // COLUMNS) * (len(others) + 1)
-    done = count(1)
-    for begin in range(0, dimensions, COLUMNS):
-        columns = slice(begin, min(begin + COLUMNS, dimensions))
-        work.do(partial(recurrence.begin, scale, vectors[:, columns], last), parts)
-        for coefficient in others:
-            work.do(partial(recurrence.step, coefficient, np.float32(2)), parts)
-            recurrence.swap()
+    blocks = column_blocks(vectors.shape[1])
+    passes, done = len(blocks) * (len(coefficients) - 1), count(1)
+    for columns in blocks:
+        terms = recurrence.filter(
+            work, vectors[:, columns], scale, coefficients, result[:, columns]
+        )
+        for _ in terms:
             report(next(done), passes)
-        work.do(partial(recurrence.step, first, np.float32(1)), parts)
-        recurrence.swap()
-        work.do(partial(recurrence.end, result[:, columns]), parts)
-        report(next(done), passes)
     return result
 
 
-class _Recurrence:
+class Recurrence:
     """Clenshaw's recurrence bₖ = cₖ x + 2 P bₖ₊₁ − bₖ₊₂ for some columns; a step is one pass.
 
-    Methods do the work of some rows. A step replaces bₖ₊₂ by bₖ, row by row, so that three arrays
-    are enough.
+    Private methods do the work of some rows. A step replaces bₖ₊₂ by bₖ, row by row, so that three
+    arrays are enough.
     """
 
-    def __init__(self, graph: Graph, unit: float, degrees: NDArray[np.float64]) -> None:
-        self._links = graph.indptr, graph.indices, graph.weights, unit
-        self._inverse = (1 / degrees).astype(np.float32)
+    def __init__(self, links: Links, workers: int) -> None:
+        *self._links, self._inverse = links
+        self._parts = _equal_parts(links.indptr, workers)
         self._signal, self._term, self._before = (
-            np.zeros((graph.n_nodes, COLUMNS), np.float32) for _ in range(3)
+            np.zeros((len(self._inverse), COLUMNS), np.float32) for _ in range(3)
         )
 
-    def begin(
+    def filter(
+        self,
+        work: Work,
+        vectors: NDArray[np.float32],
+        scale: np.float32,
+        coefficients: NDArray[np.float64],
+        result: NDArray[np.float32],
+    ) -> Iterator[None]:
+        """Write D Σ cₖ Tₖ(P) vectors, times the scale, to the result; yields after each product."""
+        last, *others, first = coefficients[::-1].astype(np.float32)
+        work.do(partial(self._begin, scale, vectors, last), self._parts)
+        for coefficient in others:
+            work.do(partial(self._step, coefficient, np.float32(2)), self._parts)
+            self._swap()
+            yield
+        work.do(partial(self._step, first, np.float32(1)), self._parts)
+        self._swap()
+        work.do(partial(self._end, result), self._parts)
+        yield
+
+    def _begin(
         self, scale: np.float32, vectors: NDArray[np.float32], last: np.float32, rows: slice
     ) -> None:
         """Take columns of the vectors, and compute the last term."""
@@ -156,27 +193,27 @@ class _Recurrence:
         np.multiply(self._signal[rows], last, out=self._term[rows])
         self._before[rows] = 0
 
-    def step(self, coefficient: np.float32, twice: np.float32, rows: slice) -> None:
-        """Compute the next term; call `swap` when all rows are done."""
+    def _step(self, coefficient: np.float32, twice: np.float32, rows: slice) -> None:
+        """Compute the next term; call `_swap` when all rows are done."""
         arrays = self._signal, coefficient, self._term, self._before
         take_step(rows.start, rows.stop, *self._links, self._inverse, twice, arrays)
 
-    def swap(self) -> None:
+    def _swap(self) -> None:
         """Make the next term the current one."""
         self._term, self._before = self._before, self._term
 
-    def end(self, result: NDArray[np.float32], rows: slice) -> None:
+    def _end(self, result: NDArray[np.float32], rows: slice) -> None:
         """Write D times the current term to columns of the result."""
         width = result.shape[1]
         np.divide(self._term[rows, :width], self._inverse[rows, None], out=result[rows])
 
 
-def _equal_parts(graph: Graph, workers: int) -> list[slice]:
+def _equal_parts(indptr: NDArray[np.int64], workers: int) -> list[slice]:
     """Return parts of the rows that take about the same time."""
-    nodes = graph.n_nodes
+    nodes = len(indptr) - 1
 
     def work_before(row: int) -> int:
-        return int(graph.indptr[row]) + _ROW_WORK * row
+        return int(indptr[row]) + _ROW_WORK * row
 
     n_parts = max(1, min(_PARTS * workers, work_before(nodes) // _LEAST_WORK))
     shares = (work_before(nodes) * part // n_parts for part in range(1, n_parts))
@@ -191,34 +228,48 @@ def _rooms(columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.empty((ROWS, columns)), np.empty((ROWS, columns))
 
 
-def _row_parts(nodes: int) -> list[slice]:
+def row_parts(nodes: int) -> list[slice]:
+    """Return parts of the rows: always the same, so that sums over them are."""
     return [slice(first, min(first + _SUMMED, nodes)) for first in range(0, nodes, _SUMMED)]
 
 
-def _products(work: _Work, left: NDArray[np.float32], right: NDArray[np.float32]) -> Any:
+def _products(work: Work, left: NDArray[np.float32], right: NDArray[np.float32]) -> Any:
     """Return leftᵗ right in float64; parts of the rows are always the same, and added in order."""
-    dimensions, same = left.shape[1], left is right
+    parts = work.results(partial(part_products, left, right), row_parts(len(left)))
+    return sum_of_products(parts, left.shape[1], left is right)
+
+
+def part_products(
+    left: NDArray[np.float32], right: NDArray[np.float32], rows: slice
+) -> NDArray[np.float64]:
+    """Return leftᵗ right of some rows, for :func:`sum_of_products`."""
+    columns = padded(left.shape[1])
+    products = np.zeros((columns, columns))
+    same = left is right
+    add_products(left, right, same, rows.start, rows.stop, _rooms(columns), products)
+    return products
+
+
+def sum_of_products(
+    parts: Iterable[NDArray[np.float64]], dimensions: int, same: bool
+) -> NDArray[np.float64]:
+    """Return the sum of the products of all parts, which come in their order."""
     columns = padded(dimensions)
-
-    def of_part(rows: slice) -> NDArray[np.float64]:
-        products = np.zeros((columns, columns))
-        add_products(left, right, same, rows.start, rows.stop, _rooms(columns), products)
-        return products
-
     total = np.zeros((columns, columns))
-    for products in work.results(of_part, _row_parts(len(left))):
+    for products in parts:
         total += products
     total = total[:dimensions, :dimensions]
     return np.triu(total) + np.triu(total, 1).T if same else total
 
 
-def _turn(work: _Work, matrix: NDArray[np.float32], turn: NDArray[np.float64]) -> None:
+def _turn(work: Work, matrix: NDArray[np.float32], turn: NDArray[np.float64]) -> None:
     """Multiply the matrix by `turn`, and scale its rows to length 1, in place."""
+    work.do(partial(turn_part, matrix, turn), row_parts(len(matrix)))
+
+
+def turn_part(matrix: NDArray[np.float32], turn: NDArray[np.float64], rows: slice) -> None:
+    """Multiply some rows by `turn`, and scale them to length 1, in place."""
     columns = padded(len(turn))
     square = np.zeros((columns, columns))
     square[: len(turn), : len(turn)] = turn
-
-    def turn_part(rows: slice) -> None:
-        turn_rows(matrix, rows.start, rows.stop, square, _rooms(columns))
-
-    work.do(turn_part, _row_parts(len(matrix)))
+    turn_rows(matrix, rows.start, rows.stop, square, _rooms(columns))
