@@ -15,7 +15,7 @@ from helpers.toy_graphs import weighted_arcs
 from reinforce2vec import Embedding, Graph, InputError, rmat, smooth
 from reinforce2vec._util import engine
 from reinforce2vec.models import smoothing
-from reinforce2vec.models.cpu.smoothing import links_of, scale_of
+from reinforce2vec.models._smoothing_parts import links_of, scale_of
 from reinforce2vec.models.ray import smoothing as on_ray
 
 pytestmark = pytest.mark.slow
@@ -111,7 +111,7 @@ def kill(process):
 def test_a_worker_that_is_killed_changes_no_bit(ray_cluster, graph, slow):
     vectors = some_vectors(graph.n_nodes)
     expected = smooth(vectors, graph, backend="cpu")
-    killer = Killer(ray_cluster, "filter_columns", kill)
+    killer = Killer(ray_cluster, "_filter_columns", kill)
     killer.start()
     found = smooth(vectors, graph, backend="ray")
     killer.join()
@@ -149,13 +149,13 @@ def test_workers_that_are_lost_again_and_again_are_an_error(ray_cluster, graph, 
 
 
 def test_no_call_goes_on_after_ctrl_c(ray_cluster, graph, slow, interrupts):
-    killer = Killer(ray_cluster, "filter_columns", lambda _: os.kill(os.getpid(), signal.SIGINT))
+    killer = Killer(ray_cluster, "_filter_columns", lambda _: os.kill(os.getpid(), signal.SIGINT))
     killer.start()
     with pytest.raises(KeyboardInterrupt):
         smooth(some_vectors(graph.n_nodes, 320), graph, backend="ray")
     killer.join()
     deadline = time.monotonic() + 20
-    while ray_cluster.worker_processes("filter_columns"):
+    while ray_cluster.worker_processes("_filter_columns"):
         assert time.monotonic() < deadline
         time.sleep(0.1)
 
@@ -181,9 +181,9 @@ def test_the_memory_of_a_call_is_estimated(graph):
     vectors, needed = some_vectors(graph.n_nodes, 32), smoothing.bytes_on_ray(graph, 320)
     links = links_of(graph, 1.0, 1.0 + graph.degrees)
     how = links, vectors, scale_of(vectors), np.ones(4), [slice(0, graph.n_nodes)], 2
-    on_ray.filter_columns(*how)  # compiles
+    on_ray._filter_columns(*how)  # compiles
     tracemalloc.start()
-    on_ray.filter_columns(*how)
+    on_ray._filter_columns(*how)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert 0.9 * needed.call < peak < 1.1 * needed.call

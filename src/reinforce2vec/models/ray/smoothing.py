@@ -21,13 +21,12 @@ from ..._util.errors import InputError
 from ..._util.machine import Advice, check_memory
 from ..._util.progress import Report
 from ...graph import Graph
-from .._axes import axes_from
 from .._sizes import ClusterBytes
-from ..cpu.eigenvectors import eigenvectors
-from ..cpu.smoothing import (
+from .._smoothing_parts import (
     Links,
     Recurrence,
     Work,
+    axes_of,
     column_blocks,
     links_of,
     part_products,
@@ -144,9 +143,9 @@ def _attempt(
     seconds = _PATIENCE + numbers / _LEAST_SPEED
     graph, scale = calls.ray.put(links), scale_of(vectors)
     filtering = calls.of(
-        filter_columns, num_cpus=calls.threads, memory=calls.memory, num_returns=1 + len(ranges)
+        _filter_columns, num_cpus=calls.threads, memory=calls.memory, num_returns=1 + len(ranges)
     )
-    multiplying, turning = calls.of(multiply_rows, num_returns=2), calls.of(turn_range)
+    multiplying, turning = calls.of(_multiply_rows, num_returns=2), calls.of(_turn_range)
     filtered: list[list[Any]] = [[] for _ in ranges]  # for each range, its columns
 
     def filter_block(columns: slice) -> Any:
@@ -169,7 +168,7 @@ def _attempt(
     found = calls.in_turn(multiply, filtered, seconds)
     parts = (part for of_range in found for part in of_range)
     total = sum_of_products(parts, dimensions, same=True)
-    turn = calls.ray.put(axes_from(*eigenvectors(total)))
+    turn = calls.ray.put(axes_of(total))
     result = np.empty(vectors.shape, np.float32)
     rows.reverse()
     turned = calls.in_turn(lambda _: turning(rows.pop(), turn), ranges, seconds)
@@ -192,7 +191,7 @@ def _row_ranges(nodes: int, dimensions: int) -> list[slice]:
 # -- what workers do ---------------------------------------------------------------------------
 
 
-def filter_columns(
+def _filter_columns(
     links: Links,
     vectors: NDArray[np.float32],
     scale: np.float32,
@@ -210,7 +209,7 @@ def filter_columns(
     return [None, *(result[rows] for rows in ranges)]
 
 
-def multiply_rows(
+def _multiply_rows(
     *columns: NDArray[np.float32],
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.float32]]:
     """Return products of the columns, for each part of the rows, and all columns together."""
@@ -218,7 +217,7 @@ def multiply_rows(
     return [part_products(rows, rows, part) for part in row_parts(len(rows))], rows
 
 
-def turn_range(rows: NDArray[np.float32], turn: NDArray[np.float64]) -> NDArray[np.float32]:
+def _turn_range(rows: NDArray[np.float32], turn: NDArray[np.float64]) -> NDArray[np.float32]:
     """Return rows multiplied by `turn`, and scaled to length 1."""
     turned = rows.copy()
     for part in row_parts(len(turned)):
