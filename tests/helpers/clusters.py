@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
 
 from reinforce2vec._util import cluster
-
-_MARK = "REINFORCE2VEC_TEST_CLUSTER"
 
 
 class SimulatedCluster:
@@ -17,7 +14,6 @@ class SimulatedCluster:
     """
 
     def __init__(self, nodes: int = 2, cpus: int = 2, store_bytes: int = 100 << 20) -> None:
-        self._name = os.environ[_MARK] = secrets.token_hex(8)  # of its processes
         self._settings = {"num_cpus": cpus, "object_store_memory": store_bytes}
         with cluster.on_loopback(), cluster.handlers_kept():
             import ray
@@ -44,18 +40,23 @@ class SimulatedCluster:
         """Kill all processes of a node."""
         self._cluster.remove_node(node, allow_graceful=allow_graceful)
 
-    def processes_of(self, name: str) -> list[int]:
-        """Return the ids of processes that are actors of a class, or run a task of this name."""
+    def worker_processes(self, call: str = "") -> list[int]:
+        """Return the ids of processes that work for the cluster, or that are in this call now."""
+        raylets = {
+            str(process.process.pid)
+            for node in self._cluster.list_all_nodes()
+            for process in node.all_processes.get("raylet", [])
+        }
         found = []
         for entry in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{entry}/cmdline", "rb") as file:
-                    title = file.read().split(b"\0")[0].decode()
-                with open(f"/proc/{entry}/environ", "rb") as file:
-                    ours = f"{_MARK}={self._name}".encode() in file.read()
+                    is_worker = file.read().startswith(f"ray::{call}".encode())
+                with open(f"/proc/{entry}/stat") as file:
+                    parent = file.read().rpartition(")")[2].split()[1]
             except OSError:  # it has ended
                 continue
-            if ours and title.startswith(f"ray::{name}"):
+            if is_worker and parent in raylets:  # and not of another cluster on this machine
                 found.append(int(entry))
         return found
 

@@ -180,16 +180,16 @@ class Killer(threading.Thread):
     def run(self):
         while self.done < self.kills and not self.ended.is_set():
             self.wait()
-            workers = self.cluster.processes_of("Worker")
+            workers = self.cluster.worker_processes("Worker")
             if workers:
                 os.kill(self.random.choice(workers), signal.SIGKILL)
                 self.done += 1
-                while self.cluster.processes_of("Worker") and not self.ended.wait(0.02):
+                while self.cluster.worker_processes("Worker") and not self.ended.wait(0.02):
                     pass  # until all are given up
 
     def wait(self):
         """Let some time pass; of four kills, one is in the middle of a checkpoint."""
-        while not self.cluster.processes_of("Worker") and not self.ended.wait(0.02):
+        while not self.cluster.worker_processes("Worker") and not self.ended.wait(0.02):
             pass
         if self.done % 4 == 3:
             before = set(self.rows.glob("*")) if self.rows.exists() else set()
@@ -253,7 +253,7 @@ def test_workers_that_always_fail_are_not_tried_for_ever(ray_cluster, monkeypatc
     monkeypatch.setattr(reinforce2vec, "_MOST_LOSSES", 2)
 
     def kill(moment):
-        for process in ray_cluster.processes_of("Worker"):
+        for process in ray_cluster.worker_processes("Worker"):
             os.kill(process, signal.SIGKILL)
 
     with losses_expected(), pytest.raises(InputError, match="were lost 2 times since the last"):

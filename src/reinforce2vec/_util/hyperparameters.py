@@ -397,6 +397,9 @@ def _names(parameters: tuple[Parameter, ...]) -> tuple[str, ...]:
     return tuple(one.name for one in parameters)
 
 
+MACHINE_BACKENDS = ("auto", "cpu", "cuda")
+"""Backends of work in many processes of one machine, such as the experiments."""
+
 TRAINING, RUNNING = _names(_TRAINING), _names(_RUNNING)
 REINFORCED, SECOND_ORDER = _names(_REINFORCED), _names(_SECOND_ORDER)
 WALKS = {"reinforced": REINFORCED, "first-order": (), "second-order": SECOND_ORDER}

@@ -182,7 +182,7 @@ def embed(
         def summary() -> str:
             shape = f"{counted(len(learner.embedding_), 'node')}, "
             shape += counted(learner.embedding_.dimensions, "dimension")
-            place = " on the GPU" if backend == "cuda" else ""
+            place = options.place_of(backend, given["workers"])
             pace = "" if rate is None else f" ({readable(rate)} tokens/s)"
             return (
                 f"{', '.join(map(str, made))}: {shape}; {work} in {seconds:.2f} s{place}{pace}, "
