@@ -20,7 +20,7 @@ LEAST_WORK = {
 
 
 def choose(backend: Any, kind: str, work: int = 0, *, workers: int | None = None) -> str:
-    """Return where to work: "cpu", "cuda" or "ray". InputError if the backend is unknown or missing.
+    """Return where to work: "cpu", "cuda" or "ray"; InputError if that is unknown or missing.
 
     `kind` and `work` say what is to be done, and how much of it, in the units of LEAST_WORK.
     "auto" chooses a GPU if there is one and the work is large enough, unless the number of threads
