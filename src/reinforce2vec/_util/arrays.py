@@ -33,8 +33,11 @@ def digest(*arrays: Any) -> str:
         if array.dtype == object:
             for node in array.tolist():
                 found.update(f"{node!r}\n".encode(errors="surrogatepass"))
-        else:
+        elif isinstance(array, np.ndarray):
             found.update(np.ascontiguousarray(array).data)
+        else:  # an array that is read from files, a slice at a time
+            for first in range(0, len(array), BLOCK_BYTES):
+                found.update(array[first : first + BLOCK_BYTES].data)
     return found.hexdigest()
 
 

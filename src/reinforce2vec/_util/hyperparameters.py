@@ -150,6 +150,7 @@ class Parameter:
 
 
 DIRECTIONS = ("forward", "both")
+SHARD_FORMATS = ("npy", "parquet")  # of walks in a folder
 """Ways to follow the edges of a directed graph."""
 
 _TRAINING = (

@@ -59,7 +59,7 @@ def embed(
     walks: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
+            metavar="FILE|FOLDER",
             help="Train on given walks, as `reinforce2vec walk` writes them, instead of a graph.",
             rich_help_panel=READING,
         ),

@@ -271,8 +271,8 @@ class Reinforce2Vec(Estimator):
         ----------
         walks : array, list or path
             An integer array (walks, length) of row numbers, with -1 after the end of a walk, as
-            :func:`sample_walks` returns; a list of lists of node ids; or a file written by
-            :func:`write_walks` or `reinforce2vec walk`.
+            :func:`sample_walks` returns; a list of lists of node ids; or a file or folder written
+            by :func:`write_walks` or `reinforce2vec walk`.
         ids : sequence or Graph, optional
             The ids of the nodes, for walks of row numbers; by default the numbers themselves.
         **options
