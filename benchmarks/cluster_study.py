@@ -16,6 +16,7 @@ import training
 import walks
 from readme import read, table
 from reinforce2vec.skipgram.pairs import PAIR_BYTES
+from reinforce2vec.skipgram.schedule import pass_size
 from reinforce2vec.skipgram.state import split
 from reinforce2vec.skipgram.weights import row_size
 
@@ -24,7 +25,6 @@ from reinforce2vec.skipgram.weights import row_size
 NODES, EDGES = 10**8, 10**10
 WALKS, LENGTH, WINDOWS = 20, 40, (1, 10)
 DIMENSIONS = (128, 64)
-NODE_PAIRS = 32  # of the widest window in a pass, for each node
 
 # -- the machines --------------------------------------------------------------------------------
 
@@ -116,9 +116,9 @@ def tokens() -> int:
     return NODES * WALKS * LENGTH
 
 
-def pass_tokens() -> float:
+def pass_tokens() -> int:
     """Return how many nodes the walks of a pass have; a node is in w + 1 pairs on average."""
-    return NODES * NODE_PAIRS / (max(WINDOWS) + 1)
+    return LENGTH * pass_size(NODES * WALKS, LENGTH * (max(WINDOWS) + 1), NODES)
 
 
 def pass_pairs() -> float:
