@@ -17,7 +17,6 @@ import pytest
 
 from helpers import toy_graphs
 from helpers.command_line import started
-from helpers.files import write_club
 from helpers.refusals import refusal
 from reinforce2vec import (
     FirstOrderWalk,

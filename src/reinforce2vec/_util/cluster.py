@@ -294,7 +294,8 @@ def is_connected() -> bool:
 
 def is_local() -> bool:
     """Return whether workers will be processes of a Ray that is started on this machine."""
-    return not is_connected() and not os.environ.get("RAY_ADDRESS")
+    address = (_kept[-1].address if _kept else None) or os.environ.get("RAY_ADDRESS") or "local"
+    return not is_connected() and address == "local"
 
 
 # -- what the cluster has ----------------------------------------------------------------------
