@@ -65,13 +65,6 @@ def test_several_windows_subsampling_and_epochs():
     assert same(with_ray, quick(**settings).fit(WEIGHTED))
 
 
-def test_the_plain_engine(monkeypatch):
-    settings = {"dimensions": 8, "walks_per_node": 1}
-    expected = quick(**settings).fit(GRAPH)
-    monkeypatch.setenv("REINFORCE2VEC_ENGINE", "plain")  # here alone: workers have the fast one
-    assert same(quick(workers=2, backend="ray", **settings).fit(GRAPH), expected)
-
-
 def test_given_walks():
     walks = sample_walks(GRAPH, length=10, per_node=4)
     with_ray = quick(workers=2, backend="ray").fit_walks(walks, ids=GRAPH)
@@ -103,7 +96,7 @@ def test_a_learning_rate_that_is_too_large_is_halved_as_on_one_machine():
     found = []
     for backend in ("cpu", "ray"):
         model = quick(workers=2, backend=backend, **settings)
-        model._rate = lambda corpus: 40.0  # as if it were the default one
+        model._rate = lambda corpus: 1.0  # as if it were the default one
         with pytest.warns(UserWarning, match="training began again"):
             found.append(model.fit(GRAPH))
     assert same(*found)
@@ -293,8 +286,13 @@ def test_a_call_out_of_turn_is_refused():
 
 
 def test_too_much_memory_is_refused_before_training(monkeypatch):
-    with pytest.raises(InputError, match=r"by (1|2) of 2 workers on a machine"):
-        quick(dimensions=10**8, workers=2, backend="ray").fit(GRAPH)
-    monkeypatch.setattr("reinforce2vec._util.cluster.is_local", lambda: True)
-    with pytest.raises(InputError, match=r"by 2 workers needs about [\d.]+ GB of memory"):
-        quick(dimensions=10**8, workers=2, backend="ray").fit(GRAPH)
+    model = quick(dimensions=10**8, workers=2, backend="ray")
+    with pytest.raises(InputError, match=r"training 256 nodes .* needs about 102\.4 GB"):
+        model.fit(GRAPH)  # the driver could not take the vectors
+    with monkeypatch.context() as patch:
+        patch.setattr("reinforce2vec._util.cluster.is_local", lambda: True)
+        with pytest.raises(InputError, match=r"by 2 workers needs about [\d.]+ GB of memory"):
+            model.fit(GRAPH)
+    monkeypatch.setattr(Reinforce2Vec, "_check_workers", lambda self, corpus: None)
+    with pytest.raises(InputError, match=r"by (1|2) of 2 workers on a machine needs about"):
+        model.fit(GRAPH)

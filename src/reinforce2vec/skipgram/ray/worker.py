@@ -183,16 +183,14 @@ class Worker:
 
     def _check(self, turn: Turn, begins: Chunk | None = None) -> None:
         """Raise OutOfTurn unless this call follows the one before."""
-        if begins is not None and turn.call == 0:
+        expected = self.turn
+        if expected.call == self.n_calls:  # the pass before is complete
             expected = Turn(self.after, 0)
-            if self.turn.call != self.n_calls:
-                expected = Turn(-1, -1)  # the pass before is not complete
-            self.after = begins.first + begins.size
-        else:
-            expected = self.turn
         if turn != expected:
             raise OutOfTurn(f"a worker got the call {turn}, and expected {expected}")
         self.turn = Turn(turn.first, turn.call + 1)
+        if begins is not None:
+            self.after = begins.first + begins.size
 
 
 def count_visits(corpus: Corpus, first: int, last: int) -> NDArray[np.int64]:
