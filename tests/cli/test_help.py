@@ -114,7 +114,7 @@ PYTHON = {
     "recommend": ("recommend_links", "read_graph"),
     "plot": ("reinforce2vec.plotting:embedding_map", "read_graph", "read_labels"),
     "explore": ("explore", "read_graph", "read_labels"),
-    "walk": ("WalkSampler", "read_graph"),
+    "walk": ("WalkSampler", "write_walks", "read_graph"),
     "datasets": ("load_dataset",),
     "reproduce": (
         *("reinforce2vec.experiments.reproduction:reproduce", "read_graph", "read_labels"),

@@ -11,7 +11,7 @@ import pytest
 
 from helpers.refusals import refusal
 from reinforce2vec import Graph, InputError, WalkSampler, karate_club, write_walks
-from reinforce2vec.files import walk_writers as files
+from reinforce2vec.files import _walk_encoding
 
 SUFFIXES = (".txt", ".txt.gz", ".npy", ".parquet")
 
@@ -66,7 +66,7 @@ def test_walks_come_back_as_they_were(tmp_path, name, suffix):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_the_cut_into_blocks_and_parts_does_not_show(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr(files, "_TEXT_BYTES", 100)
+    monkeypatch.setattr(_walk_encoding, "_TEXT_BYTES", 100)
     sampler = WalkSampler(GRAPHS["strings"], length=9, per_node=7, block_size=11)
     write_walks(tmp_path / f"walks{suffix}", sampler)
     assert read_back(tmp_path / f"walks{suffix}", sampler.graph.ids) == expected(sampler)

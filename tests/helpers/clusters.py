@@ -40,16 +40,24 @@ class SimulatedCluster:
         """Kill all processes of a node."""
         self._cluster.remove_node(node, allow_graceful=allow_graceful)
 
-    def worker_processes(self) -> list[int]:
-        """Return the ids of processes that work for the cluster."""
+    def worker_processes(self, call: str = "") -> list[int]:
+        """Return the ids of processes that work for the cluster, or that are in this call now."""
+        raylets = {
+            str(process.process.pid)
+            for node in self._cluster.list_all_nodes()
+            for process in node.all_processes.get("raylet", [])
+        }
         found = []
         for entry in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{entry}/cmdline", "rb") as file:
-                    if file.read().startswith(b"ray::"):
-                        found.append(int(entry))
+                    is_worker = file.read().startswith(f"ray::{call}".encode())
+                with open(f"/proc/{entry}/stat") as file:
+                    parent = file.read().rpartition(")")[2].split()[1]
             except OSError:  # it has ended
                 continue
+            if is_worker and parent in raylets:  # and not of another cluster on this machine
+                found.append(int(entry))
         return found
 
     def close(self) -> None:

@@ -298,7 +298,7 @@ def test_a_gpu_is_taken_by_itself_where_it_pays_and_fits(cuda, monkeypatch, leas
 
 
 def test_an_unknown_backend():
-    with pytest.raises(InputError, match="backend must be one of auto, cpu, cuda, not 'gpu'"):
+    with pytest.raises(InputError, match="backend must be one of auto, cpu, cuda, ray, not 'gpu'"):
         smooth(some_vectors(50), random_graph(), backend="gpu")
 
 

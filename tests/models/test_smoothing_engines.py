@@ -15,7 +15,7 @@ import pytest
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 from reinforce2vec import Graph, rmat, smooth
 from reinforce2vec._util import engine
-from reinforce2vec.models import smoothing
+from reinforce2vec.models import _smoothing_parts, smoothing
 from reinforce2vec.models._axes import axes_from
 from reinforce2vec.models._sizes import ROWS
 from reinforce2vec.models.cpu import smoothing as fast
@@ -94,9 +94,9 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch, with_weights):
         both = Graph(graph.indptr, graph.indices, values, graph.ids).to_scipy()
         graph = Graph.from_any(both + both.T)
     vectors = some_vectors(graph.n_nodes, 40)
-    monkeypatch.setattr(fast, "_SUMMED", 3 * ROWS // 2)
+    monkeypatch.setattr(_smoothing_parts, "_SUMMED", 3 * ROWS // 2)
     one = smooth(vectors, graph, workers=1)
-    monkeypatch.setattr(fast, "_LEAST_WORK", 100)
+    monkeypatch.setattr(_smoothing_parts, "_LEAST_WORK", 100)
     for workers in (1, 2, 7, 16):
         np.testing.assert_array_equal(smooth(vectors, graph, workers=workers), one)
 
@@ -129,8 +129,8 @@ def test_the_threads_of_the_linear_algebra_library_change_no_bit():
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=list(GRAPHS))
 def test_parts_are_all_rows_in_order(monkeypatch, graph, workers):
     graph = graph()
-    monkeypatch.setattr(fast, "_LEAST_WORK", 10)
-    parts = fast._equal_parts(graph, workers)
+    monkeypatch.setattr(_smoothing_parts, "_LEAST_WORK", 10)
+    parts = _smoothing_parts._equal_parts(graph.indptr, workers)
     assert np.concatenate([np.arange(graph.n_nodes)[part] for part in parts]).tolist() == list(
         range(graph.n_nodes)
     )
@@ -308,7 +308,7 @@ def test_progress_ends_with_everything_done(monkeypatch):
 
 def test_an_interrupt_ends_it_soon_and_leaves_no_thread(monkeypatch):
     steps, before = [], threading.active_count()
-    step = fast.take_step
+    step = _smoothing_parts.take_step
 
     def interrupted(*arguments):
         steps.append(1)
@@ -316,7 +316,7 @@ def test_an_interrupt_ends_it_soon_and_leaves_no_thread(monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
         step(*arguments)
 
-    monkeypatch.setattr(fast, "take_step", interrupted)
+    monkeypatch.setattr(_smoothing_parts, "take_step", interrupted)
     smoothing._fast_engine_compiles(False)
     steps.clear()
     graph = rmat(12, 16, seed=1)

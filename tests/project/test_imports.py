@@ -30,7 +30,7 @@ ORDER = (
     "cli",
 )
 # Folders and modules with the same functions: they share what is beside them, and nothing else.
-SIBLINGS = ("cpu", "cuda", "plain", "_line_fast", "_line_plain")
+SIBLINGS = ("cpu", "cuda", "ray", "plain", "_line_fast", "_line_plain")
 TOP = {"__init__", "__main__"}
 
 

@@ -12,7 +12,7 @@ from reinforce2vec.skipgram import blocks, schedule
 from reinforce2vec.skipgram.blocks import blocks_for, dealt
 from reinforce2vec.skipgram.noise import POWER, noise_table
 from reinforce2vec.skipgram.pairs import PairSorter
-from reinforce2vec.skipgram.schedule import MOST_PAIRS, in_turn, lanes_of, pass_size, rounds
+from reinforce2vec.skipgram.schedule import in_turn, lanes_of, largest_pass, pass_size, rounds
 
 SIZES = [1, 2, 3, 4, 5, 8, 15, 31, 32, 33]  # how many blocks
 MATRICES = pytest.mark.parametrize("one_matrix", [False, True], ids=["two", "one"])
@@ -203,12 +203,13 @@ def test_lanes_divide_the_order_and_keep_it(n_blocks, one_matrix):
 def test_a_pass_is_bounded_and_there_are_enough_of_them(total, pairs, n_nodes):
     size = pass_size(total, pairs, n_nodes)
     assert 1 <= size <= total
-    assert size == 1 or size * pairs <= MOST_PAIRS
+    assert size == 1 or size * pairs <= largest_pass(n_nodes)
     assert size == 1 or total // size >= schedule._FEWEST_PASSES
     larger = size + 1  # would there be too few passes, too many pairs, or more than there need be?
     least = max(schedule._BUCKET_PAIRS * blocks_for(n_nodes) ** 2, schedule._LEAST_PAIRS)
     usual = max(schedule._NODE_PAIRS * n_nodes, least)
-    assert larger > min(usual / pairs, total / schedule._FEWEST_PASSES, MOST_PAIRS / pairs)
+    most = largest_pass(n_nodes) / pairs
+    assert larger > min(usual / pairs, total / schedule._FEWEST_PASSES, most)
 
 
 def test_more_nodes_make_larger_passes_and_more_pairs_smaller_ones():
@@ -220,8 +221,10 @@ def test_more_nodes_make_larger_passes_and_more_pairs_smaller_ones():
     assert sizes[0] > sizes[-1]
 
 
-def test_the_pairs_of_a_pass_take_little_memory():
-    assert 8 * MOST_PAIRS <= 256 * 2**20
+@pytest.mark.parametrize("n_nodes", [1, 10**5, 10**7])
+def test_the_pairs_of_a_pass_take_little_memory(n_nodes):
+    rows = 2 * 4 * 64 * n_nodes
+    assert 8 * largest_pass(n_nodes) <= max(64 * 2**20, rows / 2)
 
 
 # -- dealing -------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from helpers.interrupts import Stopped, interrupt_at, stop_at
 from reinforce2vec import LINE, FirstOrderWalk, Graph, Reinforce2Vec, rmat, sample_walks
 from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.models.baselines._line_edges import EdgePairs
-from reinforce2vec.skipgram import host, passes, plain, schedule
+from reinforce2vec.skipgram import passes, plain, schedule, walk_pairs
 from reinforce2vec.skipgram.blocks import blocks_for
 from reinforce2vec.skipgram.cpu import engine as fast
 from reinforce2vec.skipgram.cpu import executor
@@ -264,7 +264,7 @@ def test_it_does_not_matter_into_how_many_parts_the_walks_of_a_pass_are_split(
     engine, tokens, monkeypatch
 ):
     expected = everything(quick(workers=1, epochs=2).fit(some_blocks()))
-    monkeypatch.setattr(host, "_PART_TOKENS", tokens)
+    monkeypatch.setattr(walk_pairs, "_PART_TOKENS", tokens)
     for workers in (1, 3):
         assert everything(quick(workers=workers, epochs=2).fit(some_blocks())) == expected
 

@@ -31,7 +31,7 @@ from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.cpu import kernels
 from reinforce2vec.skipgram.noise import POWER, keep_chances, noise_table
 from reinforce2vec.skipgram.rules import target_groups
-from reinforce2vec.skipgram.schedule import MOST_PAIRS
+from reinforce2vec.skipgram.schedule import largest_pass
 from reinforce2vec.skipgram.weights import new_weights
 from reinforce2vec.walks import WalkSampler
 
@@ -529,5 +529,5 @@ def test_a_pass_has_fewer_walks_where_a_walk_has_more_pairs(window, length, n_wa
     size = host.pass_walks(walks, settings, 10**4)
     assert 1 <= size <= n_walks
     pairs = np.mean([min(2 * reach, length) for reach in range(1, min(window, 1000) + 1)]) * length
-    assert size == 1 or size * pairs < 2 * MOST_PAIRS
+    assert size == 1 or size * pairs < 2 * largest_pass(10**4)
     assert size == 1 or 3 * n_walks / size >= 100

@@ -33,6 +33,26 @@ def digest(*arrays: Any) -> str:
         if array.dtype == object:
             for node in array.tolist():
                 found.update(f"{node!r}\n".encode(errors="surrogatepass"))
-        else:
+        elif isinstance(array, np.ndarray):
             found.update(np.ascontiguousarray(array).data)
+        else:  # an array that is read from files, a slice at a time
+            for first in range(0, len(array), BLOCK_BYTES):
+                found.update(array[first : first + BLOCK_BYTES].data)
     return found.hexdigest()
+
+
+class _Memory:
+    """The memory of an array, without its protection."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        interface = array.__array_interface__
+        self.owner = array
+        self.__array_interface__ = interface | {"data": (interface["data"][0], False)}
+
+
+def unlocked(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of a read-only array that is not read-only, which nobody may write to.
+
+    Numba compiles functions once more for read-only arrays, such as those that processes share.
+    """
+    return array if array.flags.writeable or not array.size else np.asarray(_Memory(array))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from .cuda import device
+from .errors import missing
 from .hyperparameters import PARAMETERS
 from .machine import Advice, check_memory
 
@@ -18,7 +20,7 @@ LEAST_WORK = {
 
 
 def choose(backend: Any, kind: str, work: int = 0, *, workers: int | None = None) -> str:
-    """Return where to work: "cpu" or "cuda". InputError if the backend is unknown or missing.
+    """Return where to work: "cpu", "cuda" or "ray"; InputError if that is unknown or missing.
 
     `kind` and `work` say what is to be done, and how much of it, in the units of LEAST_WORK.
     "auto" chooses a GPU if there is one and the work is large enough, unless the number of threads
@@ -30,6 +32,8 @@ def choose(backend: Any, kind: str, work: int = 0, *, workers: int | None = None
         return "cuda" if is_large and workers is None and device.why_not() is None else "cpu"
     if backend == "cuda":
         device.cupy()
+    if backend == "ray" and find_spec("ray") is None:
+        raise missing("Ray", "ray", 'backend="ray"')
     return str(backend)
 
 

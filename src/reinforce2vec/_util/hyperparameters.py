@@ -150,6 +150,7 @@ class Parameter:
 
 
 DIRECTIONS = ("forward", "both")
+SHARD_FORMATS = ("npy", "parquet")  # of walks in a folder
 """Ways to follow the edges of a directed graph."""
 
 _TRAINING = (
@@ -396,6 +397,9 @@ PARAMETERS = {one.name: one for one in (*_TRAINING, *_RUNNING, *_REINFORCED, *_S
 def _names(parameters: tuple[Parameter, ...]) -> tuple[str, ...]:
     return tuple(one.name for one in parameters)
 
+
+MACHINE_BACKENDS = ("auto", "cpu", "cuda")
+"""Backends of work in many processes of one machine, such as the experiments."""
 
 TRAINING, RUNNING = _names(_TRAINING), _names(_RUNNING)
 REINFORCED, SECOND_ORDER = _names(_REINFORCED), _names(_SECOND_ORDER)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,8 @@ import typer
 
 from .._util.errors import InputError
 from .._util.hyperparameters import METHODS, PARAMETERS, PRESETS, READINGS, TRAINING, WALKS
+from .._util.progress import counted
+from ._exit_codes import USAGE, exit_code
 
 if TYPE_CHECKING:
     from ..graph import Graph
@@ -301,6 +304,17 @@ _Key = Annotated[
 ]
 
 
+_Address = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto|HOST:PORT",
+        help="The cluster to use with --backend ray; auto: one that runs on this machine. Default: "
+        "that of the environment variable RAY_ADDRESS, else processes are started on this machine.",
+        rich_help_panel=RUNNING,
+    ),
+]
+
+
 def _apply_preset(context: typer.Context, name: str | None) -> str | None:
     """Make the settings of a preset the defaults of all other options."""
     preset = PRESETS.get(name or "", {})  # `model_from` refuses what is none
@@ -375,6 +389,7 @@ _SHARED = {
         _option("kind", _Kind, "reinforced"),
         _option("reading", _Reading, None),
         *_of_table(),
+        _option("address", _Address, None),
         _option("directed", _Directed, None),
         _option("weighted", _Weighted, None),
         _option("self_loops", _SelfLoops, False),
@@ -393,21 +408,38 @@ _SHARED = {
 
 
 def shared(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command shared options, which it finds in its context's parameters."""
+    """Give a command shared options, which it finds in its context's parameters.
+
+    A command that takes `backend` also has `address`, and one connection to Ray for all its work.
+    """
+    all_names = (*names, "address") if "backend" in names else names
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True)
 
         @wraps(command)
         def run(**given: Any) -> None:
-            command(**{name: given[name] for name in own.parameters})
+            with _cluster_of(given):
+                command(**{name: given[name] for name in own.parameters})
 
         run.__signature__ = own.replace(  # type: ignore[attr-defined]
-            parameters=[*own.parameters.values(), *(_SHARED[name] for name in names)]
+            parameters=[*own.parameters.values(), *(_SHARED[name] for name in all_names)]
         )
         return run
 
     return decorate
+
+
+def _cluster_of(given: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """Return what keeps the connection to the cluster that a command's options name."""
+    if given.get("address") is not None and given["backend"] != "ray":
+        with exit_code(USAGE):
+            raise InputError("--address needs --backend ray")
+    if given.get("backend") != "ray":
+        return nullcontext()
+    from .._util.cluster import kept
+
+    return kept(given.get("address"))
 
 
 def was_given(context: typer.Context, name: str) -> bool:
@@ -569,6 +601,13 @@ def model_facts(model: Model) -> dict[str, Any]:
         parameters |= {**parameters.pop("parameters"), "smooth": True}
         del parameters["method"]  # which JSON has beside the settings
     return settings_of(parameters)
+
+
+def place_of(backend: str, workers: int | None = None) -> str:
+    """Return where a model was trained, for a summary; nothing on the CPU of this machine."""
+    if backend == "ray":
+        return " on Ray" if workers is None else f" on {counted(workers, 'Ray worker')}"
+    return " on the GPU" if backend == "cuda" else ""
 
 
 def graph_facts(graph: Graph) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def embed(
     walks: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
+            metavar="FILE|FOLDER",
             help="Train on given walks, as `reinforce2vec walk` writes them, instead of a graph.",
             rich_help_panel=READING,
         ),
@@ -182,7 +182,7 @@ def embed(
         def summary() -> str:
             shape = f"{counted(len(learner.embedding_), 'node')}, "
             shape += counted(learner.embedding_.dimensions, "dimension")
-            place = " on the GPU" if backend == "cuda" else ""
+            place = options.place_of(backend, given["workers"])
             pace = "" if rate is None else f" ({readable(rate)} tokens/s)"
             return (
                 f"{', '.join(map(str, made))}: {shape}; {work} in {seconds:.2f} s{place}{pace}, "

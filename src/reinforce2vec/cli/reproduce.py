@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._util.hyperparameters import EXPERIMENTS, PARAMETERS
+from .._util.hyperparameters import EXPERIMENTS, MACHINE_BACKENDS
 from .._util.progress import counted
 from . import _options as options
 from ._app import examples
@@ -85,7 +85,7 @@ def reproduce(
         options.choice(
             "Where to train and to score: cpu repeats to the last bit; auto is cuda if there is a "
             "GPU. Results of one are not reused for the other.",
-            *PARAMETERS["backend"].choices,
+            *MACHINE_BACKENDS,
             group=options.RUNNING,
         ),
     ] = "cpu",
@@ -111,12 +111,13 @@ def reproduce(
             options.check_reading(graph, context.params)
         if labels is None:
             options.check_unused(context, ["label", "id"], "--labels", "no labels")
+        from .._util.checks import check_choice
         from ..experiments.catalogue import experiments_named
         from ..experiments.estimators import checked_estimator
         from ..experiments.reproduction import reproduce as compute
 
         experiments_named(names or ())  # refuses names that do not exist
-        PARAMETERS["backend"].check(backend)
+        check_choice("backend", backend, MACHINE_BACKENDS)
         if estimator is not None:
             checked_estimator(estimator)
     with exit_code(FAILURE):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .._util.hyperparameters import DIRECTIONS, PARAMETERS, RUNNING
+from .._util.hyperparameters import DIRECTIONS, PARAMETERS, RUNNING, SHARD_FORMATS
 from . import _options as options
 from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
@@ -19,6 +19,7 @@ from ._options import GRAPH_OPTIONS, OUTPUT, WALK, WALK_OPTIONS, choice, hyperpa
 EPILOG = examples(
     "walk edges.txt -o walks.txt",
     "walk edges.txt -o walks.npy --length 80 --per-node 10 --reading released",
+    "walk edges.txt -o walks/ --backend ray --shards parquet",
     "walk edges.csv -o walks.txt.gz --directed --walk second-order --p 0.5 --q 2",
 )
 
@@ -30,15 +31,23 @@ def walk(
         Path, typer.Argument(metavar="GRAPH", help=options.GRAPH_HELP, readable=False)
     ],
     output: Annotated[
-        Path,
+        str,  # not a Path, which would lose the slash of a folder
         typer.Option(
             *("--output", "-o"),
-            metavar="FILE",
+            metavar="FILE|FOLDER/",
             help="Output file: .txt or .txt.gz (one walk per line, ids separated by tabs), "
-            ".npy (row numbers; ids in NAME.ids.txt) or .parquet (lists of ids).",
+            ".npy (row numbers; ids in NAME.ids.txt) or .parquet (lists of ids). A folder, whose "
+            "name ends in a slash, gets many such files and a manifest.json.",
             rich_help_panel=OUTPUT,
+            autocompletion=options.completed(),  # by files
         ),
     ],
+    shards: Annotated[
+        str | None,
+        choice(
+            "Format of the files in an output folder. Default: npy.", *SHARD_FORMATS, group=OUTPUT
+        ),
+    ] = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     length: Annotated[
@@ -64,9 +73,9 @@ def walk(
         ),
     ] = "forward",
 ) -> None:
-    """Write random walks from every node of a graph to a file.
+    """Write random walks from every node of a graph to a file or a folder.
 
-    The file is written atomically: an existing one is replaced only by a complete new one.
+    It is written atomically: existing walks are replaced only by complete new ones.
     """
     given = context.params
     running = {name: given[name] for name in RUNNING}
@@ -75,12 +84,14 @@ def walk(
         options.check_reading(graph, given)
         from .._util.backend_choice import choose
         from .._util.checks import check_choice
+        from ..files.walk_shards import is_shard_folder
         from ..files.walk_writers import check_walks_path, walk_ids_path
 
         check_choice("direction", direction, DIRECTIONS)
         choose(given["backend"], "walks", workers=given["workers"])
-        target = check_walks_path(output)
-        written = [target] if target.suffix != ".npy" else [target, walk_ids_path(target)]
+        target = check_walks_path(output, shards)
+        single = target.suffix == ".npy" and not is_shard_folder(output)
+        written = [target, walk_ids_path(target)] if single else [target]
         check_different([graph, *options.given_files(given)], written)
     with exit_code(FAILURE):
         from .._util.machine import peak_bytes
@@ -99,7 +110,7 @@ def walk(
                 length=1,
                 per_node=1,
                 starts=whole.ids[:1],
-                backend=given["backend"],
+                backend="cpu" if given["backend"] == "ray" else given["backend"],
             ).sample()
         sampler = WalkSampler(
             *(whole, chosen),
@@ -110,7 +121,7 @@ def walk(
             **running,
         )
         began = time.perf_counter()
-        steps = write_walks(output, sampler)
+        steps = write_walks(output, sampler, shards=shards)
         seconds = time.perf_counter() - began
         report(
             lambda: (

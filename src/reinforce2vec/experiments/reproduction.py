@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from .._util import backend_choice
-from .._util.checks import check_count
+from .._util.checks import check_choice, check_count
 from .._util.cuda import device
 from .._util.errors import InputError
-from .._util.hyperparameters import PARAMETERS
+from .._util.hyperparameters import MACHINE_BACKENDS
 from .._util.machine import available_cpus
 from ..datasets import load_dataset
 from .catalogue import experiments_named
@@ -111,7 +111,7 @@ def reproduce(
 
 def _chosen_backend(backend: str) -> str:
     """Return "cpu" or "cuda"; InputError if the backend is unknown."""
-    chosen = str(PARAMETERS["backend"].check(backend))
+    chosen = str(check_choice("backend", backend, MACHINE_BACKENDS))
     if chosen == "auto":
         return "cpu" if device.why_not() is not None else "cuda"
     return chosen

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ._fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPAC
 from ._lines import CHUNK_BYTES, TextChunk, map_in_order, read_chunks
 from ._tokens import TokenIds, Tokens, token_hashes
 from .opening import expecting, naming, opened
+from .walk_shards import Manifest, Member, ShardedNodes, is_shard_folder, read_manifest, read_matrix
 from .walk_writers import walk_ids_path
 from .writing import import_arrow, known_suffix
 
@@ -37,20 +39,22 @@ class StoredWalks:
     Attributes
     ----------
     nodes : int32 array
-        The nodes of all walks, as row numbers into `ids`.
+        The nodes of all walks, as row numbers into `ids`. If walks were read from a folder of .npy
+        files, slices of `nodes` are arrays, which are read from the files.
     begins : int64 array (n_walks + 1)
         Where in `nodes` each walk begins, and where the last one ends.
     ids : int64 or object array
         The node ids.
     """
 
-    nodes: NDArray[np.int32]
+    nodes: NDArray[np.int32] | ShardedNodes
     begins: NDArray[np.int64]
     ids: Ids
 
     def __post_init__(self) -> None:
         for array in (self.nodes, self.begins, self.ids):
-            array.flags.writeable = False
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
 
     def __repr__(self) -> str:
         n_walks = counted(len(self.begins) - 1, "walk")
@@ -66,16 +70,21 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
     .npy          a matrix of row numbers, -1 after a walk's end; next to it, NAME.ids.txt holds
                   the node ids, one per line, in row order
     .parquet      a column "walk" of lists of node ids; needs pyarrow
+    folder/       many .npy or .parquet files, as manifest.json lists them
     ============  ==============================================================================
 
     These are the formats of :func:`reinforce2vec.write_walks`. Ids in text are integers if all of
     them are, else strings. Memory: 4 bytes per node of a walk, 8 per walk, the ids, and a few
-    chunks of the file; an int32 matrix stays on disk and is memory-mapped.
+    chunks of the file; an int32 matrix stays on disk and is memory-mapped, and .npy files of a
+    folder stay on disk and are read as they are needed.
+
+    All files of a folder are read once, as a matrix is, to check that they are complete, have the
+    digests of the manifest, and name only nodes that have an id.
 
     Parameters
     ----------
     path : path
-        The file to read.
+        The file or the folder to read.
 
     Returns
     -------
@@ -97,6 +106,8 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
     >>> walks.nodes.tolist(), walks.begins.tolist(), walks.ids.tolist()
     ([0, 1, 0, 2], [0, 3, 4], ['ann', 'bob', 'cid'])
     """
+    if is_shard_folder(path):
+        return _read_shards(read_manifest(path))
     path = Path(path)
     return _READERS[known_suffix(path, _READERS, "walks are read from")](path)
 
@@ -140,7 +151,9 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
     return _from_lists(walks, None if ids is None else _known_ids(ids))
 
 
-def _stored_walks(nodes: NDArray[np.int32], begins: NDArray[np.int64], ids: Ids) -> StoredWalks:
+def _stored_walks(
+    nodes: NDArray[np.int32] | ShardedNodes, begins: NDArray[np.int64], ids: Ids
+) -> StoredWalks:
     """Return walks; InputError if there are none."""
     if len(begins) < 2:
         raise InputError("there are no walks")
@@ -187,8 +200,11 @@ def _from_matrix(
     return _stored_walks(nodes, np.arange(n_walks + 1, dtype=np.int64) * length, ids)
 
 
-def _check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str) -> None:
-    """Raise InputError for rows out of range, empty walks, and nodes after a walk's end."""
+def _check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str, number: int = 0) -> None:
+    """Raise InputError for rows out of range, empty walks, and nodes after a walk's end.
+
+    The walks are numbered from `number`.
+    """
     step = max(1, _CHECKED_NODES // max(1, matrix.shape[1]))
     for first in range(0, len(matrix), step):
         rows = matrix[first : first + step]
@@ -197,7 +213,7 @@ def _check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str) -> None:
         bad |= ((rows < -1) | (rows >= n_ids)).any(1)
         for walk in np.flatnonzero(bad)[:1].tolist():
             problem = _describe_problem(rows[walk].tolist(), n_ids, there_are_ids)
-            raise InputError(f"walk {first + walk:,} (counted from 0) {problem}")
+            raise InputError(f"walk {number + first + walk:,} (counted from 0) {problem}")
 
 
 def _describe_problem(walk: list[int], n_ids: int, there_are_ids: str) -> str:
@@ -385,20 +401,25 @@ def _read_ids(path: Path) -> Ids:
 
 def _read_parquet(path: Path) -> StoredWalks:
     """Read lists of ids, some walks at a time."""
-    _, parquet = import_arrow("reading a .parquet file")
-    name, ids, gathered = str(path), TokenIds(), _WalkCollector()
+    ids, gathered = TokenIds(), _WalkCollector()
     with opened(path, False) as stream:
-        with expecting("a Parquet file", name):
-            file = parquet.ParquetFile(stream)
-        with naming(name):
-            kind = _id_type(file.schema_arrow)
-        for lengths, nodes in _read_batches(file, kind, name):
-            ends = np.cumsum(lengths)
-            with naming(name):
-                _check_batch(lengths, nodes, ends, gathered.begins.size - 1)
-            gathered.add(ids.number(_tokens_of(nodes)), ends)
-    with naming(name):
+        _collect_parquet(stream, str(path), ids, gathered)
+    with naming(str(path)):
         return gathered.walks(ids.ids())
+
+
+def _collect_parquet(stream: Any, name: str, ids: TokenIds, gathered: _WalkCollector) -> None:
+    """Append the walks of a file to others, and number the ids."""
+    _, parquet = import_arrow("reading a .parquet file")
+    with expecting("a Parquet file", name):
+        file = parquet.ParquetFile(stream)
+    with naming(name):
+        kind = _id_type(file.schema_arrow)
+    for lengths, nodes in _read_batches(file, kind, name):
+        ends = np.cumsum(lengths)
+        with naming(name):
+            _check_batch(lengths, nodes, ends, gathered.begins.size - 1)
+        gathered.add(ids.number(_tokens_of(nodes)), ends)
 
 
 def _id_type(schema: Any) -> str:
@@ -456,6 +477,40 @@ def _tokens_of(nodes: Any) -> Tokens:
     data = np.frombuffer(letters or b"", np.uint8)
     data.flags.writeable = False  # like text from files, so that numba compiles kernels once
     return Tokens(data, places, None, token_hashes(data, places))
+
+
+# -- shards ------------------------------------------------------------------------------------
+
+
+def _read_shards(manifest: Manifest) -> StoredWalks:
+    """Read a folder of files; what is in .npy files stays there, and is checked."""
+    if manifest.kind == "parquet":
+        return _read_parquet_shards(manifest)
+    assert manifest.ids is not None  # read_manifest has checked it
+    _ = manifest.read(manifest.ids)
+    ids = _read_ids(manifest.folder / manifest.ids.file)
+    there_are_ids = f"{manifest.ids.file} has {len(ids):,} ids"
+
+    def check(shard: Member) -> None:
+        with naming(str(manifest.folder / shard.file)):
+            _check_rows(read_matrix(manifest, shard), len(ids), there_are_ids, shard.first)
+
+    for _ in map_in_order(check, manifest.shards):
+        pass
+    with naming(str(manifest.folder)):
+        begins = np.arange(manifest.walks + 1, dtype=np.int64) * manifest.length
+        return _stored_walks(ShardedNodes(manifest), begins, ids)
+
+
+def _read_parquet_shards(manifest: Manifest) -> StoredWalks:
+    ids, gathered = TokenIds(), _WalkCollector()
+    for shard in manifest.shards:
+        name = str(manifest.folder / shard.file)
+        _collect_parquet(BytesIO(manifest.read(shard)), name, ids, gathered)
+        if gathered.begins.size - 1 != shard.first + shard.count:
+            raise InputError(f"{name}: expected {shard.count:,} walks: write the walks again")
+    with naming(str(manifest.folder)):
+        return gathered.walks(ids.ids())
 
 
 # -- which reader for which suffix -------------------------------------------------------------

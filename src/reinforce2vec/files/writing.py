@@ -117,13 +117,14 @@ def standard_output() -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def whole(path: Path, packed: bool = False) -> Iterator[IO[bytes]]:
+def whole(path: Path, packed: bool = False, *, alone: bool = False) -> Iterator[IO[bytes]]:
     """Open a file for writing atomically: it takes its name only when it is complete.
 
     If it is `packed`, what is written is compressed, without a time stamp, so that one seed gives
-    one file, byte for byte.
+    one file, byte for byte. With `alone`, the folder is not searched for unfinished files.
     """
-    remove_abandoned(path)
+    if not alone:
+        remove_abandoned(path)
     unfinished = _unfinished_name(path)
     try:
         opened = unfinished.open("wb")

@@ -6,14 +6,16 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable
-from functools import partial
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util import backend_choice
+from .._util import backend_choice, cluster
 from .._util.checks import check_number
+from .._util.cluster import WorkersLost
 from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS, PRESETS
 from .._util.machine import Advice, available_cpus, check_memory
@@ -26,7 +28,7 @@ from ..graph import Graph
 from ..graph.growing import digest_of_edges, grown
 from ..skipgram import Moment
 from ..skipgram.backends import begin, bytes_for
-from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, write_checkpoint
+from ..skipgram.checkpoint import Origin, check_room, read_checkpoint
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
 from ..skipgram.learning_rate import usual_rate
 from ..skipgram.loss_check import Divergence
@@ -46,6 +48,7 @@ PathLike = str | os.PathLike[str]
 
 _FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 _MOST_HALVINGS = 7  # of the default learning rate
+_MOST_LOSSES = 5  # of workers, without a new checkpoint
 _SHARE_OF_THE_RATE = (
     1 / 4
 )  # of the default learning rate, for an update: see benchmarks/new_nodes.py
@@ -268,8 +271,8 @@ class Reinforce2Vec(Estimator):
         ----------
         walks : array, list or path
             An integer array (walks, length) of row numbers, with -1 after the end of a walk, as
-            :func:`sample_walks` returns; a list of lists of node ids; or a file written by
-            :func:`write_walks` or `reinforce2vec walk`.
+            :func:`sample_walks` returns; a list of lists of node ids; or a file or folder written
+            by :func:`write_walks` or `reinforce2vec walk`.
         ids : sequence or Graph, optional
             The ids of the nodes, for walks of row numbers; by default the numbers themselves.
         **options
@@ -366,17 +369,18 @@ class Reinforce2Vec(Estimator):
         backend = self._backend(corpus, settings)
         self._check_memory(corpus, backend)
 
-        def start(settings: Settings) -> State:
-            state = begin(corpus, settings, self._workers())
+        def start(settings: Settings, lost: bool = False) -> State:
+            state = begin(corpus, settings, available_cpus())
             carry_over(self._state, state, graph, before)
             return state
 
-        state, last = self._train(corpus, settings, backend, start, progress, callbacks)
-        if last is settings:  # the next update begins with the rates of this one
-            state.rates = self._state.rates
-        else:
-            state.rates = last.scaled(1 / _SHARE_OF_THE_RATE).rates
-        self._keep(state, graph, backend, progress, grown=True)
+        with self._connected(backend):
+            state, last = self._train(corpus, settings, backend, start, progress, callbacks)
+            if last is settings:  # the next update begins with the rates of this one
+                state.rates = self._state.rates
+            else:
+                state.rates = last.scaled(1 / _SHARE_OF_THE_RATE).rates
+            self._keep(state, graph, backend, progress, grown=True)
         self.direction_, self._updates = sampler.direction, count
         self._added = (*known, added) if added else known
         return self
@@ -429,6 +433,9 @@ class Reinforce2Vec(Estimator):
     def _check_memory(self, corpus: Corpus, backend: str) -> None:
         """Raise InputError if training, and smoothing on the CPU, take too much memory."""
         smoothed = bool(self.smooth) and backend == "cpu"
+        if backend == "ray":
+            self._check_workers(corpus)
+            return
         needed = self._bytes_here(corpus, smoothed)
 
         def advise(missing: int) -> Advice:
@@ -447,6 +454,21 @@ class Reinforce2Vec(Estimator):
         what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
         check_memory(needed, what, advise)
 
+    def _check_workers(self, corpus: Corpus) -> None:
+        """Raise InputError if workers on this machine would take too much memory.
+
+        On a cluster, training checks every machine before it begins.
+        """
+        settings, given = self._settings(), self._checked("workers")
+        what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
+        vectors = 4 * settings.dimensions * corpus.n_nodes  # the result, which comes here
+        if not cluster.is_local():
+            check_memory(vectors, what)
+            return
+        workers = given or available_cpus()
+        workers_bytes = workers * bytes_for(corpus, settings, workers, "ray")
+        check_memory(corpus.nbytes + vectors + workers_bytes, f"{what} by {workers} workers")
+
     def _learn(
         self,
         source: Graph | StoredWalks,
@@ -458,7 +480,7 @@ class Reinforce2Vec(Estimator):
         resume: bool = False,
     ) -> Reinforce2Vec:
         corpus = self._corpus(source)
-        settings, workers = self._settings(corpus), self._workers()
+        settings = self._settings(corpus)
         if corpus.n_nodes == 0:
             raise InputError("the graph has no nodes, so there is nothing to learn")
         backend = self._backend(corpus, settings)
@@ -475,7 +497,7 @@ class Reinforce2Vec(Estimator):
                 )
             check_room(path, corpus.n_nodes, [one.dimensions for one in settings.scales()])
             if path.exists():
-                state = read_checkpoint(path, origin)
+                state = self._read_checkpoint(path, origin, settings, backend)
                 settings = settings._replace(rates=state.rates)
         elif resume:
             raise InputError(
@@ -483,19 +505,22 @@ class Reinforce2Vec(Estimator):
                 settings=[("resume", True), ("checkpoint", ...)],
             )
 
-        def start(settings: Settings) -> State:
+        def start(settings: Settings, lost: bool = False) -> State:
             nonlocal state
-            begun = state or begin(corpus, settings, workers, backend)
+            if lost and path is not None and path.exists():
+                state = self._read_checkpoint(path, origin, settings, backend)
+                if state.rates != settings.rates:  # saved before the rate was halved
+                    state = None
+            begun = state or begin(corpus, settings, self._workers(backend), backend)
             state = None  # another start is from the beginning
             return begun
 
-        def saving(state: State) -> Callable[[], None] | None:
-            return None if path is None else partial(write_checkpoint, path, state, origin)
-
-        learned, settings = self._train(
-            corpus, settings, backend, start, progress, callbacks, saving, every
-        )
-        self._keep(learned, source, backend, progress)
+        with self._connected(backend):
+            checkpoint_to = None if path is None else (path, origin)
+            learned, settings = self._train(
+                corpus, settings, backend, start, progress, callbacks, checkpoint_to, every
+            )
+            self._keep(learned, source, backend, progress)
         self.direction_ = corpus.direction if isinstance(corpus, SampledWalks) else None
         self.learning_rate_ = settings.scales()[-1].learning_rate
         self._updates, self._added = 0, ()
@@ -506,25 +531,40 @@ class Reinforce2Vec(Estimator):
         corpus: Corpus,
         settings: Settings,
         backend: str,
-        start: Callable[[Settings], State],
+        start: Callable[..., State],
         progress: bool,
         callbacks: Iterable[_Callback],
-        saving: Callable[[State], Callable[[], None] | None] = lambda state: None,
+        checkpoint: tuple[Path, Origin] | None = None,
         every: float = 0.0,
     ) -> tuple[State, Settings]:
         """Train to the end; return the state and the settings that led to it.
 
         If a window diverges with the default learning rate, training begins again with half of it.
+        If workers of a cluster are lost, it goes on from the last checkpoint.
         """
         callbacks = list(callbacks)
-        halvings = 0
+        halvings, begins = 0, [-1]  # where trainings began whose workers were lost
         while True:
-            state = start(settings)
-            state.rates = settings.rates
-            trainer = Trainer(corpus, settings, state, self._workers(), backend)
+            began = begins[-1]
             try:
-                self._run(trainer, progress, callbacks, saving(state), every)
+                state = start(settings, lost=len(begins) > 1)
+                state.rates, began = settings.rates, state.walks
+                trainer = Trainer(corpus, settings, state, self._workers(backend), backend)
+                self._run(trainer, progress, callbacks, checkpoint, every)
                 return state, settings
+            except WorkersLost as loss:
+                begins.append(began)
+                if begins[-_MOST_LOSSES:].count(began) == _MOST_LOSSES:
+                    raise InputError(
+                        f"workers of the Ray cluster were lost {_MOST_LOSSES} times since the last "
+                        f"checkpoint, at last since {loss}: find out why, or save more often",
+                    ) from None
+                goes_on = "goes on from the last checkpoint" if checkpoint else "begins again"
+                warnings.warn(
+                    f"workers of the Ray cluster were lost: training {goes_on} ({loss})",
+                    stacklevel=4,
+                )
+                continue
             except Divergence as failure:
                 if self.learning_rate is not None or halvings == _MOST_HALVINGS:
                     raise
@@ -543,7 +583,7 @@ class Reinforce2Vec(Estimator):
         trainer: Trainer,
         progress: bool,
         callbacks: list[_Callback],
-        save: Callable[[], None] | None,
+        checkpoint: tuple[Path, Origin] | None,
         every: float,
     ) -> None:
         """Train to the end; report progress to the terminal and to the callbacks."""
@@ -571,7 +611,7 @@ class Reinforce2Vec(Estimator):
                 for callback in callbacks:
                     callback(moment)
 
-        trainer.run(watch, save, every, often=bool(callbacks))
+        trainer.run(watch, checkpoint, every, often=bool(callbacks))
 
     def _keep(
         self,
@@ -706,9 +746,23 @@ class Reinforce2Vec(Estimator):
         length = self._checked("walk_length")
         return usual_rate(tokens * length * self._checked("walks_per_node"))
 
-    def _workers(self) -> int:
+    def _workers(self, backend: str = "cpu") -> int:
+        """Return the number of threads; or of processes, on a cluster."""
         given: int | None = self._checked("workers")
-        return available_cpus() if given is None else given
+        if backend != "ray" or not cluster.is_connected():
+            return available_cpus() if given is None else given
+        return cluster.usable_cpus(given)
+
+    def _connected(self, backend: str) -> AbstractContextManager[Any]:
+        """Return a context in which the backend can be used."""
+        if backend == "ray":
+            return cluster.connected(workers=self._checked("workers"))
+        return nullcontext()
+
+    def _read_checkpoint(
+        self, path: Path, origin: Origin, settings: Settings, backend: str
+    ) -> State:
+        return read_checkpoint(path, origin, settings, matrices=backend != "ray")
 
     def _backend(self, corpus: Corpus, settings: Settings) -> str:
         """Where to work."""

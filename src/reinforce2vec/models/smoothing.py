@@ -23,7 +23,7 @@ from ..graph import Graph
 from ..graph.matrices import unit_rows
 from . import _array_smoothing
 from ._series import series
-from ._sizes import bytes_for_blocks
+from ._sizes import ClusterBytes, bytes_for_blocks, bytes_on_cluster
 from .cuda.neighbour_sums import DeviceLinks
 
 
@@ -91,11 +91,13 @@ def smooth(
         Centre of the filter, from 0 (signals that hardly vary between neighbours) to 2.
     theta : float, default 0.5
         Narrowness of the filter.
-    backend : {"auto", "cpu", "cuda"}, default "auto"
+    backend : {"auto", "cpu", "cuda", "ray"}, default "auto"
         Where to work. "auto" uses a GPU if there is one, the work is large enough and it fits into
         the GPU's memory, unless `workers` is given. Results are the same up to the last bits.
+        "ray" works on a Ray cluster, or in processes of this machine, with the result of "cpu".
     workers : int, optional
-        Threads on the CPU; by default one for each CPU core. The result does not depend on it.
+        Threads on the CPU, or calls at a time on Ray; by default one for each CPU core. The result
+        does not depend on it.
     progress : bool, default False
         Whether to show progress on the terminal.
 
@@ -151,10 +153,14 @@ class _How(NamedTuple):
 
 def bytes_for(graph: Graph, dimensions: int, workers: int | None = None) -> int:
     """Estimate the memory of smoothing on the CPU, beside the graph and the vectors."""
-    undirecting = 60 * len(graph.indices) if graph.directed else 0
+    undirecting = _bytes_for_undirecting(graph)
     if use_plain() and not graph.weighted:
         undirecting += 8 * len(graph.indices) * (2 if graph.directed else 1)  # weights of 1
     return undirecting + bytes_for_signals(graph.n_nodes, dimensions, workers or available_cpus())
+
+
+def _bytes_for_undirecting(graph: Graph) -> int:
+    return 60 * len(graph.indices) if graph.directed else 0
 
 
 def bytes_for_signals(n_nodes: int, dimensions: int, workers: int) -> int:
@@ -173,8 +179,16 @@ def bytes_on_gpu(graph: Graph, dimensions: int) -> int:
     return an_arc * arcs + 8 * graph.n_nodes + signals
 
 
+def bytes_on_ray(graph: Graph, dimensions: int) -> ClusterBytes:
+    """Estimate the memory of smoothing on Ray, beside the graph and the vectors."""
+    arcs = len(graph.indices) * (2 if graph.directed else 1)
+    links = (12 if graph.weighted else 4) * arcs + 8 * graph.n_nodes
+    needed = bytes_on_cluster(graph.n_nodes, dimensions, links)
+    return needed._replace(driver=needed.driver + _bytes_for_undirecting(graph))
+
+
 def _smooth(vectors: NDArray[np.float32], graph: Graph, how: _How) -> NDArray[np.float32]:
-    """Check vectors and memory, and smooth on the CPU or the GPU."""
+    """Check vectors and memory, and smooth on the CPU, the GPU or Ray."""
     nodes, dimensions = vectors.shape
     if not np.isfinite([vectors.max(initial=0), vectors.min(initial=0)]).all():
         raise InputError("some vectors have numbers that are not finite: they cannot be smoothed")
@@ -189,7 +203,18 @@ def _smooth(vectors: NDArray[np.float32], graph: Graph, how: _How) -> NDArray[np
         return _array_smoothing.smoothed(
             device.cupy(), DeviceLinks(graph), vectors, unit, degrees, how.coefficients, report
         )
-    workers, fast = how.workers or available_cpus(), _fast_engine_compiles(graph.weighted)
+    fast = _fast_engine_compiles(graph.weighted)
+    if backend == "ray" and fast:  # the plain engine works in this process
+        on_ray = bytes_on_ray(graph, dimensions)
+        check_memory(on_ray.driver, work)
+        graph = graph.to_undirected()
+        unit, degrees = _with_self_loops(graph)
+        from .ray.smoothing import smoothed
+
+        return smoothed(
+            vectors, graph, unit, degrees, how.coefficients, how.workers, on_ray, report
+        )
+    workers = how.workers or available_cpus()
     check_memory(bytes_for(graph, dimensions, workers), work)
     graph = graph.to_undirected()
     unit, degrees = _with_self_loops(graph)

@@ -18,10 +18,10 @@ def count_nodes(nodes, visits):
 
 
 @compiled
-def fill_inputs(inputs, dimensions, seed):
-    """Fill the input vectors with random numbers of [-1/2d, 1/2d), as word2vec does."""
+def fill_inputs(inputs, nodes, dimensions, seed):
+    """Fill the input vectors of nodes with random numbers of [-1/2d, 1/2d), as word2vec does."""
     for row in range(len(inputs)):
-        key, gamma = stream(seed ^ BEGINNING, row)
+        key, gamma = stream(seed ^ BEGINNING, np.int64(nodes[row]))
         for column in range(dimensions):
             inputs[row, column] = (unit(draw(key, gamma, column, 0)) - 0.5) / dimensions
 

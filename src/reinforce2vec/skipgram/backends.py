@@ -1,7 +1,8 @@
 """Which engine trains: `cuda` on a GPU; on the CPU `cpu`, or `plain` where that does not compile.
 
-`cuda.engine` and, for both engines of the CPU, `host` have the functions `begin` and `bytes_for`,
-and a class that is the engine. `cpu.engine` and `plain` have what `host` trains with.
+`cuda.engine`, `ray.engine` and, for both engines of the CPU, `host` have the functions `begin` and
+`bytes_for`, and a class that is the engine. `cpu.engine` and `plain` have what `host` and the
+workers of `ray` train with.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def begin(corpus: Corpus, settings: Settings, workers: int, backend: str = "cpu"
 
 
 def bytes_for(corpus: Corpus, settings: Settings, workers: int, backend: str = "cpu") -> int:
-    """Estimate the memory that training takes; with "cuda", on the GPU."""
+    """Estimate the memory that training takes; with "cuda", on the GPU; with "ray", of a worker."""
     return int(_DEVICES[backend]().bytes_for(corpus, settings, workers))
 
 
@@ -30,8 +31,8 @@ def make_engine(
     corpus: Corpus, settings: Settings, state: State, workers: int, backend: str = "cpu"
 ) -> Engine:
     """Return the engine that trains a state, with its kernels compiled."""
-    if backend == "cuda":
-        engine: Engine = _cuda().TrainingEngine(corpus, settings, state, workers)
+    if backend != "cpu":
+        engine: Engine = _DEVICES[backend]().TrainingEngine(corpus, settings, state, workers)
         return engine
     return host.HostEngine(corpus, settings, state, workers, cpu_kernels(settings))
 
@@ -59,4 +60,10 @@ def _cuda() -> ModuleType:
     return engine
 
 
-_DEVICES = {"cpu": lambda: host, "cuda": _cuda}
+def _ray() -> ModuleType:
+    from .ray import engine
+
+    return engine
+
+
+_DEVICES = {"cpu": lambda: host, "cuda": _cuda, "ray": _ray}

@@ -9,11 +9,12 @@ from typing import Any
 from .._util.errors import InputError, python_setting
 from ..files.array_files import read_about, write_arrays
 from ..files.writing import check_space, remove_abandoned
-from .state import State
+from .row_files import StoredRows, folder_of_rows, remove_rows
+from .state import Settings, State
 from .state_arrays import arrays_of, counts_of, read_state
 from .weights import scales_bytes
 
-_FORMAT = 3  # 1: trained by threads without an order; 2: a single window
+_FORMAT = 4  # 1: trained by threads without an order; 2: a single window; 3: shorter passes
 
 Origin = dict[str, Any]
 """All that the result of a training depends on: names, and values that JSON can hold."""
@@ -26,21 +27,47 @@ def check_room(path: Path, n_nodes: int, dimensions: list[int]) -> None:
     check_space(path, size if path.exists() else 2 * size)
 
 
-def write_checkpoint(path: Path, state: State, origin: Origin) -> None:
-    """Write the state of a training; the previous file is replaced when this one is complete."""
+def write_checkpoint(
+    path: Path, state: State, origin: Origin, rows: StoredRows | None = None
+) -> None:
+    """Write the state of a training; the previous file is replaced when this one is complete.
+
+    If the `rows` of the matrices are in files already, these are named in place of the matrices.
+    """
     about = {"format": _FORMAT, "origin": origin} | counts_of(state)
-    write_arrays(path, about, arrays_of(state))
+    if rows is not None:
+        about["rows"] = {"folder": rows.folder.name, "digests": dict(rows.digests)}
+    write_arrays(path, about, arrays_of(state, matrices=rows is None))
+    remove_rows(path, but=None if rows is None else rows.folder.name)
 
 
-def read_checkpoint(path: Path, origin: Origin) -> State:
-    """Read the state of a training; InputError unless it is the one that `origin` describes."""
+def remove_checkpoint(path: Path) -> None:
+    """Remove a checkpoint with all its files."""
+    path.unlink(missing_ok=True)
+    remove_rows(path)
+
+
+def read_checkpoint(path: Path, origin: Origin, settings: Settings, matrices: bool = True) -> State:
+    """Read the state of a training; InputError unless it is the one that `origin` describes.
+
+    Without `matrices`, those that are in other files are left to the engine.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             about = read_about(archive)
             if about["format"] != _FORMAT:
                 raise InputError(f"{path}: written by another version of reinforce2vec")
             _check_origin(path, about["origin"], origin)
-            return read_state(archive, about)
+            rows = None
+            if "rows" in about:
+                folder = folder_of_rows(path, about["rows"]["folder"])
+                rows = StoredRows(folder, dict(about["rows"]["digests"]))
+            state = read_state(archive, about, rows)
+        if matrices and rows is not None:
+            for number, one in enumerate(settings.scales()):
+                rows.read_all(number, state.scales[number], state.visits, one.seed)
+            state.rows = None
+        return state
     except (InputError, MemoryError, PermissionError):
         raise
     except Exception:  # a damaged archive may raise anything

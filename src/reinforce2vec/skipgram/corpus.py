@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from ._preparation import shuffle
 if TYPE_CHECKING:
     from ..walks.cuda.walker import DeviceWalker
 
+_BYTES_PER_WEIGHTED_ARC = 20
 _PILOT_STEPS = 1 << 20  # whose visits are counted before training, at least
 
 _Taken = tuple[NDArray[np.int32], NDArray[np.int64]]
@@ -35,6 +36,10 @@ class Corpus(Protocol):
     n_nodes: int
     longest: int
     mean_length: int
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of what the walks are made from, or of the walks."""
 
     @property
     def n_pilot(self) -> int:
@@ -67,6 +72,23 @@ class SampledWalks:
         self._given.starts = self._given.starts.copy()
         shuffle(self._given.starts, np.uint64(self._given.seed))
         return self._given
+
+    def __getstate__(self) -> dict[str, Any]:
+        _ = self.sampler, self.graph.alias  # made here, once for all processes
+        state = self.__dict__.copy()
+        del state["_preparing"]
+        state.pop("device_walker", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._preparing = Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the graph, the starts and the tables to draw neighbours by weight."""
+        arcs = len(self.graph.indices) if self.graph.weighted else 0
+        return self.graph.nbytes + 4 * len(self._given.starts) + _BYTES_PER_WEIGHTED_ARC * arcs
 
     @property
     def n_pilot(self) -> int:
@@ -103,6 +125,11 @@ class GivenWalks:
         self.longest = int(sizes.max(initial=1))
         self.n_tokens = int(sizes.sum())
         self.mean_length = max(1, self.n_tokens // max(self.n_walks, 1))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the walks, if they are in memory."""
+        return int(4 * self.stored.begins[-1] + self.stored.begins.nbytes)
 
     @property
     def n_pilot(self) -> int:

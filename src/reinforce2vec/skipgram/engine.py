@@ -7,12 +7,15 @@ GPU.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .checkpoint import Origin, write_checkpoint
 from .corpus import Corpus
+from .state import State
 
 
 class Chunk(NamedTuple):
@@ -35,6 +38,7 @@ class Outcome(NamedTuple):
 class Engine(Protocol):
     """Makes walks and trains on them."""
 
+    state: State  # that is trained
     threads: int  # that may call `train` at once
     chunk_walks: int  # walks in a chunk
     resizable: bool  # whether chunks may have any other size
@@ -47,6 +51,15 @@ class Engine(Protocol):
 
     def finite(self) -> list[bool]:
         """Return whether every number of the matrices is finite, for each scale."""
+
+    def check_saving(self, path: Path) -> None:
+        """Raise InputError if no checkpoint can be written to this path."""
+        return
+
+    def save(self, path: Path, origin: Origin) -> None:
+        """Write a checkpoint."""
+        self.collect()
+        write_checkpoint(path, self.state, origin)
 
     def close(self) -> None:
         """Free all memory; what was not collected is lost."""

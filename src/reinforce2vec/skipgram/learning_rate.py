@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 SAFE_RATE = 0.025  # word2vec's
 _BOLD_RATE = 0.05  # larger ones can diverge where walks turn in small circles
 _MANY_TOKENS = 3200  # for each node, from which on the safe rate is the best one
@@ -32,3 +35,15 @@ def usual_rate(tokens: float) -> float:
     [0.05, 0.05, 0.025, 0.025]
     """
     return min(max(SAFE_RATE * math.sqrt(_MANY_TOKENS / max(tokens, 1)), SAFE_RATE), _BOLD_RATE)
+
+
+def falling_rates(
+    rate: float, total: int, first: int, size: int, n_rounds: int
+) -> NDArray[np.float32]:
+    """Return the learning rate in each round of a pass: from `rate` it falls to almost 0.
+
+    The pass has `size` walks of `total`, from number `first` on.
+    """
+    progress = (first + size * np.arange(n_rounds) / n_rounds) / total
+    with np.errstate(over="ignore"):  # of a rate so large that training will fail
+        return (rate * np.maximum(1 - progress, LEAST_RATE)).astype(np.float32)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .._util.threads import taken_from
 from .blocks import dealt
-from .learning_rate import LEAST_RATE
+from .learning_rate import falling_rates
 from .pairs import PairFinder, PairSorter
 from .schedule import BucketTask, Work, in_turn, rounds
 from .weights import Weights
@@ -89,11 +89,8 @@ class PassTrainer:
     ) -> _PassOutcome:
         """Train a pass: `size` walks or draws from number `first` on, in parts for the threads."""
         n_blocks, order, settings = self.blocks.n_blocks, self.order, self.settings
-        progress = (first + size * order["round"] / self.n_rounds) / settings.total
-        with np.errstate(over="ignore"):  # of a rate so large that training will fail
-            falling = settings.learning_rate * np.maximum(1 - progress, LEAST_RATE)
-            rates = falling.astype(np.float32)
-        losses = np.zeros(len(order))
+        by_round = falling_rates(settings.learning_rate, settings.total, first, size, self.n_rounds)
+        rates, losses = by_round[order["round"]], np.zeros(len(order))
         sorter = PairSorter(finder, parts, n_blocks)
 
         def assign() -> None:

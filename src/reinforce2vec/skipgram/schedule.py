@@ -36,7 +36,8 @@ _NODE_PAIRS = 80  # of a pass, for each node: a thousand cost a point of raw F1 
 _FEWEST_PASSES = 100  # of a training, one for each point of the loss curve
 _BUCKET_PAIRS = 1 << 9  # that a bucket has at least, on average: less is not worth its overhead
 _LEAST_PAIRS = 1 << 15  # of a pass, about a millisecond of work
-MOST_PAIRS = 1 << 23  # of a pass, which take 64 MB
+_MOST_PAIRS = 1 << 23  # of a pass, which take 64 MB; or, if the graph is large,
+_MOST_NODE_PAIRS = 32  # for each node, which take half of its two rows at 64 dimensions
 
 
 def rounds(n_blocks: int, one_matrix: bool = False) -> list[list[Bucket]]:
@@ -95,6 +96,14 @@ def lanes_of(order: Order) -> Lanes:
     return Lanes(np.argsort(lane, kind="stable"), np.append(0, np.cumsum(np.bincount(lane))))
 
 
+def largest_pass(n_nodes: int) -> int:
+    """Return how many pairs a pass has at most, unless a single walk has more.
+
+    Longer passes take more memory, shorter ones move the rows of a cluster more often.
+    """
+    return max(_MOST_PAIRS, _MOST_NODE_PAIRS * n_nodes)
+
+
 def pass_size(total: int, pairs: float, n_nodes: int) -> int:
     """Return how many walks make a pass, of `total` walks with about so many pairs each.
 
@@ -107,7 +116,8 @@ def pass_size(total: int, pairs: float, n_nodes: int) -> int:
     """
     least = max(_BUCKET_PAIRS * blocks_for(n_nodes) ** 2, _LEAST_PAIRS)
     usual = max(_NODE_PAIRS * n_nodes, least)
-    return max(1, int(min(usual / pairs, total / _FEWEST_PASSES, MOST_PAIRS / pairs)))
+    most = largest_pass(n_nodes)
+    return max(1, int(min(usual / pairs, total / _FEWEST_PASSES, most / pairs)))
 
 
 class BucketTask(NamedTuple):

@@ -14,6 +14,7 @@ from ..graph import Graph
 from ..graph.matrices import undirected_adjacency
 from .learning_rate import narrow_rate
 from .noise import Visits
+from .row_files import StoredRows
 from .weights import Matrix, Weights
 
 POINTS = 100  # of the loss curve, at most
@@ -100,6 +101,7 @@ class State:
     losses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     pairs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     blank: bool = False  #: whether the engine has to fill the weights first
+    rows: StoredRows | None = None  #: files that the engine has to read the weights from first
     rates: tuple[float, ...] = ()  #: learning rates of the windows, if they are not the usual ones
 
     def __post_init__(self) -> None:

@@ -10,17 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files.array_files import read_array
+from .row_files import StoredRows
 from .state import State
-from .weights import Weights, zeros
+from .weights import Weights, roomy_weights, zeros
 
 _MATRICES = ("inputs", "outputs")
 _ARRAYS = ("visits", "losses", "pairs")
 _COUNTS = ("walks", "tokens", "seconds", "rates")
 
 
-def arrays_of(state: State) -> dict[str, NDArray[Any]]:
+def arrays_of(state: State, matrices: bool = True) -> dict[str, NDArray[Any]]:
     """Return all arrays of a state by name; rows of matrices as they are, with zeros at the end."""
     arrays: dict[str, NDArray[Any]] = {name: getattr(state, name) for name in _ARRAYS}
+    if not matrices:
+        return arrays
     for number, weights in enumerate(state.scales):
         arrays |= {f"{name}{number}": getattr(weights, name) for name in _MATRICES}
     return arrays
@@ -32,16 +35,22 @@ def counts_of(state: State) -> dict[str, Any]:
     return {"dimensions": dimensions} | {name: getattr(state, name) for name in _COUNTS}
 
 
-def read_state(archive: zipfile.ZipFile, counts: Mapping[str, Any]) -> State:
-    """Read a state from a file of arrays; any exception if it does not fit together."""
+def read_state(
+    archive: zipfile.ZipFile, counts: Mapping[str, Any], rows: StoredRows | None = None
+) -> State:
+    """Read a state from a file of arrays; any exception if it does not fit together.
+
+    If the matrices are in other files, they are blank.
+    """
     arrays = {name: read_array(archive, name) for name in _ARRAYS}
+    n_nodes = len(arrays["visits"])
     scales = [
-        _read_weights(archive, number, dimensions)
+        roomy_weights(n_nodes, dimensions) if rows else _read_weights(archive, number, dimensions)
         for number, dimensions in enumerate(counts["dimensions"])
     ]
     rates = tuple(counts["rates"])
     known = {name: counts[name] for name in _COUNTS} | {"rates": rates}
-    return State(scales, **arrays, **known)
+    return State(scales, **arrays, **known, rows=rows)
 
 
 def _read_weights(archive: zipfile.ZipFile, number: int, dimensions: int) -> Weights:

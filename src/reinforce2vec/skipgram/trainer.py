@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from .._util.errors import InputError
 from .._util.interrupts import held_back
 from .._util.threads import in_turn
 from .backends import make_engine
+from .checkpoint import Origin
 from .corpus import Corpus
 from .engine import Chunk, Outcome, chunks
 from .learning_rate import LEAST_RATE, narrow_rate
@@ -65,7 +67,7 @@ class Trainer:
         Where to begin; training changes it.
     workers : int
         Threads, on the CPU.
-    backend : {"cpu", "cuda"}
+    backend : {"cpu", "cuda", "ray"}
         Where to train.
     """
 
@@ -96,7 +98,7 @@ class Trainer:
     def run(
         self,
         watch: Callable[[Moment], None] = lambda moment: None,
-        save: Callable[[], None] | None = None,
+        checkpoint: tuple[Path, Origin] | None = None,
         every: float = 300.0,
         often: bool = False,
     ) -> None:
@@ -106,10 +108,10 @@ class Trainer:
         ----------
         watch : callable
             Called after every chunk.
-        save : callable, optional
-            Called while no chunk is under way: regularly, on an interrupt and at the end.
+        checkpoint : path and Origin, optional
+            A file that the state is saved to: regularly, on an interrupt and at the end.
         every : float
-            Seconds between two calls of `save`.
+            Seconds between two checkpoints.
         often : bool
             Whether to call `watch` a hundred times even on a GPU, which takes larger chunks.
         """
@@ -118,6 +120,8 @@ class Trainer:
             held_back() as interrupt,
             ThreadPoolExecutor(engine.threads) as threads,
         ):
+            if checkpoint is not None:
+                engine.check_saving(checkpoint[0])
             size = engine.chunk_walks
             if often and engine.resizable:
                 size = min(size, max(1, self.n_walks // POINTS))
@@ -129,7 +133,7 @@ class Trainer:
 
                 def until_due(begin: int = self.state.walks, since: float = saved) -> _Chunks:
                     for chunk in chunks(self.corpus, begin, self.n_walks, size):
-                        late = save is not None and time.monotonic() - since >= every
+                        late = checkpoint is not None and time.monotonic() - since >= every
                         if (late or interrupt.asked) and chunk.first > begin:
                             return
                         yield chunk
@@ -141,10 +145,11 @@ class Trainer:
                 self._check_losses(slice(None), enough=0)
                 for check, finite in zip(self._checks, engine.finite(), strict=True):
                     check.check_finite(finite, self.state.walks)
-                engine.collect()
-                if save is not None:
-                    save()
+                if checkpoint is not None:
+                    engine.save(*checkpoint)
                     saved = time.monotonic()
+            if self.state.walks == self.n_walks:
+                engine.collect()
 
     def _settle(self, outcome: Outcome) -> None:
         """Add the outcome of a chunk to the state."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import row_blocks
+from .._util.machine import available_bytes
 from ._preparation import fill_inputs
 
 Matrix = NDArray[np.float32]
@@ -33,10 +35,14 @@ class Weights(NamedTuple):
 
     def finite(self) -> bool:
         """Return whether every number is finite."""
-        both = (self.inputs, self.outputs)
-        return all(
-            np.isfinite(matrix[rows]).all() for matrix in both for rows in row_blocks(matrix)
-        )
+        return all_finite(self.inputs, self.outputs)
+
+
+def all_finite(*matrices: Matrix) -> bool:
+    """Return whether every number of some matrices is finite."""
+    return all(
+        np.isfinite(matrix[rows]).all() for matrix in matrices for rows in row_blocks(matrix)
+    )
 
 
 def row_size(dimensions: int) -> int:
@@ -72,8 +78,25 @@ def blank_weights(n_nodes: int, dimensions: int) -> Weights:
     return Weights(zeros(n_nodes, dimensions), zeros(n_nodes, dimensions), dimensions)
 
 
+def roomy_weights(n_nodes: int, dimensions: int) -> Weights:
+    """Return two matrices of zeros; on disk, if they would take much of the memory that is free.
+
+    They take neither memory nor space before they are written to. A file of this kind has no name,
+    and ends with the process.
+    """
+    free = available_bytes()
+    if free is None or weights_bytes(n_nodes, dimensions) <= free // 4 or not n_nodes:
+        return blank_weights(n_nodes, dimensions)
+    shape = n_nodes, row_size(dimensions)
+    matrices = []
+    for _ in range(2):
+        with tempfile.TemporaryFile() as file:
+            matrices.append(np.memmap(file, np.float32, "w+", shape=shape).view(np.ndarray))
+    return Weights(matrices[0], matrices[1], dimensions)
+
+
 def new_weights(n_nodes: int, dimensions: int, seed: int) -> Weights:
     """Return small random inputs and zero outputs, as word2vec begins."""
     weights = blank_weights(n_nodes, dimensions)
-    fill_inputs(weights.inputs, dimensions, np.uint64(seed))
+    fill_inputs(weights.inputs, np.arange(n_nodes, dtype=np.int32), dimensions, np.uint64(seed))
     return weights

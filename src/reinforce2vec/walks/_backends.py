@@ -1,4 +1,7 @@
-"""Who makes walks: the fast or the plain engine on the CPU, or the GPU. All give the same walks."""
+"""Who makes walks: the fast or the plain engine on the CPU, or the GPU. All give the same walks.
+
+Processes of a cluster use the CPU: `ray.ranges` gives them ranges of walks to make.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,8 @@ class Walker(Protocol):
 
 
 def make_walker(task: Task, backend: str) -> Walker:
-    """Return what makes the walks of a task on the backend "cpu" or "cuda"."""
-    return {"cpu": _on_cpu, "cuda": _on_gpu}[backend](task)
+    """Return what makes the walks of a task in this process; of the backend "ray", on its CPU."""
+    return {"cpu": _on_cpu, "cuda": _on_gpu, "ray": _on_cpu}[backend](task)
 
 
 def _on_gpu(task: Task) -> Walker:

@@ -98,6 +98,13 @@ class Task(NamedTuple):
     plan: Plan
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array as kernels take it: numba compiles them once, for arrays of any origin."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def plan_for(graph: Graph, walk: Walk, length: int) -> Plan:
     """Choose the kernel for a walk and fill its tables."""
     if isinstance(walk, FirstOrderWalk):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import closing
 from functools import cached_property
-from typing import Any
+from threading import Event
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +18,14 @@ from .._util.errors import InputError
 from .._util.hyperparameters import DIRECTIONS
 from .._util.machine import available_cpus
 from .._util.progress import Report, terminal_progress
+from .._util.threads import in_turn
 from ..graph import Graph
 from ._backends import Walker, make_walker
 from .plan import Plan, Task, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
 
 Walks = NDArray[np.int32]
+_Result = TypeVar("_Result")
 
 _BLOCK_BYTES = 16 << 20  # a block of walks
 
@@ -46,16 +50,19 @@ class WalkSampler:
     seed : int, default 0
         The same seed gives the same walks.
     workers : int, optional
-        Threads; by default one for each CPU this process may use.
+        Threads; by default one for each CPU this process may use. With the backend "ray",
+        processes; by default one for each CPU of the cluster.
     starts : iterable of node ids, optional
         Where walks start; by default every node, in `graph.ids` order.
     block_size : int, optional
         Walks in a block; by default what fits in 16 MB.
     progress : bool or callable, default False
         True shows a line on a terminal; a callable gets walks done and walks in all.
-    backend : {"auto", "cpu", "cuda"}, default "auto"
+    backend : {"auto", "cpu", "cuda", "ray"}, default "auto"
         Where walks are sampled. "auto" uses a GPU if there is one with enough memory for the
-        graph, there are many walks, and `workers` is not given.
+        graph, there are many walks, and `workers` is not given. "ray" uses the Ray cluster that
+        this process is connected to, or that the environment variable RAY_ADDRESS names; without
+        one it starts processes on this machine, and ends them after the last block.
     direction : {"forward", "both"}, default "forward"
         On a directed graph, whether walks follow edges in their direction only, or both ways;
         then the weights of two edges in opposite directions are added.
@@ -107,7 +114,7 @@ class WalkSampler:
         self.progress = progress
         steps = self.n_walks * self.length
         self.backend = choose(backend, "walks", steps, workers=workers)
-        self._given_backend = backend
+        self._given_backend, self._given_workers = backend, workers
         self._walker: Walker | None = None
 
     @property
@@ -121,20 +128,104 @@ class WalkSampler:
 
     def __iter__(self) -> Iterator[Walks]:
         """Yield int32 arrays (walks, length): row numbers into graph.ids, -1 after a walk's end."""
-        report = self._report()
-        with ThreadPoolExecutor(self.workers) as threads:
-            for first in range(0, self.n_walks, self.block_size):
-                count = min(self.block_size, self.n_walks - first)
-                block = np.empty((count, self.length), np.int32)
-                self._fill_all(block, first, threads, report)
-                yield block
+        return self._blocks(self.block_size)
 
     def sample(self) -> Walks:
         """Return all walks in one array."""
-        walks = np.empty((self.n_walks, self.length), np.int32)
+        with closing(self._blocks(max(1, self.n_walks))) as blocks:
+            return next(blocks, np.empty((0, self.length), np.int32))
+
+    def _blocks(self, size: int) -> Generator[Walks, None, None]:
+        """Yield blocks of so many walks; the last one may have fewer."""
+        if self.backend == "ray":
+            yield from self._blocks_from_cluster(size)
+            return
+        report = self._report()
         with ThreadPoolExecutor(self.workers) as threads:
-            self._fill_all(walks, 0, threads, self._report())
-        return walks
+            for first in range(0, self.n_walks, size):
+                block = self._empty_block(first, size)
+                self._fill_all(block, first, threads, report)
+                yield block
+
+    def _blocks_from_cluster(self, size: int) -> Generator[Walks, None, None]:
+        """Yield blocks that are put together from the results of tasks."""
+        report, done, filled = self._report(), 0, 0
+        block = self._empty_block(0, size)
+        for walks in self._on_cluster(None, None):
+            done += len(walks)
+            while len(walks):
+                taken = walks[: len(block) - filled]
+                block[filled : filled + len(taken)] = taken
+                walks, filled = walks[len(taken) :], filled + len(taken)
+                if filled == len(block):
+                    first = done - len(walks)
+                    report(first, self.n_walks)
+                    yield block
+                    block, filled = self._empty_block(first, size), 0
+            report(done, self.n_walks)
+
+    def _empty_block(self, first: int, size: int) -> Walks:
+        return np.empty((min(size, self.n_walks - first), self.length), np.int32)
+
+    def map_ranges(
+        self,
+        work: Callable[[int, Walks], _Result],
+        size: int,
+        before: Callable[[], str | None] | None = None,
+    ) -> Generator[_Result, None, None]:
+        """Yield what `work` returns for ranges of walks, in their order.
+
+        The work is done where the walks are made: in threads, or in processes of a cluster.
+
+        Parameters
+        ----------
+        work : callable
+            Gets the number of the first walk, and walks. With the backend "ray" it is pickled, and
+            may be called again for a range if a worker is lost.
+        size : int
+            Walks of a range.
+        before : callable, optional
+            Is called before any walk is made, once on each machine that makes them. It returns
+            None, or why that machine cannot do the work: then InputError is raised.
+        """
+        report, done = self._report(), 0
+        ranges = self._on_cluster if self.backend == "ray" else self._in_threads
+        with closing(ranges(work, size, before)) as results:
+            for result in results:
+                done = min(done + size, self.n_walks)
+                report(done, self.n_walks)
+                yield result
+
+    def _on_cluster(self, *work: Any) -> Generator[Any, None, None]:
+        from .ray.ranges import map_ranges
+
+        with closing(map_ranges(self.task, self.walk, self._given_workers, *work)) as results:
+            yield from results
+
+    def _in_threads(
+        self,
+        work: Callable[[int, Walks], _Result],
+        size: int,
+        before: Callable[[], str | None] | None,
+    ) -> Generator[_Result, None, None]:
+        if before is not None and (problem := before()) is not None:
+            raise InputError(problem)
+        walker, ended = self._ready_walker(), Event()
+        threads = self.workers if walker.uses_threads else 1
+
+        def make(first: int) -> _Result:
+            walks = self._empty_block(first, size)
+            for at in range(0, len(walks), walker.chunk):
+                if ended.is_set():
+                    raise CancelledError
+                walker.fill(first + at, walks[at : at + walker.chunk])
+            return work(first, walks)
+
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                yield from in_turn(pool, make, range(0, self.n_walks, size), 2 * threads)
+            finally:
+                ended.set()
 
     def _fill_all(
         self, walks: Walks, first: int, threads: ThreadPoolExecutor, report: Report
@@ -161,7 +252,8 @@ class WalkSampler:
     def fill(self, first: int, walks: Walks) -> None:
         """Fill an int32 array (walks, length) with the walks from number `first` on.
 
-        Works in the calling thread; several threads may fill arrays at once.
+        Works in the calling thread, also with the backend "ray"; several threads may fill arrays at
+        once.
         """
         self._ready_walker().fill(first, walks)
 

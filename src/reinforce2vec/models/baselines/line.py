@@ -14,7 +14,7 @@ from ..._util.progress import terminal_progress
 from ...graph import Graph
 from ...graph.matrices import unit_rows
 from ...skipgram.pairs import PAIR_BYTES
-from ...skipgram.schedule import MOST_PAIRS
+from ...skipgram.schedule import largest_pass
 from ...skipgram.weights import weights_bytes
 from ..estimator import Estimator
 from ._line_edges import incoming
@@ -157,7 +157,8 @@ def _has_edges(graph: Graph, order: int) -> NDArray[np.bool_]:
 def _bytes_needed(graph: Graph, plan: list[LineSettings]) -> int:
     """Estimate the memory that training takes beside the graph, one order after the other."""
     matrices = max(weights_bytes(graph.n_nodes, part.dimensions) for part in plan)
-    pairs = 2 * PAIR_BYTES * min(MOST_PAIRS, max(part.samples for part in plan))  # and sorted
+    most = min(largest_pass(graph.n_nodes), max(part.samples for part in plan))
+    pairs = 2 * PAIR_BYTES * most  # and sorted
     arc = _BYTES_PER_WEIGHTED_ARC * graph.weighted + _BYTES_PER_DIRECTED_ARC * graph.directed
     node = _BYTES_PER_NODE + 4 * sum(part.dimensions for part in plan)
     return matrices + pairs + graph.n_nodes * node + len(graph.indices) * arc

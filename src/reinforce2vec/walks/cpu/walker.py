@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan import Kernel, Task
+from ..plan import Kernel, Task, read_only
 from .capped import capped_walks, make_capped_scratch
 from .first_order import first_order_walks
 from .lanes import Batch
@@ -58,7 +58,9 @@ class Walker:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self._weighing = task.graph.alias  # made once, before threads need it
+        alias = task.graph.alias  # made once, before threads need it
+        self._weighing = None if alias is None else tuple(map(read_only, alias))
+        self._starts = read_only(task.starts)
         self._implementation = _IMPLEMENTATIONS[task.plan.kernel]
         a_lane = self._implementation.bytes_per_lane(task.length, task.graph.n_nodes)
         self._lanes = max(1, min(_LANES, _LANE_BYTES // max(a_lane, 1)))
@@ -70,12 +72,12 @@ class Walker:
 
     def fill(self, first: int, walks: NDArray[np.int32]) -> None:
         """Fill an array (walks, length) with the walks from number `first` on."""
-        graph, starts, seed, length, _, plan = self.task
+        graph, _, seed, length, _, plan = self.task
         keys, gammas = np.empty((2, self._lanes), np.uint64)
         self._implementation.kernel(
             Arcs(graph.indptr, graph.indices, graph.directed),
             self._weighing,
-            Batch(starts, np.uint64(seed), first, walks, keys, gammas),
+            Batch(self._starts, np.uint64(seed), first, walks, keys, gammas),
             plan.settings,
             self._implementation.make_scratch(self._lanes, length, graph.n_nodes),
         )

@@ -11,6 +11,7 @@ from ..._util.compiled import compiled
 from ..._util.random import below
 from ...graph import Graph
 from ...graph.csr import draw_by_weight
+from ..plan import read_only
 
 
 class Adjacency(NamedTuple):
@@ -30,10 +31,10 @@ class Adjacency(NamedTuple):
 def adjacency_of(graph: Graph) -> Adjacency:
     """Return a graph's arrays."""
     if graph.alias is None:
-        none = np.zeros(0)
-        tables = (none, np.zeros(0, np.int32), none, none, none)
+        none = read_only(np.zeros(0))
+        tables = (none, read_only(np.zeros(0, np.int32)), none, none, none)
         return Adjacency(graph.indptr, graph.indices, False, *tables)
-    return Adjacency(graph.indptr, graph.indices, True, *graph.alias)
+    return Adjacency(graph.indptr, graph.indices, True, *map(read_only, graph.alias))
 
 
 @compiled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan import Kernel, Task
+from ..plan import Kernel, Task, read_only
 from .capped import capped_walks
 from .first_order import first_order_walks
 from .memory import make_memory
@@ -35,6 +35,7 @@ class Walker:
         self.task = task
         self.chunk = max(1, _CHUNK_STEPS // task.length)
         self._graph = adjacency_of(task.graph)
+        self._starts = read_only(task.starts)
         self._kernel = _KERNELS[task.plan.kernel]
 
     def suits(self, task: Task) -> bool:
@@ -43,5 +44,5 @@ class Walker:
 
     def fill(self, first: int, walks: NDArray[np.int32]) -> None:
         """Fill an array (walks, length) with the walks from number `first` on."""
-        paths = Paths(self.task.starts, np.uint64(self.task.seed), first, walks)
+        paths = Paths(self._starts, np.uint64(self.task.seed), first, walks)
         self._kernel(self._graph, paths, self.task.plan.settings, make_memory(self.task.length))

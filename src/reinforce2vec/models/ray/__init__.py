@@ -1,0 +1,1 @@
+"""Smoothing on a Ray cluster."""

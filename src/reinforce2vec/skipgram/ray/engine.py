@@ -1,0 +1,374 @@
+"""The engine that trains on Ray: it tells the workers, in the order of the ring, what to do.
+
+The driver sends no rows and gets none while training goes on: calls hand the units of outputs from
+worker to worker. It only adds up losses. Workers are not restarted, and their calls not repeated,
+by Ray: whoever trains begins again from the last checkpoint, with new workers.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._util import cluster
+from ..._util.errors import InputError
+from ..._util.machine import check_memory
+from ..blocks import blocks_for, dealt
+from ..checkpoint import Origin, write_checkpoint
+from ..corpus import Corpus
+from ..engine import Chunk, Engine, Outcome
+from ..host import most_pairs, pass_walks
+from ..loss_curve import on_curve
+from ..noise import Visits, keep_chances
+from ..pairs import PAIR_BYTES
+from ..ring import Ring, make_ring
+from ..row_files import StoredRows, folder_of_rows
+from ..state import POINTS, Settings, State
+from ..weights import roomy_weights, row_size
+from .tables import BYTES_PER_NODE, tables_of
+from .worker import Machine, Plan, Turn, Worker, count_visits
+
+_PLACING = 60.0  # seconds to wait for CPUs that are free
+_COMPILING = 600.0  # seconds that a worker may take to get ready
+_PATIENCE = 120.0  # seconds that a call may take, beside what follows from its work
+_PAIRS_PER_SECOND = 50_000  # of a very slow machine
+_BYTES_PER_SECOND = 10 << 20  # of a very slow network or disk
+_WORKER_BYTES = 400 << 20  # of a process with all libraries
+
+
+def begin(corpus: Corpus, settings: Settings, workers: int) -> State:
+    """Return the state before the first walk; the workers fill the weights."""
+    with cluster.connected(workers=workers) as ray:
+        scales = [roomy_weights(corpus.n_nodes, one.dimensions) for one in settings.scales()]
+        return State(scales, _count_visits(ray, corpus, workers), blank=True)
+
+
+def _count_visits(ray: Any, corpus: Corpus, workers: int) -> Visits:
+    """Return how often nodes occur in the walks of the pilot round."""
+    shared, count = cluster.stored(ray, corpus), ray.remote(num_cpus=1)(count_visits)
+    shares = _split(Chunk(0, corpus.n_pilot), workers)
+    calls = [count.remote(shared, one.first, one.first + one.size) for one in shares]
+    visits = np.zeros(corpus.n_nodes, np.int64)
+    while calls:
+        visits += cluster.results(ray, [calls.pop(0)], _COMPILING + corpus.n_nodes / 1000)[0]
+    return visits
+
+
+def _split(chunk: Chunk, parts: int) -> list[Chunk]:
+    """Split walks into consecutive parts."""
+    cuts = [chunk.first + chunk.size * part // parts for part in range(parts + 1)]
+    return [Chunk(cuts[part], cuts[part + 1] - cuts[part]) for part in range(parts)]
+
+
+def bytes_for(corpus: Corpus, settings: Settings, workers: int) -> int:
+    """Estimate the memory of one of the workers, beside what workers of a machine share."""
+    workers = min(workers, blocks_for(corpus.n_nodes))
+    rows = sum(4 * row_size(one.dimensions) for one in settings.scales()) * corpus.n_nodes
+    units = 3  # the one it trains, and those that come and go
+    held = rows // workers + rows * units // (2 * workers)
+    pairs = 2 * PAIR_BYTES * most_pairs(corpus, settings) // workers
+    walks = 4 * pass_walks(corpus, settings, corpus.n_nodes) * corpus.mean_length // workers
+    return _WORKER_BYTES + held + rows // workers + pairs + 2 * walks
+
+
+def shared_bytes(corpus: Corpus, settings: Settings) -> int:
+    """Estimate the memory that all workers of a machine share: graph or walks, and tables."""
+    return corpus.nbytes + BYTES_PER_NODE * corpus.n_nodes * len(settings.windows)
+
+
+class TrainingEngine(Engine):
+    """Workers of Ray; each chunk is a pass of every scale."""
+
+    threads, resizable = 1, False  # the driver waits for one pass after the other
+
+    def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int) -> None:
+        self._connection = cluster.connected(workers=workers)
+        self.ray = self._connection.__enter__()
+        self.workers: list[Any] = []
+        self._group: Any = None
+        try:
+            self._begin(corpus, settings, state, workers)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, corpus: Corpus, settings: Settings, state: State, workers: int) -> None:
+        self.corpus, self.settings, self.state = corpus, settings, state
+        self.n_walks = corpus.n_walks * settings.epochs
+        n_visited = int(np.count_nonzero(state.visits))
+        self.chunk_walks = pass_walks(corpus, settings, n_visited)
+        n_blocks = blocks_for(n_visited)
+        self.ring = make_ring(n_blocks, min(workers, n_blocks))
+        self.after = self.ring.next_workers()
+        self._start_workers(len(self.ring.shares))
+        dealings = [dealt(state.visits, one.seed) for one in settings.scales()]
+        self.tables = [tables_of(blocks, self.ring) for blocks in dealings]
+        keep = keep_chances(state.visits, settings.subsample)
+        self._prepare(Plan(settings, self.n_walks, self.ring, self.tables, keep))
+        self._units: list[dict[int, Any]] = [{} for _ in self.tables]  # on their way to owners
+        self._load()
+
+    # -- workers ----------------------------------------------------------------------------
+
+    def _start_workers(self, count: int) -> None:
+        """Start the workers, those of a machine next to each other in the ring."""
+        from ray.util import placement_group
+
+        ray = self.ray
+        self._group = placement_group([{"CPU": 1}] * count, strategy="PACK")
+        if not self._group.wait(_PLACING):
+            if cluster.cluster_cpus(ray) < count:
+                raise cluster.WorkersLost("the cluster has become smaller")
+            raise InputError(
+                f"{count} workers need a free CPU each, and the Ray cluster has "
+                f"{ray.available_resources().get('CPU', 0):g} of "
+                f"{cluster.cluster_cpus(ray)} free: use fewer (workers), or wait",
+                settings=[("workers", count)],
+            )
+        strategy = ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy
+        actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Worker)
+        self.workers = [
+            actor.options(
+                scheduling_strategy=strategy(self._group, placement_group_bundle_index=number)
+            ).remote()
+            for number in range(count)
+        ]
+        found: list[Machine] = self._all(lambda worker: worker.machine.remote(), _COMPILING)
+        together = sorted(range(count), key=lambda number: (found[number].node, number))
+        self.workers = [self.workers[number] for number in together]
+        self.machines = [found[number] for number in together]
+        self._check_memory()
+
+    def _check_memory(self) -> None:
+        """Raise InputError if a machine has too little memory for its workers."""
+        corpus, settings, count = self.corpus, self.settings, len(self.workers)
+        a_worker = bytes_for(corpus, settings, count) - _WORKER_BYTES  # which run already
+        common = shared_bytes(corpus, settings)
+        for node, here in Counter(one.node for one in self.machines).items():
+            free = next(one.free for one in self.machines if one.node == node)
+            what = f"training {corpus.n_nodes:,} nodes with {settings.dimensions} dimensions"
+            what += f" by {here} of {count} workers on a machine"
+            if free is not None:
+                check_memory(common + here * a_worker, what, free=free)
+
+    def _prepare(self, plan: Plan) -> None:
+        """Hand the plan to all workers; the first of each machine compiles for the others."""
+        ray, walks = self.ray, self.state.walks
+        shared, corpus = ray.put(plan), cluster.stored(ray, self.corpus)
+        nodes = [machine.node for machine in self.machines]
+        first = [number for number, node in enumerate(nodes) if node not in nodes[:number]]
+        others = [number for number in range(len(nodes)) if number not in first]
+        for some in (first, others):
+            calls = [
+                self.workers[number].prepare.remote(number, shared, corpus, walks)
+                for number in some
+            ]
+            cluster.results(ray, calls, _COMPILING)
+
+    def _all(self, call: Callable[[Any], Any], seconds: float) -> list[Any]:
+        """Return the results of a call of each worker."""
+        return cluster.results(self.ray, [call(worker) for worker in self.workers], seconds)
+
+    # -- rows -------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        """Hand the workers their rows, or have them make or read them."""
+        state, seconds = self.state, self._seconds_for_rows()
+        if state.rows is not None:
+            rows = state.rows
+            self._all(lambda worker: worker.read.remote(rows), seconds)
+        elif state.blank:
+            self._all(lambda worker: worker.fill.remote(), seconds)
+        else:
+            for scale in range(len(self.tables)):
+                for number, worker in enumerate(self.workers):
+                    self._send_rows(scale, number, worker, seconds)
+        state.blank, state.rows = False, None
+
+    def _send_rows(self, scale: int, number: int, worker: Any, seconds: float) -> None:
+        tables, weights = self.tables[scale], self.state.scales[scale]
+        inputs = weights.inputs[tables.nodes[tables.span(self.ring.shares[number])]]
+        units = {
+            unit: weights.outputs[tables.nodes[tables.span(self.ring.units[unit])]]
+            for unit, owner in enumerate(self.ring.owners)
+            if owner == number
+        }
+        cluster.results(self.ray, [worker.load.remote(scale, inputs, units)], seconds)
+
+    def _seconds_for_rows(self) -> float:
+        rows = sum(4 * row_size(one.dimensions) for one in self.settings.scales())
+        return _PATIENCE + rows * self.corpus.n_nodes / _BYTES_PER_SECOND
+
+    def _bring_home(self) -> None:
+        """Have all units with the workers that own them."""
+        calls = []
+        for scale, units in enumerate(self._units):
+            for unit, rows in units.items():
+                owner = self.workers[self.ring.owners[unit]]
+                calls.append(owner.adopt.remote(scale, unit, rows))
+            units.clear()
+        cluster.results(self.ray, calls, self._seconds_for_rows())
+
+    def collect(self, outputs: bool = True) -> None:
+        """Copy the matrices to the state, worker by worker."""
+        self._bring_home()
+        seconds = self._seconds_for_rows()
+        for scale, weights in enumerate(self.state.scales):
+            tables = self.tables[scale]
+            for number, worker in enumerate(self.workers):
+                nodes = tables.nodes[tables.span(self.ring.shares[number])]
+                [rows] = cluster.results(self.ray, [worker.inputs.remote(scale)], seconds)
+                weights.inputs[nodes] = rows
+                if not outputs:
+                    continue
+                [units] = cluster.results(self.ray, [worker.outputs.remote(scale)], seconds)
+                for unit, rows in units.items():
+                    weights.outputs[tables.nodes[tables.span(self.ring.units[unit])]] = rows
+
+    def finite(self) -> list[bool]:
+        """Return whether every number of the matrices is finite, for each scale."""
+        self._bring_home()
+        found = self._all(lambda worker: worker.finite.remote(), self._seconds_for_rows())
+        return [all(of_scale) for of_scale in zip(*found, strict=True)]
+
+    def check_saving(self, path: Path) -> None:
+        """Raise InputError if the workers cannot write files next to a checkpoint."""
+        folder = folder_of_rows(path, f"probe-{secrets.token_hex(4)}")
+        folder.mkdir(parents=True)
+        try:
+            found = self._all(lambda worker: worker.probe.remote(folder), _PATIENCE)
+            _check_shared(folder, found)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def save(self, path: Path, origin: Origin) -> None:
+        """Write a checkpoint: each worker its own rows, then the driver what names them."""
+        self._bring_home()
+        folder = folder_of_rows(path, f"{self.state.walks}-{secrets.token_hex(4)}")
+        folder.mkdir(parents=True)
+        found = self._all(lambda worker: worker.write.remote(folder), self._seconds_for_rows())
+        digests: dict[str, str] = {}
+        for some in found:
+            digests |= some
+        _check_shared(folder, digests)
+        write_checkpoint(path, self.state, origin, StoredRows(folder, digests))
+
+    # -- a pass -----------------------------------------------------------------------------
+
+    def train(self, chunk: Chunk) -> Outcome:
+        """Train each scale on the walks of a pass."""
+        calls = _Calls(chunk.first, len(self.workers))
+        passes = [self._submit(scale, chunk, calls) for scale in range(len(self.tables))]
+        start = POINTS * chunk.first // self.n_walks
+        done = [one.results(self._seconds_for(chunk)) for one in passes]
+        curves = [
+            on_curve(self.ring.order, chunk, self.n_walks, start, one.losses, one.pairs)
+            for one in done
+        ]
+        losses, pairs = (np.stack(one) for one in zip(*curves, strict=True))
+        return Outcome(chunk, done[0].tokens, start, losses, pairs)
+
+    def _seconds_for(self, chunk: Chunk) -> float:
+        """Return how long workers may take for a pass before they are lost."""
+        pairs = most_pairs(self.corpus, self.settings)
+        return _PATIENCE + self._seconds_for_rows() + pairs / _PAIRS_PER_SECOND
+
+    def _submit(self, scale: int, chunk: Chunk, calls: _Calls) -> _Pass:
+        """Call the workers for a pass of one scale; nothing is waited for."""
+        count, ring, units = len(self.workers), self.ring, self._units[scale]
+        found = [
+            worker.find_pairs.options(num_returns=count + 1).remote(
+                calls.turn(number), scale, chunk, share
+            )
+            for number, (worker, share) in enumerate(
+                zip(self.workers, _split(chunk, count), strict=True)
+            )
+        ]
+        taken = [
+            worker.take_pairs.remote(calls.turn(number), scale, *(one[1 + number] for one in found))
+            for number, worker in enumerate(self.workers)
+        ]
+        trained = []
+        for place, (number, unit, *_) in enumerate(ring.visits):
+            rows, send = units.pop(unit, None), self.after[place] != number
+            losses, rows = (
+                self.workers[number]
+                .train.options(num_returns=2)
+                .remote(calls.turn(number), scale, place, rows, send)
+            )
+            if send:
+                units[unit] = rows
+            trained.append(losses)
+        return _Pass(self.ray, ring, [one[0] for one in found], taken, trained)
+
+    def close(self) -> None:
+        """End the workers."""
+        for worker in self.workers:
+            self.ray.kill(worker)
+        self.workers = []
+        if self._group is not None:
+            self.ray.util.remove_placement_group(self._group)
+            self._group = None
+        self._connection.__exit__(None, None, None)
+
+
+class _Calls:
+    """Numbers the calls of each worker in a pass."""
+
+    def __init__(self, first: int, workers: int) -> None:
+        self.first, self.counts = first, [0] * workers
+
+    def turn(self, worker: int) -> Turn:
+        """Return what names the next call of a worker."""
+        self.counts[worker] += 1
+        return Turn(self.first, self.counts[worker] - 1)
+
+
+class _Done(NamedTuple):
+    """What came out of a pass of one scale; of each bucket, in the order of the pass."""
+
+    tokens: int
+    losses: NDArray[np.float64]
+    pairs: NDArray[np.int64]
+
+
+class _Pass(NamedTuple):
+    """Calls of a pass of one scale that are under way."""
+
+    ray: Any
+    ring: Ring
+    found: list[Any]
+    taken: list[Any]
+    trained: list[Any]
+
+    def results(self, seconds: float) -> _Done:
+        """Wait for all calls, and add up what they have returned."""
+        order = self.ring.order
+        calls = [*self.found, *self.taken, *self.trained]
+        results = iter(cluster.results(self.ray, calls, seconds))
+        tokens = sum(next(results) for _ in self.found)
+        sizes = np.concatenate([next(results) for _ in self.taken])  # by bucket
+        losses = np.zeros(len(order))
+        for visit, of_visit in zip(self.ring.visits, results, strict=True):
+            losses[visit.places] = of_visit
+        n_blocks = int(order["centre_block"].max()) + 1
+        return _Done(
+            tokens, losses, sizes[order["context_block"] * n_blocks + order["centre_block"]]
+        )
+
+
+def _check_shared(folder: Path, names: Iterable[str]) -> None:
+    """Raise InputError if files that workers have written are not here."""
+    missing = [name for name in names if not (folder / name).exists()]
+    if missing:
+        raise InputError(
+            f"{folder}: {len(missing)} of the files that workers wrote are not here: the folder of "
+            "a checkpoint must be on storage that all machines of the cluster share"
+        )

@@ -1,0 +1,310 @@
+"""A worker: it has rows of the matrices, makes walks, finds pairs, and trains.
+
+`ring` says what each worker trains when. The driver calls the methods in this order, for each scale
+of each pass: `find_pairs`, `take_pairs`, and `train` for each visit of a unit. Calls name the pass
+and their number in it, and a worker that is elsewhere refuses: nothing is trained twice or left
+out.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._util.cluster import WorkersLost
+from ..._util.machine import available_bytes
+from .._preparation import count_nodes, fill_inputs
+from ..backends import cpu_kernels
+from ..corpus import Corpus
+from ..engine import Chunk, chunks
+from ..learning_rate import falling_rates
+from ..pairs import PairSorter
+from ..ring import Ring
+from ..row_files import StoredRows, write_rows
+from ..rules import WindowTask
+from ..schedule import BucketTask, Work
+from ..state import Settings
+from ..walk_pairs import PassWalks, WalkPairs, part_walks
+from ..weights import Matrix, Weights, all_finite, zeros
+from .tables import Tables
+
+Piece = tuple[NDArray[np.int64], NDArray[np.uint64]]  # bounds of buckets, and pairs
+
+
+class Turn(NamedTuple):
+    """Which call it is: the pass, by the number of its first walk, and the number in the pass."""
+
+    first: int
+    call: int
+
+
+class OutOfTurn(WorkersLost):
+    """A call that is not the next one: another one was lost, or is repeated."""
+
+
+class Machine(NamedTuple):
+    """Where a worker is, and what is free there."""
+
+    node: str
+    process: int
+    free: int | None
+
+
+class Plan(NamedTuple):
+    """What all workers know of a training."""
+
+    settings: Settings
+    n_walks: int  # in all epochs
+    ring: Ring
+    tables: list[Tables]  # of each scale
+    keep: NDArray[np.float32] | None
+
+
+class Worker:
+    """An actor of Ray; its number is its place in the ring."""
+
+    def machine(self) -> Machine:
+        """Return where this worker is."""
+        import ray
+
+        node = ray.get_runtime_context().get_node_id()
+        return Machine(node, os.getpid(), available_bytes())
+
+    def prepare(self, number: int, plan: Plan, corpus: Corpus, walks: int) -> None:
+        """Get ready to train from walk number `walks` on; compile everything."""
+        self.plan, self.corpus = plan, corpus
+        self.kernels = cpu_kernels(plan.settings)
+        self.scales = [
+            _Scale(number, one, plan, tables.unlocked(), self.kernels)
+            for one, tables in zip(plan.settings.scales(), plan.tables, strict=True)
+        ]
+        own = sum(visit.worker == number for visit in plan.ring.visits)
+        self.n_calls = len(self.scales) * (2 + own)  # of a pass
+        self.turn, self.after = Turn(walks, self.n_calls), walks
+
+    # -- rows -------------------------------------------------------------------------------
+
+    def fill(self) -> None:
+        """Begin with random inputs and outputs of zero."""
+        for scale in self.scales:
+            scale.fill()
+
+    def load(self, scale: int, inputs: Matrix, units: Mapping[int, Matrix]) -> None:
+        """Take over rows, of one scale."""
+        np.copyto(self.scales[scale].inputs, inputs)
+        for unit, rows in units.items():
+            self.scales[scale].take_unit(unit, rows)
+
+    def adopt(self, scale: int, unit: int, rows: Matrix) -> None:
+        """Take over a unit that has come back."""
+        self.scales[scale].take_unit(unit, rows)
+
+    def inputs(self, scale: int) -> Matrix:
+        """Return the rows of inputs of one scale."""
+        return self.scales[scale].inputs
+
+    def outputs(self, scale: int) -> dict[int, Matrix]:
+        """Return the units of one scale that are here."""
+        return self.scales[scale].units
+
+    def finite(self) -> list[bool]:
+        """Return whether every number is finite, for each scale."""
+        return [all_finite(one.inputs, *one.units.values()) for one in self.scales]
+
+    def probe(self, folder: Path) -> str:
+        """Write a small file, and return its name; OSError or InputError if that fails."""
+        path = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
+        with suppress(FileNotFoundError):  # the driver will miss the file
+            path.write_bytes(b"?")
+        return path.name
+
+    def write(self, folder: Path) -> dict[str, str]:
+        """Write all rows to files, block by block; return names and digests."""
+        written: dict[str, str] = {}
+        for number, scale in enumerate(self.scales):
+            for name, block, rows in scale.blocks():
+                written |= write_rows(folder, f"{name}{number}", block, rows)
+        return written
+
+    def read(self, stored: StoredRows) -> None:
+        """Read all rows from files."""
+        for number, scale in enumerate(self.scales):
+            for name, block, rows in scale.blocks():
+                stored.read(f"{name}{number}", block, rows)
+
+    # -- a pass -----------------------------------------------------------------------------
+
+    def find_pairs(
+        self, turn: Turn, scale: int, chunk: Chunk, share: Chunk
+    ) -> tuple[int | Piece | None, ...]:
+        """Make a share of the walks of a pass, and find their pairs.
+
+        Return how many nodes the walks have, and the pairs for each worker; those for itself stay.
+        """
+        self._check(turn, chunk)
+        if scale == 0:
+            self.chunk, self.walks = chunk, _walks_of(self.corpus, share)
+        ring, own = self.plan.ring, self.scales[scale]
+        sorter = PairSorter(
+            own.finder(self.walks), list(range(len(self.walks.parts))), own.n_blocks
+        )
+        for part in range(len(sorter.parts)):
+            sorter.count(part)
+        sorter.assign(own.room)
+        own.room = sorter.pairs
+        for part in range(len(sorter.parts)):
+            sorter.place(part)
+        pieces: list[Piece | None] = []
+        for blocks in ring.shares:
+            bounds = sorter.bounds[blocks.start * own.n_blocks : blocks.stop * own.n_blocks + 1]
+            pieces.append((bounds - bounds[0], sorter.pairs[bounds[0] : bounds[-1]]))
+        own.piece, pieces[own.number] = pieces[own.number], None
+        return (self.walks.tokens(), *pieces)
+
+    def take_pairs(self, turn: Turn, scale: int, *pieces: Piece | None) -> NDArray[np.int64]:
+        """Collect the pairs of this worker, found by all; return how many each bucket has."""
+        self._check(turn)
+        own = self.scales[scale]
+        return own.take_pairs([own.piece if piece is None else piece for piece in pieces])
+
+    def train(
+        self, turn: Turn, scale: int, place: int, rows: Matrix | None, send: bool
+    ) -> tuple[NDArray[np.float64], Matrix | None]:
+        """Train the buckets of a visit; return their losses, and the unit if it goes elsewhere."""
+        self._check(turn)
+        return self.scales[scale].train(place, self.chunk, rows, send)
+
+    def _check(self, turn: Turn, begins: Chunk | None = None) -> None:
+        """Raise OutOfTurn unless this call follows the one before."""
+        if begins is not None and turn.call == 0:
+            expected = Turn(self.after, 0)
+            if self.turn.call != self.n_calls:
+                expected = Turn(-1, -1)  # the pass before is not complete
+            self.after = begins.first + begins.size
+        else:
+            expected = self.turn
+        if turn != expected:
+            raise OutOfTurn(f"a worker got the call {turn}, and expected {expected}")
+        self.turn = Turn(turn.first, turn.call + 1)
+
+
+def count_visits(corpus: Corpus, first: int, last: int) -> NDArray[np.int64]:
+    """Return how often walks from number `first` to before `last` visit each node."""
+    visits = np.zeros(corpus.n_nodes, np.int64)
+    for chunk in chunks(corpus, first, last, part_walks(corpus)):
+        count_nodes(corpus.take(*chunk)[0], visits)
+    return visits
+
+
+def _walks_of(corpus: Corpus, share: Chunk) -> PassWalks:
+    first, size = share
+    parts = list(chunks(corpus, first, first + size, part_walks(corpus)))
+    return PassWalks(corpus, parts or [share])
+
+
+class _Scale:
+    """The rows of one scale that a worker has, and what trains them."""
+
+    def __init__(
+        self, number: int, settings: Settings, plan: Plan, tables: Tables, kernels: Any
+    ) -> None:
+        self.number, self.settings, self.tables, self.kernels = number, settings, tables, kernels
+        self.ring, self.n_walks = plan.ring, plan.n_walks
+        self.share = self.ring.shares[number]
+        self.n_blocks = len(tables.begins) - 1
+        self.seed = np.uint64(settings.seed)
+        self.windows = WindowTask(self.seed, settings.widest, plan.keep)
+        self.task = BucketTask(self.seed, settings.negatives, tables.of_units(), fetching=True)
+        span = tables.span(self.share)
+        self.inputs = zeros(span.stop - span.start, settings.dimensions)
+        spans = [tables.span(unit) for unit in self.ring.units]
+        self.sizes = [span.stop - span.start for span in spans]
+        self.free: list[Matrix] = []  # memory of units that were sent
+        self.units: dict[int, Matrix] = {}  # those that are here
+        self.memory: dict[int, Matrix] = {}
+        for unit, owner in enumerate(self.ring.owners):
+            if owner == number:
+                self._new_unit(unit)
+        self.room = self.pairs = np.empty(0, np.uint64)
+        self.bounds = np.zeros(self.n_blocks**2 + 1, np.int64)
+        self.piece: Piece | None = None
+
+    def _new_unit(self, unit: int) -> Matrix:
+        """Return memory for a unit, which then is here."""
+        room = self.free.pop() if self.free else zeros(max(self.sizes), self.settings.dimensions)
+        self.memory[unit], self.units[unit] = room, room[: self.sizes[unit]]
+        return self.units[unit]
+
+    def fill(self) -> None:
+        nodes = self.tables.nodes[self.tables.span(self.share)]
+        fill_inputs(self.inputs, nodes, self.settings.dimensions, self.seed)
+
+    def take_unit(self, unit: int, rows: Matrix) -> None:
+        """Copy a unit that was sent by another worker, to be trained here."""
+        np.copyto(self._new_unit(unit) if unit not in self.units else self.units[unit], rows)
+
+    def blocks(self) -> list[tuple[str, int, Matrix]]:
+        """Return the rows of all blocks: the name of the matrix, the block, and its rows."""
+        begins, found = self.tables.begins, []
+        groups = [("inputs", self.share, self.inputs)]
+        groups += [("outputs", self.ring.units[one], rows) for one, rows in self.units.items()]
+        for name, blocks, rows in groups:
+            for block in blocks:
+                first, last = begins[block : block + 2] - begins[blocks.start]
+                found.append((name, block, rows[first:last]))
+        return found
+
+    def finder(self, walks: PassWalks) -> WalkPairs:
+        tables = self.tables
+        return WalkPairs(walks, self.windows, tables.of, self.kernels, tables.places)
+
+    def take_pairs(self, pieces: Sequence[Any]) -> NDArray[np.int64]:
+        """Copy pairs bucket by bucket, with rows in place of nodes; return how many there are."""
+        begins, n_blocks = self.tables.begins, self.n_blocks
+        sizes: NDArray[np.int64] = np.array([np.diff(bounds) for bounds, _ in pieces])
+        totals: NDArray[np.int64] = sizes.sum(axis=0)
+        ends = np.cumsum(totals)
+        first, last = self.share.start * n_blocks, self.share.stop * n_blocks
+        self.bounds[first + 1 : last + 1] = ends
+        self.bounds[last + 1 :] = ends[-1]
+        if len(self.pairs) < ends[-1]:
+            self.pairs = np.empty(ends[-1], np.uint64)
+        context = int(begins[self.share.start])
+        at = 0
+        for bucket in range(last - first):
+            unit = next(one for one in self.ring.units if bucket % n_blocks in one)
+            offset = np.uint64(context << 32 | int(begins[unit.start]))
+            for (bounds, pairs), size in zip(pieces, sizes[:, bucket], strict=True):
+                some = pairs[bounds[bucket] : bounds[bucket + 1]]
+                np.subtract(some, offset, out=self.pairs[at : at + size])
+                at += size
+        self.piece = None
+        return totals
+
+    def train(
+        self, place: int, chunk: Chunk, rows: Matrix | None, send: bool
+    ) -> tuple[NDArray[np.float64], Matrix | None]:
+        """Train the buckets of a visit; see :meth:`Worker.train`."""
+        visit = self.ring.visits[place]
+        if rows is not None:
+            self.take_unit(visit.unit, rows)
+        unit, order = self.units[visit.unit], visit.order
+        rates = falling_rates(self.settings.learning_rate, self.n_walks, *chunk, self.n_blocks)
+        losses = np.zeros(len(order))
+        number = chunk.first * self.n_blocks**2 % 2**62
+        weights = Weights(self.inputs, unit, self.settings.dimensions)
+        executor = self.kernels.Executor(weights, self.task, order, 1)
+        executor.begin(Work(self.pairs, self.bounds, number, order, rates[order["round"]], losses))
+        executor.run(0)
+        if not send:
+            return losses, None
+        del self.units[visit.unit]
+        self.free.append(self.memory.pop(visit.unit))  # free after Ray has copied it
+        return losses, unit

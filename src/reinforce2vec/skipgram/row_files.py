@@ -1,0 +1,82 @@
+"""Rows of the matrices in files of their own, one for each block: parts of a checkpoint.
+
+The workers of a cluster write them, each its own rows, to a folder that all of them share. The
+checkpoint itself names the files, with digests, and is written last; then older ones are removed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from .._util.arrays import digest
+from .._util.errors import InputError
+from ..files.writing import whole
+from .blocks import dealt
+from .noise import Visits
+from .weights import Matrix, Weights
+
+_SUFFIX = ".rows"
+
+
+class StoredRows(NamedTuple):
+    """Files with the rows of a checkpoint, and their digests."""
+
+    folder: Path
+    digests: Mapping[str, str]
+
+    def read(self, matrix: str, block: int, rows: Matrix) -> None:
+        """Read the rows of a block; InputError if the file is missing or damaged."""
+        path = self.folder / _file_name(matrix, block)
+        try:
+            found = np.lib.format.open_memmap(path, mode="r")
+            np.copyto(rows, found, casting="no")
+        except (OSError, ValueError, TypeError) as error:
+            reason = "is missing" if isinstance(error, FileNotFoundError) else "is damaged"
+            raise InputError(f"{path}: this part of the checkpoint {reason}") from None
+        if digest(rows) != self.digests.get(path.name):
+            raise InputError(f"{path}: this part of the checkpoint is damaged")
+
+    def read_all(self, scale: int, weights: Weights, visits: Visits, seed: int) -> None:
+        """Read all rows of one scale."""
+        blocks = dealt(visits, seed)
+        for block in range(blocks.n_blocks):
+            nodes = blocks.members[blocks.begins[block] : blocks.begins[block + 1]]
+            for name in ("inputs", "outputs"):
+                matrix = getattr(weights, name)
+                rows = np.empty((len(nodes), matrix.shape[1]), np.float32)
+                self.read(f"{name}{scale}", block, rows)
+                matrix[nodes] = rows
+
+
+def write_rows(folder: Path, matrix: str, block: int, rows: Matrix) -> dict[str, str]:
+    """Write the rows of a block; return the name of the file and the digest of the rows."""
+    path = folder / _file_name(matrix, block)
+    with whole(path) as stream:
+        np.lib.format.write_array(stream, np.ascontiguousarray(rows), allow_pickle=False)
+    return {path.name: digest(rows)}
+
+
+def folder_of_rows(path: Path, name: str) -> Path:
+    """Return the folder for the rows of a checkpoint, by its name in the checkpoint."""
+    return path.with_name(path.name + _SUFFIX) / Path(name).name
+
+
+def remove_rows(path: Path, but: str | None = None) -> None:
+    """Remove all rows of a checkpoint, except those in the folder of one name."""
+    folder = path.with_name(path.name + _SUFFIX)
+    if not folder.is_dir():
+        return
+    for one in folder.iterdir():
+        if one.name != but:
+            shutil.rmtree(one, ignore_errors=True)
+    if but is None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _file_name(matrix: str, block: int) -> str:
+    return f"{matrix}-{block}.npy"

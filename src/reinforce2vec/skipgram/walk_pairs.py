@@ -1,0 +1,102 @@
+"""The pairs of the walks of a pass, found part by part; see `pairs.PairFinder`."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .corpus import Corpus
+from .engine import Chunk
+from .rules import WindowTask
+
+_PART_TOKENS = 1 << 14  # whose pairs a thread finds at a time: about a millisecond of work
+
+
+def part_walks(corpus: Corpus) -> int:
+    """Return how many walks a thread takes at a time; the result does not depend on it."""
+    return max(1, _PART_TOKENS // corpus.mean_length)
+
+
+class _Walks(NamedTuple):
+    """Some walks: the number of the first, their nodes, and where each begins."""
+
+    first: int
+    nodes: NDArray[np.int32]
+    begins: NDArray[np.int64]
+    tokens: int  # nodes in the walks, before subsampling
+
+
+class PassWalks:
+    """The walks of a pass, part by part: made for the first scale, and kept for the others."""
+
+    def __init__(self, corpus: Corpus, parts: list[Chunk]) -> None:
+        self.corpus, self.parts = corpus, parts
+        self.made: list[_Walks | None] = [None] * len(parts)
+
+    def part(self, number: int) -> _Walks:
+        """Return a part; a thread that takes a part for a scale is the only one that has it."""
+        walks = self.made[number]
+        if walks is None:
+            chunk = self.parts[number]
+            nodes, begins = self.corpus.take(*chunk)
+            walks = _Walks(chunk.first, nodes, begins, int(np.count_nonzero(nodes >= 0)))
+            self.made[number] = walks
+        return walks
+
+    def tokens(self) -> int:
+        """Return how many nodes all walks have, once all were made."""
+        return sum(walks.tokens for walks in self.made if walks)
+
+
+class WalkPairs:
+    """Finds the pairs of walks; see `pairs.PairFinder`.
+
+    Parameters
+    ----------
+    walks : PassWalks
+        The walks.
+    task : WindowTask
+        Which pairs they have.
+    of : uint8 array
+        The block of each node.
+    kernels : module
+        `cpu.engine` or `plain`.
+    places : int32 array, optional
+        Other numbers of the nodes, by which `of` and the pairs name them; the last one is -1.
+    """
+
+    def __init__(
+        self,
+        walks: PassWalks,
+        task: WindowTask,
+        of: NDArray[np.uint8],
+        kernels: ModuleType,
+        places: NDArray[np.int32] | None = None,
+    ) -> None:
+        self.walks, self.task, self.of, self.kernels = walks, task, of, kernels
+        self.places = places
+
+    def count(self, part: int, counts: NDArray[np.int64]) -> _Walks:
+        """Make some walks, unless they are there, and count their pairs by bucket."""
+        walks = self.walks.part(part)
+        if self.task.keep is not None:
+            walks = walks._replace(nodes=walks.nodes.copy())
+            self.kernels.skip_visits(walks.nodes, walks.begins, walks.first, self.task)
+        if self.places is not None:
+            walks = walks._replace(nodes=self.places[walks.nodes])
+        self.kernels.count_pairs(
+            walks.nodes, walks.begins, walks.first, self.task, self.of, counts, self._room()
+        )
+        return walks
+
+    def place(self, found: _Walks, places: NDArray[np.int64], pairs: NDArray[np.uint64]) -> None:
+        """Write each pair to the next place of its bucket."""
+        self.kernels.place_pairs(
+            found.nodes, found.begins, found.first, self.task, self.of, places, pairs, self._room()
+        )
+
+    def _room(self) -> NDArray[np.uint8]:
+        return np.empty(self.walks.corpus.longest, np.uint8)

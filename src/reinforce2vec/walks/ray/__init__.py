@@ -1,0 +1,1 @@
+"""Walks in processes of this machine or of a cluster, through Ray."""

@@ -1,0 +1,197 @@
+"""Ranges of walks as tasks of a Ray cluster: pure functions, which Ray repeats if a worker is lost.
+
+The graph and the starts are put into the object store once. Every process on a machine reads them
+there, without a copy, and keeps the tables that it has made of the walk.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._util.cluster import WorkersLost, cluster_cpus, connected, results
+from ..._util.errors import InputError
+from ..._util.machine import Advice, check_memory
+from ...graph import Graph
+from .._backends import Walker, make_walker
+from ..plan import Task, plan_for
+from ..policy import Walk
+
+_TASK_NODES = 1 << 21  # nodes of the walks of a task that returns them: 8 MB
+_STORE_SHARE = 4  # results under way take at most this part of the object stores
+_RETRIES = 20  # times that a task is repeated on another worker
+_SILENCE = 600.0  # seconds in which a task should end
+_ENDING = 5.0  # seconds in which tasks that are cancelled should end
+
+Work = Callable[[int, NDArray[np.int32]], Any]
+"""What to do with walks, from the first walk number and the walks."""
+
+
+class _Shared(NamedTuple):
+    """What the tasks of a run have in common."""
+
+    graph: Graph
+    walk: Walk
+    starts: NDArray[np.int32]
+    seed: int
+    length: int
+    n_walks: int
+    work: Work | None
+
+
+# -- in this process ---------------------------------------------------------------------------
+
+
+def map_ranges(
+    task: Task,
+    walk: Walk,
+    workers: int | None,
+    work: Work | None,
+    size: int | None,
+    before: Callable[[], str | None] | None = None,
+) -> Generator[Any, None, None]:
+    """Yield the results of `work` for ranges of `size` walks, in order; without it, the walks.
+
+    Parameters
+    ----------
+    task, walk
+        What to make, and the walk that its plan is for.
+    workers : int, optional
+        How many ranges to work on at once; by default one for each CPU of the cluster.
+    work : callable, optional
+        Is pickled, and called where the walks were made.
+    size : int, optional
+        Walks of a range; by default about _TASK_NODES nodes, or a share for each worker.
+    before : callable, optional
+        Is called once on each node before the walks are made; what it returns is why they cannot
+        be, or None.
+    """
+    with connected(workers=workers) as ray:
+        cpus = max(1, cluster_cpus(ray))
+        at_once = min(workers or cpus, cpus)
+        if size is None:
+            size = max(1, min(_TASK_NODES // task.length, -(-task.n_walks // at_once)))
+        if before is not None:
+            _check_nodes(ray, before)
+        graph = _as_walked(task.graph)
+        _check_stores(ray, graph, task.starts)
+        shared = ray.put(_Shared(graph, walk, *task[1:5], work))
+        make = ray.remote(_make).options(num_cpus=1, max_retries=_RETRIES)
+        ahead = at_once if at_once < cpus else 2 * at_once  # more would run than are asked for
+        if work is None:
+            room = _store_bytes(ray, sum) // _STORE_SHARE
+            ahead = max(1, min(ahead, room // (4 * size * task.length)))
+        waiting: deque[Any] = deque()
+        try:
+            for first in range(0, task.n_walks, size):
+                waiting.append(make.remote([shared], first, min(size, task.n_walks - first)))
+                if len(waiting) >= ahead:
+                    yield _result(ray, waiting)
+            while waiting:
+                yield _result(ray, waiting)
+        finally:
+            _cancel(ray, waiting)
+
+
+def _result(ray: Any, waiting: deque[Any]) -> Any:
+    """Return the result of the oldest task."""
+    try:
+        (found,) = results(ray, [waiting[0]], _SILENCE)
+    except WorkersLost as error:
+        raise InputError(
+            f"the workers of the Ray cluster do not make walks: {error}. Are its nodes short of "
+            "memory, or busy with other work?"
+        ) from None
+    waiting.popleft()
+    return found
+
+
+def _cancel(ray: Any, waiting: Sequence[Any]) -> None:
+    """End tasks, so that none writes a file after this."""
+    with suppress(Exception):  # the cluster may be lost
+        for one in waiting:
+            ray.cancel(one)
+        deadline, left = time.monotonic() + _ENDING, list(waiting)
+        while left and time.monotonic() < deadline:
+            _, left = ray.wait(left, num_returns=len(left), timeout=0.1)
+
+
+def _as_walked(graph: Graph) -> Graph:
+    """Return a graph with what walks need: not its weights, which `alias` has, nor objects."""
+    numbers = graph.ids if graph.ids.dtype == np.int64 else np.arange(graph.n_nodes)
+    lean = replace(graph, weights=None, ids=numbers, notes=(), sides=None)
+    lean.__dict__["alias"] = graph.alias
+    return lean
+
+
+def _check_stores(ray: Any, graph: Graph, starts: NDArray[np.int32]) -> None:
+    """Raise InputError if the graph does not fit into the object store of every node."""
+    needed = graph.nbytes + starts.nbytes + sum(array.nbytes for array in graph.alias or ())
+
+    def advise(missing: int) -> Advice:
+        return Advice("start Ray with a larger --object-store-memory, or use larger machines")
+
+    what = f"walking on {graph.n_nodes:,} nodes"
+    place = "the object store of each node"
+    check_memory(needed, what, advise, free=_store_bytes(ray, min), place=place)
+
+
+def _store_bytes(ray: Any, of_all: Callable[[Sequence[int]], int]) -> int:
+    """Return the sum of the sizes of all object stores, or the smallest."""
+    return of_all([int(node["Resources"].get("object_store_memory", 0)) for node in _nodes(ray)])
+
+
+def _nodes(ray: Any) -> list[dict[str, Any]]:
+    return [node for node in ray.nodes() if node["Alive"]]
+
+
+def _check_nodes(ray: Any, check: Callable[[], str | None]) -> None:
+    """Call a function on every node that can work; InputError with what it returns, if it does."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    nodes = [node for node in _nodes(ray) if node["Resources"].get("CPU", 0)]
+    places = [NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes]
+    call = ray.remote(_call)
+    calls = [call.options(num_cpus=0, scheduling_strategy=at).remote(check) for at in places]
+    try:
+        problems = results(ray, calls, _SILENCE)
+    except WorkersLost as error:
+        raise InputError(f"a node of the Ray cluster does not work: {error}") from None
+    for node, problem in zip(nodes, problems, strict=True):
+        if problem is not None:
+            where = node["NodeManagerAddress"]
+            raise InputError(f"{problem} (this was found on the node {where} of the Ray cluster)")
+
+
+# -- in a worker -------------------------------------------------------------------------------
+
+
+def _call(check: Callable[[], str | None]) -> str | None:
+    return check()
+
+
+def _make(shared: list[Any], first: int, count: int) -> Any:
+    """Make walks, and return them or what the work makes of them."""
+    walker, work, length = _prepared(shared[0])
+    walks = np.empty((count, length), np.int32)
+    for at in range(0, count, walker.chunk):
+        walker.fill(first + at, walks[at : at + walker.chunk])
+    return walks if work is None else work(first, walks)
+
+
+@lru_cache(maxsize=1)
+def _prepared(reference: Any) -> tuple[Walker, Work | None, int]:
+    """Return what makes walks in this process; the graph stays in the object store."""
+    import ray
+
+    graph, walk, starts, seed, length, n_walks, work = ray.get(reference)
+    task = Task(graph, starts, seed, length, n_walks, plan_for(graph, walk, length))
+    return make_walker(task, "cpu"), work, length

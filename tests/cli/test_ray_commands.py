@@ -1,0 +1,81 @@
+"""Commands with --backend ray: which cluster they use, and how they are refused."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from helpers.command_line import run
+from reinforce2vec import Embedding
+from reinforce2vec._util import cluster
+from reinforce2vec.cli._exit_codes import FAILURE, USAGE
+
+COMMANDS = {
+    "embed": ("embed", "edges.txt", "-o", "out.npz"),
+    "walk": ("walk", "edges.txt", "-o", "out.txt"),
+    "update": ("update", "model.r2v", "edges.txt"),
+    "tune": ("tune", "edges.txt"),
+    "evaluate link-prediction": ("evaluate", "link-prediction", "edges.txt"),
+    "evaluate node-classification": (
+        *("evaluate", "node-classification", "edges.txt", "--labels", "labels.txt"),
+        *("--method", "prone"),
+    ),
+}
+
+
+def sentence(result, code):
+    """The error of a command, which is one line."""
+    assert result.exit_code == code, result.output
+    assert re.match(r"error: .*\n\Z", result.stderr), result.stderr
+    return result.stderr.strip()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_address_without_ray_is_refused_before_anything_is_read(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    for more in ((), ("--backend", "cpu")):
+        result = run(*COMMANDS[name], "--address", "auto", *more)
+        assert sentence(result, USAGE) == "error: --address needs --backend ray"
+
+
+def test_every_command_with_a_backend_but_one_has_an_address():
+    for name, words in COMMANDS.items():
+        assert "--address" in run(*name.split(), "--help").stdout, words
+    assert "--address" not in run("reproduce", "--help").stdout
+
+
+def test_the_experiments_stay_on_this_machine(tmp_path):
+    result = run("reproduce", "table-4", "-o", str(tmp_path), "--backend", "ray")
+    assert sentence(result, USAGE) == "error: --backend must be one of auto, cpu, cuda, not 'ray'"
+
+
+SMOOTHING = ("embed", "edges.txt", "-o", "out.npz", "--method", "hope", "--smooth")
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("localhost:1", "nothing answers at the --address 'localhost:1' "),
+        ("somewhere", "--address must be auto or HOST:PORT, .* not 'somewhere'"),
+        ("ray://localhost:10001", "--address must be auto or HOST:PORT, "),
+    ],
+)
+def test_an_address_without_a_cluster_is_one_sentence(folder, address, words):
+    pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "is_connected", lambda: False)
+        result = run(*SMOOTHING, "--backend", "ray", "--address", address, "--quiet")
+    assert re.search(words, sentence(result, FAILURE))
+    assert not (folder / "out.npz").exists()
+
+
+@pytest.mark.slow
+def test_a_command_uses_the_cluster(folder, ray_cluster):
+    written = []
+    for backend in ("ray", "cpu"):
+        result = run(*SMOOTHING, "--backend", backend, "--workers", "3")
+        assert result.exit_code == 0, result.output
+        written.append(Embedding.load("out.npz").vectors)
+    np.testing.assert_array_equal(*written)

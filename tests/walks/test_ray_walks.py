@@ -1,0 +1,361 @@
+"""Walks made by processes of a Ray cluster are those of the CPU, byte for byte, whatever fails."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers import toy_graphs
+from helpers.command_line import started
+from helpers.refusals import refusal
+from reinforce2vec import (
+    FirstOrderWalk,
+    Graph,
+    InputError,
+    ReinforcedWalk,
+    SecondOrderWalk,
+    WalkSampler,
+    karate_club,
+    rmat,
+    sample_walks,
+    write_walks,
+)
+from reinforce2vec._util import backend_choice
+from reinforce2vec.files import walk_shards
+
+KERNELS = {
+    "first_order": FirstOrderWalk(),
+    "second_order": SecondOrderWalk(0.3, 4.0),
+    "open": ReinforcedWalk.paper("js", "ucb"),
+    "capped": ReinforcedWalk.released("js", "ucb"),
+    "reinforced": ReinforcedWalk("vertex", "ucb"),
+}
+GRAPH = rmat(10)
+
+
+@pytest.fixture
+def ranges(ray_cluster, monkeypatch):
+    """The module of tasks, which make few walks each."""
+    from reinforce2vec.walks.ray import ranges
+
+    monkeypatch.setattr(ranges, "_TASK_NODES", 1 << 12)
+    return ranges
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+# -- the same walks ----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("walk", KERNELS)
+def test_walks_are_those_of_the_cpu_with_any_number_of_workers(ranges, walk):
+    graph = toy_graphs.weighted_arcs() if walk != "capped" else GRAPH
+    options = {"length": 20, "per_node": 40, "seed": 5}
+    ours = sample_walks(graph, KERNELS[walk], backend="cpu", **options)
+    for workers in (1, 2, 3, 4):
+        theirs = sample_walks(graph, KERNELS[walk], backend="ray", workers=workers, **options)
+        np.testing.assert_array_equal(theirs, ours)
+        assert theirs.flags.writeable
+
+
+def test_blocks_starts_and_directions_are_those_of_the_cpu(ranges):
+    graph = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")], directed=True)
+    for direction in ("forward", "both"):
+        for size in (1, 7, 1000):
+            blocks = [
+                list(
+                    WalkSampler(
+                        *(graph, FirstOrderWalk()),
+                        length=300,
+                        per_node=10,
+                        starts=["c", "a", "c"],
+                        block_size=size,
+                        direction=direction,
+                        backend=backend,
+                    )
+                )
+                for backend in ("cpu", "ray")
+            ]
+            assert [block.shape for block in blocks[0]] == [block.shape for block in blocks[1]]
+            np.testing.assert_array_equal(np.concatenate(blocks[0]), np.concatenate(blocks[1]))
+
+
+def test_progress_is_reported_and_no_walks_are_no_walks(ranges):
+    seen = []
+    sample_walks(
+        *(GRAPH, FirstOrderWalk()),
+        per_node=1,
+        backend="ray",
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    assert seen == sorted(seen)
+    assert len(set(seen)) > 5
+    assert seen[-1] == (GRAPH.n_nodes, GRAPH.n_nodes)
+    assert sample_walks(GRAPH, per_node=0, length=3, backend="ray").shape == (0, 3)
+
+
+def test_a_sampler_is_pickled_and_fills_arrays_in_this_process(ranges, monkeypatch):
+    sampler = pickle.loads(pickle.dumps(WalkSampler(GRAPH, per_node=2, backend="ray")))
+    monkeypatch.setattr(ranges, "connected", None)
+    walks = np.empty((50, 40), np.int32)
+    sampler.fill(10, walks)
+    np.testing.assert_array_equal(walks, sample_walks(GRAPH, per_node=2, backend="cpu")[10:60])
+
+
+# -- workers that work, and how many -----------------------------------------------------------
+
+
+def record(folder, seconds=0.0):
+    """Work that leaves the id of its process in a folder, and returns the walks."""
+
+    def work(first, walks):
+        (folder / str(os.getpid())).touch()
+        began = time.time()
+        time.sleep(seconds)
+        return began, time.time(), walks
+
+    return work
+
+
+def test_at_most_so_many_ranges_are_worked_on_at_once(ranges, tmp_path):
+    sampler = WalkSampler(karate_club(), per_node=10, length=5, backend="ray", workers=2)
+    times = [times for *times, _ in sampler.map_ranges(record(tmp_path, 0.05), 34)]
+    at_once = [sum(a <= began < b for a, b in times) for began, _ in times]
+    assert max(at_once) <= 2
+
+
+def test_graph_and_tables_are_made_once_in_a_process(ranges, tmp_path):
+    sampler = WalkSampler(rmat(14), length=5, per_node=1, backend="ray")
+
+    def work(first, walks):
+        import gc
+
+        from reinforce2vec.walks.ray.ranges import _prepared
+
+        graphs = [one for one in gc.get_objects() if isinstance(one, Graph)]
+        return _prepared.cache_info().misses, [graph.indices.flags.owndata for graph in graphs]
+
+    found = list(sampler.map_ranges(work, 1000))
+    again = list(sampler.map_ranges(work, 1000))
+    misses = [number for number, _ in found]
+    assert len(found) == 17
+    assert max(number for number, _ in again) <= max(misses) + 1
+    for _, owned in found + again:
+        assert owned == [False]  # the arrays are those of the object store
+
+
+def test_what_the_work_raises_is_raised_here(ranges):
+    def work(first, walks):
+        if first >= 64:
+            raise InputError("no walks from 64 on")
+
+    sampler = WalkSampler(GRAPH, length=4, per_node=1, backend="ray")
+    assert refusal(lambda: list(sampler.map_ranges(work, 32))) == "no walks from 64 on"
+
+
+def test_no_task_goes_on_after_blocks_that_are_dropped(ranges, tmp_path):
+    sampler = WalkSampler(GRAPH, length=4, per_node=4, backend="ray")
+    results = sampler.map_ranges(record(tmp_path, 0.05), 64)
+    next(results)
+    results.close()
+    for path in tmp_path.iterdir():
+        path.unlink()
+    time.sleep(0.3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_graph_larger_than_the_object_store_is_refused(ranges, monkeypatch):
+    monkeypatch.setattr(ranges, "_store_bytes", lambda ray, of_all: 10_000)
+    message = refusal(sample_walks, GRAPH, backend="ray")
+    assert "of the object store of each node, and 10.0 kB are free" in message
+    assert "--object-store-memory" in message
+
+
+def test_without_ray_a_sentence_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(backend_choice, "find_spec", lambda name: None)
+    message = refusal(sample_walks, karate_club(), backend="ray")
+    assert message == (
+        'backend="ray" needs Ray, which is not installed: pip install \'reinforce2vec[ray]\''
+    )
+
+
+# -- shards ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shards", ["npy", "parquet"])
+def test_files_of_a_folder_are_those_of_the_cpu(ranges, tmp_path, monkeypatch, shards):
+    monkeypatch.setattr(walk_shards, "_SHARD_NODES", 4000)
+    graph = Graph.from_edges([(f"a{i}", f"b{i % 7}") for i in range(50)])
+    for name, options in {
+        "cpu": {"backend": "cpu"},
+        "1": {"backend": "ray", "workers": 1},
+        "3": {"backend": "ray", "workers": 3},
+        "all": {"backend": "ray"},
+    }.items():
+        sampler = WalkSampler(graph, length=20, per_node=30, **options)
+        steps = write_walks(f"{tmp_path / name}/", sampler, shards=shards)
+        assert steps == 57 * 30 * 19
+    expected = contents(tmp_path / "cpu")
+    assert len(expected) > 9
+    for name in ("1", "3", "all"):
+        assert contents(tmp_path / name) == expected
+
+
+def test_a_folder_that_a_node_does_not_see_is_refused(ranges, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    left_in = walk_shards._Probe.left_in
+
+    def leave_elsewhere(folder):
+        return walk_shards._Probe(folder, left_in(elsewhere).name)
+
+    monkeypatch.setattr(walk_shards._Probe, "left_in", leave_elsewhere)
+    sampler = WalkSampler(GRAPH, length=4, per_node=1, backend="ray")
+    message = refusal(write_walks, f"{tmp_path}/walks/", sampler)
+    assert "use a folder of a file system that they share" in message
+    assert "on the node 127.0.0.1 of the Ray cluster" in message
+    assert not (tmp_path / "walks").exists()
+
+
+# -- faults ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def killing(folder, most, every):
+    """Kill, within the block, random processes among those that have left their id in a folder."""
+    left, killed, rng = threading.Event(), [], random.Random(3)
+
+    def kill():
+        while len(killed) < most and not left.wait(rng.uniform(0.2, 1.8) * every):
+            alive = [path for path in folder.iterdir() if Path("/proc", path.name).exists()]
+            if alive:
+                chosen = rng.choice(alive)
+                chosen.unlink()
+                os.kill(int(chosen.name), signal.SIGKILL)
+                killed.append(chosen.name)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield killed
+    finally:
+        left.set()
+        killer.join()
+
+
+@pytest.mark.slow
+def test_killed_workers_change_nothing(ranges, tmp_path):
+    sampler = WalkSampler(GRAPH, length=40, per_node=60, backend="ray")
+    with killing(tmp_path, most=10, every=0.15) as killed:
+        parts = [walks for *_, walks in sampler.map_ranges(record(tmp_path, 0.02), 512)]
+    assert len(killed) >= 5
+    expected = sample_walks(GRAPH, length=40, per_node=60, backend="cpu")
+    np.testing.assert_array_equal(np.concatenate(parts), expected)
+
+
+@pytest.mark.slow
+def test_killed_workers_leave_the_same_files(ranges, tmp_path, monkeypatch):
+    monkeypatch.setattr(walk_shards, "_SHARD_NODES", 1 << 11)
+    pids = tmp_path / "pids"
+    pids.mkdir()
+    write_shard = walk_shards._ShardWriter.__call__
+    options = {"length": 40, "per_node": 20}
+
+    class Recorded:
+        """A sampler whose workers also leave their ids."""
+
+        def __init__(self, sampler):
+            self._sampler = sampler
+
+        def __getattr__(self, name):
+            return getattr(self._sampler, name)
+
+        def __iter__(self):
+            return iter(self._sampler)
+
+        def map_ranges(self, work, size, before=None):
+            def recorded(first, walks):
+                (pids / str(os.getpid())).touch()
+                return write_shard(work, first, walks)
+
+            return self._sampler.map_ranges(recorded, size, before)
+
+    write_walks(f"{tmp_path}/cpu/", WalkSampler(GRAPH, backend="cpu", **options))
+    with killing(pids, most=6, every=0.2) as killed:
+        write_walks(f"{tmp_path}/ray/", Recorded(WalkSampler(GRAPH, backend="ray", **options)))
+    assert len(killed) >= 2
+    assert contents(tmp_path / "ray") == contents(tmp_path / "cpu")
+
+
+@pytest.mark.slow
+def test_a_node_that_is_lost_changes_nothing(ranges, tmp_path, ray_cluster):
+    sampler = WalkSampler(GRAPH, length=40, per_node=30, backend="ray")
+    node = ray_cluster.add_node()
+    parts = []
+    for number, (*_, walks) in enumerate(sampler.map_ranges(record(tmp_path, 0.05), 512)):
+        parts.append(walks.copy())
+        if number == 10:
+            ray_cluster.remove_node(node)
+    expected = sample_walks(GRAPH, length=40, per_node=30, backend="cpu")
+    np.testing.assert_array_equal(np.concatenate(parts), expected)
+
+
+# -- a Ray of our own --------------------------------------------------------------------------
+
+CODE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import reinforce2vec as r2v
+sampler = r2v.WalkSampler(r2v.rmat(10), per_node=10**6, backend="ray")
+for block in sampler:
+    print(block.shape, flush=True)
+"""
+
+
+def descendants(process):
+    """Ids of all processes that a process has started, and those have."""
+    parents = {}
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
+            try:
+                status = (path / "stat").read_text()
+            except OSError:  # it has ended
+                continue
+            parents[int(path.name)] = int(status.rpartition(")")[2].split()[1])
+    found = {process}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {process}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+def test_a_ray_of_our_own_ends_with_an_interrupt(tmp_path):
+    pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
+    without = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    with started(code=CODE, cwd=tmp_path, env=without) as process:
+        assert "(" in process.stdout.readline()
+        workers = descendants(process.pid)
+        assert len(workers) > 3
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert said.strip().endswith("KeyboardInterrupt")
+    for _ in range(200):
+        left = [pid for pid in workers if Path("/proc", str(pid)).exists()]
+        if not left:
+            break
+        time.sleep(0.05)
+    assert left == []
