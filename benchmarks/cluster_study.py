@@ -15,9 +15,11 @@ import default_speed
 import training
 import walks
 from readme import read, table
+from reinforce2vec.skipgram import host
 from reinforce2vec.skipgram.pairs import PAIR_BYTES
+from reinforce2vec.skipgram.ray import engine as on_ray
 from reinforce2vec.skipgram.schedule import pass_size
-from reinforce2vec.skipgram.state import split
+from reinforce2vec.skipgram.state import Settings, split
 from reinforce2vec.skipgram.weights import row_size
 
 # -- the job -------------------------------------------------------------------------------------
@@ -37,17 +39,14 @@ GPU_BYTES = 141e9  # of one H200
 DOLLARS = {
     10: 1.1,  # 128 GB of memory, 10 Gbit/s
     100: 3.0,  # 128 GB of memory, 100 Gbit/s
-    "machine": 2.2,  # 256 GB of memory, 32 CPUs
+    "machine": 2.2,  # 256 GB of memory, 32 CPUs: one machine, or the head node of a cluster
     "gpu": 4.0,  # one H200
 }
 MACHINE_BYTES = 256e9
 
 # -- what a node, an edge and a step take ------------------------------------------------------
 
-ARC_BYTES, OFFSET_BYTES, TOKEN_BYTES = 4, 8, 4
-NODE_BYTES = 48  # of a node's tables on one machine
-SHARED_BYTES = 21 * len(WINDOWS)  # of a node's tables on a machine of a cluster
-PROCESS_BYTES = 400 << 20  # of a worker with all libraries
+ARC_BYTES, OFFSET_BYTES = 4, 8
 WALKER_BYTES = 16  # the number of a walk, its node, how many steps it has made
 PART_CPU = {2: 4.8, 4: 17.0}  # CPU time of walks on so many parts of a graph; a prototype's
 
@@ -147,27 +146,35 @@ def received_bytes(dimensions: int) -> float:
     return moved_bytes(dimensions, MACHINES) / MACHINES
 
 
-def worker_bytes(dimensions: int, workers: int) -> float:
-    """Return the memory of a worker.
+class Walks(NamedTuple):
+    """The walks of the job, as estimates of memory see them."""
 
-    It has its share of the inputs; outputs, in units of half a share, of which it trains one while
-    others come and go; and the pairs and walks of a pass, twice.
-    """
-    rows = (1 + 3 / 2 + 1) * matrix_bytes(dimensions)
-    found = 2 * (PAIR_BYTES * pass_pairs() + TOKEN_BYTES * pass_tokens())
-    return PROCESS_BYTES + (rows + found) / workers
+    n_nodes: int = NODES
+    n_walks: int = NODES * WALKS
+    mean_length: int = LENGTH
+    longest: int = LENGTH
+    nbytes: int = graph_bytes()
+
+
+def worker_bytes(dimensions: int, workers: int) -> int:
+    """Return the memory of a worker."""
+    return on_ray.bytes_for(Walks(), Settings(dimensions, WINDOWS), workers)
 
 
 def node_bytes(dimensions: int, workers: int) -> float:
     """Return the memory of a machine of the cluster."""
-    own = workers / MACHINES * worker_bytes(dimensions, workers)
-    return graph_bytes() + SHARED_BYTES * NODES + own
+    common = on_ray.shared_bytes(Walks(), Settings(dimensions, WINDOWS))
+    return common + workers / MACHINES * worker_bytes(dimensions, workers)
 
 
-def machine_bytes(dimensions: int) -> float:
+def driver_bytes(dimensions: int) -> float:
+    """Return the memory of the head node: the driver's graph, its copy for Ray, and the vectors."""
+    return 2 * graph_bytes() + matrix_bytes(dimensions)
+
+
+def machine_bytes(dimensions: int) -> int:
     """Return the memory that training takes on one machine."""
-    pairs = PAIR_BYTES * pass_pairs() + TOKEN_BYTES * pass_tokens()
-    return 2 * matrix_bytes(dimensions) + graph_bytes() + NODE_BYTES * NODES + pairs
+    return graph_bytes() + host.bytes_for(Walks(), Settings(dimensions, WINDOWS), THREADS)
 
 
 def gpu_bytes(dimensions: int) -> float:
@@ -235,8 +242,8 @@ def costs() -> str:
             for gbits in GBITS:
                 network = network_hours(d, gbits)
                 hours = max(work, network), work + network
-                money = (MACHINES * DOLLARS[gbits] * time for time in hours)
-                row += [between(*hours), between(*money)]
+                price = MACHINES * DOLLARS[gbits] + DOLLARS["machine"]
+                row += [between(*hours), between(*(price * time for time in hours))]
             rows.append(row)
         alone = tokens() / (THREADS * rates(d).among_many) / 3600
         money = shown(alone * DOLLARS["machine"])
@@ -260,6 +267,7 @@ def sizes() -> str:
     for d in DIMENSIONS:
         for name, needed, room in (
             ("one machine of 256 GB", machine_bytes(d), MACHINE_BYTES),
+            ("the head node of the cluster, 256 GB", driver_bytes(d), MACHINE_BYTES),
             ("one H200", gpu_bytes(d), GPU_BYTES),
         ):
             most = NODES * room / needed

@@ -25,7 +25,7 @@ RUN = [
     for page in PAGES
     if any(block.language != "text" for block in pages.blocks_of(DOCS / page))
 ]
-NEEDS = {"howto/cluster.md": "ray"}  # a package that is not there for every Python
+ON_RAY = ("howto/cluster.md",)
 
 
 # -- the code of the pages ------------------------------------------------------------------------
@@ -33,9 +33,9 @@ NEEDS = {"howto/cluster.md": "ray"}  # a package that is not there for every Pyt
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN)
-def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(labelled, page):
-    if page in NEEDS:
-        pytest.importorskip(NEEDS[page], reason=f"{NEEDS[page]} is not installed")
+def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(labelled, request, page):
+    if page in ON_RAY:
+        request.getfixturevalue("ray_cluster")  # skips where Ray is not installed
     pages.run_page(DOCS / page, labelled)
 
 
