@@ -188,7 +188,7 @@ def test_without_ray_a_sentence_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(backend_choice, "find_spec", lambda name: None)
     message = refusal(sample_walks, karate_club(), backend="ray")
     assert message == (
-        'backend="ray" needs Ray, which is not installed: pip install \'reinforce2vec[ray]\''
+        "backend=\"ray\" needs Ray, which is not installed: pip install 'reinforce2vec[ray]'"
     )
 
 

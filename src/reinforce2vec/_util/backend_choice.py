@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
+from . import cluster
 from .cuda import device
-from .errors import missing
 from .hyperparameters import PARAMETERS
 from .machine import Advice, check_memory
 
@@ -32,8 +31,8 @@ def choose(backend: Any, kind: str, work: int = 0, *, workers: int | None = None
         return "cuda" if is_large and workers is None and device.why_not() is None else "cpu"
     if backend == "cuda":
         device.cupy()
-    if backend == "ray" and find_spec("ray") is None:
-        raise missing("Ray", "ray", 'backend="ray"')
+    if backend == "ray":
+        cluster.check_installed()
     return str(backend)
 
 

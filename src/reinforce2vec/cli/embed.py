@@ -131,6 +131,7 @@ def embed(
         from ..files import read_walks
         from ..files.vector_files import check_vectors_fit
         from ..graph import Graph
+        from ..skipgram.checkpoint import remove_checkpoint
 
         with status(f"reading {source}", quiet):
             found = options.read_graph_from(graph, given) if graph else read_walks(source)
@@ -169,7 +170,7 @@ def embed(
         if model is not None:
             learner.save(model)
         if checkpoint is not None:
-            written.pop().unlink(missing_ok=True)
+            remove_checkpoint(written.pop())
         work, rate, backend = given["method"], None, "cpu"
         if isinstance(learner, Reinforce2Vec):
             seconds, backend = max(learner.seconds_, 1e-9), learner.backend_

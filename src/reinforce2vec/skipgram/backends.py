@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from .._util.engine import fast_engine_compiles
 from . import host
 from .corpus import Corpus
 from .engine import Engine
+from .kernel_choice import cpu_kernels
 from .state import Settings, State
 
 
@@ -35,23 +35,6 @@ def make_engine(
         engine: Engine = _DEVICES[backend]().TrainingEngine(corpus, settings, state, workers)
         return engine
     return host.HostEngine(corpus, settings, state, workers, cpu_kernels(settings))
-
-
-def cpu_kernels(settings: Settings) -> ModuleType:
-    """Return the functions that train on the CPU, compiled: the fast ones, or the plain ones."""
-
-    def compile_fast() -> None:
-        from .cpu.engine import compile_kernels
-
-        compile_kernels(settings)
-
-    if fast_engine_compiles(compile_fast):
-        from .cpu import engine
-
-        return engine
-    from . import plain
-
-    return plain
 
 
 def _cuda() -> ModuleType:

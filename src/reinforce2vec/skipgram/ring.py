@@ -24,7 +24,7 @@ from .schedule import Order, in_turn, rounds
 _UNITS = 2  # of a worker, at most
 
 
-class Visit(NamedTuple):
+class _Visit(NamedTuple):
     """What a worker trains while it has a unit."""
 
     worker: int
@@ -40,7 +40,7 @@ class Ring(NamedTuple):
     units: list[range]  # blocks of each unit
     owners: list[int]  # workers where units begin
     order: Order
-    visits: list[Visit]  # all, each after those that it has to wait for
+    visits: list[_Visit]  # all, each after those that it has to wait for
 
     def next_workers(self) -> list[int]:
         """Return where units go after each of the visits."""
@@ -85,7 +85,7 @@ def _equal_ranges(blocks: range, count: int) -> list[range]:
     return [range(*cuts[part : part + 2]) for part in range(count)]
 
 
-def _visits_of(ring: Ring, worker: int) -> list[Visit]:
+def _visits_of(ring: Ring, worker: int) -> list[_Visit]:
     """Return the visits of units to a worker, in their order."""
     first = ring.owners.index(worker)
     n_own, n_units = ring.owners.count(worker), len(ring.units)
@@ -99,7 +99,7 @@ def _visits_of(ring: Ring, worker: int) -> list[Visit]:
         buckets = here & (centres >= blocks.start) & (centres < blocks.stop)
         if ring.owners[unit] == worker:
             buckets &= (centres >= contexts) == (number < n_own)
-        found.append(Visit(worker, unit, np.flatnonzero(buckets), _as_all(order[buckets])))
+        found.append(_Visit(worker, unit, np.flatnonzero(buckets), _as_all(order[buckets])))
     return found
 
 

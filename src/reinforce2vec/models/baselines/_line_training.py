@@ -14,7 +14,7 @@ import numpy as np
 from ..._util.interrupts import held_back
 from ..._util.progress import Report
 from ...graph import Graph
-from ...skipgram.backends import cpu_kernels
+from ...skipgram.kernel_choice import cpu_kernels
 from ...skipgram.loss_check import DivergenceCheck
 from ...skipgram.passes import PassSettings, PassTrainer
 from ...skipgram.schedule import pass_size

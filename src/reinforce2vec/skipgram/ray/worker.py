@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ..._util.cluster import WorkersLost
 from ..._util.machine import available_bytes
 from .._preparation import count_nodes, fill_inputs
-from ..backends import cpu_kernels
 from ..corpus import Corpus
 from ..engine import Chunk, chunks
+from ..kernel_choice import cpu_kernels
 from ..learning_rate import falling_rates
 from ..pairs import PairSorter
 from ..ring import Ring
@@ -35,7 +35,7 @@ from ..walk_pairs import PassWalks, WalkPairs, part_walks
 from ..weights import Matrix, Weights, all_finite, zeros
 from .tables import Tables
 
-Piece = tuple[NDArray[np.int64], NDArray[np.uint64]]  # bounds of buckets, and pairs
+_Piece = tuple[NDArray[np.int64], NDArray[np.uint64]]  # bounds of buckets, and pairs
 
 
 class Turn(NamedTuple):
@@ -143,7 +143,7 @@ class Worker:
 
     def find_pairs(
         self, turn: Turn, scale: int, chunk: Chunk, share: Chunk
-    ) -> tuple[int | Piece | None, ...]:
+    ) -> tuple[int | _Piece | None, ...]:
         """Make a share of the walks of a pass, and find their pairs.
 
         Return how many nodes the walks have, and the pairs for each worker; those for itself stay.
@@ -161,14 +161,14 @@ class Worker:
         own.room = sorter.pairs
         for part in range(len(sorter.parts)):
             sorter.place(part)
-        pieces: list[Piece | None] = []
+        pieces: list[_Piece | None] = []
         for blocks in ring.shares:
             bounds = sorter.bounds[blocks.start * own.n_blocks : blocks.stop * own.n_blocks + 1]
             pieces.append((bounds - bounds[0], sorter.pairs[bounds[0] : bounds[-1]]))
         own.piece, pieces[own.number] = pieces[own.number], None
         return (self.walks.tokens(), *pieces)
 
-    def take_pairs(self, turn: Turn, scale: int, *pieces: Piece | None) -> NDArray[np.int64]:
+    def take_pairs(self, turn: Turn, scale: int, *pieces: _Piece | None) -> NDArray[np.int64]:
         """Collect the pairs of this worker, found by all; return how many each bucket has."""
         self._check(turn)
         own = self.scales[scale]
@@ -232,7 +232,7 @@ class _Scale:
                 self._new_unit(unit)
         self.room = self.pairs = np.empty(0, np.uint64)
         self.bounds = np.zeros(self.n_blocks**2 + 1, np.int64)
-        self.piece: Piece | None = None
+        self.piece: _Piece | None = None
 
     def _new_unit(self, unit: int) -> Matrix:
         """Return memory for a unit, which then is here."""
