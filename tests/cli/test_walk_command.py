@@ -311,3 +311,57 @@ def test_short_walks_of_a_directed_graph_are_told(folder):
     refused = run(*command, "--direction", "back")
     assert refused.exit_code == 2
     assert "--direction must be one of forward, both, not 'back'" in refused.stderr
+
+
+# -- a folder of shards ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [[], ["--shards", "parquet"]])
+def test_a_folder_gets_shards_and_can_be_trained_on(folder, words):
+    result = checked(*WALK_TO_FOLDER, *words, "--json")
+    told = json.loads(result.stdout)
+    assert told["files"] == ["walks/"]
+    manifest = json.loads((folder / "walks" / "manifest.json").read_text())
+    assert manifest["walks"] == told["walks"] == 34 * 3
+    suffix = words[1] if words else "npy"
+    assert [shard["file"].rpartition(".")[2] for shard in manifest["shards"]] == [suffix]
+    checked("walk", "edges.txt", "-o", f"one.{suffix}", "--length", "7", "--per-node", "3")
+    for source in ("walks/", "walks", f"one.{suffix}"):
+        output = f"{source.strip('/')}.npz"
+        checked("embed", "--walks", source, "-o", output, "--dimensions", "8", "--seed", "1")
+    one = Embedding.load(f"one.{suffix}.npz").vectors
+    np.testing.assert_array_equal(Embedding.load("walks.npz").vectors, one)
+
+
+WALK_TO_FOLDER = ("walk", "edges.txt", "-o", "walks/", "--length", "7", "--per-node", "3")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-o", "."], "error: .: this folder holds other files than walks, such as edges.txt"),
+        (["-o", "walks"], "or to a folder, whose name ends in a slash"),
+        (["-o", "walks/", "--shards", "txt"], "--shards must be one of npy, parquet, not 'txt'"),
+        (["-o", "walks.npy", "--shards", "npy"], "--shards is for walks in a folder"),
+    ],
+)
+def test_mistakes_about_folders_are_usage_errors(folder, words, message):
+    result = checked("walk", "edges.txt", *words, code=2)
+    assert message in result.output
+    assert not (folder / "walks").exists()
+
+
+def test_a_damaged_folder_is_a_sentence(folder):
+    checked(*WALK_TO_FOLDER)
+    shard = next((folder / "walks").glob("*.npy"))
+    shard.write_bytes(bytes(shard.stat().st_size))
+    result = checked("embed", "--walks", "walks/", "-o", "vectors.npz", code=1)
+    assert "this file is damaged" in result.output
+
+
+def test_a_command_on_ray_writes_the_same_folder(folder, ray_cluster):
+    checked(*WALK_TO_FOLDER)
+    on_cpu = {path.name: path.read_bytes() for path in (folder / "walks").iterdir()}
+    result = checked(*WALK_TO_FOLDER, "--backend", "ray", "--workers", "2", "--json")
+    assert json.loads(result.stdout)["backend"] == "ray"
+    assert {path.name: path.read_bytes() for path in (folder / "walks").iterdir()} == on_cpu

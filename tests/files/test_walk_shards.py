@@ -118,7 +118,9 @@ def test_a_training_that_began_on_a_file_goes_on_with_a_folder(tmp_path):
     model = Reinforce2Vec(dimensions=8, seed=1, backend="cpu")
     saved = tmp_path / "run.npz"
     with pytest.raises(Stopped):
-        model.fit_walks(tmp_path / "one.npy", checkpoint=saved, callbacks=[stop_at(10)])
+        model.fit_walks(
+            tmp_path / "one.npy", checkpoint=saved, checkpoint_every=0, callbacks=[stop_at(10)]
+        )
     assert saved.exists()
     resumed = model.fit_walks(f"{tmp_path}/walks/", checkpoint=saved, resume=True)
     whole = model.fit_walks(tmp_path / "one.npy")
