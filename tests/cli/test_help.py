@@ -125,6 +125,7 @@ PYTHON = {
 OWN = {
     *("output", "as_json", "quiet", "walks", "download", "best", "plot", "preset", "estimator"),
     *("model", "method", "to", "ids"),  # tune has a parameter "method", too
+    "address",  # Python uses the connection of `ray.init`
 }
 WALK = (
     {"kind", "reading"}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+from collections.abc import Iterable
 
 from reinforce2vec._util import cluster
 
@@ -19,7 +21,9 @@ class SimulatedCluster:
             import ray
             from ray.cluster_utils import Cluster
 
-            head = self._settings | {"include_dashboard": False}
+            # a node that is killed is noticed in 5 s, not in 15
+            noticing = {"health_check_period_ms": 1000}
+            head = self._settings | {"include_dashboard": False, "_system_config": noticing}
             self._cluster = Cluster(initialize_head=True, head_node_args=head)
             ray.init(self._cluster.address, log_to_driver=False, logging_level="error")
         self.ray = ray
@@ -64,3 +68,48 @@ class SimulatedCluster:
         with cluster.handlers_kept():
             self.ray.shutdown()
             self._cluster.shutdown()
+
+
+# -- processes ---------------------------------------------------------------------------------
+
+
+def descendants(process: int) -> dict[int, str]:
+    """Return the commands of all processes below one, by their ids."""
+    parents, commands = {}, {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                state, parent = file.read().rpartition(")")[2].split()[:2]
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                commands[int(entry)] = file.read().replace(b"\0", b" ").decode()
+        except OSError:  # it has ended
+            continue
+        if state != "Z":
+            parents[int(entry)] = int(parent)
+    found: dict[int, str] = {}
+    below = [process]
+    while below:
+        below = [one for one, parent in parents.items() if parent in below]
+        found |= {one: commands[one] for one in below}
+    return found
+
+
+def listening_addresses(processes: Iterable[int]) -> list[str]:
+    """Return the addresses of all TCP sockets on which some processes listen."""
+    sockets = set()
+    for process in processes:
+        for name in os.listdir(f"/proc/{process}/fd"):
+            try:
+                sockets.add(os.readlink(f"/proc/{process}/fd/{name}"))
+            except OSError:  # it was closed
+                continue
+    found = []
+    for table, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
+        with open(f"/proc/net/{table}") as file:
+            rows = [line.split() for line in file][1:]
+        for row in rows:
+            if row[3] == "0A" and f"socket:[{row[9]}]" in sockets:  # it listens
+                words = bytes.fromhex(row[1].partition(":")[0])
+                address = b"".join(words[i : i + 4][::-1] for i in range(0, len(words), 4))
+                found.append(socket.inet_ntop(family, address))
+    return found

@@ -264,16 +264,19 @@ def _read_settings() -> None:
 
 @contextmanager
 def handlers_kept() -> Iterator[None]:
-    """Restore signal handlers: Ray sets its own."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    """Restore signal handlers, and what `breakpoint()` calls: Ray sets its own."""
+    in_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if in_main else ()
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    variable = os.environ.get("PYTHONBREAKPOINT")
     try:
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+        os.environ.pop("PYTHONBREAKPOINT", None)
+        if variable is not None:
+            os.environ["PYTHONBREAKPOINT"] = variable
 
 
 def _first_line(error: Exception) -> str:
