@@ -32,6 +32,7 @@ from ..ring import Ring, make_ring
 from ..row_files import StoredRows, folder_of_rows
 from ..state import POINTS, Settings, State
 from ..weights import roomy_weights, row_size
+from .memory import Address
 from .tables import BYTES_PER_NODE, tables_of
 from .worker import Machine, Plan, Turn, Worker, count_visits
 
@@ -165,12 +166,24 @@ class TrainingEngine(Engine):
         nodes = [machine.node for machine in self.machines]
         first = [number for number, node in enumerate(nodes) if node not in nodes[:number]]
         others = [number for number in range(len(nodes)) if number not in first]
+        counts = Counter(nodes)
+        shares: dict[str, list[Address]] = {node: [] for node in nodes}
+        self.groups = list(range(len(nodes)))  # workers of a group share the memory of units
         for some in (first, others):
             calls = [
-                self.workers[number].prepare.remote(number, shared, corpus, walks)
+                self.workers[number].prepare.remote(
+                    *(number, shared, corpus, walks),
+                    alone=counts[nodes[number]] == 1,
+                    addresses=shares[nodes[number]],
+                )
                 for number in some
             ]
-            cluster.results(ray, calls, _COMPILING)
+            prepared = cluster.results(ray, calls, _COMPILING)
+            for number, addresses in zip(some, prepared, strict=True):
+                node = nodes[number]
+                if addresses and shares[node]:
+                    self.groups[number] = nodes.index(node)
+                shares[node] = shares[node] or addresses
 
     def _all(self, call: Callable[[Any], Any], seconds: float) -> list[Any]:
         """Return the results of a call of each worker."""
@@ -295,16 +308,17 @@ class TrainingEngine(Engine):
             worker.take_pairs.remote(calls.turn(number), scale, *(one[1 + number] for one in found))
             for number, worker in enumerate(self.workers)
         ]
-        trained = []
+        trained: list[Any] = []
+        last: dict[int, Any] = {}  # what the last visits of units return
         for place, (number, unit, *_) in enumerate(ring.visits):
-            rows, send = units.pop(unit, None), self.after[place] != number
-            losses, rows = (
-                self.workers[number]
-                .train.options(num_returns=2)
-                .remote(calls.turn(number), scale, place, rows, send)
+            send = self.groups[self.after[place]] != self.groups[number]
+            train = self.workers[number].train.options(num_returns=2)
+            losses, rows = train.remote(
+                *(calls.turn(number), scale, place, units.pop(unit, None), send, last.get(unit))
             )
             if send:
                 units[unit] = rows
+            last[unit] = losses
             trained.append(losses)
         return _Pass(self.ray, ring, [one[0] for one in found], taken, trained)
 

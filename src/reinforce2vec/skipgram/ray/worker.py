@@ -33,6 +33,7 @@ from ..schedule import BucketTask, Work
 from ..state import Settings
 from ..walk_pairs import PassWalks, WalkPairs, part_walks
 from ..weights import Matrix, Weights, all_finite, zeros
+from .memory import Address, SharedMemory, UnitMemory, make_memory
 from .tables import Tables
 
 _Piece = tuple[NDArray[np.int64], NDArray[np.uint64]]  # bounds of buckets, and pairs
@@ -77,17 +78,38 @@ class Worker:
         node = ray.get_runtime_context().get_node_id()
         return Machine(node, os.getpid(), available_bytes())
 
-    def prepare(self, number: int, plan: Plan, corpus: Corpus, walks: int) -> None:
-        """Get ready to train from walk number `walks` on; compile everything."""
+    def prepare(
+        self,
+        number: int,
+        plan: Plan,
+        corpus: Corpus,
+        walks: int,
+        alone: bool = True,
+        addresses: Sequence[Address] = (),
+    ) -> list[Address]:
+        """Get ready to train from walk number `walks` on; compile everything.
+
+        A worker that is not `alone` on its machine takes the memory at the addresses for its units,
+        or new memory; it returns the addresses of what it shares.
+        """
         self.plan, self.corpus = plan, corpus
         self.kernels = cpu_kernels(plan.settings)
-        self.scales = [
-            _Scale(number, one, plan, tables.unlocked(), self.kernels)
-            for one, tables in zip(plan.settings.scales(), plan.tables, strict=True)
-        ]
+        self.scales = []
+        for scale, one in enumerate(plan.settings.scales()):
+            tables = plan.tables[scale].unlocked()
+            spans = [tables.span(unit) for unit in plan.ring.units]
+            memory = make_memory(
+                [span.stop - span.start for span in spans],
+                one.dimensions,
+                alone,
+                addresses[scale] if addresses else None,
+            )
+            self.scales.append(_Scale(number, one, plan, tables, memory, self.kernels))
         own = sum(visit.worker == number for visit in plan.ring.visits)
         self.n_calls = len(self.scales) * (2 + own)  # of a pass
         self.turn, self.after = Turn(walks, self.n_calls), walks
+        memories = [scale.memory for scale in self.scales]
+        return [one.address for one in memories if isinstance(one, SharedMemory)]
 
     # -- rows -------------------------------------------------------------------------------
 
@@ -100,23 +122,23 @@ class Worker:
         """Take over rows, of one scale."""
         np.copyto(self.scales[scale].inputs, inputs)
         for unit, rows in units.items():
-            self.scales[scale].take_unit(unit, rows)
+            np.copyto(self.scales[scale].memory.rows(unit), rows)
 
     def adopt(self, scale: int, unit: int, rows: Matrix) -> None:
         """Take over a unit that has come back."""
-        self.scales[scale].take_unit(unit, rows)
+        np.copyto(self.scales[scale].memory.rows(unit), rows)
 
     def inputs(self, scale: int) -> Matrix:
         """Return the rows of inputs of one scale."""
         return self.scales[scale].inputs
 
     def outputs(self, scale: int) -> dict[int, Matrix]:
-        """Return the units of one scale that are here."""
-        return self.scales[scale].units
+        """Return the units of one scale that this worker owns."""
+        return self.scales[scale].units()
 
     def finite(self) -> list[bool]:
         """Return whether every number is finite, for each scale."""
-        return [all_finite(one.inputs, *one.units.values()) for one in self.scales]
+        return [all_finite(one.inputs, *one.units().values()) for one in self.scales]
 
     def probe(self, folder: Path) -> str:
         """Write a small file, and return its name; OSError or InputError if that fails."""
@@ -175,9 +197,13 @@ class Worker:
         return own.take_pairs([own.piece if piece is None else piece for piece in pieces])
 
     def train(
-        self, turn: Turn, scale: int, place: int, rows: Matrix | None, send: bool
+        self, turn: Turn, scale: int, place: int, rows: Matrix | None, send: bool, after: Any = None
     ) -> tuple[NDArray[np.float64], Matrix | None]:
-        """Train the buckets of a visit; return their losses, and the unit if it goes elsewhere."""
+        """Train the buckets of a visit; return their losses, and the unit if it leaves the machine.
+
+        The rows of the unit are given if it comes from another machine. `after` is what the visit
+        before has returned: Ray waits for it.
+        """
         self._check(turn)
         return self.scales[scale].train(place, self.chunk, rows, send)
 
@@ -211,9 +237,16 @@ class _Scale:
     """The rows of one scale that a worker has, and what trains them."""
 
     def __init__(
-        self, number: int, settings: Settings, plan: Plan, tables: Tables, kernels: Any
+        self,
+        number: int,
+        settings: Settings,
+        plan: Plan,
+        tables: Tables,
+        memory: UnitMemory,
+        kernels: Any,
     ) -> None:
         self.number, self.settings, self.tables, self.kernels = number, settings, tables, kernels
+        self.memory = memory
         self.ring, self.n_walks = plan.ring, plan.n_walks
         self.share = self.ring.shares[number]
         self.n_blocks = len(tables.begins) - 1
@@ -222,37 +255,24 @@ class _Scale:
         self.task = BucketTask(self.seed, settings.negatives, tables.of_units(), fetching=True)
         span = tables.span(self.share)
         self.inputs = zeros(span.stop - span.start, settings.dimensions)
-        spans = [tables.span(unit) for unit in self.ring.units]
-        self.sizes = [span.stop - span.start for span in spans]
-        self.free: list[Matrix] = []  # memory of units that were sent
-        self.units: dict[int, Matrix] = {}  # those that are here
-        self.memory: dict[int, Matrix] = {}
-        for unit, owner in enumerate(self.ring.owners):
-            if owner == number:
-                self._new_unit(unit)
         self.room = self.pairs = np.empty(0, np.uint64)
         self.bounds = np.zeros(self.n_blocks**2 + 1, np.int64)
         self.piece: _Piece | None = None
 
-    def _new_unit(self, unit: int) -> Matrix:
-        """Return memory for a unit, which then is here."""
-        room = self.free.pop() if self.free else zeros(max(self.sizes), self.settings.dimensions)
-        self.memory[unit], self.units[unit] = room, room[: self.sizes[unit]]
-        return self.units[unit]
+    def units(self) -> dict[int, Matrix]:
+        """Return the rows of the units that this worker owns."""
+        owners = enumerate(self.ring.owners)
+        return {unit: self.memory.rows(unit) for unit, owner in owners if owner == self.number}
 
     def fill(self) -> None:
         nodes = self.tables.nodes[self.tables.span(self.share)]
         fill_inputs(self.inputs, nodes, self.settings.dimensions, self.seed)
 
-    def take_unit(self, unit: int, rows: Matrix) -> None:
-        """Copy a unit that was sent by another worker, to be trained here."""
-        np.copyto(self._new_unit(unit) if unit not in self.units else self.units[unit], rows)
-
     def blocks(self) -> list[tuple[str, int, Matrix]]:
         """Return the rows of all blocks: the name of the matrix, the block, and its rows."""
         begins, found = self.tables.begins, []
         groups = [("inputs", self.share, self.inputs)]
-        groups += [("outputs", self.ring.units[one], rows) for one, rows in self.units.items()]
+        groups += [("outputs", self.ring.units[one], rows) for one, rows in self.units().items()]
         for name, blocks, rows in groups:
             for block in blocks:
                 first, last = begins[block : block + 2] - begins[blocks.start]
@@ -291,9 +311,9 @@ class _Scale:
     ) -> tuple[NDArray[np.float64], Matrix | None]:
         """Train the buckets of a visit; see :meth:`Worker.train`."""
         visit = self.ring.visits[place]
+        unit, order = self.memory.rows(visit.unit), visit.order
         if rows is not None:
-            self.take_unit(visit.unit, rows)
-        unit, order = self.units[visit.unit], visit.order
+            np.copyto(unit, rows)
         rates = falling_rates(self.settings.learning_rate, self.n_walks, *chunk, self.n_blocks)
         losses = np.zeros(len(order))
         number = chunk.first * self.n_blocks**2 % 2**62
@@ -301,8 +321,4 @@ class _Scale:
         executor = self.kernels.Executor(weights, self.task, order, 1)
         executor.begin(Work(self.pairs, self.bounds, number, order, rates[order["round"]], losses))
         executor.run(0)
-        if not send:
-            return losses, None
-        del self.units[visit.unit]
-        self.free.append(self.memory.pop(visit.unit))  # free after Ray has copied it
-        return losses, unit
+        return losses, self.memory.leave(visit.unit) if send else None
