@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -395,7 +396,7 @@ def results(ray: Any, refs: Sequence[Any], seconds: float) -> list[Any]:
     cluster does not answer; what a call has raised, if it did.
     """
     waiting, deadline = list(refs), time.monotonic() + seconds
-    head = _Head(ray)
+    head = _head_at(ray.get_runtime_context().gcs_address)
     while waiting:
         try:
             done, waiting = ray.wait(waiting, num_returns=len(waiting), timeout=_LOOK)
@@ -431,10 +432,11 @@ def _fetched(ray: Any, refs: Sequence[Any]) -> list[Any]:
 class _Head:
     """The head node of the cluster, without which Ray ends this process after a minute."""
 
-    def __init__(self, ray: Any) -> None:
-        host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
         self._address = host.strip("[]"), int(port)
-        self._seen = self._looked = time.monotonic()
+        self._looked = time.monotonic()
+        self._silent_since: float | None = None
 
     def check(self) -> None:
         """Raise ClusterLost if it has not answered for some time."""
@@ -444,10 +446,18 @@ class _Head:
         self._looked = now
         try:
             socket.create_connection(self._address, timeout=_LOOK).close()
-            self._seen = time.monotonic()
+            self._silent_since = None
         except OSError:
-            if time.monotonic() - self._seen > _SILENT:
+            if self._silent_since is None:
+                self._silent_since = now
+            elif now - self._silent_since > _SILENT:
                 raise ClusterLost(
                     "the Ray cluster does not answer any more: its head node has ended, or the "
                     "network is down"
                 ) from None
+
+
+@lru_cache(maxsize=1)
+def _head_at(address: str) -> _Head:
+    """Return the head node at an address: one for all calls, since each may be short."""
+    return _Head(address)

@@ -251,7 +251,7 @@ def _encode_manifest(manifest: Manifest) -> bytes:
 def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     """Return the manifest of a folder of shards.
 
-    InputError if it is missing or makes no sense, or a file is missing or has another size.
+    InputError if it is missing or invalid, or a file is missing or has another size.
     """
     folder = Path(path)
     if not folder.is_dir():
