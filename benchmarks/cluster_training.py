@@ -16,6 +16,7 @@ import argparse
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
 from statistics import median
@@ -24,6 +25,7 @@ from typing import Any
 import reinforce2vec as r2v
 from machine import describe
 from reinforce2vec._util import cluster
+from reinforce2vec._util.threads import in_turn
 from reinforce2vec.skipgram import backends
 from reinforce2vec.skipgram.engine import Chunk
 from reinforce2vec.skipgram.pairs import PAIR_BYTES
@@ -46,14 +48,17 @@ class Training:
         self.engine.train(Chunk(0, 0))  # compiles
         self.first = self.tokens = self.pairs = 0
 
-    def train(self) -> float:
-        """Train the next pass; return how many seconds it took."""
-        size, start = self.engine.chunk_walks, time.perf_counter()
-        done = self.engine.train(Chunk(self.first, size))
-        seconds = time.perf_counter() - start
-        self.first += size
-        self.tokens, self.pairs = self.tokens + done.tokens, self.pairs + int(done.pairs.sum())
-        return seconds
+    def train(self, passes: int) -> float:
+        """Train the next passes, as `Trainer` does; return how many seconds they took."""
+        first, size, engine = self.first, self.engine.chunk_walks, self.engine
+        start = time.perf_counter()
+        parts = [Chunk(first + number * size, size) for number in range(passes)]
+        with ThreadPoolExecutor(engine.threads) as threads:
+            for done in in_turn(threads, engine.train, parts, 2 * engine.threads):
+                self.tokens += done.tokens
+                self.pairs += int(done.pairs.sum())
+        self.first += passes * size
+        return time.perf_counter() - start
 
     def close(self) -> None:
         self.engine.close()
@@ -78,17 +83,17 @@ def speed(options: argparse.Namespace) -> dict:
         for turn in range(options.rounds):
             found = {}
             for name in sorted(places, reverse=turn % 2 == 0):
-                found[name] = trainings[name].train()
+                found[name] = trainings[name].train(options.passes) / options.passes
             rounds.append(found | {"load": os.getloadavg()[0]})
-            print(f"pass {turn + 1} of {options.rounds}: {found}", file=sys.stderr)
+            print(f"round {turn + 1} of {options.rounds}: {found}", file=sys.stderr)
         digests = {name: one.vectors() for name, one in trainings.items()}
         if digests["other"] != digests["workers"]:
             raise SystemExit("the vectors differ")
-        tokens = trainings["workers"].tokens // options.rounds
+        tokens = trainings["workers"].tokens // (options.rounds * options.passes)
     return {
         "machine": describe("ray"), "nodes": graph.n_nodes, "edges": graph.n_edges,
         "window": options.window, "workers": options.workers, "other": places["other"],
-        "tokens": tokens, "rounds": rounds,
+        "passes": options.passes, "tokens": tokens, "rounds": rounds,
     }  # fmt: skip
 
 
@@ -100,8 +105,8 @@ def render_speed(found: dict) -> str:
     lines = [
         f"Training on R-MAT with {found['nodes']:,} nodes and {found['edges']:,} edges, "
         f"{DIMENSIONS} dimensions, window {found['window']}: median (smallest – largest) of "
-        f"{len(ratios)} passes of {tokens:,} tokens. {machine['processor']}, "
-        f"{machine['processors']} CPUs, Ray {machine['versions']['ray']}, {machine['date']}, "
+        f"{len(ratios)} rounds with {found['passes']} passes of {tokens:,} tokens. "
+        f"{machine['processor']}, {machine['processors']} CPUs, Ray {machine['versions']['ray']}, {machine['date']}, "
         f"commit {machine['commit']}.",
         "",
         "| | seconds for a pass | tokens/s |",
@@ -131,7 +136,7 @@ def count_bytes(options: argparse.Namespace) -> dict:
             nodes = {one.node for one in training.engine.machines}
             for _ in range(options.rounds):
                 before, tokens, pairs = loopback_bytes(), training.tokens, training.pairs
-                training.train()
+                training.train(1)
                 rounds.append(
                     {
                         "sent": loopback_bytes() - before,
@@ -189,6 +194,7 @@ def main() -> None:
     parser.add_argument("--against-workers", type=int, help="workers of Ray in place of threads")
     parser.add_argument("--rmat-scale", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--passes", type=int, default=3, help="in a round")
     parser.add_argument("--window", type=int, default=WINDOW)
     parser.add_argument("--store", type=int, default=4096, help="MB of each object store")
     parser.add_argument("--output", type=Path)

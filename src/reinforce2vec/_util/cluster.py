@@ -396,6 +396,7 @@ def results(ray: Any, refs: Sequence[Any], seconds: float) -> list[Any]:
     cluster does not answer; what a call has raised, if it did.
     """
     waiting, deadline = list(refs), time.monotonic() + seconds
+    found: dict[Any, Any] = {}
     head = _head_at(ray.get_runtime_context().gcs_address)
     while waiting:
         try:
@@ -403,12 +404,12 @@ def results(ray: Any, refs: Sequence[Any], seconds: float) -> list[Any]:
         except Exception as error:  # of a connection that is lost
             raise raised(ray, error) from None
         if done:
-            _fetched(ray, done)
+            found.update(zip(done, _fetched(ray, done), strict=True))
             deadline = time.monotonic() + seconds
         elif time.monotonic() > deadline:
             raise WorkersLost(f"no worker has answered for {seconds:.0f} s")
         head.check()
-    return _fetched(ray, refs)
+    return [found[ref] for ref in refs]
 
 
 def raised(ray: Any, error: BaseException) -> BaseException:

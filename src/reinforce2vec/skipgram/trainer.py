@@ -118,7 +118,8 @@ class Trainer:
         with (
             closing(self.engine) as engine,
             held_back() as interrupt,
-            ThreadPoolExecutor(engine.threads) as threads,
+            # callbacks may ask for the vectors, so nothing else may be under way then
+            ThreadPoolExecutor(1 if often else engine.threads) as threads,
         ):
             if checkpoint is not None:
                 engine.check_saving(checkpoint[0])
@@ -138,7 +139,8 @@ class Trainer:
                             return
                         yield chunk
 
-                for outcome in in_turn(threads, engine.train, until_due(), 2 * engine.threads):
+                ahead = 1 if often else 2 * engine.threads
+                for outcome in in_turn(threads, engine.train, until_due(), ahead):
                     self.state.seconds = before + time.monotonic() - began
                     self._settle(outcome)
                     watch(self._moment())

@@ -11,7 +11,9 @@ import secrets
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
+from threading import Condition
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,13 +89,14 @@ def shared_bytes(corpus: Corpus, settings: Settings) -> int:
 class TrainingEngine(Engine):
     """Workers of Ray; each chunk is a pass of every scale."""
 
-    threads, resizable = 1, False  # the driver waits for one pass after the other
+    threads, resizable = 2, False  # while one waits for a pass, the other calls for the next
 
     def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int) -> None:
         self._connection = cluster.connected(workers=workers)
         self.ray = self._connection.__enter__()
         self.workers: list[Any] = []
         self._group: Any = None
+        self._turn, self._next, self._failed = Condition(), state.walks, False
         try:
             self._begin(corpus, settings, state, workers)
         except BaseException:
@@ -113,7 +116,8 @@ class TrainingEngine(Engine):
         self.tables = [tables_of(blocks, self.ring) for blocks in dealings]
         keep = keep_chances(state.visits, settings.subsample)
         self._prepare(Plan(settings, self.n_walks, self.ring, self.tables, keep))
-        self._units: list[dict[int, Any]] = [{} for _ in self.tables]  # on their way to owners
+        self._units: list[dict[int, Any]] = [{} for _ in self.tables]  # on their way
+        self._last: list[dict[int, Any]] = [{} for _ in self.tables]  # results of their last visits
         self._load()
 
     # -- workers ----------------------------------------------------------------------------
@@ -276,17 +280,36 @@ class TrainingEngine(Engine):
     # -- a pass -----------------------------------------------------------------------------
 
     def train(self, chunk: Chunk) -> Outcome:
-        """Train each scale on the walks of a pass."""
-        calls = _Calls(chunk.first, len(self.workers))
-        passes = [self._submit(scale, chunk, calls) for scale in range(len(self.tables))]
+        """Train each scale on the walks of a pass; chunks may come from threads in any order."""
+        with self._turn:
+            self._turn.wait_for(lambda: chunk.first == self._next or self._failed)
+            if self._failed:
+                raise cluster.WorkersLost("the pass before has failed")
+            calls = _Calls(chunk.first, len(self.workers))
+            passes = [self._submit(scale, chunk, calls) for scale in range(len(self.tables))]
+            self._next += chunk.size
+            self._turn.notify_all()
         start = POINTS * chunk.first // self.n_walks
-        done = [one.results(self._seconds_for(chunk)) for one in passes]
+        try:
+            done = [one.results(self._seconds_for(chunk)) for one in passes]
+        except BaseException:
+            self._give_up()
+            raise
         curves = [
             on_curve(self.ring.order, chunk, self.n_walks, start, one.losses, one.pairs)
             for one in done
         ]
         losses, pairs = (np.stack(one) for one in zip(*curves, strict=True))
         return Outcome(chunk, done[0].tokens, start, losses, pairs)
+
+    def _give_up(self) -> None:
+        """End the workers, so that nobody waits for them."""
+        with self._turn:
+            self._failed = True
+            self._turn.notify_all()
+        for worker in self.workers:
+            with suppress(Exception):
+                self.ray.kill(worker)
 
     def _seconds_for(self, chunk: Chunk) -> float:
         """Return how long workers may take for a pass before they are lost."""
@@ -296,6 +319,7 @@ class TrainingEngine(Engine):
     def _submit(self, scale: int, chunk: Chunk, calls: _Calls) -> _Pass:
         """Call the workers for a pass of one scale; nothing is waited for."""
         count, ring, units = len(self.workers), self.ring, self._units[scale]
+        last = self._last[scale]
         found = [
             worker.find_pairs.options(num_returns=count + 1).remote(
                 calls.turn(number), scale, chunk, share
@@ -309,7 +333,6 @@ class TrainingEngine(Engine):
             for number, worker in enumerate(self.workers)
         ]
         trained: list[Any] = []
-        last: dict[int, Any] = {}  # what the last visits of units return
         for place, (number, unit, *_) in enumerate(ring.visits):
             send = self.groups[self.after[place]] != self.groups[number]
             train = self.workers[number].train.options(num_returns=2)
@@ -324,8 +347,7 @@ class TrainingEngine(Engine):
 
     def close(self) -> None:
         """End the workers."""
-        for worker in self.workers:
-            self.ray.kill(worker)
+        self._give_up()
         self.workers = []
         if self._group is not None:
             self.ray.util.remove_placement_group(self._group)
