@@ -201,8 +201,8 @@ def test_a_command_that_is_stopped_leaves_nothing(working, number):
 
 @pytest.mark.slow
 def test_processes_end_by_themselves_if_the_program_is_killed(started):
-    """Two of them, which wait for others in vain, do so after Ray's limit: by default 60 s."""
-    working = start_work(started, RAY_gcs_rpc_server_reconnect_timeout_s="5")
+    """Two of them ask the head node first, and wait for it as long as this setting says."""
+    working = start_work(started, RAY_gcs_server_request_timeout_seconds="3")
     working.kill()
     working.communicate(timeout=60)
     deadline = time.monotonic() + ENDING
