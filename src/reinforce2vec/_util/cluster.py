@@ -35,7 +35,6 @@ _SETTINGS = {
     "RAY_AUTH_MODE": "token",
     "RAY_AUTH_TOKEN": secrets.token_hex(32),  # else Ray writes one to the home folder
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_gcs_server_request_timeout_seconds": "20",  # agents that lose it end after this, not 60
     "RAY_worker_niceness": "0",  # at Ray's 15, other programs leave its workers little time
     # loopback, as on systems without clusters: Ray replaces 127.0.0.1 by an address of the network
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
