@@ -106,8 +106,8 @@ def render_speed(found: dict) -> str:
         f"Training on R-MAT with {found['nodes']:,} nodes and {found['edges']:,} edges, "
         f"{DIMENSIONS} dimensions, window {found['window']}: median (smallest – largest) of "
         f"{len(ratios)} rounds with {found['passes']} passes of {tokens:,} tokens. "
-        f"{machine['processor']}, {machine['processors']} CPUs, Ray {machine['versions']['ray']}, {machine['date']}, "
-        f"commit {machine['commit']}.",
+        f"{machine['processor']}, {machine['processors']} CPUs, Ray "
+        f"{machine['versions']['ray']}, {machine['date']}, commit {machine['commit']}.",
         "",
         "| | seconds for a pass | tokens/s |",
         "|---|---|---|",

@@ -57,7 +57,7 @@ SMOOTHING = ("embed", "edges.txt", "-o", "out.npz", "--method", "hope", "--smoot
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("localhost:1", "nothing answers at the --address 'localhost:1' "),
+        ("localhost:1", "no Ray cluster answers at the --address 'localhost:1' "),
         ("somewhere", "--address must be auto or HOST:PORT, .* not 'somewhere'"),
         ("ray://localhost:10001", "--address must be auto or HOST:PORT, "),
     ],

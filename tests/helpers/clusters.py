@@ -24,6 +24,8 @@ class SimulatedCluster:
             # a node that is killed is noticed in 5 s, not in 15
             noticing = {"health_check_period_ms": 1000}
             head = self._settings | {"include_dashboard": False, "_system_config": noticing}
+            names = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
+            self.token = {name: os.environ[name] for name in names}  # for other processes
             self._cluster = Cluster(initialize_head=True, head_node_args=head)
             ray.init(self._cluster.address, log_to_driver=False, logging_level="error")
         self.ray = ray

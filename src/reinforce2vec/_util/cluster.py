@@ -102,8 +102,7 @@ def _connection(address: str | None, workers: int | None) -> Iterator[None]:
                 with on_loopback(), _without_messages(ending) as ray:
                     _start(ray, workers, folder)
             else:
-                _check_listens(address)
-                with _without_messages(ending) as ray:
+                with _reaching(address), _without_messages(ending) as ray:
                     _join(ray, address)
         yield
 
@@ -187,17 +186,22 @@ def _join(ray: Any, address: str) -> None:
         ray.init(address=address, log_to_driver=False, logging_level="error")
     except Exception as error:  # ConnectionError, ValueError, RuntimeError
         raise InputError(
-            f"there is no Ray cluster at the address {address!r}, or it refuses the connection: "
-            f"{_first_line(error)}",
+            f"the Ray cluster at the address {address!r} cannot be used: {_first_line(error)} (if "
+            "it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN)",
             parameter="address",
             value=address,
         ) from None
     check_versions(ray)
 
 
-def _check_listens(address: str) -> None:
-    """Raise InputError if nothing listens at an address; Ray would wait for it."""
+@contextmanager
+def _reaching(address: str) -> Iterator[None]:
+    """Make Ray connect to an address in this block as it listens there, perhaps on loopback alone.
+
+    InputError if no Ray can be there; Ray itself would try for minutes.
+    """
     if address == "auto":  # Ray looks for it on this machine
+        yield
         return
     host, _, port = address.rpartition(":")
     if "://" in address or not host or not port.isdigit():
@@ -206,15 +210,34 @@ def _check_listens(address: str) -> None:
             parameter="address",
             value=address,
         )
+    services: Any = import_module("ray._private.services")
+    host, network = host.strip("[]"), services.resolve_ip_for_localhost(host.strip("[]"))
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWERING).close()
+        _greet(host, int(port))
     except (OSError, OverflowError) as error:
         raise InputError(
-            f"nothing answers at the address {address!r} ({_first_line(error)}): is the Ray "
-            "cluster running, and can its head node be reached from here?",
+            f"no Ray cluster answers at the address {address!r} ({_first_line(error)}): is it "
+            "running, and can its head node be reached from here?",
             parameter="address",
             value=address,
         ) from None
+    with ExitStack() as stack:
+        try:
+            _greet(network, int(port))
+        except OSError:
+            stack.enter_context(_loopback_alone())
+        yield
+
+
+def _greet(host: str, port: int) -> None:
+    """Raise OSError unless a server of HTTP/2 answers, as that of Ray's head node does."""
+    with socket.create_connection((host, port), timeout=_ANSWERING) as connection:
+        if os.environ.get("RAY_USE_TLS", "0") != "0":
+            return
+        settings = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])  # a frame: its length, type, flags, stream
+        connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + settings)
+        if connection.recv(4)[3:] != settings[3:4]:
+            raise OSError("another program listens there")
 
 
 @contextmanager
@@ -238,16 +261,20 @@ def on_loopback() -> Iterator[None]:
     settings = dict(_SETTINGS)
     if "RAY_AUTH_TOKEN_PATH" in os.environ:
         del settings["RAY_AUTH_TOKEN"]
-    with _environment(settings):
-        constants: Any = import_module(
-            "ray._private.ray_constants"
-        )  # Ray has no public setting for it
-        usual, constants.ENABLE_RAY_CLUSTER = constants.ENABLE_RAY_CLUSTER, False
+    with _environment(settings), _loopback_alone():
         _read_settings()
-        try:
-            yield
-        finally:
-            constants.ENABLE_RAY_CLUSTER = usual
+        yield
+
+
+@contextmanager
+def _loopback_alone() -> Iterator[None]:
+    """Keep Ray from replacing 127.0.0.1 by an address of the network."""
+    constants: Any = import_module("ray._private.ray_constants")  # there is no public setting
+    usual, constants.ENABLE_RAY_CLUSTER = constants.ENABLE_RAY_CLUSTER, False
+    try:
+        yield
+    finally:
+        constants.ENABLE_RAY_CLUSTER = usual
 
 
 def _read_settings() -> None:
