@@ -32,7 +32,7 @@ class UnitMemory(Protocol):
         """Return the rows of a unit that leaves the machine, valid until the next visit of one."""
 
 
-class OwnMemory:
+class _OwnMemory:
     """Memory of one worker, for the units that it has; `sizes` are the rows of each unit."""
 
     def __init__(self, sizes: list[int], dimensions: int) -> None:
@@ -91,11 +91,11 @@ class SharedMemory:
 
 def make_memory(
     sizes: list[int], dimensions: int, alone: bool, address: Address | None
-) -> OwnMemory | SharedMemory:
+) -> _OwnMemory | SharedMemory:
     """Return shared memory, new or of another worker; its own for a worker that is `alone`."""
     if not alone:
         try:
             return SharedMemory(sizes, dimensions, address)
         except (OSError, AttributeError):  # not Linux, or processes may not see each other
             pass
-    return OwnMemory(sizes, dimensions)
+    return _OwnMemory(sizes, dimensions)
