@@ -54,7 +54,6 @@ PART_CPU = {2: 4.8, 4: 17.0}  # CPU time of walks on so many parts of a graph; a
 
 RMAT = "R-MAT 2^20"
 WALKED = 1_048_576 - 402_592  # its nodes that are not isolated
-RAY_SHARE = 0.8  # of a thread's rate, that a worker must reach
 
 
 class Rates(NamedTuple):
@@ -95,6 +94,13 @@ def rates(dimensions: int) -> Rates:
     }
     huge = next(row["per_second"] for row in gpu["huge"]["rows"] if "per_second" in row)
     return Rates(thread, thread * many / one / 16, huge * small[dimensions] / small[128])
+
+
+def worker_share() -> float:
+    """Return the rate of one of eight workers on a machine, as a share of a single worker's."""
+    found = read("benchmarks", "results", "cluster_training_8.json")
+    ratios = (one["other"] / one["workers"] for one in found["rounds"])
+    return median(ratios) / found["workers"]
 
 
 # -- bytes ---------------------------------------------------------------------------------------
@@ -190,8 +196,8 @@ def gpu_bytes(dimensions: int) -> float:
 
 
 def training_hours(dimensions: int, workers: int) -> float:
-    """Return how long workers train, if they never wait."""
-    return tokens() / (RAY_SHARE * rates(dimensions).thread * workers) / 3600
+    """Return how long workers train, if they never wait for the network."""
+    return tokens() / (worker_share() * rates(dimensions).thread * workers) / 3600
 
 
 def network_hours(dimensions: int, gbits: int) -> float:

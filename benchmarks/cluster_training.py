@@ -201,8 +201,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.part == "speed":
         name = "cluster_training"
-        if options.against_workers:
+        if options.workers != 2:
             name += f"_{options.workers}"
+        if options.workers != 2 and not options.against_workers:
+            name += "_threads"
         publish(speed(options), render_speed, options.output or HERE / f"results/{name}.json")
     else:
         output = options.output or HERE / "results/cluster_bytes.json"

@@ -20,7 +20,7 @@ STAGES = (
     (
         "skip-gram",
         "nodes close in a walk\nget similar vectors",
-        "two matrices: 8 bytes\n× nodes × d; up to\n64 MB of pairs",
+        "two matrices: 8 bytes\n× nodes × d; and\nthe pairs of a pass",
         ORANGE,
     ),
     ("smoothing", "along the graph,\nunless turned off", "some columns\nat a time", PURPLE),

@@ -52,7 +52,7 @@ def test_hours_follow_from_bytes_and_measured_rates(study):
     assert study.network_hours(128, 100) == pytest.approx(study.network_hours(128, 10) / 10)
     assert study.training_hours(128, 32) == pytest.approx(study.training_hours(128, 8) / 4)
     by_a_thread = study.tokens() / study.rates(128).thread / 3600
-    assert study.training_hours(128, 1) == pytest.approx(by_a_thread / 0.8)
+    assert study.training_hours(128, 1) == pytest.approx(by_a_thread / study.worker_share())
 
 
 def test_the_largest_measured_training_on_a_gpu_is_calculated_as_it_was(study, monkeypatch):

@@ -141,6 +141,9 @@ def embed(
         def estimate() -> str:
             if not isinstance(learner, Reinforce2Vec):
                 return f"{source}: {found!r}"
+            if learner.backend == "ray":
+                a_worker = readable_bytes(learner.estimate_memory(found, backend="ray"))
+                return f"{source}: {found!r}; training needs about {a_worker} for each worker"
             needed = f"{readable_bytes(learner.estimate_memory(found))} of memory"
             if learner.backend == "cuda":
                 on_gpu = readable_bytes(learner.estimate_memory(found, backend="cuda"))

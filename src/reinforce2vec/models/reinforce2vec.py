@@ -109,10 +109,14 @@ class Reinforce2Vec(Estimator):
         number of threads. On a GPU the walks are the same, but vectors are updated in another order
         each time, and results differ a little.
     workers : int, optional
-        Threads; by default one for each CPU that this process may use. Up to 32 train at once.
-    backend : {"auto", "cpu", "cuda"}, default "auto"
+        Threads; by default one for each CPU that this process may use. With Ray, processes; by
+        default one for each CPU of the cluster. Up to 32 train at once.
+    backend : {"auto", "cpu", "cuda", "ray"}, default "auto"
         Where to work. "cuda" samples the same walks on a GPU and trains on them there; vectors are
-        as good, but do not repeat exactly. It needs CuPy. "auto" uses a GPU if there is one, the
+        as good, but do not repeat exactly. It needs CuPy. "ray" works in processes of this machine
+        or of a Ray cluster, with the result of "cpu", to the last bit: of the cluster that
+        `ray.init` has connected to, or that the environment variable RAY_ADDRESS names; else a Ray
+        is started on this machine, and ended after the work. "auto" uses a GPU if there is one, the
         work is large enough, it fits into the GPU's memory, and `workers` is not given.
     direction : {"auto", "forward", "both"}, default "auto"
         On a directed graph, whether walks follow edges in their direction or both ways. "auto"
@@ -123,7 +127,7 @@ class Reinforce2Vec(Estimator):
     Attributes
     ----------
     backend_ : str
-        Where the vectors were trained: "cpu" or "cuda".
+        Where the vectors were trained: "cpu", "cuda" or "ray".
     direction_ : str or None
         How walks followed the edges of a directed graph: "forward" or "both"; None after
         :meth:`fit_walks`.
@@ -386,7 +390,10 @@ class Reinforce2Vec(Estimator):
         return self
 
     def estimate_memory(self, graph: Any, *, backend: str = "cpu") -> int:
-        """Estimate the bytes that :meth:`fit` takes beside the graph; with "cuda", of GPU memory.
+        """Estimate the bytes that :meth:`fit` takes beside the graph.
+
+        With "cuda", those of GPU memory; with "ray", those of one worker, beside the copy of the
+        graph that all workers of a machine share.
 
         For :meth:`fit_walks`, pass the result of :func:`read_walks`.
 
@@ -398,10 +405,11 @@ class Reinforce2Vec(Estimator):
         """
         if not isinstance(graph, (Graph, StoredWalks)):
             graph = Graph.from_any(graph)
-        if backend_choice.choose(backend, "training") == "cuda":
-            corpus = self._corpus(graph)
+        corpus, chosen = self._corpus(graph), backend_choice.choose(backend, "training")
+        if chosen == "cuda":
             return self._bytes_on_gpu(corpus, self._settings(corpus))
-        corpus = self._corpus(graph)
+        if chosen == "ray":
+            return bytes_for(corpus, self._settings(), self._workers("ray"), "ray")
         copied = corpus.copied_bytes if isinstance(corpus, SampledWalks) else 0
         return copied + self._bytes_here(corpus, bool(self.smooth))
 
@@ -658,7 +666,7 @@ class Reinforce2Vec(Estimator):
                 weights.vectors,
                 graph,
                 backend=backend,
-                workers=workers if backend == "cpu" else None,
+                workers={"cpu": workers, "ray": self.workers}.get(backend),
                 progress=progress,
             )
             if grown:
