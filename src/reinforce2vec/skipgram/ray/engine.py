@@ -281,20 +281,20 @@ class TrainingEngine(Engine):
 
     def train(self, chunk: Chunk) -> Outcome:
         """Train each scale on the walks of a pass; chunks may come from threads in any order."""
-        with self._turn:
-            self._turn.wait_for(lambda: chunk.first == self._next or self._failed)
-            if self._failed:
-                raise cluster.WorkersLost("the pass before has failed")
-            calls = _Calls(chunk.first, len(self.workers))
-            passes = [self._submit(scale, chunk, calls) for scale in range(len(self.tables))]
-            self._next += chunk.size
-            self._turn.notify_all()
-        start = POINTS * chunk.first // self.n_walks
         try:
+            with self._turn:
+                self._turn.wait_for(lambda: chunk.first == self._next or self._failed)
+                if self._failed:
+                    raise cluster.WorkersLost("the pass before has failed")
+                calls = _Calls(chunk.first, len(self.workers))
+                passes = [self._submit(scale, chunk, calls) for scale in range(len(self.tables))]
+                self._next += chunk.size
+                self._turn.notify_all()
             done = [one.results(self._seconds_for(chunk)) for one in passes]
         except BaseException:
             self._give_up()
             raise
+        start = POINTS * chunk.first // self.n_walks
         curves = [
             on_curve(self.ring.order, chunk, self.n_walks, start, one.losses, one.pairs)
             for one in done
