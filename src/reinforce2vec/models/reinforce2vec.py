@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util import backend_choice, cluster
+from .._util import backend_choice
 from .._util.checks import check_number
-from .._util.cluster import WorkersLost
+from .._util.cluster import connection, resources
+from .._util.cluster.waiting import WorkersLost
 from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS, PRESETS
 from .._util.machine import Advice, available_cpus, check_memory
@@ -462,7 +463,7 @@ class Reinforce2Vec(Estimator):
         settings, given = self._settings(), self._checked("workers")
         what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
         vectors = 4 * settings.dimensions * corpus.n_nodes  # the result, which comes here
-        if not cluster.is_local():
+        if not connection.is_local():
             check_memory(vectors, what)
             return
         workers = given or available_cpus()
@@ -749,14 +750,14 @@ class Reinforce2Vec(Estimator):
     def _workers(self, backend: str = "cpu") -> int:
         """Return the number of threads; or of processes, on a cluster."""
         given: int | None = self._checked("workers")
-        if backend != "ray" or not cluster.is_connected():
+        if backend != "ray" or not connection.is_connected():
             return available_cpus() if given is None else given
-        return cluster.usable_cpus(given)
+        return resources.usable_cpus(given)
 
     def _connected(self, backend: str) -> AbstractContextManager[Any]:
         """Return a context in which the backend can be used."""
         if backend == "ray":
-            return cluster.connected(workers=self._checked("workers"))
+            return connection.connected(workers=self._checked("workers"))
         return nullcontext()
 
     def _read_checkpoint(

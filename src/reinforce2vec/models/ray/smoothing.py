@@ -16,7 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util import cluster
+from ..._util.cluster import resources
+from ..._util.cluster.connection import connected
+from ..._util.cluster.waiting import WorkersLost, results
 from ..._util.errors import InputError
 from ..._util.machine import Advice, check_memory
 from ..._util.progress import Report
@@ -59,18 +61,18 @@ def smoothed(
     memory, or if workers end again and again.
     """
     links = links_of(graph, unit, degrees)
-    with cluster.connected(workers=workers) as ray:
-        nodes = cluster.nodes(ray)
+    with connected(workers=workers) as ray:
+        nodes = resources.nodes(ray)
         what = f"smoothing {len(vectors):,} vectors of {vectors.shape[1]:,} dimensions"
         _check_nodes(nodes, needed, what)
-        at_once = workers or cluster.cluster_cpus(ray)
+        at_once = workers or resources.cluster_cpus(ray)
         blocks = len(column_blocks(vectors.shape[1]))
         fewest = int(min(node["CPU"] for node in nodes))
         calls = _Calls(ray, at_once, max(1, min(at_once // blocks, fewest)), needed.call)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return _attempt(calls, vectors, links, coefficients, report)
-            except cluster.WorkersLost as error:
+            except WorkersLost as error:
                 if attempt == _ATTEMPTS:
                     raise InputError(
                         f"workers of the Ray cluster were lost {_ATTEMPTS} times while smoothing "
@@ -111,7 +113,7 @@ class _Calls(NamedTuple):
         waiting: deque[Any] = deque()
 
         def first() -> Any:
-            (result,) = cluster.results(self.ray, [waiting[0]], seconds)
+            (result,) = results(self.ray, [waiting[0]], seconds)
             waiting.popleft()
             return result
 

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util.cluster import WorkersLost, cluster_cpus, connected, results
+from ..._util.cluster.connection import connected
+from ..._util.cluster.resources import cluster_cpus
+from ..._util.cluster.waiting import WorkersLost, results
 from ..._util.errors import InputError
 from ..._util.machine import Advice, check_memory
 from ...graph import Graph
