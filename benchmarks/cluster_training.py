@@ -24,7 +24,7 @@ from typing import Any
 
 import reinforce2vec as r2v
 from machine import describe
-from reinforce2vec._util import cluster
+from reinforce2vec._util.cluster.connection import connected
 from reinforce2vec._util.threads import in_turn
 from reinforce2vec.skipgram import backends
 from reinforce2vec.skipgram.engine import Chunk
@@ -75,7 +75,7 @@ def speed(options: argparse.Namespace) -> dict:
     places = {"other": other or ("cpu", options.against), "workers": ("ray", options.workers)}
     most = options.workers + (options.against_workers or 0)
     with ExitStack() as stack:
-        stack.enter_context(cluster.connected(workers=most))
+        stack.enter_context(connected(workers=most))
         trainings = {
             name: stack.enter_context(closing(Training(graph, *place, options.window)))
             for name, place in places.items()

@@ -20,7 +20,7 @@ from statistics import median
 
 import reinforce2vec as r2v
 from machine import describe
-from reinforce2vec._util.cluster import connected
+from reinforce2vec._util.cluster.connection import connected
 from reporting import publish
 
 HERE = Path(__file__).parent

@@ -18,7 +18,8 @@ import pytest
 
 from helpers.clusters import descendants
 from reinforce2vec import InputError
-from reinforce2vec._util import cluster
+from reinforce2vec._util.cluster import connection, joining, waiting
+from reinforce2vec._util.cluster.resources import check_versions
 
 pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
 
@@ -46,14 +47,16 @@ def command_of(process: int) -> str:
         return ""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def started():
-    """A function that runs a program in a session of its own; its processes are ended."""
+    """A function that runs a program in a session and a folder of its own; it is ended."""
     with tempfile.TemporaryDirectory(prefix="r", dir="/tmp") as name:
-        folder, running = Path(name), []
+        running = []
 
         def start(program, *arguments, **variables):
-            environment = os.environ | {"TMPDIR": name, "RAY_TMPDIR": name}
+            folder = Path(name, str(len(running)))
+            folder.mkdir()
+            environment = os.environ | {"TMPDIR": str(folder), "RAY_TMPDIR": str(folder)}
             for variable in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_MODE"):
                 environment.pop(variable, None)
             process = subprocess.Popen(
@@ -73,9 +76,9 @@ def started():
         for process in running:
             process.kill()
             process.communicate()
-        for left in children_left(folder):
-            with suppress(ProcessLookupError):
-                os.kill(left, signal.SIGKILL)
+            for left in children_left(process.folder):
+                with suppress(ProcessLookupError):
+                    os.kill(left, signal.SIGKILL)
 
 
 def check_nothing_left(process, files=()):
@@ -95,15 +98,15 @@ import ray  # the user may have imported it before
 from ray._private import utils, worker
 sys.path.insert(0, sys.argv[1])
 from helpers.clusters import descendants, listening_addresses
-from helpers.clusters import descendants
-from reinforce2vec._util import cluster
+from reinforce2vec._util.cluster.connection import connected
+from reinforce2vec._util.cluster.resources import cluster_cpus
 
 utils.get_shared_memory_bytes = lambda: 64 << 20  # as in a container of Docker
 handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
 environment = dict(os.environ)
 found = {}
 try:
-    with cluster.connected(workers=3) as ray:
+    with connected(workers=3) as ray:
         assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
         seen = ray.remote(lambda: dict(os.environ))
         there = ray.get(seen.remote())
@@ -113,7 +116,7 @@ try:
         found["settings"] = {name: there.get(name) for name in json.loads(sys.argv[2])}
         utils.publish_error_to_driver("lost", "a node is lost", worker.global_worker.gcs_client)
         time.sleep(1)
-        found["cpus"] = cluster.cluster_cpus(ray)
+        found["cpus"] = cluster_cpus(ray)
         try:
             os.killpg(0, signal.SIGINT)  # as a terminal does for Ctrl-C
             time.sleep(10)
@@ -159,16 +162,16 @@ COMMAND = """
 import sys
 import numpy as np
 from reinforce2vec import karate_club
-from reinforce2vec._util import cluster
+from reinforce2vec._util.cluster import waiting
 from reinforce2vec.cli.main import main
 from reinforce2vec.models import smoothing
 
 smoothing.series = lambda *how: np.ones(10**7)  # of a filter that takes long
-cluster._SILENT = 2.0
-cluster._LOOK = 0.2
+waiting._SILENT = 2.0
+waiting._LOOK = 0.2
 karate_club().save("edges.txt")
 sys.argv[1:] = ["embed", "edges.txt", "-o", "out.npz", "--method", "hope", "--smooth", "--quiet"]
-sys.argv += ["--backend", "ray"]
+sys.argv += ["--backend", "ray", "--workers", "1"]
 main()
 """
 
@@ -185,33 +188,40 @@ def wait_for(process, name):
     raise AssertionError(f"there is no process {name}")
 
 
-@pytest.fixture
-def working(started):
-    """A command that smooths on a Ray of its own, and does not come to an end."""
-    process = started(COMMAND)
-    wait_for(process, "ray::_filter_columns")
-    return process
+ENDINGS = {
+    "Ctrl-C": lambda command: os.killpg(command.pid, signal.SIGINT),  # as a terminal does
+    "SIGTERM": lambda command: command.terminate(),
+    "SIGKILL": lambda command: command.kill(),
+    "lost head node": lambda command: os.kill(wait_for(command, "gcs_server"), signal.SIGKILL),
+}
+
+
+@pytest.fixture(scope="module")
+def ended(started):
+    """Commands that smoothed on Rays of their own, at the same time; each is ended in one way."""
+    commands = {ending: started(COMMAND) for ending in ENDINGS}
+    for ending, command in commands.items():
+        wait_for(command, "ray::_filter_columns")
+        ENDINGS[ending](command)
+    return commands
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_command_that_is_stopped_leaves_nothing(working, number):
-    if number == signal.SIGINT:
-        os.killpg(working.pid, number)  # as a terminal does for Ctrl-C
-    else:
-        working.send_signal(number)
-    _, errors = working.communicate(timeout=60)
-    assert (working.returncode, errors) == (130, "interrupted: no unfinished file is left\n")
-    check_nothing_left(working, ["edges.txt"])
+@pytest.mark.parametrize("ending", ["Ctrl-C", "SIGTERM"])
+def test_a_command_that_is_stopped_leaves_nothing(ended, ending):
+    _, errors = ended[ending].communicate(timeout=60)
+    assert (ended[ending].returncode, errors) == (130, "interrupted: no unfinished file is left\n")
+    check_nothing_left(ended[ending], ["edges.txt"])
 
 
 @pytest.mark.slow
-def test_processes_end_by_themselves_if_the_program_is_killed(working):
+def test_processes_end_by_themselves_if_the_program_is_killed(ended):
     """Two small agents may ask the lost head node first, for the minute that Ray gives them."""
-    working.kill()
-    working.communicate(timeout=60)
+    killed = ended["SIGKILL"]
+    killed.communicate(timeout=60)
+    assert killed.returncode == -signal.SIGKILL
     deadline = time.monotonic() + ENDING
-    while left := [one for one in map(command_of, children_left(working.folder)) if one]:
+    while left := [one for one in map(command_of, children_left(killed.folder)) if one]:
         if all("Agent" in command for command in left):
             break
         assert time.monotonic() < deadline, left
@@ -219,15 +229,15 @@ def test_processes_end_by_themselves_if_the_program_is_killed(working):
 
 
 @pytest.mark.slow
-def test_a_lost_cluster_ends_a_command_with_one_sentence(working):
-    os.kill(wait_for(working, "gcs_server"), signal.SIGKILL)
-    _, errors = working.communicate(timeout=60)
-    assert working.returncode == 1
+def test_a_lost_cluster_ends_a_command_with_one_sentence(ended):
+    lost = ended["lost head node"]
+    _, errors = lost.communicate(timeout=60)
+    assert lost.returncode == 1
     assert errors == (
         "error: the Ray cluster does not answer any more: its head node has ended, or the network "
         "is down\n"
     )
-    assert [path.name for path in working.folder.iterdir()] == ["edges.txt"]
+    assert [path.name for path in lost.folder.iterdir()] == ["edges.txt"]
 
 
 # -- a cluster ---------------------------------------------------------------------------------
@@ -264,46 +274,40 @@ def test_a_command_joins_a_cluster(started, ray_cluster):
 def test_a_node_with_another_version_is_refused(ray_cluster, monkeypatch, name, version):
     monkeypatch.setattr(f"{name}.__version__", version)
     with pytest.raises(InputError, match=rf"^{name} is {version} here, but .* on the node 127"):
-        cluster.check_versions(ray_cluster.ray)
+        check_versions(ray_cluster.ray)
 
 
 @pytest.mark.slow
 def test_versions_of_other_packages_may_differ_in_the_last_number(ray_cluster, monkeypatch):
     monkeypatch.setattr("numpy.__version__", ".".join([*np.__version__.split(".")[:2], "99"]))
-    cluster.check_versions(ray_cluster.ray)
+    check_versions(ray_cluster.ray)
 
 
 def test_a_program_that_is_not_ray_is_refused_soon(monkeypatch):
-    monkeypatch.setattr(cluster, "_is_connected", lambda: False)
-    monkeypatch.setattr(cluster, "_ANSWERING", 0.2)
+    monkeypatch.setattr(connection, "is_connected", lambda: False)
+    monkeypatch.setattr(joining, "_ANSWERING", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server:  # which never says anything
         address = f"127.0.0.1:{server.getsockname()[1]}"
         words = rf"no Ray cluster .* '{address}' \(timed out\)"
-        with pytest.raises(InputError, match=words), cluster.connected(address):
+        with pytest.raises(InputError, match=words), connection.connected(address):
             pass
 
 
 @pytest.mark.slow
 def test_calls_that_do_not_end_are_noticed(ray_cluster):
     ref = ray_cluster.ray.remote(lambda: time.sleep(60)).remote()
-    with pytest.raises(cluster.WorkersLost, match="no worker has answered for 1 s"):
-        cluster.results(ray_cluster.ray, [ref], 1.0)
+    with pytest.raises(waiting.WorkersLost, match="no worker has answered for 1 s"):
+        waiting.results(ray_cluster.ray, [ref], 1.0)
     ray_cluster.ray.cancel(ref, force=True)
-    with pytest.raises(cluster.WorkersLost):
-        cluster.results(ray_cluster.ray, [ref], 30.0)
+    with pytest.raises(waiting.WorkersLost):
+        waiting.results(ray_cluster.ray, [ref], 30.0)
 
 
 def test_a_head_node_that_does_not_answer_is_noticed(monkeypatch):
-    class Context:
-        gcs_address = "127.0.0.1:1"
-
-    class Ray:
-        get_runtime_context = Context
-
-    monkeypatch.setattr(cluster, "_LOOK", 0.0)
-    monkeypatch.setattr(cluster, "_SILENT", 0.2)
-    head = cluster._Head(Ray)
+    monkeypatch.setattr(waiting, "_LOOK", 0.0)
+    monkeypatch.setattr(waiting, "_SILENT", 0.2)
+    head = waiting._Head("127.0.0.1:1")
     head.check()
     time.sleep(0.3)
-    with pytest.raises(cluster.ClusterLost, match="the Ray cluster does not answer any more"):
+    with pytest.raises(waiting.ClusterLost, match="the Ray cluster does not answer any more"):
         head.check()

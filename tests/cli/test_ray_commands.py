@@ -9,7 +9,7 @@ import pytest
 
 from helpers.command_line import run
 from reinforce2vec import Embedding
-from reinforce2vec._util import cluster
+from reinforce2vec._util.cluster import connection
 from reinforce2vec.cli._exit_codes import FAILURE, USAGE
 
 COMMANDS = {
@@ -65,7 +65,7 @@ SMOOTHING = ("embed", "edges.txt", "-o", "out.npz", "--method", "hope", "--smoot
 def test_an_address_without_a_cluster_is_one_sentence(folder, address, words):
     pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster, "is_connected", lambda: False)
+        patch.setattr(connection, "is_connected", lambda: False)
         result = run(*SMOOTHING, "--backend", "ray", "--address", address, "--quiet")
     assert re.search(words, sentence(result, FAILURE))
     assert not (folder / "out.npz").exists()

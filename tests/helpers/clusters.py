@@ -6,7 +6,8 @@ import os
 import socket
 from collections.abc import Iterable
 
-from reinforce2vec._util import cluster
+from reinforce2vec._util.cluster.loopback import on_loopback
+from reinforce2vec._util.cluster.side_effects import handlers_kept
 
 
 class SimulatedCluster:
@@ -17,7 +18,7 @@ class SimulatedCluster:
 
     def __init__(self, nodes: int = 2, cpus: int = 2, store_bytes: int = 100 << 20) -> None:
         self._settings = {"num_cpus": cpus, "object_store_memory": store_bytes}
-        with cluster.on_loopback(), cluster.handlers_kept():
+        with on_loopback(), handlers_kept():
             import ray
             from ray.cluster_utils import Cluster
 
@@ -37,7 +38,7 @@ class SimulatedCluster:
 
     def add_node(self):
         """Add a node, and return it."""
-        with cluster.on_loopback():
+        with on_loopback():
             node = self._cluster.add_node(**self._settings)
         self._cluster.wait_for_nodes(30)
         return node
@@ -67,7 +68,7 @@ class SimulatedCluster:
         return found
 
     def close(self) -> None:
-        with cluster.handlers_kept():
+        with handlers_kept():
             self.ray.shutdown()
             self._cluster.shutdown()
 

@@ -141,7 +141,7 @@ def test_a_node_that_is_lost_with_its_results_changes_no_bit(ray_cluster, graph)
 
 def test_workers_that_are_lost_again_and_again_are_an_error(ray_cluster, graph, monkeypatch):
     def lose_workers(*how):
-        raise on_ray.cluster.WorkersLost("a worker has died")
+        raise on_ray.WorkersLost("a worker has died")
 
     monkeypatch.setattr(on_ray, "_attempt", lose_workers)
     with pytest.raises(InputError, match=r"lost 3 times while smoothing \(a worker has died\)"):
@@ -164,7 +164,7 @@ def test_no_call_goes_on_after_ctrl_c(ray_cluster, graph, slow, interrupts):
 
 
 def test_too_little_memory_is_refused_before_any_call(ray_cluster, graph, monkeypatch):
-    nodes = on_ray.cluster.nodes
+    nodes = on_ray.resources.nodes
     vectors = some_vectors(graph.n_nodes)
     monkeypatch.setattr(on_ray, "_attempt", None)  # it is not called
     for resource, place in (
@@ -172,7 +172,7 @@ def test_too_little_memory_is_refused_before_any_call(ray_cluster, graph, monkey
         ("object_store_memory", "of Ray's object store on every node"),
     ):
         smaller = [one | {resource: 10**6} for one in nodes(ray_cluster.ray)]
-        monkeypatch.setattr(on_ray.cluster, "nodes", lambda ray, smaller=smaller: smaller)
+        monkeypatch.setattr(on_ray.resources, "nodes", lambda ray, smaller=smaller: smaller)
         with pytest.raises(InputError, match=rf"needs about .* MB {place}, and 1.0 MB are free"):
             smooth(vectors, graph, backend="ray")
 

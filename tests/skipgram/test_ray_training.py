@@ -297,7 +297,7 @@ def test_too_much_memory_is_refused_before_training(monkeypatch):
     with pytest.raises(InputError, match=r"training 256 nodes .* needs about 102\.4 GB"):
         model.fit(GRAPH)  # the driver could not take the vectors
     with monkeypatch.context() as patch:
-        patch.setattr("reinforce2vec._util.cluster.is_local", lambda: True)
+        patch.setattr("reinforce2vec._util.cluster.connection.is_local", lambda: True)
         with pytest.raises(InputError, match=r"by 2 workers needs about [\d.]+ GB of memory"):
             model.fit(GRAPH)
     monkeypatch.setattr(Reinforce2Vec, "_check_workers", lambda self, corpus: None)

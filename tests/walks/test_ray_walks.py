@@ -31,7 +31,7 @@ from reinforce2vec import (
     sample_walks,
     write_walks,
 )
-from reinforce2vec._util import cluster
+from reinforce2vec._util.cluster import connection, waiting
 from reinforce2vec.files import walk_shards
 
 KERNELS = {
@@ -186,7 +186,7 @@ def test_a_graph_larger_than_the_object_store_is_refused(ranges, monkeypatch):
 
 
 def test_without_ray_a_sentence_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
+    monkeypatch.setattr(connection, "find_spec", lambda name: None)
     message = refusal(sample_walks, karate_club(), backend="ray")
     assert message == (
         "backend=\"ray\" needs Ray, which is not installed: pip install 'reinforce2vec[ray]'"
@@ -324,11 +324,11 @@ def test_a_node_that_is_lost_changes_nothing(ranges, ray_cluster):
 def test_a_lost_cluster_is_noticed_also_if_every_call_is_short(ranges, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    monkeypatch.setattr(cluster, "_SILENT", 0.3)
-    monkeypatch.setattr(cluster, "_LOOK", 0.05)
-    head = cluster._Head(f"127.0.0.1:{port}")
-    monkeypatch.setattr(cluster, "_head_at", lambda address: head)
-    with pytest.raises(cluster.ClusterLost, match="its head node has ended"):
+    monkeypatch.setattr(waiting, "_SILENT", 0.3)
+    monkeypatch.setattr(waiting, "_LOOK", 0.05)
+    head = waiting._Head(f"127.0.0.1:{port}")
+    monkeypatch.setattr(waiting, "_head_at", lambda address: head)
+    with pytest.raises(waiting.ClusterLost, match="its head node has ended"):
         for _ in WalkSampler(GRAPH, per_node=10**5, backend="ray"):
             pass
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import cluster
+from .cluster import connection
 from .cuda import device
 from .hyperparameters import PARAMETERS
 from .machine import Advice, check_memory
@@ -32,7 +32,7 @@ def choose(backend: Any, kind: str, work: int = 0, *, workers: int | None = None
     if backend == "cuda":
         device.cupy()
     if backend == "ray":
-        cluster.check_installed()
+        connection.check_installed()
     return str(backend)
 
 

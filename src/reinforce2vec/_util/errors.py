@@ -108,6 +108,11 @@ def missing(package: str, extra: str, purpose: str) -> InputError:
     )
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of the message of an error; its class if there is no message."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 def pandas_for(purpose: str) -> Any:
     """Import pandas; InputError, with the purpose, if it is not installed."""
     try:

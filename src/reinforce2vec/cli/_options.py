@@ -437,7 +437,7 @@ def _cluster_of(given: Mapping[str, Any]) -> AbstractContextManager[None]:
             raise InputError("--address needs --backend ray")
     if given.get("backend") != "ray":
         return nullcontext()
-    from .._util.cluster import kept
+    from .._util.cluster.connection import kept
 
     return kept(given.get("address"))
 

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util import backend_choice, cluster
+from .._util import backend_choice
 from .._util.checks import check_number
-from .._util.cluster import WorkersLost
+from .._util.cluster import connection, resources
+from .._util.cluster.waiting import WorkersLost
 from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS, PRESETS
 from .._util.machine import Advice, available_cpus, check_memory
@@ -470,7 +471,7 @@ class Reinforce2Vec(Estimator):
         settings, given = self._settings(), self._checked("workers")
         what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
         vectors = 4 * settings.dimensions * corpus.n_nodes  # the result, which comes here
-        if not cluster.is_local():
+        if not connection.is_local():
             check_memory(vectors, what)
             return
         workers = given or available_cpus()
@@ -523,7 +524,10 @@ class Reinforce2Vec(Estimator):
             state = None  # another start is from the beginning
             return begun
 
-        with self._connected(backend):
+        with self._connected(backend) as ray:
+            if backend == "ray" and self.smooth and isinstance(source, Graph):
+                widest = max(one.dimensions for one in settings.scales())
+                smoothing.check_on_ray(ray, source, widest)
             checkpoint_to = None if path is None else (path, origin)
             learned, settings = self._train(
                 corpus, settings, backend, start, progress, callbacks, checkpoint_to, every
@@ -757,14 +761,14 @@ class Reinforce2Vec(Estimator):
     def _workers(self, backend: str = "cpu") -> int:
         """Return the number of threads; or of processes, on a cluster."""
         given: int | None = self._checked("workers")
-        if backend != "ray" or not cluster.is_connected():
+        if backend != "ray" or not connection.is_connected():
             return available_cpus() if given is None else given
-        return cluster.usable_cpus(given)
+        return resources.usable_cpus(given)
 
     def _connected(self, backend: str) -> AbstractContextManager[Any]:
         """Return a context in which the backend can be used."""
         if backend == "ray":
-            return cluster.connected(workers=self._checked("workers"))
+            return connection.connected(workers=self._checked("workers"))
         return nullcontext()
 
     def _read_checkpoint(

@@ -187,6 +187,14 @@ def bytes_on_ray(graph: Graph, dimensions: int) -> ClusterBytes:
     return needed._replace(driver=needed.driver + _bytes_for_undirecting(graph))
 
 
+def check_on_ray(ray: Any, graph: Graph, dimensions: int) -> None:
+    """Raise InputError if a cluster has too little memory to smooth; for use before training."""
+    if not use_plain():
+        from .ray.smoothing import check_nodes
+
+        check_nodes(ray, bytes_on_ray(graph, dimensions), (graph.n_nodes, dimensions))
+
+
 def _smooth(vectors: NDArray[np.float32], graph: Graph, how: _How) -> NDArray[np.float32]:
     """Check vectors and memory, and smooth on the CPU, the GPU or Ray."""
     nodes, dimensions = vectors.shape

@@ -7,6 +7,7 @@ A walk ends at the next offset or at its first -1.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +19,7 @@ from .._util.arrays import digest
 from ..files import StoredWalks
 from ..graph.fingerprint import fingerprint
 from ..walks import WalkSampler
+from ..walks.plan import graph_of_walks
 from ._preparation import shuffle
 
 if TYPE_CHECKING:
@@ -74,8 +76,9 @@ class SampledWalks:
         return self._given
 
     def __getstate__(self) -> dict[str, Any]:
-        _ = self.sampler, self.graph.alias  # made here, once for all processes
-        state = self.__dict__.copy()
+        sampler = copy(self.sampler)  # its starts and the tables are made once for all processes
+        sampler.graph = graph_of_walks(self.graph)
+        state = self.__dict__ | {"_given": sampler, "sampler": sampler, "graph": sampler.graph}
         del state["_preparing"]
         state.pop("device_walker", None)
         return state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -103,6 +104,14 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def graph_of_walks(graph: Graph) -> Graph:
+    """Return a graph with what walks need: not its weights, which `alias` has, nor objects."""
+    numbers = graph.ids if graph.ids.dtype == np.int64 else np.arange(graph.n_nodes)
+    lean = replace(graph, weights=None, ids=numbers, notes=(), sides=None)
+    lean.__dict__["alias"] = graph.alias
+    return lean
 
 
 def plan_for(graph: Graph, walk: Walk, length: int) -> Plan:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from ..errors import InputError, missing
+from ..errors import InputError, first_line, missing
 
 LEAST_CAPABILITY = (7, 0)
 RESERVE = 256 << 20  # bytes left to CuPy, its libraries and the driver
@@ -47,8 +47,7 @@ def why_not() -> str | None:
         cupy.cuda.nvrtc.getVersion()  # what compiles the kernels
         major, minor = divmod(int(cupy.cuda.Device().compute_capability), 10)
     except Exception as error:  # a missing library, driver or device: each has its own class
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        return f'backend="cuda" needs a GPU that CuPy can use: {lines[0]}'
+        return f'backend="cuda" needs a GPU that CuPy can use: {first_line(error)}'
     if (major, minor) < LEAST_CAPABILITY:
         least = ".".join(map(str, LEAST_CAPABILITY))
         return (

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util import cluster
+from ..._util.cluster import resources
+from ..._util.cluster.connection import connected
+from ..._util.cluster.waiting import WorkersLost, results
 from ..._util.errors import InputError
 from ..._util.machine import Advice, check_memory
 from ..._util.progress import Report
@@ -59,18 +61,17 @@ def smoothed(
     memory, or if workers end again and again.
     """
     links = links_of(graph, unit, degrees)
-    with cluster.connected(workers=workers) as ray:
-        nodes = cluster.nodes(ray)
-        what = f"smoothing {len(vectors):,} vectors of {vectors.shape[1]:,} dimensions"
-        _check_nodes(nodes, needed, what)
-        at_once = workers or cluster.cluster_cpus(ray)
+    with connected(workers=workers) as ray:
+        nodes = resources.nodes(ray)
+        check_nodes(ray, needed, vectors.shape)
+        at_once = workers or resources.cluster_cpus(ray)
         blocks = len(column_blocks(vectors.shape[1]))
         fewest = int(min(node["CPU"] for node in nodes))
         calls = _Calls(ray, at_once, max(1, min(at_once // blocks, fewest)), needed.call)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return _attempt(calls, vectors, links, coefficients, report)
-            except cluster.WorkersLost as error:
+            except WorkersLost as error:
                 if attempt == _ATTEMPTS:
                     raise InputError(
                         f"workers of the Ray cluster were lost {_ATTEMPTS} times while smoothing "
@@ -79,16 +80,16 @@ def smoothed(
     raise AssertionError("unreachable")
 
 
-def _check_nodes(nodes: Sequence[dict[str, float]], needed: ClusterBytes, what: str) -> None:
+def check_nodes(ray: Any, needed: ClusterBytes, shape: tuple[int, ...]) -> None:
     """Raise InputError if no node has the memory of one call, or one has not that of the graph."""
+    what = f"smoothing {shape[0]:,} vectors of {shape[1]:,} dimensions"
 
     def advise(missing: int) -> Advice:
         return Advice('use machines with more memory, or backend="cpu"', (("backend", "cpu"),))
 
-    memory = max((int(node.get("memory", 0)) for node in nodes), default=0)
-    stores = min((int(node.get("object_store_memory", 0)) for node in nodes), default=0)
+    memory = max((int(node.get("memory", 0)) for node in resources.nodes(ray)), default=0)
     check_memory(needed.call, what, advise, free=memory, place="memory for each Ray worker")
-    check_memory(needed.store, what, advise, free=stores, place="Ray's object store on every node")
+    resources.check_stores(ray, needed.store, what)
 
 
 class _Calls(NamedTuple):
@@ -111,7 +112,7 @@ class _Calls(NamedTuple):
         waiting: deque[Any] = deque()
 
         def first() -> Any:
-            (result,) = cluster.results(self.ray, [waiting[0]], seconds)
+            (result,) = results(self.ray, [waiting[0]], seconds)
             waiting.popleft()
             return result
 

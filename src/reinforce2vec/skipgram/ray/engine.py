@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util import cluster
+from ..._util.cluster.connection import connected
+from ..._util.cluster.resources import check_stores, cluster_cpus, stored
+from ..._util.cluster.waiting import WorkersLost, results
 from ..._util.errors import InputError
 from ..._util.machine import check_memory
 from ..blocks import blocks_for, dealt
@@ -48,19 +50,19 @@ _WORKER_BYTES = 400 << 20  # of a process with all libraries
 
 def begin(corpus: Corpus, settings: Settings, workers: int) -> State:
     """Return the state before the first walk; the workers fill the weights."""
-    with cluster.connected(workers=workers) as ray:
+    with connected(workers=workers) as ray:
         scales = [roomy_weights(corpus.n_nodes, one.dimensions) for one in settings.scales()]
         return State(scales, _count_visits(ray, corpus, workers), blank=True)
 
 
 def _count_visits(ray: Any, corpus: Corpus, workers: int) -> Visits:
     """Return how often nodes occur in the walks of the pilot round."""
-    shared, count = cluster.stored(ray, corpus), ray.remote(num_cpus=1)(count_visits)
+    shared, count = stored(ray, corpus), ray.remote(num_cpus=1)(count_visits)
     shares = _split(Chunk(0, corpus.n_pilot), workers)
     calls = [count.remote(shared, one.first, one.first + one.size) for one in shares]
     visits = np.zeros(corpus.n_nodes, np.int64)
     while calls:
-        visits += cluster.results(ray, [calls.pop(0)], _COMPILING + corpus.n_nodes / 1000)[0]
+        visits += results(ray, [calls.pop(0)], _COMPILING + corpus.n_nodes / 1000)[0]
     return visits
 
 
@@ -92,7 +94,7 @@ class TrainingEngine(Engine):
     threads, resizable = 2, False  # while one waits for a pass, the other calls for the next
 
     def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int) -> None:
-        self._connection = cluster.connected(workers=workers)
+        self._connection = connected(workers=workers)
         self.ray = self._connection.__enter__()
         self.workers: list[Any] = []
         self._group: Any = None
@@ -129,12 +131,12 @@ class TrainingEngine(Engine):
         ray = self.ray
         self._group = placement_group([{"CPU": 1}] * count, strategy="PACK")
         if not self._group.wait(_PLACING):
-            if cluster.cluster_cpus(ray) < count:
-                raise cluster.WorkersLost("the cluster has become smaller")
+            if cluster_cpus(ray) < count:
+                raise WorkersLost("the cluster has become smaller")
             raise InputError(
                 f"{count} workers need a free CPU each, and the Ray cluster has "
                 f"{ray.available_resources().get('CPU', 0):g} of "
-                f"{cluster.cluster_cpus(ray)} free: use fewer (workers), or wait",
+                f"{cluster_cpus(ray)} free: use fewer (workers), or wait",
                 settings=[("workers", count)],
             )
         strategy = ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy
@@ -154,19 +156,20 @@ class TrainingEngine(Engine):
     def _check_memory(self) -> None:
         """Raise InputError if a machine has too little memory for its workers."""
         corpus, settings, count = self.corpus, self.settings, len(self.workers)
+        what = f"training {corpus.n_nodes:,} nodes with {settings.dimensions} dimensions"
+        check_stores(self.ray, shared_bytes(corpus, settings), what)
         a_worker = bytes_for(corpus, settings, count) - _WORKER_BYTES  # which run already
         common = shared_bytes(corpus, settings)
         for node, here in Counter(one.node for one in self.machines).items():
             free = next(one.free for one in self.machines if one.node == node)
-            what = f"training {corpus.n_nodes:,} nodes with {settings.dimensions} dimensions"
-            what += f" by {here} of {count} workers on a machine"
             if free is not None:
-                check_memory(common + here * a_worker, what, free=free)
+                on_machine = f"{what} by {here} of {count} workers on a machine"
+                check_memory(common + here * a_worker, on_machine, free=free)
 
     def _prepare(self, plan: Plan) -> None:
         """Hand the plan to all workers; the first of each machine compiles for the others."""
         ray, walks = self.ray, self.state.walks
-        shared, corpus = ray.put(plan), cluster.stored(ray, self.corpus)
+        shared, corpus = ray.put(plan), stored(ray, self.corpus)
         nodes = [machine.node for machine in self.machines]
         first = [number for number, node in enumerate(nodes) if node not in nodes[:number]]
         others = [number for number in range(len(nodes)) if number not in first]
@@ -182,7 +185,7 @@ class TrainingEngine(Engine):
                 )
                 for number in some
             ]
-            prepared = cluster.results(ray, calls, _COMPILING)
+            prepared = results(ray, calls, _COMPILING)
             for number, addresses in zip(some, prepared, strict=True):
                 node = nodes[number]
                 if addresses and shares[node]:
@@ -191,7 +194,7 @@ class TrainingEngine(Engine):
 
     def _all(self, call: Callable[[Any], Any], seconds: float) -> list[Any]:
         """Return the results of a call of each worker."""
-        return cluster.results(self.ray, [call(worker) for worker in self.workers], seconds)
+        return results(self.ray, [call(worker) for worker in self.workers], seconds)
 
     # -- rows -------------------------------------------------------------------------------
 
@@ -217,7 +220,7 @@ class TrainingEngine(Engine):
             for unit, owner in enumerate(self.ring.owners)
             if owner == number
         }
-        cluster.results(self.ray, [worker.load.remote(scale, inputs, units)], seconds)
+        results(self.ray, [worker.load.remote(scale, inputs, units)], seconds)
 
     def _seconds_for_rows(self) -> float:
         rows = sum(4 * row_size(one.dimensions) for one in self.settings.scales())
@@ -231,7 +234,7 @@ class TrainingEngine(Engine):
                 owner = self.workers[self.ring.owners[unit]]
                 calls.append(owner.adopt.remote(scale, unit, rows))
             units.clear()
-        cluster.results(self.ray, calls, self._seconds_for_rows())
+        results(self.ray, calls, self._seconds_for_rows())
 
     def collect(self, outputs: bool = True) -> None:
         """Copy the matrices to the state, worker by worker."""
@@ -241,11 +244,11 @@ class TrainingEngine(Engine):
             tables = self.tables[scale]
             for number, worker in enumerate(self.workers):
                 nodes = tables.nodes[tables.span(self.ring.shares[number])]
-                [rows] = cluster.results(self.ray, [worker.inputs.remote(scale)], seconds)
+                [rows] = results(self.ray, [worker.inputs.remote(scale)], seconds)
                 weights.inputs[nodes] = rows
                 if not outputs:
                     continue
-                [units] = cluster.results(self.ray, [worker.outputs.remote(scale)], seconds)
+                [units] = results(self.ray, [worker.outputs.remote(scale)], seconds)
                 for unit, rows in units.items():
                     weights.outputs[tables.nodes[tables.span(self.ring.units[unit])]] = rows
 
@@ -285,7 +288,7 @@ class TrainingEngine(Engine):
             with self._turn:
                 self._turn.wait_for(lambda: chunk.first == self._next or self._failed)
                 if self._failed:
-                    raise cluster.WorkersLost("the pass before has failed")
+                    raise WorkersLost("the pass before has failed")
                 calls = _Calls(chunk.first, len(self.workers))
                 passes = [self._submit(scale, chunk, calls) for scale in range(len(self.tables))]
                 self._next += chunk.size
@@ -388,11 +391,11 @@ class _Pass(NamedTuple):
         """Wait for all calls, and add up what they have returned."""
         order = self.ring.order
         calls = [*self.found, *self.taken, *self.trained]
-        results = iter(cluster.results(self.ray, calls, seconds))
-        tokens = sum(next(results) for _ in self.found)
-        sizes = np.concatenate([next(results) for _ in self.taken])  # by bucket
+        answers = iter(results(self.ray, calls, seconds))
+        tokens = sum(next(answers) for _ in self.found)
+        sizes = np.concatenate([next(answers) for _ in self.taken])  # by bucket
         losses = np.zeros(len(order))
-        for visit, of_visit in zip(self.ring.visits, results, strict=True):
+        for visit, of_visit in zip(self.ring.visits, answers, strict=True):
             losses[visit.places] = of_visit
         n_blocks = int(order["centre_block"].max()) + 1
         return _Done(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util.cluster import WorkersLost
+from ..._util.cluster.waiting import WorkersLost
 from ..._util.machine import available_bytes
 from .._preparation import count_nodes, fill_inputs
 from ..corpus import Corpus

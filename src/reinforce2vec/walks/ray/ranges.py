@@ -10,19 +10,19 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util.cluster import WorkersLost, cluster_cpus, connected, results
+from ..._util.cluster.connection import connected
+from ..._util.cluster.resources import check_stores, cluster_cpus, nodes
+from ..._util.cluster.waiting import WorkersLost, results
 from ..._util.errors import InputError
-from ..._util.machine import Advice, check_memory
 from ...graph import Graph
 from .._backends import Walker, make_walker
-from ..plan import Task, plan_for
+from ..plan import Task, graph_of_walks, plan_for
 from ..policy import Walk
 
 _TASK_NODES = 1 << 21  # nodes of the walks of a task that returns them: 8 MB
@@ -81,13 +81,15 @@ def map_ranges(
             size = max(1, min(_TASK_NODES // task.length, -(-task.n_walks // at_once)))
         if before is not None:
             _check_nodes(ray, before)
-        graph = _as_walked(task.graph)
-        _check_stores(ray, graph, task.starts)
+        graph = graph_of_walks(task.graph)
+        needed = graph.nbytes + task.starts.nbytes + sum(one.nbytes for one in graph.alias or ())
+        check_stores(ray, needed, f"walking on {graph.n_nodes:,} nodes")
         shared = ray.put(_Shared(graph, walk, *task[1:5], work))
         make = ray.remote(_make).options(num_cpus=1, max_retries=_RETRIES)
         ahead = at_once if at_once < cpus else 2 * at_once  # more would run than are asked for
         if work is None:
-            room = _store_bytes(ray, sum) // _STORE_SHARE
+            stores = sum(int(node.get("object_store_memory", 0)) for node in nodes(ray))
+            room = stores // _STORE_SHARE
             ahead = max(1, min(ahead, room // (4 * size * task.length)))
         waiting: deque[Any] = deque()
         try:
@@ -122,31 +124,6 @@ def _cancel(ray: Any, waiting: Sequence[Any]) -> None:
         deadline, left = time.monotonic() + _ENDING, list(waiting)
         while left and time.monotonic() < deadline:
             _, left = ray.wait(left, num_returns=len(left), timeout=0.1)
-
-
-def _as_walked(graph: Graph) -> Graph:
-    """Return a graph with what walks need: not its weights, which `alias` has, nor objects."""
-    numbers = graph.ids if graph.ids.dtype == np.int64 else np.arange(graph.n_nodes)
-    lean = replace(graph, weights=None, ids=numbers, notes=(), sides=None)
-    lean.__dict__["alias"] = graph.alias
-    return lean
-
-
-def _check_stores(ray: Any, graph: Graph, starts: NDArray[np.int32]) -> None:
-    """Raise InputError if the graph does not fit into the object store of every node."""
-    needed = graph.nbytes + starts.nbytes + sum(array.nbytes for array in graph.alias or ())
-
-    def advise(missing: int) -> Advice:
-        return Advice("start Ray with a larger --object-store-memory, or use larger machines")
-
-    what = f"walking on {graph.n_nodes:,} nodes"
-    place = "the object store of each node"
-    check_memory(needed, what, advise, free=_store_bytes(ray, min), place=place)
-
-
-def _store_bytes(ray: Any, of_all: Callable[[Sequence[int]], int]) -> int:
-    """Return the sum of the sizes of all object stores, or the smallest."""
-    return of_all([int(node["Resources"].get("object_store_memory", 0)) for node in _nodes(ray)])
 
 
 def _nodes(ray: Any) -> list[dict[str, Any]]:

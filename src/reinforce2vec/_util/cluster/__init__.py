@@ -1,0 +1,1 @@
+"""Ray, for work in several processes of this machine or on a cluster: connecting, and waiting."""

@@ -1,0 +1,72 @@
+"""What Ray changes in the process that starts or joins it, and how to undo that."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import Any
+
+
+@contextmanager
+def handlers_kept() -> Iterator[None]:
+    """Restore signal handlers, and what `breakpoint()` calls: Ray sets its own."""
+    in_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if in_main else ()
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    variable = os.environ.get("PYTHONBREAKPOINT")
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        os.environ.pop("PYTHONBREAKPOINT", None)
+        if variable is not None:
+            os.environ["PYTHONBREAKPOINT"] = variable
+
+
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables in this block; those that are set already keep their values."""
+    unset = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(unset)
+    try:
+        yield
+    finally:
+        for name in unset:
+            os.environ.pop(name, None)
+
+
+@contextmanager
+def without_messages(ending: ExitStack) -> Iterator[None]:
+    """Let Ray connect in this block without writing to the terminal.
+
+    Until `ending` is closed, Ray also does not write about lost nodes and workers: our own errors
+    report them.
+    """
+    worker: Any = import_module("ray._private.worker")  # Ray has no public setting for it
+    usual = worker.print_to_stdstream
+    worker.print_to_stdstream = lambda *message, **how: None
+    ending.callback(setattr, worker, "print_to_stdstream", usual)
+    with environment({"RAY_BACKEND_LOG_LEVEL": "fatal"}), _stderr_to(os.devnull):
+        yield  # Ray reports such a level with a line on stderr, hence the redirection
+
+
+@contextmanager
+def _stderr_to(path: str) -> Iterator[None]:
+    """Redirect the standard error stream of this process, and of those that it starts."""
+    try:
+        terminal = os.dup(2)
+    except OSError:  # there is none
+        yield
+        return
+    try:
+        with open(path, "w") as file:
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        os.dup2(terminal, 2)
+        os.close(terminal)
