@@ -49,7 +49,10 @@ def command_of(process: int) -> str:
 
 @pytest.fixture(scope="module")
 def started():
-    """A function that runs a program in a session and a folder of its own; it is ended."""
+    """A function that starts a program, in a session and a folder of its own.
+
+    After all tests, what still runs of these programs is ended.
+    """
     with tempfile.TemporaryDirectory(prefix="r", dir="/tmp") as name:
         running = []
 
@@ -198,7 +201,10 @@ ENDINGS = {
 
 @pytest.fixture(scope="module")
 def ended(started):
-    """Commands that smoothed on Rays of their own, at the same time; each is ended in one way."""
+    """Commands by the way in which each was ended while it smoothed on a Ray of its own.
+
+    They start at the same time, which takes less time than one after the other.
+    """
     commands = {ending: started(COMMAND) for ending in ENDINGS}
     for ending, command in commands.items():
         wait_for(command, "ray::_filter_columns")
@@ -226,18 +232,6 @@ def test_processes_end_by_themselves_if_the_program_is_killed(ended):
             break
         assert time.monotonic() < deadline, left
         time.sleep(0.1)
-
-
-@pytest.mark.slow
-def test_a_lost_cluster_ends_a_command_with_one_sentence(ended):
-    lost = ended["lost head node"]
-    _, errors = lost.communicate(timeout=60)
-    assert lost.returncode == 1
-    assert errors == (
-        "error: the Ray cluster does not answer any more: its head node has ended, or the network "
-        "is down\n"
-    )
-    assert [path.name for path in lost.folder.iterdir()] == ["edges.txt"]
 
 
 # -- a cluster ---------------------------------------------------------------------------------
@@ -311,3 +305,16 @@ def test_a_head_node_that_does_not_answer_is_noticed(monkeypatch):
     time.sleep(0.3)
     with pytest.raises(waiting.ClusterLost, match="the Ray cluster does not answer any more"):
         head.check()
+
+
+@pytest.mark.slow
+def test_a_lost_cluster_ends_a_command_with_one_sentence(ended):
+    """The last test: Ray takes some seconds to end without its head node, in which others run."""
+    lost = ended["lost head node"]
+    _, errors = lost.communicate(timeout=60)
+    assert lost.returncode == 1
+    assert errors == (
+        "error: the Ray cluster does not answer any more: its head node has ended, or the network "
+        "is down\n"
+    )
+    assert [path.name for path in lost.folder.iterdir()] == ["edges.txt"]
