@@ -256,7 +256,7 @@ def test_workers_that_always_fail_are_not_tried_for_ever(ray_cluster, monkeypatc
         for process in ray_cluster.worker_processes("Worker"):
             os.kill(process, signal.SIGKILL)
 
-    with losses_expected(), pytest.raises(InputError, match="were lost 2 times since the last"):
+    with losses_expected(), pytest.raises(InputError, match="were lost 2 times in a row"):
         quick(workers=2, backend="ray").fit(GRAPH, callbacks=[kill])
 
 

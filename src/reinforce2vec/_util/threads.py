@@ -36,5 +36,5 @@ def in_turn(
         while waiting:
             yield waiting.popleft().result()
     finally:
-        for job in waiting:
+        for job in reversed(waiting):  # no later one begins that would wait for an earlier one
             job.cancel()

@@ -29,7 +29,7 @@ from ..graph import Graph
 from ..graph.growing import digest_of_edges, grown
 from ..skipgram import Moment
 from ..skipgram.backends import begin, bytes_for
-from ..skipgram.checkpoint import Origin, check_room, read_checkpoint
+from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, remove_checkpoint
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
 from ..skipgram.learning_rate import usual_rate
 from ..skipgram.loss_check import Divergence
@@ -242,7 +242,8 @@ class Reinforce2Vec(Estimator):
         callbacks : iterable of callables
             Called about a hundred times with a :class:`Moment`: walks and tokens so far, loss,
             learning rate, seconds, and the current vectors. Where training begins again with a
-            smaller rate, walks begin at 0 again.
+            smaller rate, walks begin at 0 again; where workers of a cluster were lost, at those of
+            the last checkpoint.
         checkpoint : path, optional
             A file that the state of the training is saved to: regularly, on an interrupt (Ctrl-C)
             and at the end.
@@ -504,6 +505,8 @@ class Reinforce2Vec(Estimator):
                     "remove it to start again",
                     settings=[("resume", True)],
                 )
+            if not path.exists():
+                remove_checkpoint(path)  # rows without their checkpoint
             check_room(path, corpus.n_nodes, [one.dimensions for one in settings.scales()])
             if path.exists():
                 state = self._read_checkpoint(path, origin, settings, backend)
@@ -555,11 +558,12 @@ class Reinforce2Vec(Estimator):
         If workers of a cluster are lost, it goes on from the last checkpoint.
         """
         callbacks = list(callbacks)
-        halvings, begins = 0, [-1]  # where trainings began whose workers were lost
+        halvings = 0
+        begins: list[int] = []  # where trainings began whose workers were lost
         while True:
-            began = begins[-1]
+            began = begins[-1] if begins else 0
             try:
-                state = start(settings, lost=len(begins) > 1)
+                state = start(settings, lost=bool(begins))
                 state.rates, began = settings.rates, state.walks
                 trainer = Trainer(corpus, settings, state, self._workers(backend), backend)
                 self._run(trainer, progress, callbacks, checkpoint, every)
@@ -567,9 +571,10 @@ class Reinforce2Vec(Estimator):
             except WorkersLost as loss:
                 begins.append(began)
                 if begins[-_MOST_LOSSES:].count(began) == _MOST_LOSSES:
+                    since = "since the last checkpoint" if checkpoint else "in a row"
                     raise InputError(
-                        f"workers of the Ray cluster were lost {_MOST_LOSSES} times since the last "
-                        f"checkpoint, at last since {loss}: find out why, or save more often",
+                        f"workers of the Ray cluster were lost {_MOST_LOSSES} times {since}. The "
+                        f"last time Ray reported: {loss} Ray's logs on its nodes may say more"
                     ) from None
                 goes_on = "goes on from the last checkpoint" if checkpoint else "begins again"
                 warnings.warn(

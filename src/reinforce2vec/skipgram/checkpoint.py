@@ -12,7 +12,7 @@ from ..files.writing import check_space, remove_abandoned
 from .row_files import StoredRows, folder_of_rows, remove_rows
 from .state import Settings, State
 from .state_arrays import arrays_of, counts_of, read_state
-from .weights import scales_bytes
+from .weights import blank_weights, roomy_weights, scales_bytes
 
 _FORMAT = 4  # 1: trained by threads without an order; 2: a single window; 3: shorter passes
 
@@ -62,7 +62,7 @@ def read_checkpoint(path: Path, origin: Origin, settings: Settings, matrices: bo
             if "rows" in about:
                 folder = folder_of_rows(path, about["rows"]["folder"])
                 rows = StoredRows(folder, dict(about["rows"]["digests"]))
-            state = read_state(archive, about, rows)
+            state = read_state(archive, about, rows, blank_weights if matrices else roomy_weights)
         if matrices and rows is not None:
             for number, one in enumerate(settings.scales()):
                 rows.read_all(number, state.scales[number], state.visits, one.seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..files.array_files import read_array
 from .row_files import StoredRows
 from .state import State
-from .weights import Weights, roomy_weights, zeros
+from .weights import Weights, blank_weights, zeros
 
 _MATRICES = ("inputs", "outputs")
 _ARRAYS = ("visits", "losses", "pairs")
@@ -36,16 +36,20 @@ def counts_of(state: State) -> dict[str, Any]:
 
 
 def read_state(
-    archive: zipfile.ZipFile, counts: Mapping[str, Any], rows: StoredRows | None = None
+    archive: zipfile.ZipFile,
+    counts: Mapping[str, Any],
+    rows: StoredRows | None = None,
+    new_weights: Callable[[int, int], Weights] = blank_weights,
 ) -> State:
     """Read a state from a file of arrays; any exception if it does not fit together.
 
-    If the matrices are in other files, they are blank.
+    If the `rows` of the matrices are in other files, these are what `new_weights` returns for a
+    number of nodes and dimensions.
     """
     arrays = {name: read_array(archive, name) for name in _ARRAYS}
     n_nodes = len(arrays["visits"])
     scales = [
-        roomy_weights(n_nodes, dimensions) if rows else _read_weights(archive, number, dimensions)
+        new_weights(n_nodes, dimensions) if rows else _read_weights(archive, number, dimensions)
         for number, dimensions in enumerate(counts["dimensions"])
     ]
     rates = tuple(counts["rates"])

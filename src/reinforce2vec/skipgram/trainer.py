@@ -139,7 +139,7 @@ class Trainer:
                             return
                         yield chunk
 
-                ahead = 1 if often else 2 * engine.threads
+                ahead = 1 if often else 2
                 for outcome in in_turn(threads, engine.train, until_due(), ahead):
                     self.state.seconds = before + time.monotonic() - began
                     self._settle(outcome)

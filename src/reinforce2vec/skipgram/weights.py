@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -10,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import row_blocks
+from .._util.errors import InputError
 from .._util.machine import available_bytes
+from .._util.progress import readable_bytes
 from ._preparation import fill_inputs
 
 Matrix = NDArray[np.float32]
@@ -81,8 +84,7 @@ def blank_weights(n_nodes: int, dimensions: int) -> Weights:
 def roomy_weights(n_nodes: int, dimensions: int) -> Weights:
     """Return two matrices of zeros; on disk, if they would take much of the memory that is free.
 
-    They take neither memory nor space before they are written to. A file of this kind has no name,
-    and ends with the process.
+    The files have no name, and end with the process.
     """
     free = available_bytes()
     if free is None or weights_bytes(n_nodes, dimensions) <= free // 4 or not n_nodes:
@@ -91,8 +93,23 @@ def roomy_weights(n_nodes: int, dimensions: int) -> Weights:
     matrices = []
     for _ in range(2):
         with tempfile.TemporaryFile() as file:
+            _reserve(file.fileno(), weights_bytes(n_nodes, dimensions) // 2)
             matrices.append(np.memmap(file, np.float32, "w+", shape=shape).view(np.ndarray))
     return Weights(matrices[0], matrices[1], dimensions)
+
+
+def _reserve(file: int, size: int) -> None:
+    """Reserve space for a file, without which writing to its memory would end the process."""
+    if not hasattr(os, "posix_fallocate"):  # Windows, macOS
+        return
+    try:
+        os.posix_fallocate(file, 0, size)
+    except OSError as error:
+        raise InputError(
+            f"the two matrices fit into no memory here, and {tempfile.gettempdir()} has no "
+            f"{readable_bytes(size)} for each of them ({error.strerror}): set TMPDIR to a folder "
+            "on a larger disk"
+        ) from None
 
 
 def new_weights(n_nodes: int, dimensions: int, seed: int) -> Weights:

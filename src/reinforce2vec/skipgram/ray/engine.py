@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from threading import Condition
+from threading import Condition, Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ from .worker import Machine, Plan, Turn, Worker, count_visits
 
 _PLACING = 60.0  # seconds to wait for CPUs that are free
 _COMPILING = 600.0  # seconds that a worker may take to get ready
+_ENDING = 10.0  # seconds to end workers
 _PATIENCE = 120.0  # seconds that a call may take, beside what follows from its work
 _PAIRS_PER_SECOND = 50_000  # of a very slow machine
 _BYTES_PER_SECOND = 10 << 20  # of a very slow network or disk
@@ -58,12 +59,30 @@ def begin(corpus: Corpus, settings: Settings, workers: int) -> State:
 def _count_visits(ray: Any, corpus: Corpus, workers: int) -> Visits:
     """Return how often nodes occur in the walks of the pilot round."""
     shared, count = stored(ray, corpus), ray.remote(num_cpus=1)(count_visits)
+    ray.util.remove_placement_group(_free_cpus(ray, workers))  # else the calls would wait
     shares = _split(Chunk(0, corpus.n_pilot), workers)
     calls = [count.remote(shared, one.first, one.first + one.size) for one in shares]
     visits = np.zeros(corpus.n_nodes, np.int64)
     while calls:
         visits += results(ray, [calls.pop(0)], _COMPILING + corpus.n_nodes / 1000)[0]
     return visits
+
+
+def _free_cpus(ray: Any, count: int) -> Any:
+    """Return a placement group of so many CPUs; InputError if they do not become free soon."""
+    group = ray.util.placement_group([{"CPU": 1}] * count, strategy="PACK")
+    if group.wait(_PLACING):
+        return group
+    ray.util.remove_placement_group(group)
+    if cluster_cpus(ray) < count:
+        raise WorkersLost("the cluster has become smaller")
+    raise InputError(
+        f"{count} workers need a free CPU each, and the Ray cluster has "
+        f"{ray.available_resources().get('CPU', 0):g} of {cluster_cpus(ray)} free: use fewer "
+        "workers, or wait until others are done",
+        parameter="workers",
+        value=count,
+    )
 
 
 def _split(chunk: Chunk, parts: int) -> list[Chunk]:
@@ -126,19 +145,8 @@ class TrainingEngine(Engine):
 
     def _start_workers(self, count: int) -> None:
         """Start the workers, those of a machine next to each other in the ring."""
-        from ray.util import placement_group
-
         ray = self.ray
-        self._group = placement_group([{"CPU": 1}] * count, strategy="PACK")
-        if not self._group.wait(_PLACING):
-            if cluster_cpus(ray) < count:
-                raise WorkersLost("the cluster has become smaller")
-            raise InputError(
-                f"{count} workers need a free CPU each, and the Ray cluster has "
-                f"{ray.available_resources().get('CPU', 0):g} of "
-                f"{cluster_cpus(ray)} free: use fewer (workers), or wait",
-                settings=[("workers", count)],
-            )
+        self._group = _free_cpus(ray, count)
         strategy = ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy
         actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Worker)
         self.workers = [
@@ -185,7 +193,7 @@ class TrainingEngine(Engine):
                 )
                 for number in some
             ]
-            prepared = results(ray, calls, _COMPILING)
+            prepared = results(ray, calls, _COMPILING + self.corpus.nbytes / _BYTES_PER_SECOND)
             for number, addresses in zip(some, prepared, strict=True):
                 node = nodes[number]
                 if addresses and shares[node]:
@@ -267,6 +275,8 @@ class TrainingEngine(Engine):
             _check_shared(folder, found)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):  # it holds rows
+                folder.parent.rmdir()
 
     def save(self, path: Path, origin: Origin) -> None:
         """Write a checkpoint: each worker its own rows, then the driver what names them."""
@@ -316,8 +326,9 @@ class TrainingEngine(Engine):
 
     def _seconds_for(self, chunk: Chunk) -> float:
         """Return how long workers may take for a pass before they are lost."""
-        pairs = most_pairs(self.corpus, self.settings)
-        return _PATIENCE + self._seconds_for_rows() + pairs / _PAIRS_PER_SECOND
+        work = most_pairs(self.corpus, self.settings) * max(1, self.settings.dimensions / 128)
+        under_way = self.threads  # passes, of which one waits for the other
+        return under_way * (_PATIENCE + self._seconds_for_rows() + work / _PAIRS_PER_SECOND)
 
     def _submit(self, scale: int, chunk: Chunk, calls: _Calls) -> _Pass:
         """Call the workers for a pass of one scale; nothing is waited for."""
@@ -350,12 +361,17 @@ class TrainingEngine(Engine):
 
     def close(self) -> None:
         """End the workers."""
-        self._give_up()
-        self.workers = []
-        if self._group is not None:
-            self.ray.util.remove_placement_group(self._group)
-            self._group = None
+        ending = Thread(target=self._end, daemon=True)  # without a head node, it would not return
+        ending.start()
+        ending.join(_ENDING)
+        self.workers, self._group = [], None
         self._connection.__exit__(None, None, None)
+
+    def _end(self) -> None:
+        self._give_up()
+        if self._group is not None:
+            with suppress(Exception):
+                self.ray.util.remove_placement_group(self._group)
 
 
 class _Calls:

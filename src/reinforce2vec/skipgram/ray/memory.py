@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -89,13 +90,17 @@ class SharedMemory:
         return rows
 
 
-def make_memory(
-    sizes: list[int], dimensions: int, alone: bool, address: Address | None
-) -> _OwnMemory | SharedMemory:
-    """Return shared memory, new or of another worker; its own for a worker that is `alone`."""
+def make_memories(
+    sizes: list[list[int]], dimensions: list[int], alone: bool, addresses: Sequence[Address]
+) -> Sequence[_OwnMemory | SharedMemory]:
+    """Return memory for the units of each scale: shared, new or of another worker.
+
+    A worker that is `alone`, and one on a system without such memory, gets its own.
+    """
+    given: Sequence[Address | None] = addresses or [None] * len(sizes)
     if not alone:
         try:
-            return SharedMemory(sizes, dimensions, address)
+            return [SharedMemory(*one) for one in zip(sizes, dimensions, given, strict=True)]
         except (OSError, AttributeError):  # not Linux, or processes may not see each other
             pass
-    return _OwnMemory(sizes, dimensions)
+    return [_OwnMemory(*one) for one in zip(sizes, dimensions, strict=True)]

@@ -33,6 +33,10 @@ class Tables(NamedTuple):
         """Return the blocks as kernels see them that have the rows of one unit."""
         return Blocks(self.of, self.rows, self.begins, self.noise)
 
+    def sizes(self, units: list[range]) -> list[int]:
+        """Return how many rows each unit has."""
+        return [int(self.begins[unit.stop] - self.begins[unit.start]) for unit in units]
+
     def span(self, blocks: range) -> slice:
         """Return the places of some blocks."""
         return slice(int(self.begins[blocks.start]), int(self.begins[blocks.stop]))

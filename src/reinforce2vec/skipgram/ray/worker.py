@@ -33,7 +33,7 @@ from ..schedule import BucketTask, Work
 from ..state import Settings
 from ..walk_pairs import PassWalks, WalkPairs, part_walks
 from ..weights import Matrix, Weights, all_finite, zeros
-from .memory import Address, SharedMemory, UnitMemory, make_memory
+from .memory import Address, SharedMemory, UnitMemory, make_memories
 from .tables import Tables
 
 _Piece = tuple[NDArray[np.int64], NDArray[np.uint64]]  # bounds of buckets, and pairs
@@ -94,21 +94,17 @@ class Worker:
         """
         self.plan, self.corpus = plan, corpus
         self.kernels = cpu_kernels(plan.settings)
-        self.scales = []
-        for scale, one in enumerate(plan.settings.scales()):
-            tables = plan.tables[scale].unlocked()
-            spans = [tables.span(unit) for unit in plan.ring.units]
-            memory = make_memory(
-                [span.stop - span.start for span in spans],
-                one.dimensions,
-                alone,
-                addresses[scale] if addresses else None,
-            )
-            self.scales.append(_Scale(number, one, plan, tables, memory, self.kernels))
+        scales, tables = plan.settings.scales(), [one.unlocked() for one in plan.tables]
+        sizes = [one.sizes(plan.ring.units) for one in tables]
+        dimensions = [one.dimensions for one in scales]
+        memories = make_memories(sizes, dimensions, alone, addresses)
+        self.scales = [
+            _Scale(number, one, plan, of_scale, memory, self.kernels)
+            for one, of_scale, memory in zip(scales, tables, memories, strict=True)
+        ]
         own = sum(visit.worker == number for visit in plan.ring.visits)
         self.n_calls = len(self.scales) * (2 + own)  # of a pass
         self.turn, self.after = Turn(walks, self.n_calls), walks
-        memories = [scale.memory for scale in self.scales]
         return [one.address for one in memories if isinstance(one, SharedMemory)]
 
     # -- rows -------------------------------------------------------------------------------
