@@ -173,10 +173,12 @@ smoothing.series = lambda *how: np.ones(10**7)  # of a filter that takes long
 waiting._SILENT = 2.0
 waiting._LOOK = 0.2
 karate_club().save("edges.txt")
-sys.argv[1:] = ["embed", "edges.txt", "-o", "out.npz", "--method", "hope", "--smooth", "--quiet"]
-sys.argv += ["--backend", "ray", "--workers", "1"]
+sys.argv[1:] = ["embed", "edges.txt", "-o", "out.npz", "--backend", "ray", "--workers", "1"]
+sys.argv += ["--quiet", METHOD]
 main()
 """
+SMOOTHING = COMMAND.replace("METHOD", '"--method", "hope", "--smooth"'), "ray::_filter_columns"
+TRAINING = COMMAND.replace("METHOD", '"--walks-per-node", "300000"'), "ray::Worker.train"
 
 
 def wait_for(process, name):
@@ -191,24 +193,30 @@ def wait_for(process, name):
     raise AssertionError(f"there is no process {name}")
 
 
+def kill_head(command):
+    os.kill(wait_for(command, "gcs_server"), signal.SIGKILL)
+
+
+# what is done to a command, and to which one
 ENDINGS = {
-    "Ctrl-C": lambda command: os.killpg(command.pid, signal.SIGINT),  # as a terminal does
-    "SIGTERM": lambda command: command.terminate(),
-    "SIGKILL": lambda command: command.kill(),
-    "lost head node": lambda command: os.kill(wait_for(command, "gcs_server"), signal.SIGKILL),
+    "Ctrl-C": (lambda command: os.killpg(command.pid, signal.SIGINT), SMOOTHING),  # of a terminal
+    "SIGTERM": (lambda command: command.terminate(), SMOOTHING),
+    "SIGKILL": (lambda command: command.kill(), SMOOTHING),
+    "lost head node": (kill_head, TRAINING),
 }
 
 
 @pytest.fixture(scope="module")
 def ended(started):
-    """Commands by the way in which each was ended while it smoothed on a Ray of its own.
+    """Commands by the way in which each was ended while it worked on a Ray of its own.
 
     They start at the same time, which takes less time than one after the other.
     """
-    commands = {ending: started(COMMAND) for ending in ENDINGS}
+    commands = {ending: started(script) for ending, (_, (script, _)) in ENDINGS.items()}
     for ending, command in commands.items():
-        wait_for(command, "ray::_filter_columns")
-        ENDINGS[ending](command)
+        end, (_, at_work) = ENDINGS[ending]
+        wait_for(command, at_work)
+        end(command)
     return commands
 
 
