@@ -9,8 +9,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -157,6 +159,59 @@ def test_a_session_is_private_survives_ctrl_c_and_leaves_nothing(started):
     assert found["changed"] == []
     assert found["left"] == []
     check_nothing_left(process)
+
+
+# -- its users ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """What is done with connections, none of which is real."""
+    events = []
+
+    @contextmanager
+    def fake(address, workers):
+        events.append(f"begin {address}")
+        yield
+        events.append("end")
+
+    monkeypatch.setattr(connection, "_connection", fake)
+    monkeypatch.setattr(connection, "is_connected", lambda: bool(events) and events[-1] != "end")
+    monkeypatch.setattr(connection, "import_module", lambda name: name)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    return events
+
+
+def test_a_connection_ends_with_its_last_user(made):
+    first, second = connection.connected(), connection.connected()
+    assert first.__enter__() == second.__enter__() == "ray"
+    first.__exit__(None, None, None)  # which had begun it
+    assert made == ["begin local"]
+    second.__exit__(None, None, None)
+    assert made == ["begin local", "end"]
+
+
+def test_threads_share_a_connection(made):
+    together = threading.Barrier(8)
+
+    def use(number):
+        together.wait()
+        with connection.connected():
+            together.wait()
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(use, range(8)))
+    assert made == ["begin local", "end"]
+
+
+def test_a_connection_is_kept_and_has_the_address_of_the_block(made):
+    with connection.kept("head:6379"):
+        assert made == []  # not before it is needed
+        for _ in range(2):
+            with connection.connected():
+                pass
+        assert made == ["begin head:6379"]
+    assert made == ["begin head:6379", "end"]
 
 
 # -- its end -----------------------------------------------------------------------------------

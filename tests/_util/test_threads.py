@@ -1,0 +1,45 @@
+"""Work in threads: results in order, and nothing goes on after an error."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from helpers.interrupts import Stopped
+from reinforce2vec._util.threads import in_turn
+
+
+def test_results_are_in_the_order_of_the_items():
+    def work(item):
+        time.sleep(0.002 * (item % 3))
+        return item
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(in_turn(threads, work, range(20), 6)) == list(range(20))
+
+
+def test_after_an_error_no_item_begins_whose_predecessor_is_cancelled(monkeypatch):
+    """Such an item could wait for the other forever; the latest is cancelled first."""
+    begun, release = [], threading.Event()
+    cancel = Future.cancel
+
+    def slow_cancel(job):
+        done = cancel(job)
+        release.set()  # threads become free in the middle of cancelling
+        time.sleep(0.05)
+        return done
+
+    def work(item):
+        begun.append(item)
+        if item == 0:
+            raise Stopped
+        release.wait(10)
+
+    monkeypatch.setattr(Future, "cancel", slow_cancel)
+    with ThreadPoolExecutor(2) as threads, pytest.raises(Stopped):
+        for _ in in_turn(threads, work, range(8), 8):
+            pass
+    assert begun == list(range(len(begun)))
