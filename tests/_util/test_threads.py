@@ -28,8 +28,9 @@ def test_after_an_error_no_item_begins_whose_predecessor_is_cancelled(monkeypatc
 
     def slow_cancel(job):
         done = cancel(job)
-        release.set()  # threads become free in the middle of cancelling
-        time.sleep(0.05)
+        if done:
+            release.set()  # threads become free in the middle of cancelling
+            time.sleep(0.05)
         return done
 
     def work(item):
