@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,9 @@ import pytest
 from helpers.clusters import descendants
 from reinforce2vec import InputError
 from reinforce2vec._util.cluster import connection, joining, waiting
+from reinforce2vec._util.cluster.own_session import session_folder
 from reinforce2vec._util.cluster.resources import check_versions
+from reinforce2vec._util.cluster.side_effects import handlers_kept, without_messages
 
 pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
 
@@ -110,6 +112,8 @@ environment = dict(os.environ)
 found = {}
 try:
     with connected(workers=3) as ray:
+        (folder,) = os.scandir(os.environ["RAY_TMPDIR"])
+        found["mode"] = oct(folder.stat().st_mode & 0o777)
         assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
         seen = ray.remote(lambda: dict(os.environ))
         there = ray.get(seen.remote())
@@ -152,11 +156,61 @@ def test_a_session_is_private_survives_ctrl_c_and_leaves_nothing(started):
     assert set(found["listening"]) <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
     assert found["settings"] == SETTINGS
     assert found["cpus"] >= 3
+    assert found["mode"] == "0o700"
     assert found["answered"]
     assert found["handlers"]
     assert found["changed"] == []
     assert found["left"] == []
     check_nothing_left(process)
+
+
+def test_ray_does_not_write_about_lost_workers_while_we_are_connected(capfd):
+    from ray._private import worker
+
+    usual = worker._unhandled_error_handler
+    with ExitStack() as ending:
+        with without_messages(ending):
+            pass
+        worker._unhandled_error_handler(RuntimeError("a worker has died"))
+    assert capfd.readouterr() == ("", "")
+    assert worker._unhandled_error_handler is usual
+
+
+def test_ray_does_not_handle_signals_while_it_starts():
+    from ray._private import utils
+
+    usual, handler = utils.set_sigterm_handler, signal.getsignal(signal.SIGTERM)
+    with handlers_kept():
+        utils.set_sigterm_handler(lambda number, frame: sys.exit(number))
+        assert signal.getsignal(signal.SIGTERM) is handler
+    assert utils.set_sigterm_handler is usual
+
+
+SESSION_FOLDER = """
+import time
+from reinforce2vec._util.cluster.own_session import session_folder
+
+with session_folder() as folder:
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_folders_of_killed_programs_are_removed(started, tmp_path, monkeypatch):
+    program = started(SESSION_FOLDER)
+    other = Path(program.stdout.readline().strip()).parent
+    monkeypatch.setenv("RAY_TMPDIR", str(program.folder))
+    with session_folder() as folder:
+        own = Path(folder).parent
+        assert own.stat().st_mode & 0o777 == 0o700  # Ray makes its own folder 777
+        assert set(program.folder.iterdir()) == {own, other}
+    program.kill()
+    program.wait()
+    (program.folder / "r2v.link").symlink_to(tmp_path)
+    with session_folder() as folder:
+        own = Path(folder).parent
+        assert {path.name for path in program.folder.iterdir()} == {own.name, "r2v.link"}
+    assert [path.name for path in program.folder.iterdir()] == ["r2v.link"]
 
 
 # -- its end -----------------------------------------------------------------------------------

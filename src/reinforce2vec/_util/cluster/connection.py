@@ -81,14 +81,13 @@ def _used() -> Iterator[None]:
 def _connection(address: str, workers: int | None) -> Iterator[None]:
     """Connect to a cluster, or start one here."""
     with ExitStack() as ending:
-        with handlers_kept():
-            if address == "local":
-                folder = ending.enter_context(session_folder())
-                with on_loopback(), without_messages(ending):
-                    start(_ray_until(ending), workers, folder)
-            else:
-                with reaching(address), without_messages(ending):
-                    join(_ray_until(ending), address)
+        if address == "local":
+            folder = ending.enter_context(session_folder())
+            with on_loopback(), without_messages(ending), handlers_kept():
+                start(_ray_until(ending), workers, folder)
+        else:
+            with reaching(address), without_messages(ending), handlers_kept():
+                join(_ray_until(ending), address)
         yield
 
 
