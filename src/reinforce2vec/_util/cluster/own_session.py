@@ -32,6 +32,22 @@ def start(ray: Any, workers: int | None, folder: str) -> None:
         )
     except Exception as error:  # Ray documents no class for it
         raise InputError(f"Ray does not start on this machine: {first_line(error)}") from None
+
+
+def warn_of_few_cpus(workers: int | None) -> None:
+    """Warn if there will be more workers than CPUs."""
+    cpus = available_cpus()
+    if workers is not None and workers > cpus:
+        warnings.warn(
+            f"{workers} workers share {cpus} CPUs of this machine, and are slower than one worker "
+            "for each CPU",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def warn_of_listening(ray: Any) -> None:
+    """Warn if Ray can be reached from other machines."""
     listening = {node["NodeManagerAddress"] for node in ray.nodes()}
     if listening != {_LOCAL}:
         warnings.warn(

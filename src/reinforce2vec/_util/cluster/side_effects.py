@@ -10,20 +10,28 @@ from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any
 
+from ..interrupts import held_back
+
 
 @contextmanager
 def handlers_kept() -> Iterator[None]:
     """Keep signal handlers, and restore what `breakpoint()` calls: Ray sets its own.
 
-    Its handler of SIGTERM would end the program without a message while Ray starts.
+    Its handler of SIGTERM would end the program without a message while Ray starts. An interrupt
+    waits for the last step of starting, or Ray would abort the program at its end.
     """
     utils: Any = import_module("ray._private.utils")  # Ray has no public setting for it
+    worker: Any = import_module("ray._private.worker")
+    connect = held_back()(worker.connect)
     in_main = threading.current_thread() is threading.main_thread()
     numbers = (signal.SIGINT, signal.SIGTERM) if in_main else ()
     handlers = {number: signal.getsignal(number) for number in numbers}
     variable = os.environ.get("PYTHONBREAKPOINT")
     try:
-        with _replaced(utils, "set_sigterm_handler", _do_nothing):
+        with (
+            _replaced(utils, "set_sigterm_handler", _do_nothing),
+            _replaced(worker, "connect", connect),
+        ):
             yield
     finally:
         for number, handler in handlers.items():
