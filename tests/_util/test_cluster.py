@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +20,10 @@ import pytest
 
 from helpers.clusters import descendants
 from reinforce2vec import InputError
-from reinforce2vec._util.cluster import connection, joining, waiting
+from reinforce2vec._util.cluster import connection, joining, own_session, waiting
+from reinforce2vec._util.cluster.own_session import session_folder
 from reinforce2vec._util.cluster.resources import check_versions
+from reinforce2vec._util.cluster.side_effects import handlers_kept, without_messages
 
 pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
 
@@ -98,7 +100,7 @@ def check_nothing_left(process, files=()):
 # -- a session ---------------------------------------------------------------------------------
 
 SESSION = """
-import json, os, signal, sys, time
+import json, os, signal, sys, time, warnings
 import ray  # the user may have imported it before
 from ray._private import utils, worker
 sys.path.insert(0, sys.argv[1])
@@ -110,8 +112,11 @@ utils.get_shared_memory_bytes = lambda: 64 << 20  # as in a container of Docker
 handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
 environment = dict(os.environ)
 found = {}
+warnings.simplefilter("ignore", RuntimeWarning)  # the machine may have fewer than 3 CPUs
 try:
     with connected(workers=3) as ray:
+        (folder,) = os.scandir(os.environ["RAY_TMPDIR"])
+        found["mode"] = oct(folder.stat().st_mode & 0o777)
         assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
         seen = ray.remote(lambda: dict(os.environ))
         there = ray.get(seen.remote())
@@ -154,6 +159,7 @@ def test_a_session_is_private_survives_ctrl_c_and_leaves_nothing(started):
     assert set(found["listening"]) <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
     assert found["settings"] == SETTINGS
     assert found["cpus"] >= 3
+    assert found["mode"] == "0o700"
     assert found["answered"]
     assert found["handlers"]
     assert found["changed"] == []
@@ -212,6 +218,79 @@ def test_a_connection_is_kept_and_has_the_address_of_the_block(made):
                 pass
         assert made == ["begin head:6379"]
     assert made == ["begin head:6379", "end"]
+
+
+def test_ray_does_not_write_about_lost_workers_while_we_are_connected(capfd):
+    from ray._private import worker
+
+    usual = worker._unhandled_error_handler
+    with ExitStack() as ending:
+        with without_messages(ending):
+            pass
+        worker._unhandled_error_handler(RuntimeError("a worker has died"))
+    assert capfd.readouterr() == ("", "")
+    assert worker._unhandled_error_handler is usual
+
+
+def test_ray_does_not_handle_signals_while_it_starts():
+    from ray._private import utils
+
+    usual, handler = utils.set_sigterm_handler, signal.getsignal(signal.SIGTERM)
+    with handlers_kept():
+        utils.set_sigterm_handler(lambda number, frame: sys.exit(number))
+        assert signal.getsignal(signal.SIGTERM) is handler
+    assert utils.set_sigterm_handler is usual
+
+
+def test_an_interrupt_waits_until_ray_is_connected(monkeypatch):
+    from ray._private import worker
+
+    done = []
+
+    def connect():
+        signal.raise_signal(signal.SIGINT)
+        done.append("connected")
+
+    monkeypatch.setattr(worker, "connect", connect)
+    with pytest.raises(KeyboardInterrupt), handlers_kept():
+        worker.connect()
+    assert done == ["connected"]
+    assert worker.connect is connect
+
+
+def test_more_workers_than_cpus_are_warned_about(monkeypatch):
+    monkeypatch.setattr(own_session, "available_cpus", lambda: 2)
+    own_session.warn_of_few_cpus(None)
+    own_session.warn_of_few_cpus(2)
+    with pytest.warns(RuntimeWarning, match="^33 workers share 2 CPUs of this machine, and are sl"):
+        own_session.warn_of_few_cpus(33)
+
+
+SESSION_FOLDER = """
+import time
+from reinforce2vec._util.cluster.own_session import session_folder
+
+with session_folder() as folder:
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_folders_of_killed_programs_are_removed(started, tmp_path, monkeypatch):
+    program = started(SESSION_FOLDER)
+    other = Path(program.stdout.readline().strip()).parent
+    monkeypatch.setenv("RAY_TMPDIR", str(program.folder))
+    with session_folder() as folder:
+        own = Path(folder).parent
+        assert own.stat().st_mode & 0o777 == 0o700  # Ray makes its own folder 777
+        assert set(program.folder.iterdir()) == {own, other}
+    program.kill()
+    program.wait()
+    (program.folder / "r2v.link").symlink_to(tmp_path)
+    with session_folder() as folder:
+        own = Path(folder).parent
+        assert {path.name for path in program.folder.iterdir()} == {own.name, "r2v.link"}
+    assert [path.name for path in program.folder.iterdir()] == ["r2v.link"]
 
 
 # -- its end -----------------------------------------------------------------------------------
@@ -348,6 +427,60 @@ def test_a_program_that_is_not_ray_is_refused_soon(monkeypatch):
         words = rf"no Ray cluster .* '{address}' \(timed out\)"
         with pytest.raises(InputError, match=words), connection.connected(address):
             pass
+
+
+@pytest.fixture
+def services(monkeypatch):
+    """Where Ray looks for clusters of this machine; this process seems not to be connected."""
+    from ray._private import services, utils
+
+    monkeypatch.setattr(connection, "is_connected", lambda: False)
+    monkeypatch.setattr(utils, "read_ray_address", lambda folder: None)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    return services
+
+
+def processes(*addresses):
+    """What stands for the list of head nodes that run on this machine."""
+
+    def find():
+        return {*addresses}
+
+    find.cache_clear = lambda: None
+    return find
+
+
+def refused(address):
+    """The error for an address without a cluster."""
+    with pytest.raises(InputError) as caught, connection.connected(address):
+        pass
+    return str(caught.value)
+
+
+def test_auto_without_a_cluster_is_refused_soon(services, monkeypatch):
+    monkeypatch.setattr(services, "find_gcs_addresses", processes())
+    assert refused("auto").startswith("no Ray cluster runs on this machine: ")
+    monkeypatch.setattr(services, "find_gcs_addresses", processes("127.0.0.1:1"))
+    assert refused("auto").startswith("no Ray cluster answers at the address '127.0.0.1:1' (")
+
+
+@pytest.mark.parametrize("address", [None, "auto"])
+def test_the_variable_is_named_if_the_address_is_from_it(services, monkeypatch, address):
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    words = "no Ray cluster answers at the RAY_ADDRESS '127.0.0.1:1' ("
+    assert refused(address).startswith(words)
+
+
+def test_a_missing_token_is_one_sentence(monkeypatch):
+    import ray
+
+    def refuse(address):
+        raise ray.exceptions.AuthenticationError("a page of text")
+
+    monkeypatch.setattr("ray._raylet.GcsClient", refuse)
+    monkeypatch.setattr(ray, "init", lambda **settings: pytest.fail("Ray would try for minutes"))
+    with pytest.raises(InputError, match="at the address 'a:1' asks for its token: "):
+        joining.join(ray, "a:1")
 
 
 @pytest.mark.slow

@@ -71,6 +71,12 @@ def test_an_address_without_a_cluster_is_one_sentence(folder, address, words):
     assert not (folder / "out.npz").exists()
 
 
+def test_a_missing_ray_is_named_by_the_option(folder, monkeypatch):
+    monkeypatch.setattr(connection, "find_spec", lambda name: None)
+    result = run(*SMOOTHING, "--backend", "ray", "--quiet")
+    assert "error: --backend ray needs Ray, which is not installed: " in result.stderr
+
+
 @pytest.mark.slow
 def test_a_command_uses_the_cluster(folder, ray_cluster):
     written = []

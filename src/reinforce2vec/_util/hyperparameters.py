@@ -262,9 +262,9 @@ _RUNNING = (
         "workers",
         int,
         None,
-        "Threads.",
+        "Threads; with --backend ray, processes.",
         least=1,
-        unset="one for each CPU core",
+        unset="one for each CPU core, of the cluster with Ray; at most 32 train",
         short="leave it; results do not depend on it",
     ),
     Parameter(

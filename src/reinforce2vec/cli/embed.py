@@ -28,6 +28,7 @@ EPILOG = examples(
     "embed edges.txt -o vectors.npz --model model.r2v",
     "embed large.txt -o vectors.npz --checkpoint run.npz --resume",
     "embed --walks walks.txt -o vectors.npz --json",
+    "embed large.txt -o vectors.npz --backend ray --address head-node:6379",
 )
 # options that have no effect on training with given walks, and on methods without training
 _OF_A_GRAPH = (*GRAPH_OPTIONS, *WALK_OPTIONS, "walks_per_node", "walk_length")

@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from threading import RLock
 from typing import Any
 
-from ..errors import missing
+from ..errors import InputError, missing
 from .joining import join, reaching
 from .loopback import on_loopback, read_settings
-from .own_session import session_folder, start
+from .own_session import session_folder, start, warn_of_few_cpus, warn_of_listening
 from .side_effects import handlers_kept, without_messages
 
 
@@ -30,8 +30,11 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
     with _used():
         with _shared.lock:
             if not is_connected():
-                address = _chosen(address or _kept_address())
-                _shared.connection.enter_context(_connection(address, workers))
+                chosen, setting = _chosen(address or _kept_address())
+                try:
+                    _shared.connection.enter_context(_connection(chosen, workers))
+                except InputError as error:
+                    raise error.renamed("address", setting) from None
         yield import_module("ray")
 
 
@@ -81,14 +84,16 @@ def _used() -> Iterator[None]:
 def _connection(address: str, workers: int | None) -> Iterator[None]:
     """Connect to a cluster, or start one here."""
     with ExitStack() as ending:
-        with handlers_kept():
-            if address == "local":
-                folder = ending.enter_context(session_folder())
-                with on_loopback(), without_messages(ending):
-                    start(_ray_until(ending), workers, folder)
-            else:
-                with reaching(address), without_messages(ending):
-                    join(_ray_until(ending), address)
+        if address == "local":
+            warn_of_few_cpus(workers)  # here, since nothing is printed while Ray starts
+            folder = ending.enter_context(session_folder())
+            with on_loopback(), without_messages(ending), handlers_kept():
+                ray = _ray_until(ending)
+                start(ray, workers, folder)
+            warn_of_listening(ray)
+        else:
+            with without_messages(ending), reaching(address) as found, handlers_kept():
+                join(_ray_until(ending), found)
         yield
 
 
@@ -96,9 +101,16 @@ def _kept_address() -> str | None:
     return _shared.addresses[-1] if _shared.addresses else None
 
 
-def _chosen(address: str | None) -> str:
-    """Return the address of the cluster to use; "local" if one is to be started here."""
-    return address or os.environ.get("RAY_ADDRESS") or "local"
+def _chosen(address: str | None) -> tuple[str, str]:
+    """Return the address of the cluster to use, and the name of the setting that it is from.
+
+    The address is "local" if one is to be started here. As in Ray, RAY_ADDRESS says which cluster
+    "auto" is.
+    """
+    variable = os.environ.get("RAY_ADDRESS")
+    if variable and address in (None, "", "auto"):
+        return variable, "RAY_ADDRESS"
+    return address or "local", "address"
 
 
 def _ray_until(ending: ExitStack) -> Any:
@@ -117,7 +129,8 @@ def _disconnect(ray: Any) -> None:
 def check_installed() -> None:
     """Raise InputError if Ray is not installed."""
     if find_spec("ray") is None:
-        raise missing("Ray", "ray", 'backend="ray"')
+        error = missing("Ray", "ray", 'backend="ray"')
+        raise InputError(str(error), settings=[("backend", "ray")])
 
 
 def is_connected() -> bool:
@@ -128,4 +141,4 @@ def is_connected() -> bool:
 
 def is_local() -> bool:
     """Return whether the next work on Ray will start one on this machine."""
-    return not is_connected() and _chosen(_kept_address()) == "local"
+    return not is_connected() and _chosen(_kept_address())[0] == "local"

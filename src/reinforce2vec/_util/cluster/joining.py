@@ -19,11 +19,15 @@ _ANSWERING = 10.0  # seconds in which a host accepts a connection
 def join(ray: Any, address: str) -> None:
     """Connect to a cluster; InputError if its nodes have other versions of packages."""
     try:
+        head: Any = import_module("ray._raylet").GcsClient(address=address)
+        head.get_all_node_info(timeout=_ANSWERING)  # a wrong token fails here, `init` tries again
         ray.init(address=address, log_to_driver=False, logging_level="error")
     except Exception as error:  # ConnectionError, ValueError, RuntimeError
+        reason = f"cannot be used: {first_line(error)}"
+        if isinstance(error, getattr(ray.exceptions, "AuthenticationError", ())):
+            reason = "asks for its token: set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to the token"
         raise InputError(
-            f"the Ray cluster at the address {address!r} cannot be used: {first_line(error)} (if "
-            "it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN)",
+            f"the Ray cluster at the address {address!r} {reason}",
             parameter="address",
             value=address,
         ) from None
@@ -31,15 +35,14 @@ def join(ray: Any, address: str) -> None:
 
 
 @contextmanager
-def reaching(address: str) -> Iterator[None]:
-    """Check that a cluster answers at an address, and make Ray use the address in this block.
+def reaching(address: str) -> Iterator[str]:
+    """Yield where a cluster answers, as HOST:PORT, and make Ray use the address in this block.
 
     Ray replaces 127.0.0.1 by the machine's address in the network, where a cluster may not listen.
     InputError if no Ray answers; Ray itself would try for minutes.
     """
-    if address == "auto":  # Ray looks for it on this machine
-        yield
-        return
+    if address == "auto":
+        address = _cluster_here()
     host, _, port = address.rpartition(":")
     if "://" in address or not host or not port.isdigit():
         raise InputError(
@@ -63,7 +66,21 @@ def reaching(address: str) -> Iterator[None]:
             _greet(network, int(port))
         except OSError:
             stack.enter_context(loopback_alone())
-        yield
+        yield address
+
+
+def _cluster_here() -> str:
+    """Return the address of the cluster that Ray finds on this machine, or in RAY_ADDRESS."""
+    services: Any = import_module("ray._private.services")
+    services.find_gcs_addresses.cache_clear()  # it may have ended since
+    try:
+        return str(services.get_ray_address_from_environment("auto", None))
+    except ConnectionError:
+        raise InputError(
+            "no Ray cluster runs on this machine: give its address as HOST:PORT",
+            parameter="address",
+            value="auto",
+        ) from None
 
 
 def _greet(host: str, port: int) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ..errors import InputError, first_line
 from ..machine import available_cpus
 
 _LOCAL = "127.0.0.1"
-_LONGEST = 40  # characters of a path in which Ray can have its sockets
+_LONGEST = 42  # characters of a path in which Ray can have its sockets
+_NEW, _PREFIX = "new-", "r2v."  # of names of folders
 
 
 def start(ray: Any, workers: int | None, folder: str) -> None:
@@ -30,6 +32,22 @@ def start(ray: Any, workers: int | None, folder: str) -> None:
         )
     except Exception as error:  # Ray documents no class for it
         raise InputError(f"Ray does not start on this machine: {first_line(error)}") from None
+
+
+def warn_of_few_cpus(workers: int | None) -> None:
+    """Warn if there will be more workers than CPUs."""
+    cpus = available_cpus()
+    if workers is not None and workers > cpus:
+        warnings.warn(
+            f"{workers} workers share {cpus} CPUs of this machine, and are slower than one worker "
+            "for each CPU",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def warn_of_listening(ray: Any) -> None:
+    """Warn if Ray can be reached from other machines."""
     listening = {node["NodeManagerAddress"] for node in ray.nodes()}
     if listening != {_LOCAL}:
         warnings.warn(
@@ -44,11 +62,48 @@ def start(ray: Any, workers: int | None, folder: str) -> None:
 def session_folder() -> Iterator[str]:
     """Make a folder for the files of one Ray, and remove it after the block.
 
-    Its path is short, since the path of a socket must be.
+    Ray lets all users write to its folder, so it is inside one that is closed to others. The path
+    is short, since the path of a socket must be. Folders of programs that were killed are removed.
     """
     place = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
-    folder = tempfile.mkdtemp(prefix="r2v-", dir=place if len(place) < _LONGEST - 12 else "/tmp")
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    if len(f"{place}/{_PREFIX}12345678/s") > _LONGEST:
+        place = "/tmp"
+    _remove_abandoned(place)
+    new = tempfile.mkdtemp(prefix=_NEW + _PREFIX, dir=place)
+    with _lock(new):
+        folder = os.path.join(place, os.path.basename(new).removeprefix(_NEW))
+        os.rename(new, folder)  # nobody takes it for abandoned before it is locked
+        try:
+            yield os.path.join(folder, "s")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned(place: str) -> None:
+    """Remove folders of programs that were killed: nobody holds their locks any more."""
+    for folder in glob.glob(os.path.join(glob.escape(place), _PREFIX + "*")):
+        with _lock(folder, alone=True) as is_locked:
+            if is_locked:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _lock(folder: str, alone: bool = False) -> Iterator[bool]:
+    """Lock a folder of this user in this block; yield whether that was possible.
+
+    The system ends the lock with the program. An id of a process in the name would not do, since
+    programs in several containers can have the same id.
+    """
+    with ExitStack() as ending:
+        try:
+            import fcntl  # not on Windows
+
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            ending.callback(os.close, descriptor)
+            is_locked = os.fstat(descriptor).st_uid == os.getuid()
+            if is_locked:
+                how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+                fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+        except (ImportError, OSError):
+            is_locked = False
+        yield is_locked

@@ -10,16 +10,29 @@ from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any
 
+from ..interrupts import held_back
+
 
 @contextmanager
 def handlers_kept() -> Iterator[None]:
-    """Restore signal handlers, and what `breakpoint()` calls: Ray sets its own."""
+    """Keep signal handlers, and restore what `breakpoint()` calls: Ray sets its own.
+
+    Its handler of SIGTERM would end the program without a message while Ray starts. An interrupt
+    waits for the last step of starting, or Ray would abort the program at its end.
+    """
+    utils: Any = import_module("ray._private.utils")  # Ray has no public setting for it
+    worker: Any = import_module("ray._private.worker")
+    connect = held_back()(worker.connect)
     in_main = threading.current_thread() is threading.main_thread()
     numbers = (signal.SIGINT, signal.SIGTERM) if in_main else ()
     handlers = {number: signal.getsignal(number) for number in numbers}
     variable = os.environ.get("PYTHONBREAKPOINT")
     try:
-        yield
+        with (
+            _replaced(utils, "set_sigterm_handler", _do_nothing),
+            _replaced(worker, "connect", connect),
+        ):
+            yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -44,15 +57,32 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 def without_messages(ending: ExitStack) -> Iterator[None]:
     """Let Ray connect in this block without writing to the terminal.
 
-    Until `ending` is closed, Ray also does not write about lost nodes and workers: our own errors
-    report them.
+    Until `ending` is closed, Ray also does not write about lost nodes and workers, and about errors
+    of calls whose results nobody asks for any more: our own errors report them.
     """
     worker: Any = import_module("ray._private.worker")  # Ray has no public setting for it
-    usual = worker.print_to_stdstream
-    worker.print_to_stdstream = lambda *message, **how: None
-    ending.callback(setattr, worker, "print_to_stdstream", usual)
+    for name in ("print_to_stdstream", "_unhandled_error_handler"):
+        ending.enter_context(_replaced(worker, name, _do_nothing))
     with environment({"RAY_BACKEND_LOG_LEVEL": "fatal"}), _stderr_to(os.devnull):
         yield  # Ray reports such a level with a line on stderr, hence the redirection
+
+
+def _do_nothing(*arguments: Any, **named: Any) -> None:
+    pass
+
+
+@contextmanager
+def _replaced(module: Any, name: str, value: Any) -> Iterator[None]:
+    """Set an attribute of a module in this block, if the module has it."""
+    if not hasattr(module, name):
+        yield
+        return
+    usual = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, usual)
 
 
 @contextmanager
