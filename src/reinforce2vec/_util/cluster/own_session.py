@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import InputError, first_line
 from ..machine import available_cpus
+from ..progress import counted
 
 _LOCAL = "127.0.0.1"
 _LONGEST = 42  # characters of a path in which Ray can have its sockets
@@ -39,8 +40,8 @@ def warn_of_few_cpus(workers: int | None) -> None:
     cpus = available_cpus()
     if workers is not None and workers > cpus:
         warnings.warn(
-            f"{workers} workers share {cpus} CPUs of this machine, and are slower than one worker "
-            "for each CPU",
+            f"{workers} workers share {counted(cpus, 'CPU')} of this machine, and are slower than "
+            "one worker for each CPU",
             RuntimeWarning,
             stacklevel=2,
         )
