@@ -376,7 +376,7 @@ class Reinforce2Vec(Estimator):
         self._check_memory(corpus, backend)
 
         def start(settings: Settings, lost: bool = False) -> State:
-            state = begin(corpus, settings, available_cpus())
+            state = begin(corpus, settings, self._workers())
             carry_over(self._state, state, graph, before)
             return state
 
@@ -442,10 +442,10 @@ class Reinforce2Vec(Estimator):
 
     def _check_memory(self, corpus: Corpus, backend: str) -> None:
         """Raise InputError if training, and smoothing on the CPU, take too much memory."""
-        smoothed = bool(self.smooth) and backend == "cpu"
         if backend == "ray":
             self._check_workers(corpus)
             return
+        smoothed = bool(self.smooth) and backend == "cpu"
         needed = self._bytes_here(corpus, smoothed)
 
         def advise(missing: int) -> Advice:
@@ -573,12 +573,12 @@ class Reinforce2Vec(Estimator):
                 if begins[-_MOST_LOSSES:].count(began) == _MOST_LOSSES:
                     since = "since the last checkpoint" if checkpoint else "in a row"
                     raise InputError(
-                        f"workers of the Ray cluster were lost {_MOST_LOSSES} times {since}. The "
-                        f"last time Ray reported: {loss} Ray's logs on its nodes may say more"
+                        f"workers of the Ray cluster were lost {_MOST_LOSSES} times {since} "
+                        f"({loss}); Ray's logs on its nodes may say why"
                     ) from None
                 goes_on = "goes on from the last checkpoint" if checkpoint else "begins again"
                 warnings.warn(
-                    f"workers of the Ray cluster were lost: training {goes_on} ({loss})",
+                    f"workers of the Ray cluster were lost ({loss}): training {goes_on}",
                     stacklevel=4,
                 )
                 continue

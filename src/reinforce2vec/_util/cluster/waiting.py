@@ -60,7 +60,7 @@ def _raised(ray: Any, error: BaseException) -> BaseException:
         cause = error.cause
         return _raised(ray, cause) if isinstance(cause, ray.exceptions.RayError) else cause
     if isinstance(error, ray.exceptions.RayError):
-        return WorkersLost(first_line(error))
+        return WorkersLost(first_line(error).rstrip("."))
     return error
 
 
