@@ -26,6 +26,7 @@ from reinforce2vec import (
     sample_walks,
 )
 from reinforce2vec.models import reinforce2vec as model
+from reinforce2vec.skipgram import engine
 from reinforce2vec.walks import WalkSampler
 
 CLUB = karate_club()
@@ -100,8 +101,8 @@ def test_any_interval_ends_in_the_same(file, uninterrupted, every, monkeypatch):
         saves.append(write(*args))
         assert len(saves) < 1000, "checkpoints are written, but no walks are trained on"
 
-    write = model.write_checkpoint
-    monkeypatch.setattr(model, "write_checkpoint", save)
+    write = engine.write_checkpoint
+    monkeypatch.setattr(engine, "write_checkpoint", save)
     assert same(quick().fit(CLUB, checkpoint=file, checkpoint_every=every), uninterrupted)
     assert len(saves) >= 1
 

@@ -274,7 +274,7 @@ class TrainingEngine(Engine):
     def __init__(self, corpus: Corpus, settings: Settings, state: State, workers: int = 1) -> None:
         cp = cupy()
         self.device = cp.cuda.Device()  # other threads would take the first
-        self.corpus = corpus
+        self.corpus, self.state = corpus, state
         self.n_walks = corpus.n_walks * settings.epochs
         self.chunk_walks = _chunk_walks(corpus)
         self.walker = corpus.device_walker if isinstance(corpus, SampledWalks) else None
