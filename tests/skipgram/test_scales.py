@@ -638,7 +638,7 @@ def test_the_same_windows_may_be_written_in_another_way(file, before, after):
     assert everything(resumed) == everything(quick(window=before).fit(CLUB))
 
 
-@pytest.mark.parametrize("version", [1, 2, 4])
+@pytest.mark.parametrize("version", [1, 2, 3, 5])
 def test_a_checkpoint_of_another_version_is_refused(file, version, monkeypatch):
     monkeypatch.setattr(checkpoint, "_FORMAT", version)
     stop(quick(), 50, file)

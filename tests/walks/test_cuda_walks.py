@@ -339,5 +339,5 @@ def test_auto_takes_the_cpu_where_the_gpu_has_no_room(monkeypatch):
 
 
 def test_unknown_backends_are_refused():
-    with pytest.raises(InputError, match="backend must be one of auto, cpu, cuda, not 'gpu'"):
+    with pytest.raises(InputError, match="backend must be one of auto, cpu, cuda, ray, not 'gpu'"):
         WalkSampler(toy_graphs.star(), backend="gpu")
