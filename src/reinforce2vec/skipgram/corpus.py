@@ -25,7 +25,7 @@ from ._preparation import shuffle
 if TYPE_CHECKING:
     from ..walks.cuda.walker import DeviceWalker
 
-_BYTES_PER_WEIGHTED_ARC = 20
+BYTES_PER_WEIGHTED_ARC = 20
 _PILOT_STEPS = 1 << 20  # whose visits are counted before training, at least
 
 _Taken = tuple[NDArray[np.int32], NDArray[np.int64]]
@@ -91,7 +91,7 @@ class SampledWalks:
     def nbytes(self) -> int:
         """Memory of the graph, the starts and the tables to draw neighbours by weight."""
         arcs = len(self.graph.indices) if self.graph.weighted else 0
-        return self.graph.nbytes + 4 * len(self._given.starts) + _BYTES_PER_WEIGHTED_ARC * arcs
+        return self.graph.nbytes + 4 * len(self._given.starts) + BYTES_PER_WEIGHTED_ARC * arcs
 
     @property
     def n_pilot(self) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._util.threads import in_turn
 from ._preparation import count_nodes
-from .corpus import Corpus, SampledWalks
+from .corpus import BYTES_PER_WEIGHTED_ARC, Corpus, SampledWalks
 from .engine import Chunk, Engine, Outcome, chunks
 from .loss_curve import on_curve
 from .noise import keep_chances
@@ -24,7 +24,6 @@ from .walk_pairs import PassWalks, WalkPairs, part_walks
 from .weights import new_weights, scales_bytes
 
 _BYTES_PER_NODE = 48  # visits, blocks, and the tables that negatives and edges are drawn from
-_BYTES_PER_WEIGHTED_ARC = 20
 _BYTES_PER_THREAD = 4 << 20  # walks under way, and what they remember
 _BYTES_PER_STEP = 128  # of a walk that is longer than this
 _BYTES_PER_NEGATIVE = 64  # for each thread
@@ -53,7 +52,7 @@ def bytes_for(corpus: Corpus, settings: Settings, workers: int) -> int:
     copies = 2 if settings.subsample else 1
     return (
         scales_bytes(corpus.n_nodes, scales)
-        + _BYTES_PER_WEIGHTED_ARC * arcs
+        + BYTES_PER_WEIGHTED_ARC * arcs
         + _BYTES_PER_NODE * corpus.n_nodes
         + workers * a_thread
         + PAIR_BYTES * most_pairs(corpus, settings)
