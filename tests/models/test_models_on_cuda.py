@@ -239,7 +239,8 @@ def test_a_checkpoint_holds_the_matrices_of_its_moment(cuda, tmp_path):
             **options,
         )
     corpus = SampledWalks(learner._sampler(CLUB))
-    state = read_checkpoint(file, learner._origin(corpus, learner._settings(corpus)))
+    settings = learner._settings(corpus)
+    state = read_checkpoint(file, learner._origin(corpus, settings), settings)
     walks, vectors = seen[-2]  # the last was stopped before it was written
     assert state.walks == walks
     np.testing.assert_array_equal(state.vectors, vectors)
