@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+# one thread for each process in BLAS: more of them than cores slow each other down
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 CHECKED := src tests benchmarks docs examples
 # a folder with the paper's graphs beside the project, if there is one; REINFORCE2VEC_DATA overrides it
 GRAPHS := $(wildcard ../shared/data)
