@@ -91,11 +91,12 @@ def _groups_of_methods(methods: Iterable[EmbeddingMethod]) -> dict[str, list[Emb
 
 def _chosen_notes(results: Results, cells: Iterable[Cell]) -> list[str]:
     """Return notes on what methods with choices have chosen."""
-    found = [
-        f"{cell.scale.title(cell.graph)}, seed {cell.seed}: {chosen}"
-        for cell in cells
-        if (chosen := results.chosen(cell)) is not None
-    ]
+    seeds: dict[str, list[str]] = {}
+    for cell in cells:
+        if (chosen := results.chosen(cell)) is not None:
+            setting = chosen.replace("p", "p = ").replace("-q", ", q = ")
+            seeds.setdefault(f"{cell.scale.title(cell.graph)} {setting}", []).append(f"{cell.seed}")
+    found = [f"{setting} (seeds {', '.join(listed)})" for setting, listed in seeds.items()]
     return ["node2vec's p and q, chosen by validation: " + "; ".join(found) + "."] if found else []
 
 

@@ -89,7 +89,7 @@ class Sweep:
             for kind in VECTOR_KINDS:
                 for measure in _measures(graph):
                     title = f"{TITLES[graph]}: {_measure_label(graph, measure)}{KIND_NOTES[kind]}"
-                    table = Table(title, ["", *(f"{place:g}" for place in places)])
+                    table = Table(title, [f"walk, by {self.place_label}", *(f"{place:g}" for place in places)])
                     for row in rows:
                         picks = [
                             self._choice(graph, row, place, kind, results, seeds, scale)
@@ -125,7 +125,7 @@ class Sweep:
         ]
         tables = []
         for kind in VECTOR_KINDS:
-            table = Table(f"{self.title}{KIND_NOTES[kind]}", ["", *columns])
+            table = Table(f"{self.title}{KIND_NOTES[kind]}", ["walk", *columns])
             for row in rows:
                 entries: list[TableEntry | None] = []
                 for graph in self.graphs:

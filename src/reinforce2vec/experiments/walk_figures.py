@@ -12,7 +12,7 @@ from . import paper
 from .cells import PATHS, Cell
 from .figures import Curve, Panel, colours, curve_plot, stuck_plot, toy_plot
 from .graphs import TITLES
-from .methods import EXPLORATION_LABELS, EmbeddingMethod, variant
+from .methods import EXPLORATION_LABELS, READING_LABELS, EmbeddingMethod, variant
 from .scale import Scale
 from .tables import Table, table_entry
 from .toy import CAPTION_PATH, toy_walk
@@ -48,7 +48,7 @@ def _walk_label(walk: tuple[str, str, str]) -> str:
     """Return the label of a walk."""
     reading, reward, exploration = walk
     kind = {"vertex": "VRRW", "kl": "DRRW-KL", "js": "DRRW-JS"}[reward]
-    return f"{kind} {EXPLORATION_LABELS[exploration]}, {reading} reading"
+    return f"{kind} {EXPLORATION_LABELS[exploration]}, {READING_LABELS[reading]}"
 
 
 # -- figure 1 ------------------------------------------------------------------------------------
