@@ -62,22 +62,23 @@ def test_it_says_where_the_results_are(everything):
 
 def test_every_experiment_has_its_files(everything):
     out, _ = everything
-    page = (out / "results.md").read_text()
+    contents = (out / "results.md").read_text()
     told = json.loads((out / "results.json").read_text())["experiments"]
     for name, experiment in EXPERIMENTS.items():
         if name not in told:
             continue
-        assert f"## {experiment.title}\n" in page
-        assert (out / f"{name}.md").read_text() in page
+        assert f"- [{experiment.title}]({name}.md)\n" in contents
+        assert (out / f"{name}.md").read_text().startswith(f"# {experiment.title}\n")
         assert (out / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
         assert "<svg" in (out / f"{name}.svg").read_text()
         assert told[name]["tables"]
     assert {"table-4", "table-5", "table-7", "table-8", "figure-1", "figure-4"} <= told.keys()
 
 
-def test_the_pictures_of_the_page_are_there(everything):
+def test_the_pictures_of_the_pages_are_there(everything):
     out, _ = everything
-    pictures = re.findall(r"!\[.*?\]\((.+?)\)", (out / "results.md").read_text())
+    text = "".join(page.read_text() for page in out.glob("*.md"))
+    pictures = re.findall(r"!\[.*?\]\((.+?)\)", text)
     assert len(pictures) >= 9
     assert all((out / name).exists() for name in pictures)
 
@@ -128,7 +129,7 @@ def test_a_later_run_keeps_what_earlier_ones_have_told(tmp_path):
     assert told["files"] == [str(tmp_path / "results.md"), str(tmp_path / "results.json")]
     assert reproduce("figure-1", "--out", tmp_path, "--jobs", 1).exit_code == 0
     page = (tmp_path / "results.md").read_text()
-    assert page.index("## Figure 1.") < page.index("## Figure 2.")
+    assert page.index("[Figure 1.") < page.index("[Figure 2.")
     assert len(json.loads((tmp_path / "results.json").read_text())["experiments"]) == 2
 
 
@@ -139,7 +140,7 @@ def test_without_matplotlib_the_tables_come_and_a_sentence_says_what_to_install(
     result = reproduce("figure-2", "--out", tmp_path)
     assert result.exit_code == 0, result.output
     assert "pip install 'reinforce2vec[plots]'" in result.stderr
-    assert "| VRRW" in (tmp_path / "results.md").read_text()
+    assert "| VRRW" in (tmp_path / "figure-2.md").read_text()
     assert not list(tmp_path.glob("*.png"))
 
 

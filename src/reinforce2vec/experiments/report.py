@@ -1,4 +1,4 @@
-"""Writing results: Markdown, JSON and figures, and one page with all of them."""
+"""Writing results: a page, JSON and figures for each experiment, and a page of links to all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_report(
     scale: Scale,
     say: Callable[[str], None],
 ) -> None:
-    """Write the files of each experiment, and the page and the data of all in the folder."""
+    """Write the files of each experiment, and the contents and the data of all in the folder."""
     results_data = _read_data(out / _RESULTS_JSON)
     drawing = True
     for experiment in experiments:
