@@ -1,6 +1,6 @@
 """Writing results: raw numbers, and a page made from them.
 
-    python benchmarks/reporting.py walks training    # write these pages again, from their numbers
+python benchmarks/reporting.py walks training    # write these pages again, from their numbers
 """
 
 from __future__ import annotations

@@ -129,7 +129,8 @@ def render(found: dict) -> str:
         f"\nThe default setting with 2 to 80 walks per node: micro F1, or AUC (Facebook and "
         f"ca-AstroPh, Hadamard, `shared`), mean of {options['seeds']} seeds; in brackets the share "
         f"of the {NEIGHBOURS} nearest neighbours that are the same with half of the walks. "
-        f"Computed on a {'GPU' if options['backend'] == 'cuda' else 'CPU'}, {found['machine']['date']}.\n",
+        f"Computed on a {'GPU' if options['backend'] == 'cuda' else 'CPU'}, "
+        f"{found['machine']['date']}.\n",
         "| walks per node | " + " | ".join(map(title, results)) + " |",
         "|---" * (len(results) + 1) + "|",
     ]

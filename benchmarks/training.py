@@ -337,7 +337,8 @@ def render(found: dict) -> str:
     if memory := found["memory"]:
         lines += [
             "\n## Memory\n",
-            f"A fit of {graphs[-1]} ({size(found['graphs'][graphs[-1]])}) at d = {memory['dimensions']}: a peak of "
+            f"A fit of {graphs[-1]} ({size(found['graphs'][graphs[-1]])}) at "
+            f"d = {memory['dimensions']}: a peak of "
             f"{memory['peak_bytes'] / 1e6:,.0f} MB, of which the graph takes "
             f"{memory['graph_bytes'] / 1e6:,.0f} and the two matrices "
             f"{memory['matrices_bytes'] / 1e6:,.0f}. Before the fit the process used "

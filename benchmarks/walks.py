@@ -197,7 +197,10 @@ def render(found: dict) -> str:
                 lines.append(f"| {pair} | {ratio(results, what, to)} |")
     if found["memory"]:
         lines += ["\n## Memory beyond the graph and the walks\n", "| walk | MB |", "|---|---|"]
-        lines += [f"| {walk_in_words(m['what'])} | {m['extra_bytes'] / 1e6:.1f} |" for m in found["memory"]]
+        lines += [
+            f"| {walk_in_words(m['what'])} | {m['extra_bytes'] / 1e6:.1f} |"
+            for m in found["memory"]
+        ]
     lines += ["\n## Start-up time\n", "| command, second run | seconds (range) |", "|---|---|"]
     for name, times in found["start"].items():
         lines.append(f"| `{name}` | {median(times):.2f} ({min(times):.2f} – {max(times):.2f}) |")

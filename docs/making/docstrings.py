@@ -41,6 +41,8 @@ class AsMarkdown(griffe.Extension):  # type: ignore[misc]
         """Rewrite the docstring and the types of a loaded object."""
         if obj.is_function:
             name_types(obj)
+        if obj.is_attribute:
+            obj.annotation = spelled(obj.annotation, "", obj)
         if obj.docstring is None:
             return
         holder = obj if obj.is_class else obj.parent

@@ -1,4 +1,4 @@
-"""Show the notebooks of examples/ as pages of the site, with their outputs and a link to the file."""
+"""Show the notebooks of examples/ as pages of the site, with outputs and a link to the file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 FOLDER = "notebooks"
+LINKS = {r"\((\S+)\.ipynb\)": r"(\1.md)", r"\(\.\./docs/": r"(../"}
 
 
 def on_files(files: Files, *, config: Any, **_: Any) -> Files:
@@ -31,7 +32,9 @@ def page(name: str, notebook: dict[str, Any]) -> tuple[str, dict[str, bytes]]:
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            parts.append(re.sub(r"\((\S+)\.ipynb\)", r"(\1.md)", source))
+            for beside, here in LINKS.items():
+                source = re.sub(beside, here, source)
+            parts.append(source)
             continue
         parts.append(fenced("python", source))
         for number, output in enumerate(cell["outputs"]):

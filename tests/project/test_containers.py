@@ -83,7 +83,7 @@ def image(tmp_path_factory, data):
     site = tmp_path_factory.mktemp("image") / "site"
     built = {"site": site, "environment": {}, "words": []}
     for instruction, rest in dockerfile():
-        if instruction == "RUN" and rest == "pip install --no-cache-dir reinforce2vec":
+        if instruction == "RUN" and rest == "pip install --no-cache-dir /reinforce2vec":
             copy_of_package(site)
         elif instruction == "RUN":
             name, *words = rest.split()
@@ -98,7 +98,7 @@ def image(tmp_path_factory, data):
         elif instruction == "USER":
             set_writable(site, False)
         else:
-            assert instruction in ("FROM", "WORKDIR")
+            assert instruction in ("FROM", "COPY", "WORKDIR")
     yield built
     set_writable(site, True)
 

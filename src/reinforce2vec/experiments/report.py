@@ -100,8 +100,9 @@ def _index(out: Path) -> str:
         if (out / f"{one.name}.md").exists()
     ]
     intro = (
-        "Every number comes from `reinforce2vec reproduce`. Numbers of the paper, where it has one, "
-        "are in brackets, with the difference. [results.json](results.json) holds the same as data."
+        "Every number comes from `reinforce2vec reproduce`. Numbers of the paper, where it has "
+        "one, are in brackets, with the difference. [results.json](results.json) holds the same "
+        "as data."
     )
     return "\n".join(["# All tables and figures", "", intro, "", *links, ""])
 

@@ -89,7 +89,8 @@ class Sweep:
             for kind in VECTOR_KINDS:
                 for measure in _measures(graph):
                     title = f"{TITLES[graph]}: {_measure_label(graph, measure)}{KIND_NOTES[kind]}"
-                    table = Table(title, [f"walk, by {self.place_label}", *(f"{place:g}" for place in places)])
+                    columns = [f"walk, by {self.place_label}", *(f"{one:g}" for one in places)]
+                    table = Table(title, columns)
                     for row in rows:
                         picks = [
                             self._choice(graph, row, place, kind, results, seeds, scale)
