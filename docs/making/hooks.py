@@ -38,7 +38,7 @@ def section(name: str, command: Any) -> Iterator[str]:
     if command.help:
         yield f"{paragraphs(command.help)}\n"
     yield f"    {' '.join([name, *usage(command, shown)])}\n"
-    from reinforce2vec.cli._app import grouped
+    from reinforce2vec.cli._help import grouped
 
     for title, parameters in grouped(shown).items():
         yield f"**{title}**\n"
