@@ -100,7 +100,9 @@ def test_the_model_decides_on_directions_and_weights(folder):
 
 def test_another_file_may_take_the_new_model(saved):
     before = (saved / "model.r2v").read_bytes()
-    told = json.loads(checked("update", "model.r2v", "new.csv", "--model", "b.r2v", "--json").stdout)
+    told = json.loads(
+        checked("update", "model.r2v", "new.csv", "--model", "b.r2v", "--json").stdout
+    )
     assert (saved / "model.r2v").read_bytes() == before
     assert told["files"] == ["b.r2v"]
     assert (told["changed"], told["new_nodes"], told["new_edges"]) == (True, 1, 3)

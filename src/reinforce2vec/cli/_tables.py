@@ -11,6 +11,8 @@ import typer
 from .._util.terminal import is_rich
 from ._messages import for_people
 
+_GAP = 3  # characters between two columns of such a table
+
 
 def print_text(text: str, stream: TextIO | None = None) -> None:
     """Print lines on stdout; on a terminal, they end between words."""
@@ -60,12 +62,18 @@ def print_table(
 def _print_rich(
     head: Sequence[str], rows: Iterable[Sequence[str]], words: Collection[int], place: TextIO
 ) -> None:
-    """Print a table as wide as the terminal allows: text wraps, and words too long are cut."""
+    """Print a table in which text wraps; if the words are too long for that, a list of rows."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(file=place, highlight=False)
+    cells = [list(row) for row in rows]
+    needed = [max(map(_longest, column)) for column in zip(head, *cells, strict=True)]
+    if sum(needed) + _GAP * (len(head) - 1) > console.width:
+        _print_records(head, cells, place)
+        return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for number, name in enumerate(head):
         is_words = number in words
@@ -73,9 +81,23 @@ def _print_rich(
             Text(name),
             justify="left" if is_words else "right",
             style="" if is_words else "cyan",
+            min_width=needed[number],
             no_wrap=not is_words,
-            overflow="ellipsis",
         )
-    for cells in rows:
-        table.add_row(*(Text(cell) for cell in cells))
-    Console(file=place, highlight=False).print(table)
+    for row in cells:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def _longest(cell: str) -> int:
+    """Return the length of the longest word of a cell."""
+    return max(map(len, cell.split()), default=0)
+
+
+def _print_records(head: Sequence[str], rows: Iterable[Sequence[str]], place: TextIO) -> None:
+    """Print each cell on a line of its own, after the name of its column."""
+    for row in rows:
+        for name, cell in zip(head, row, strict=True):
+            text = for_people(f"{name}: {cell}" if name else cell, place)
+            typer.echo(text, file=place, color=True)
+        typer.echo(file=place)
