@@ -468,7 +468,7 @@ def club(labelled):
 
 
 def test_the_command_writes_a_page(club):
-    given = ("--graph", "edges.txt", "--labels", "labels.txt", "--export", "map.html")
+    given = ("edges.txt", "--labels", "labels.txt", "-o", "map.html")
     result = run("explore", "vectors.npz", *given, "--json", "--method", "pca")
     assert result.exit_code == 0, result.output
     facts = json.loads(result.stdout)
@@ -484,10 +484,10 @@ def test_the_command_writes_a_page(club):
     [
         (["nothing.npz"], 1, "there is no such file"),
         (["vectors.npz", "--method", "guess"], 2, "method must be one of"),
-        (["vectors.npz", "--export", "vectors.npz"], 2, "choose another"),
-        (["vectors.npz", "--export", "no/map.html"], 2, "does not exist"),
+        (["vectors.npz", "-o", "vectors.npz"], 2, "choose another"),
+        (["vectors.npz", "-o", "no/map.html"], 2, "does not exist"),
         (["vectors.npz", "--directed"], 2, "--directed is for a graph"),
-        (["vectors.npz", "--export", "map.html", "--port", "1"], 2, "--port is for a server"),
+        (["vectors.npz", "-o", "map.html", "--port", "1"], 2, "--port is for a server"),
         (["edges.txt"], 1, "expected vectors"),
     ],
 )

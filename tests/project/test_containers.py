@@ -49,7 +49,7 @@ COMMANDS = (
     "evaluate link-prediction edges.txt --preset fast --dimensions 8 --seeds 1",
     "evaluate link-prediction names.csv --preset fast --dimensions 8 --seeds 1",
     "evaluate node-classification v.npz --labels labels.txt --seeds 1",
-    "explore v.npz --graph edges.txt --labels labels.txt --method pca --export page.html",
+    "explore v.npz edges.txt --labels labels.txt --method pca -o page.html",
     "tune edges.txt --trials 2 --dimensions 8",
     "embed edges.txt -o l.csv --method line --dimensions 8",
     "neighbors l.csv -o all.csv",

@@ -18,6 +18,7 @@ import pytest
 
 import reinforce2vec
 from helpers import pages
+from helpers.commands_of import COMMANDS
 from helpers.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -98,8 +99,8 @@ SEARCH_TERMS = {
     "rejection sampling": "how-it-works.md",
     "negative sampling": "how-it-works.md",
     "threads": "faq.md",
-    "exit codes": "commands.md",
-    "JSON": "commands.md",
+    "exit codes": "commands/index.md",
+    "JSON": "commands/index.md",
     "architecture": "architecture.md",
 }
 
@@ -130,6 +131,7 @@ READ = (
     "benchmarks/*.py",
     "docs/*.md",
     "docs/benchmarks/*.md",
+    "docs/commands/*.md",
     "docs/drawings/*.py",
     "docs/howto/*.md",
     "docs/making/*.py",
@@ -192,6 +194,20 @@ def test_every_public_name_is_in_the_reference():
     assert names <= described
     listed = (DOCS / "reference" / "index.md").read_text()
     assert [name for name in names if f"][reinforce2vec.{name}]" not in listed] == []
+
+
+def test_every_command_has_a_page_and_a_row_in_the_list():
+    named = {name.split()[0] for name in COMMANDS}
+    texts = {page.stem: page.read_text(encoding="utf-8") for page in DOCS.glob("commands/*.md")}
+    listed = texts.pop("index").splitlines()
+    assert texts.keys() == named
+    for name, text in texts.items():
+        assert f"<!-- the command {name} -->" in text
+    for name, command in COMMANDS.items():
+        arguments = [one for one in command.params if one.param_type_name == "argument"]
+        words = [one.metavar.partition("|")[0] for one in arguments if one.required]
+        row = f"| [`{' '.join([name, *words])}"
+        assert any(line.startswith(row) for line in listed), row
 
 
 @pytest.mark.slow

@@ -36,10 +36,15 @@ GraphArgument = Annotated[
 # -- data sets ---------------------------------------------------------------------------------
 
 
+def is_file_name(word: str) -> bool:
+    """Return whether an argument is a file, or looks like one that is missing."""
+    path = Path(word)
+    return path.is_file() or bool(path.suffix) or len(path.parts) != 1
+
+
 def is_dataset(name: str) -> bool:
     """Return whether an argument names a data set; else it is a file, which may be missing."""
-    path = Path(name)
-    if path.is_file() or path.suffix or len(path.parts) != 1:
+    if is_file_name(name):
         return False
     from ..datasets.registry import is_registered
 
@@ -48,10 +53,9 @@ def is_dataset(name: str) -> bool:
 
 def check_input(name: str) -> None:
     """Raise InputError if an argument is neither a data set nor looks like a file."""
-    path = Path(name)
-    if is_dataset(name) or path.is_file() or path.suffix or len(path.parts) != 1:
+    if is_dataset(name) or is_file_name(name):
         return
-    if path.is_dir():
+    if Path(name).is_dir():
         raise InputError(f"{name}: this is a folder, expected a file or the name of a data set")
     from ..datasets.registry import names_instead
 

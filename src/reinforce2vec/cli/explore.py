@@ -10,8 +10,8 @@ import typer
 
 from .._util.progress import counted, readable_bytes
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._help import examples
 from ._inputs import (
     VectorsArgument,
     check_graph_of,
@@ -24,8 +24,8 @@ from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, MAP, OUTPUT, SERVER
 
 EPILOG = examples(
-    "explore vectors.npz --graph edges.txt --labels labels.txt",
-    "explore vectors.npz --graph edges.txt --export map.html",
+    "explore vectors.npz edges.txt --labels labels.txt",
+    "explore vectors.npz edges.txt -o map.html",
     "explore vectors.npz --no-browser --port 8000",
 )
 
@@ -36,11 +36,11 @@ def explore(
     vectors: VectorsArgument,
     graph: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The graph of the vectors: adds neighbours, degrees, and links that are likely "
-            "missing.",
-            rich_help_panel=MAP,
+        typer.Argument(
+            metavar="GRAPH",
+            help="The graph of the vectors, in a file as for embed: adds neighbours, degrees, and "
+            "links that are likely missing.",
+            show_default=False,
         ),
     ] = None,
     labels: Annotated[
@@ -66,9 +66,10 @@ def explore(
     export: Annotated[
         Path | None,
         typer.Option(
+            *("--output", "-o"),
             metavar="FILE",
-            help="Write the page to this file, which works offline on any machine, instead of "
-            "serving it.",
+            help="Write the page to this .html file, which works offline on any machine, instead "
+            "of serving it.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -103,7 +104,7 @@ def explore(
         if export is not None:
             from ..files.writing import check_target, known_suffix
 
-            options.check_unused(context, ("port", "browser"), "a server", "--export")
+            options.check_unused(context, ("port", "browser"), "a server", "--output")
             read = [path for path in (vectors, graph, labels) if path is not None]
             check_different([*read, *options.given_files(context.params)], [export])
             check_target(export)
