@@ -19,7 +19,6 @@ def page_with(title: str, data: bytes) -> bytes:
         "policy": content_policy().encode(),
         "style": _static("explorer.css"),
         "script": _static("explorer.js"),
-        "licences": html.escape(_static("licences.txt").decode()).encode(),
         "data": data,
     }
     return _PLACEHOLDER.sub(lambda found: parts[found[1].decode()], _static("page.html"))
@@ -27,16 +26,12 @@ def page_with(title: str, data: bytes) -> bytes:
 
 @cache
 def content_policy() -> str:
-    """Return the content security policy: the page runs its own script and makes no requests.
-
-    regl, which draws, compiles its drawing commands with `Function`: hence 'unsafe-eval'. No text
-    from the data ever reaches it.
-    """
+    """Return the content security policy: the page runs its own script and makes no requests."""
     script, style = _hash("explorer.js"), _hash("explorer.css")
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src {script} 'unsafe-eval'",
+            f"script-src {script}",
             f"style-src {style}",
             "img-src data:",
             "connect-src 'none'",
