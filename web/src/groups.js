@@ -1,6 +1,6 @@
 // Colourings of nodes: by categories that are ranked by size, or by numbers and times on a scale.
 
-import { NO_VALUE, SHADES, groupLooks, scaleLooks } from "./looks.js";
+import { SHADES, groupLooks, noLook, scaleLooks } from "./colours.js";
 import { counted, written } from "./dom.js";
 import { scaleOf } from "./scales.js";
 
@@ -23,7 +23,7 @@ export function colouring(nodes, column) {
 
 /** The looks of a colouring: {colour, shape, alpha}; `lit` has the highlighted groups, or null. */
 export const looksOf = (nodes, way, lit) =>
-  way.groups ? groupLooks(nodes, way.groups, lit) : scaleLooks(nodes);
+  way.groups ? groupLooks(nodes, way, lit) : [...scaleLooks(nodes), noLook()];
 
 /** Groups ranked by size: the rank of each node; name and size of each rank. */
 function grouped(nodes, column) {
@@ -43,12 +43,13 @@ function grouped(nodes, column) {
   if (order.length > LISTED) {
     const rest = order.slice(LISTED);
     const size = rest.reduce((sum, code) => sum + sizes[code], 0);
-    groups.push({ name: `${written(rest.length)} smaller ones`, size, rest: true });
+    groups.push({ name: `${written(rest.length)} smaller ones`, size });
   }
   const last = groups.length;
-  if (without) groups.push({ name: `No ${title.toLowerCase()}`, size: without, without: true });
+  if (without) groups.push({ name: `No ${title.toLowerCase()}`, size: without });
+  const unnamed = without ? last : -1;
   const rank = Uint16Array.from(codes, (code) => (code < 0 ? last : ranks[code]));
-  return { title, codes: rank, groups, summary: summaryOf(column, order.length) };
+  return { title, codes: rank, groups, unnamed, summary: summaryOf(column, order.length) };
 }
 
 function summaryOf({ name, title, own }, count) {
@@ -60,7 +61,7 @@ function summaryOf({ name, title, own }, count) {
 function shaded(nodes, column) {
   const scale = scaleOf(column);
   const codes = Uint16Array.from(column.values, (value) =>
-    Number.isNaN(value) ? NO_VALUE : Math.round(scale.share(value) * (SHADES - 1)),
+    Number.isNaN(value) ? SHADES : Math.round(scale.share(value) * (SHADES - 1)),
   );
   return { title: column.title, codes, scale, summary: column.title };
 }
