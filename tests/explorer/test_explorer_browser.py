@@ -3,148 +3,20 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
-import shutil
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-from matplotlib.image import imread
 
-from reinforce2vec import Embedding, Graph, find_communities, nearest_neighbors, planted_groups
+from helpers.maps import DESKTOP, HOSTILE, listed, search, texts, wait_for_colours
+from reinforce2vec import Embedding, find_communities, nearest_neighbors
 from reinforce2vec.embedding import recommend_links
-from reinforce2vec.explorer import PageServer, make_page, write_page
+from reinforce2vec.explorer import make_page, write_page
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.browser
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to open pages in"),
-]
-
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-    *("--use-angle=swiftshader", "--enable-unsafe-swiftshader"),  # WebGL without a graphics card
-]
-HOSTILE = [
-    *('<img src=x onerror="document.title=1">', 'O\'Brien & "Söhne", 𝔘', "</script><b>,"),
-    *('=HYPERLINK("x")', "@x", "-x", "-5"),
-]
-VIEW = {"width": 1000, "height": 640}
-MAP = {"x": 250, "y": 80, "width": 750, "height": 560}  # of it, beside the legend and the bar
 BLUE, ORANGE, GREEN = (0x00, 0x72, 0xB2), (0xE6, 0x9F, 0x00), (0x00, 0x9E, 0x73)
-
-
-@pytest.fixture(scope="module")
-def known():
-    """A graph of three groups with vectors and labels; some ids and a label are hostile."""
-    dataset = planted_groups(120, 3, degree=8, seed=1)
-    ids = [*HOSTILE, *(f"n{number}" for number in range(len(HOSTILE), 120))]
-    pairs = [
-        (ids[node], ids[other])
-        for node in range(120)
-        for other in dataset.graph.neighbors(node)
-        if node < other
-    ]
-    graph = Graph.from_edges(pairs, nodes=ids)
-    rng = np.random.default_rng(0)
-    vectors = dataset.labels @ rng.normal(size=(3, 8)) + rng.normal(size=(120, 8)) / 3
-    names = np.array(["red", "<u>green</u>", "blue"])
-    return Embedding(ids, vectors), graph, names[dataset.labels.argmax(axis=1)].tolist()
-
-
-@pytest.fixture(scope="module")
-def made(known):
-    return make_page(*known, method="pca", title="three <i>groups</i>")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module", params=["served", "exported"])
-def address(request, made, tmp_path_factory):
-    """Where the page is: on a server, or in a file."""
-    if request.param == "exported":
-        file = write_page(tmp_path_factory.mktemp("page") / "map.html", made)
-        yield file.as_uri()
-    else:
-        with PageServer(made.html) as server:
-            yield server.url
-
-
-@pytest.fixture(scope="module")
-def exported(made, tmp_path_factory):
-    return write_page(tmp_path_factory.mktemp("page") / "map.html", made).as_uri()
-
-
-@pytest.fixture
-def opened(browser):
-    """Opens pages; complains if one complains, or asks for anything but itself."""
-    context = browser.new_context(viewport=VIEW)
-    complaints, requests, addresses = [], [], []
-
-    def open_at(address, ready="html[data-ready]", script=None, motion=None):
-        page = context.new_page()
-        page.emulate_media(reduced_motion=motion)
-        if script:
-            page.add_init_script(script)
-        page.set_default_timeout(30_000)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        addresses.append(address)
-        page.goto(address)
-        context.set_offline(True)
-        page.wait_for_selector(ready)
-        return page
-
-    yield open_at
-    context.close()
-    assert complaints == []
-    assert [url for url in requests if not url.startswith("blob:")] == [
-        address.partition("#")[0] for address in addresses
-    ]
-
-
-def texts(page, selector):
-    return page.locator(selector).all_text_contents()
-
-
-def listed(page, kind):
-    """The ids and numbers in a list of the card."""
-    rows = page.locator(f"#panel section.{kind} li")
-    ids, numbers = (rows.locator(name).all_text_contents() for name in (".id", ".number"))
-    return list(zip(ids, numbers, strict=True))
-
-
-def colours_on(page):
-    """How many pixels of the map have which colour."""
-    image = imread(io.BytesIO(page.screenshot(clip=MAP)))
-    pixels = np.rint(image[..., :3] * 255).astype(int).reshape(-1, 3)
-    colours, counts = np.unique(pixels, axis=0, return_counts=True)
-    return {tuple(colour): count for colour, count in zip(colours.tolist(), counts, strict=True)}
-
-
-def wait_for_colours(page, suits):
-    """Look at the colours of the map until they suit, for some seconds at most."""
-    for _ in range(100):
-        if suits(colours_on(page)):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"the map has {colours_on(page)}")
-
-
-def search(page, text):
-    page.locator("#search").fill(text)
-    page.keyboard.press("Enter")
 
 
 def test_a_node_that_is_searched_for_shows_its_neighbours(opened, address, known):
@@ -182,11 +54,13 @@ def test_a_node_that_is_searched_for_shows_its_neighbours(opened, address, known
 
 
 def test_a_node_is_chosen_by_a_click_on_the_map(opened, exported):
-    page = opened(f"{exported}#node=n20", motion="reduce")  # it is there at once, without a flight
+    page = opened(
+        f"{exported}#node=n20", reduced_motion="reduce"
+    )  # it is there at once, without a flight
     assert page.locator("#panel h2").text_content() == "n20"
     boxes = {name: page.locator(f"#{name}").bounding_box() for name in ("legend", "panel", "bar")}
     x = (boxes["legend"]["x"] + boxes["legend"]["width"] + boxes["panel"]["x"]) / 2
-    y = (boxes["bar"]["y"] + boxes["bar"]["height"] + VIEW["height"] - 12) / 2
+    y = (boxes["bar"]["y"] + boxes["bar"]["height"] + DESKTOP["height"] - 12) / 2
     page.locator("#panel .close").click()
     assert page.locator("#panel").is_hidden()
     tip = page.locator("#tooltip", has_text="n20")
@@ -318,5 +192,3 @@ def test_the_map_can_be_used_without_a_mouse(opened, exported):
         places.append(names.get_attribute("style"))
     page.keyboard.press("?")
     assert page.locator("#help").is_visible()
-    page.locator("#help summary").click()
-    assert "regl-scatterplot 1.16.0 (MIT)" in page.locator("#help pre").text_content()

@@ -23,11 +23,11 @@ from ..files.node_tables import NodeTable, read_node_table
 from ..graph import Graph
 from ..plotting.classes import classes_of
 from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
+from ..plotting.palette import LOOKS, SCALE, SHAPES
 from ._columns import Column, columns_of
 from ._details import Details
 from ._edges import MapLinks, edges_on_map
 from ._links import are_odds, missing_links, score_note
-from ._looks import LOOKS, SCALE, SHAPES
 from ._packing import fixed_point
 from ._typical import typical_of
 

@@ -19,7 +19,6 @@ def page_with(title: str, data: bytes = b"", source: str = "") -> bytes:
         "policy": content_policy(served=bool(source)).encode(),
         "style": _static("explorer.css"),
         "script": _static("explorer.js"),
-        "licences": html.escape(_static("licences.txt").decode()).encode(),
         "data": data,
         "source": source.encode(),
     }
@@ -31,15 +30,12 @@ def content_policy(served: bool = False) -> str:
     """Return the content security policy: the page runs its own script and makes no requests.
 
     One that is served may ask its server.
-
-    regl, which draws, compiles its drawing commands with `Function`: hence 'unsafe-eval'. No text
-    from the data ever reaches it.
     """
     script, style = _hash("explorer.js"), _hash("explorer.css")
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src {script} 'unsafe-eval'",
+            f"script-src {script}",
             f"style-src {style}",
             "img-src data:",
             "connect-src 'self'" if served else "connect-src 'none'",
