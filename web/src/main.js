@@ -4,6 +4,7 @@ import { readData } from "./data.js";
 import { byId, counted, make, say, written } from "./dom.js";
 import { Filters } from "./filters.js";
 import { colourable, colouring, looksOf, sizeable, sizesBy } from "./groups.js";
+import { listenToHost } from "./host.js";
 import { showLegend } from "./legend.js";
 import { NodeMap, canDraw } from "./map.js";
 import { Overlay } from "./overlay.js";
@@ -441,6 +442,7 @@ function writeHash(hash) {
 }
 
 async function open() {
+  const connect = listenToHost();
   const message = byId("message");
   if (!canDraw()) {
     message.textContent =
@@ -455,6 +457,7 @@ async function open() {
   message.textContent = "";
   const explorer = new Explorer(nodes);
   await explorer.start();
+  connect((rows) => explorer.pick(rows));
   document.documentElement.dataset.ready = "yes";
 }
 
