@@ -306,6 +306,8 @@ class Explorer {
   /** Redraw what lies over the points after they have been drawn. */
   follow() {
     this.overlay?.draw();
+    const at = this.chosen.length === 1 ? this.map.at(this.chosen[0]).map(Math.round) : [];
+    byId("points").dataset.chosen = at.join(" "); // where the chosen node is, in pixels
     if (this.hovered >= 0) this.placeTip();
   }
 
