@@ -44,6 +44,7 @@ export class NodeMap {
     this.frame = 0;
     this.share = nodes.count > MANY ? null : 1; // of the points, to draw while the map moves
     this.moves = false;
+    this.movements = 0;
     this.flight = null;
     this.showsContours = nodes.count >= CONTOURED;
     this.showsEdges = false;
@@ -191,7 +192,8 @@ export class NodeMap {
   inView(most = Infinity) {
     const rows = [];
     this.grid.each(this.camera.box(), (row) => {
-      if (rows.length <= most && this.isShown(row)) rows.push(row);
+      if (this.isShown(row)) rows.push(row);
+      return rows.length > most; // that is enough
     });
     return rows.length > most ? null : rows;
   }
@@ -258,15 +260,19 @@ export class NodeMap {
     this.moved();
   }
 
-  /** Draw what a movement has changed, and all points once it has ended. */
+  /** Draw what a movement has changed, and once more in full when it has ended. */
   moved() {
     this.moves = true;
     this.redraw();
     clearTimeout(this.rest);
-    this.rest = setTimeout(() => {
+    const movement = ++this.movements;
+    const end = () => {
+      if (movement !== this.movements) return;
       this.moves = false;
       this.redraw();
-    }, REST);
+    };
+    const frames = (left) => requestAnimationFrame(left ? () => frames(left - 1) : end);
+    this.rest = setTimeout(() => frames(2), REST); // frames can take longer than the pause
   }
 
   /** Move to a view, smoothly unless the user prefers less motion. */
@@ -275,6 +281,7 @@ export class NodeMap {
     this.flight = null;
     if (!smoothly || calm()) {
       Object.assign(this.camera, view);
+      this.moves = false;
       this.draw();
       return;
     }
