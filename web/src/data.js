@@ -189,8 +189,7 @@ class Held {
   constructor(nodes, arrays) {
     this.nodes = nodes;
     this.arrays = arrays;
-    const degree = nodes.columns.find((column) => column.name === "degree" && column.own);
-    this.degree = degree?.values;
+    this.degree = nodes.column("degree")?.values;
   }
 
   async details(row) {
@@ -236,7 +235,7 @@ class Held {
     }
     const first = (a, b) => b.weight - a.weight || this.degree[b.row] - this.degree[a.row];
     if (directed) {
-      const inward = this.arrays.in_degree[row];
+      const inward = this.nodes.column("in_degree").values[row];
       const outward = this.degree[row] - inward;
       return [
         { title: "Points to", found: to.sort(first), total: outward },

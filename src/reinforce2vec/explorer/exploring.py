@@ -128,6 +128,10 @@ class Page(NamedTuple):
     """The page, and facts about it."""
 
     html: bytes
+    data: bytes | None
+    """What a page that is served fetches; None for one that holds its data."""
+    details: Details | None
+    """Answers what a large page that is served asks."""
     n_nodes: int
     """Number of nodes on the map."""
     method: str
