@@ -37,6 +37,8 @@ export class NodeMap {
     this.points = new Points(canvas, nodes.x, nodes.y, this.outlines, () => this.changed());
     this.painted = { codes: new Uint16Array(nodes.count), looks: [], size: null, shown: null };
     this.chosen = []; // the selected rows
+    this.chosenSet = new Set();
+    this.layers = [];
     this.path = null; // of the lasso, in pixels
     this.lassoing = false;
     this.hovered = -1;
@@ -99,17 +101,19 @@ export class NodeMap {
 
   /** Faint looks below, others over them, and what is selected on top. */
   arrange() {
-    const { codes, looks, shown } = this.painted;
-    const chosen = new Set(this.chosen);
-    const below = looks.map(({ alpha = 1 }) => alpha < 1);
-    const layerOf = (row) => {
-      if (shown && !shown[row]) return -1;
-      if (chosen.has(row)) return 2;
-      return below[codes[row]] ? 0 : 1;
-    };
+    this.chosenSet = new Set(this.chosen);
     const others = this.chosen.length > 1 ? FAINT : 1;
-    this.points.arrange(layerOf, [others, others, 1]);
+    this.layers = [others, others, 1]; // their opacities
+    this.points.arrange((row) => this.layerOf(row), this.layers);
     this.changed();
+  }
+
+  /** The layer of a row, -1 if it is not shown. */
+  layerOf(row) {
+    if (!this.isShown(row)) return -1;
+    if (this.chosenSet.has(row)) return 2;
+    const { codes, looks } = this.painted;
+    return (looks[codes[row]].alpha ?? 1) < 1 ? 0 : 1;
   }
 
   isShown(row) {

@@ -236,6 +236,16 @@ export class Overlay {
     }
   }
 
+  /** Write the names that are not hidden; on the screen, elements do. */
+  paintNames(pen) {
+    pen.font = `650 13px ${this.look.text}`;
+    pen.textBaseline = "middle";
+    pen.textAlign = "center";
+    for (const { text, box, hidden } of this.placed) {
+      if (!hidden) this.writeText(pen, text, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2);
+    }
+  }
+
   /** Text with a rim in the colour of the paper. */
   writeText(pen, text, x, y) {
     pen.lineJoin = "round";
