@@ -43,9 +43,11 @@ const bundle = (entry, more) =>
 
 const banner = `/*! reinforce2vec explorer, from web/ with sha256 ${await fingerprint()} */`;
 const script = await bundle("main.js", { format: "iife", banner: { js: banner } });
+const widget = await bundle("widget.js", { format: "esm" });
 const style = await bundle("explorer.css", {});
 await mkdir(out, { recursive: true });
 await writeFile(path.join(out, "explorer.js"), script.outputFiles[0].text);
+await writeFile(path.join(out, "widget.js"), widget.outputFiles[0].text);
 await writeFile(path.join(out, "explorer.css"), style.outputFiles[0].text);
 await writeFile(path.join(out, "page.html"), await readFile(path.join(here, "src", "page.html")));
 console.log(`explorer.js ${script.outputFiles[0].contents.length.toLocaleString("en")} bytes`);

@@ -15,8 +15,8 @@ Projection = Annotated[
     str,
     options.choice(
         "How vectors become points: pca is fast and rough; tsne and umap show groups and need "
-        "scikit-learn or umap-learn. auto: tsne for up to 10,000 nodes and umap for up to 100,000, "
-        "where they are installed, else pca.",
+        "scikit-learn or umap-learn; layout shows groups too, and is fast for many nodes. auto: "
+        "tsne for up to 10,000 nodes if it is installed, else layout.",
         *PROJECTIONS,
         group=MAP,
     ),

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._util.errors import InputError
+from .._util.ids import Ids
 from .._util.progress import counted
 from ..embedding import Embedding
 from ..embedding.links import LinkRanking
 from ..embedding.matching import without_info
 from ..embedding.nearest import nearest_rows
-from ..embedding.projection import Nearest, place_nodes, project_method, projection_cost
+from ..embedding.projection import Nearest, place_nodes, project_method
 from ..files.node_tables import NodeTable, read_node_table
 from ..graph import Graph
 from ..plotting.classes import classes_of
@@ -55,8 +56,8 @@ class Contents(NamedTuple):
     arrays: _Arrays
     details: Details | None
     """Answers what the page asks; None if the page has it all."""
-    n_nodes: int
-    """Number of nodes on the map."""
+    ids: Ids
+    """The nodes on the map."""
     method: str
     """The projection."""
     notes: list[str]
@@ -144,7 +145,7 @@ def gather_contents(
         shown = shown.part(rows)
     method = project_method(method, len(shown.embedding))
     held = not (served and len(shown.embedding) > _ASKED_FROM)
-    work = _Work(shown, method, seed, progress, step)
+    work = _Work(shown, method, seed, held, progress, step)
     arrays: _Arrays = {}
     arrays["x"], arrays["y"] = work.places().astype(np.float32).T
     shown = replace(shown, columns=[*shown.columns, *work.found_columns()])
@@ -184,7 +185,7 @@ def gather_contents(
         "version": __version__,
         **about,
     }
-    return Contents(header, arrays, details, len(shown.embedding), method, notes)
+    return Contents(header, arrays, details, shown.embedding.ids, method, notes)
 
 
 def _check_vectors(embedding: Embedding) -> None:
@@ -238,9 +239,15 @@ class _Work:
     """What is computed for a page; each of the searches is made once."""
 
     def __init__(
-        self, shown: _Shown, method: str, seed: int, progress: bool, step: ReportStep
+        self,
+        shown: _Shown,
+        method: str,
+        seed: int,
+        held: bool,
+        progress: bool,
+        step: ReportStep,
     ) -> None:
-        self._shown, self._method, self._seed = shown, method, seed
+        self._shown, self._method, self._seed, self._held = shown, method, seed, held
         self._progress, self._step = progress, step
         self._found: Nearest | None = None
         self.kept_edges: int | None = None  # how many every node keeps at least, if some are cut
@@ -250,14 +257,13 @@ class _Work:
         shown = self._shown
         if shown.positions is not None:
             return shown.positions
-        n = len(shown.embedding)
-        cost = projection_cost(self._method, n)
-        nearest = self._nearest() if self._method == "layout" else None
+        nearest = self._nearest() if self._method == "layout" and self._held else None
         name = METHOD_NAMES[self._method]
-        with self._step(f"placing {counted(n, 'node')} by {name}{cost}"):
-            return place_nodes(
+        with self._step(f"placing {counted(len(shown.embedding), 'node')} by {name}"):
+            points, self._found = place_nodes(
                 shown.embedding, self._method, self._seed, nearest, progress=self._progress
             )
+        return points
 
     def _nearest(self) -> Nearest:
         """Return the most similar nodes of each."""
