@@ -76,12 +76,11 @@ export class Filters {
   update() {
     for (const filter of this.filters) filter.count(this.failing);
     const { count, passing } = this;
-    const result = count
-      ? `${written(passing)} of ${counted(this.nodes.count, "node")} pass`
-      : `All ${counted(this.nodes.count, "node")} pass`;
+    const all = counted(this.nodes.count, "node");
+    const result = count ? `${written(passing)} of ${all}` : all;
     byId("passing").textContent = result;
     byId("clear-filters").disabled = !count;
-    if (this.told !== result && this.told) say(`${result} the filters`);
+    if (this.told !== result && this.told) say(`${result} pass the filters`);
     this.told = result;
   }
 }
@@ -269,9 +268,7 @@ class CategoryFilter {
 
   entry(code) {
     const { column, filters } = this;
-    const name = column.numbered
-      ? (filters.nodes.typical?.[column.name]?.[code] ?? `${column.title} ${column.names[code]}`)
-      : column.names[code];
+    const name = filters.nodes.typical?.[column.name]?.[code] ?? column.names[code];
     const change = (event) => {
       if (event.target.checked) this.wanted.add(code);
       else this.wanted.delete(code);

@@ -37,7 +37,7 @@ function grouped(nodes, column) {
   order.forEach((code, rank) => (ranks[code] = Math.min(rank, LISTED)));
   const typical = nodes.typical?.[name] ?? {};
   const groups = order.slice(0, LISTED).map((code) => {
-    const own = column.numbered ? `${title} ${names[code]}` : names[code];
+    const own = names[code];
     return { name: typical[code] ?? own, own, size: sizes[code] };
   });
   if (order.length > LISTED) {
@@ -52,9 +52,9 @@ function grouped(nodes, column) {
   return { title, codes: rank, groups, unnamed, summary: summaryOf(column, order.length) };
 }
 
-function summaryOf({ name, title, own }, count) {
+function summaryOf({ name, title }, count) {
   const plural = { label: ["label"], community: ["community", "communities"] };
-  return own && plural[name] ? counted(count, ...plural[name]) : `${title}: ${written(count)}`;
+  return plural[name] ? counted(count, ...plural[name]) : `${title}: ${written(count)}`;
 }
 
 /** Shades of numbers and times. */

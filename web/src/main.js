@@ -76,9 +76,7 @@ class Explorer {
 
   /** The label of a row, or else its first category. */
   group(row) {
-    const column = this.nodes.columns.find(({ kind }) => kind === "category");
-    const text = column?.text(row) ?? "";
-    return text && column.numbered ? `${column.title.toLowerCase()} ${text}` : text;
+    return this.nodes.columns.find(({ kind }) => kind === "category")?.text(row) ?? "";
   }
 
   describe(row) {
@@ -309,6 +307,8 @@ class Explorer {
   /** Redraw what lies over the points after they have been drawn. */
   follow() {
     this.overlay?.draw();
+    const at = this.chosen.length === 1 ? this.map.at(this.chosen[0]).map(Math.round) : [];
+    byId("points").dataset.chosen = at.join(" "); // where the chosen node is, in pixels
     if (this.hovered >= 0) this.placeTip();
   }
 
@@ -328,10 +328,17 @@ class Explorer {
       byId(name).addEventListener("change", () => (map[name] = byId(name).checked));
     }
     byId("edges").closest("label").hidden = this.nodes.edges === null;
-    this.sheets = setUpSheets({ filters: () => this.filters.open() }, () => this.overlay.draw());
+    this.sheets = setUpSheets({ filters: () => this.filters.open() }, () => this.makeWay());
     document.addEventListener("keydown", (event) => this.press(event));
     window.addEventListener("hashchange", () => this.openHash());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
+  }
+
+  /** After a panel was opened or closed: on a phone, show all nodes beside it if all were shown. */
+  makeWay() {
+    const { map } = this;
+    if (PHONE.matches && !this.chosen.length && map.camera.scale === map.homeScale) map.reset();
+    else this.overlay.draw();
   }
 
   async savePicture(type) {

@@ -37,6 +37,8 @@ export class NodeMap {
     this.points = new Points(canvas, nodes.x, nodes.y, this.outlines, () => this.changed());
     this.painted = { codes: new Uint16Array(nodes.count), looks: [], size: null, shown: null };
     this.chosen = []; // the selected rows
+    this.chosenSet = new Set();
+    this.layers = [];
     this.path = null; // of the lasso, in pixels
     this.lassoing = false;
     this.hovered = -1;
@@ -44,6 +46,7 @@ export class NodeMap {
     this.frame = 0;
     this.share = nodes.count > MANY ? null : 1; // of the points, to draw while the map moves
     this.moves = false;
+    this.movements = 0;
     this.flight = null;
     this.showsContours = nodes.count >= CONTOURED;
     this.showsEdges = false;
@@ -98,17 +101,19 @@ export class NodeMap {
 
   /** Faint looks below, others over them, and what is selected on top. */
   arrange() {
-    const { codes, looks, shown } = this.painted;
-    const chosen = new Set(this.chosen);
-    const below = looks.map(({ alpha = 1 }) => alpha < 1);
-    const layerOf = (row) => {
-      if (shown && !shown[row]) return -1;
-      if (chosen.has(row)) return 2;
-      return below[codes[row]] ? 0 : 1;
-    };
+    this.chosenSet = new Set(this.chosen);
     const others = this.chosen.length > 1 ? FAINT : 1;
-    this.points.arrange(layerOf, [others, others, 1]);
+    this.layers = [others, others, 1]; // their opacities
+    this.points.arrange((row) => this.layerOf(row), this.layers);
     this.changed();
+  }
+
+  /** The layer of a row, -1 if it is not shown. */
+  layerOf(row) {
+    if (!this.isShown(row)) return -1;
+    if (this.chosenSet.has(row)) return 2;
+    const { codes, looks } = this.painted;
+    return (looks[codes[row]].alpha ?? 1) < 1 ? 0 : 1;
   }
 
   isShown(row) {
@@ -191,7 +196,8 @@ export class NodeMap {
   inView(most = Infinity) {
     const rows = [];
     this.grid.each(this.camera.box(), (row) => {
-      if (rows.length <= most && this.isShown(row)) rows.push(row);
+      if (this.isShown(row)) rows.push(row);
+      return rows.length > most; // that is enough
     });
     return rows.length > most ? null : rows;
   }
@@ -258,15 +264,19 @@ export class NodeMap {
     this.moved();
   }
 
-  /** Draw what a movement has changed, and all points once it has ended. */
+  /** Draw what a movement has changed, and once more in full when it has ended. */
   moved() {
     this.moves = true;
     this.redraw();
     clearTimeout(this.rest);
-    this.rest = setTimeout(() => {
+    const movement = ++this.movements;
+    const end = () => {
+      if (movement !== this.movements) return;
       this.moves = false;
       this.redraw();
-    }, REST);
+    };
+    const frames = (left) => requestAnimationFrame(left ? () => frames(left - 1) : end);
+    this.rest = setTimeout(() => frames(2), REST); // frames can take longer than the pause
   }
 
   /** Move to a view, smoothly unless the user prefers less motion. */
@@ -275,6 +285,7 @@ export class NodeMap {
     this.flight = null;
     if (!smoothly || calm()) {
       Object.assign(this.camera, view);
+      this.moves = false;
       this.draw();
       return;
     }

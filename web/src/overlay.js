@@ -9,7 +9,6 @@ const LINES = 200; // from the chosen node, of one kind, at most
 const EDGES = 5000; // of what is in view, at most
 const ENDS = 20_000; // nodes in view whose edges are looked for, at most
 const IDS = 250; // nodes in view up to which their ids are written
-const REST = 150; // milliseconds without movement after which the map is at rest
 const COLOURS = ["ink", "paper", "text", "accent", "near-line", "missing-line", "graph-line"];
 
 export class Overlay {
@@ -32,7 +31,6 @@ export class Overlay {
     this.edges = []; // pairs of rows
     this.others = []; // rows whose ids are written where there is room
     this.settled = null; // the view of which the above are
-    this.timer = 0;
   }
 
   /** Name the groups in view: the number of the group of each row, and the names, null for none. */
@@ -61,15 +59,8 @@ export class Overlay {
     return [camera.x, camera.y, camera.scale, camera.width, camera.height, version].join(" ");
   }
 
-  /** Look again at what is in view, once the map is at rest. */
-  settleLater() {
-    if (this.view() === this.settled) return;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.settle(), REST);
-  }
-
+  /** Look again at what is in view. */
   settle() {
-    clearTimeout(this.timer);
     const { map } = this;
     this.settled = this.view();
     this.contours = map.density ? contoursInView(map) : [];
@@ -78,7 +69,7 @@ export class Overlay {
     const size = map.painted.size;
     this.others = size ? few.sort((a, b) => size[b] - size[a] || a - b) : few;
     this.writeNames();
-    this.draw();
+    this.paint();
     this.findEdges(this.settled);
   }
 
@@ -112,7 +103,13 @@ export class Overlay {
 
   // -- drawing ---------------------------------------------------------------------------------
 
+  /** Draw everything; once the map is at rest, for what is now in view. */
   draw() {
+    if (!this.map.moves && this.view() !== this.settled) this.settle();
+    else this.paint();
+  }
+
+  paint() {
     for (const name of COLOURS) this.look[name] = styled(`--${name}`);
     this.paintBeneath(this.cleared(this.beneath));
     const pen = this.cleared(this.canvas);
@@ -121,7 +118,6 @@ export class Overlay {
       element.style.visibility = hidden ? "hidden" : "visible";
       element.style.transform = `translate(${Math.round(box[0])}px, ${Math.round(box[1])}px)`;
     }
-    this.settleLater();
   }
 
   /** The pen of a canvas of the size of the map, with nothing on it. */
@@ -166,7 +162,7 @@ export class Overlay {
   drawContours(pen) {
     pen.strokeStyle = this.look.ink;
     this.contours.forEach((lines, level) => {
-      pen.globalAlpha = 0.22 + 0.1 * level;
+      pen.globalAlpha = 0.3 + 0.1 * level;
       pen.lineWidth = 1;
       pen.beginPath();
       for (const line of lines) {
@@ -237,6 +233,16 @@ export class Overlay {
       const box = [left - 3, y - 8, left + pen.measureText(text).width + 3, y + 8];
       if (!this.take(box)) continue;
       this.writeText(pen, text, left, y);
+    }
+  }
+
+  /** Write the names that are not hidden; on the screen, elements do. */
+  paintNames(pen) {
+    pen.font = `650 13px ${this.look.text}`;
+    pen.textBaseline = "middle";
+    pen.textAlign = "center";
+    for (const { text, box, hidden } of this.placed) {
+      if (!hidden) this.writeText(pen, text, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2);
     }
   }
 

@@ -47,7 +47,7 @@ function sections(nodes, { similar, likely, neighbours }, act) {
 function facts(nodes, row) {
   const list = make("dl", { class: "facts" });
   for (const column of nodes.columns) {
-    const text = column.text(row);
+    const text = column.numbered ? numbered(nodes, column, row) : column.text(row);
     const several = column.kind === "category" && column.codesOf(row).length > 1;
     const name = several && column.name === "label" ? "Labels" : column.title;
     list.append(
@@ -60,6 +60,12 @@ function facts(nodes, row) {
     );
   }
   return list;
+}
+
+/** The number of a community, and what is typical of it. */
+function numbered(nodes, column, row) {
+  const typical = nodes.typical?.[column.name]?.[column.codes[row]];
+  return [column.value(row), typical].filter(Boolean).join(": ");
 }
 
 function section(title, kind, note, content) {

@@ -1,4 +1,4 @@
-// The search field: ids, then categories and texts of all columns.
+// The search field: ids, then categories, then texts of all columns.
 
 import { byId, counted, make, say } from "./dom.js";
 
@@ -36,9 +36,9 @@ class Finder {
     this.prepare();
     const wanted = text.trim().toLowerCase();
     if (!wanted) return { nodes: [], categories: [] };
-    const byId = this.byId(wanted, text.trim());
-    const found = new Set(byId);
-    const nodes = byId.slice(0, SUGGESTIONS).map((row) => ({ row }));
+    const rows = this.byId(wanted, text.trim());
+    const found = new Set(rows);
+    const nodes = rows.slice(0, SUGGESTIONS).map((row) => ({ row }));
     for (const { column, words } of this.texts) {
       for (let row = 0; row < words.length && nodes.length < SUGGESTIONS; row++) {
         const at = found.has(row) ? -1 : words[row].indexOf(wanted);
@@ -86,10 +86,7 @@ class Finder {
 /** The names of categories, with what is typical of them. */
 function namesOf(nodes, column) {
   const typical = nodes.typical?.[column.name] ?? {};
-  return column.names.map((name, code) => {
-    const own = column.numbered ? `${column.title} ${name}` : name;
-    return typical[code] ? `${own}: ${typical[code]}` : own;
-  });
+  return column.names.map((name, code) => (typical[code] ? `${name}: ${typical[code]}` : name));
 }
 
 function rowsOf(column, code, count) {
@@ -160,8 +157,13 @@ export function setUpSearch(nodes, act) {
   const suggest = () => {
     choices = [];
     const { nodes: found, categories } = finder.find(field.value);
-    const groups = [found.map(nodeOption), categories.map(categoryOption)];
-    const items = groups.flat();
+    const text = found.findIndex(({ column }) => column);
+    const ids = text < 0 ? found.length : text; // nodes that were found by their ids
+    const items = [
+      ...found.slice(0, ids).map(nodeOption),
+      ...categories.map(categoryOption),
+      ...found.slice(ids).map(nodeOption),
+    ];
     list.replaceChildren(...items);
     list.hidden = !items.length;
     const nothing = !items.length && Boolean(field.value.trim());

@@ -26,33 +26,36 @@ export class Grid {
     return this.step(this.y[row], bottom) * this.side + this.step(this.x[row], left);
   }
 
-  /** Call `visit` with the range of each line of cells in a rectangle of the map. */
+  /** Call `visit` with the range of each line of cells in a rectangle, until it returns true. */
   eachRange({ left, right, bottom, top }, visit) {
     const { span, side, starts } = this;
     if (right < span.left || left > span.left + span.size) return;
     if (top < span.bottom || bottom > span.bottom + span.size) return;
     const [first, last] = [this.step(left, span.left), this.step(right, span.left)];
     for (let line = this.step(bottom, span.bottom); line <= this.step(top, span.bottom); line++) {
-      visit(starts[line * side + first], starts[line * side + last + 1]);
+      if (visit(starts[line * side + first], starts[line * side + last + 1])) return;
     }
   }
 
   /** About how many nodes are in a rectangle: all of the cells that it touches. */
   count(box) {
     let sum = 0;
-    this.eachRange(box, (from, to) => (sum += to - from));
+    this.eachRange(box, (from, to) => {
+      sum += to - from;
+    });
     return sum;
   }
 
-  /** Call `visit` with each row in a rectangle. */
-  each(box, visit) {
+  /** Call `visit` with each row in a rectangle, until it returns true. */
+  each({ left, right, bottom, top }, visit) {
     const { x, y, rows } = this;
-    this.eachRange(box, (from, to) => {
+    this.eachRange({ left, right, bottom, top }, (from, to) => {
       for (let i = from; i < to; i++) {
         const row = rows[i];
-        if (x[row] >= box.left && x[row] <= box.right && y[row] >= box.bottom && y[row] <= box.top)
-          visit(row);
+        const inside = x[row] >= left && x[row] <= right && y[row] >= bottom && y[row] <= top;
+        if (inside && visit(row)) return true;
       }
+      return false;
     });
   }
 }
