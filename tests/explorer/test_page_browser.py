@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from helpers.maps import DESKTOP, PHONE, listed, search, texts
-from reinforce2vec import Embedding, nearest_neighbors
-from reinforce2vec.explorer import make_page, write_page
+from reinforce2vec import nearest_neighbors
+from reinforce2vec.explorer import make_page, serve_page, write_page
 
 pytestmark = pytest.mark.browser
 
@@ -168,7 +168,7 @@ def test_filters_combine_and_everything_follows(opened, with_columns, columns, k
     page.keyboard.press("Enter")
     page.get_by_text("This node does not pass the filters.").wait_for()
     page.click("#clear-filters")
-    page.wait_for_function("document.querySelector('#passing').textContent === '120 nodes'")
+    page.wait_for_function("() => document.querySelector('#passing').textContent === '120 nodes'")
     assert page.locator("#clear-filters").is_disabled()
     assert not page.get_by_label("ICML").is_checked()
 
@@ -213,12 +213,12 @@ def test_time_is_stepped_through_and_played(opened, with_columns):
 
 def test_bars_span_their_list_and_neighbours_with_an_edge_are_marked(opened, exported, known):
     embedding, graph, _ = known
-    page = opened(f"{exported}#node=n30", **CALM)
+    page = opened(f"{exported}#node=n34", **CALM)
     page.locator("#panel section.near li").first.wait_for()
-    near = [node for node, _ in nearest_neighbors(embedding, "n30")["n30"]]
+    near = [node for node, _ in nearest_neighbors(embedding, "n34")["n34"]]
     assert [node for node, _ in listed(page, "near")] == near
     marked = page.locator("#panel section.near li", has=page.locator(".tag")).locator(".id")
-    wanted = [node for node in near if graph.has_edge("n30", node)]
+    wanted = [node for node in near if node in graph.neighbors("n34")]
     assert marked.all_text_contents() == wanted
     assert 0 < len(wanted) < len(near)
     widths = page.locator("#panel section.near .bar span").evaluate_all(
@@ -271,7 +271,7 @@ def test_on_a_phone_the_details_never_cover_their_node(opened, with_columns):
     for node in ("n20", "n64", "n118"):
         search(page, node)
         page.locator("#panel h2", has_text=node).wait_for()
-        page.wait_for_function("document.querySelector('#points').dataset.chosen")
+        page.wait_for_function("() => document.querySelector('#points').dataset.chosen")
         x, y = map(int, page.locator("#points").get_attribute("data-chosen").split())
         assert 0 < x < PHONE["width"]
         assert bar["y"] + bar["height"] < y < page.locator("#panel").bounding_box()["y"]
@@ -298,12 +298,14 @@ def test_on_a_phone_targets_are_large_and_nothing_overflows(opened, with_columns
         )
         assert small == [], button
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
-    assert page.evaluate("getComputedStyle(document.querySelector('#points')).touchAction") == "none"
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('#points')).touchAction") == "none"
+    )
 
 
 def test_zoom_buttons_move_what_is_in_view(opened, exported):
     page = opened(f"{exported}#node=n20", **CALM)
-    page.wait_for_function("document.querySelector('#points').dataset.chosen")
+    page.wait_for_function("() => document.querySelector('#points').dataset.chosen")
     place = "document.querySelector('#points').dataset.chosen"
     seen = [page.evaluate(place)]
     for button in ("#zoom-out", "#zoom-in", "#reset"):
@@ -320,22 +322,23 @@ def test_the_focus_moves_to_the_details_and_back(opened, with_columns, known):
     _, graph, labels = known
     page = opened(with_columns, **CALM)
     page.keyboard.press("/")
-    page.keyboard.type("n33")
+    page.keyboard.type("n32")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.matches('#panel h2')")
-    told(page, f"n33, {labels[33]}, {graph.degrees[33]} graph neighbours, 10 nearest neighbours")
+    page.wait_for_function("() => document.activeElement.matches('#panel h2')")
+    assert graph.degrees[32] == 8
+    told(page, f"n32, {labels[32]}, 8 graph neighbours, 10 nearest neighbours")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # on its nearest neighbour
-    page.wait_for_function("document.querySelector('#panel h2').textContent !== 'n33'")
-    page.wait_for_function("document.activeElement.matches('#panel h2')")
+    page.wait_for_function("() => document.querySelector('#panel h2').textContent !== 'n32'")
+    page.wait_for_function("() => document.activeElement.matches('#panel h2')")
     page.keyboard.press("Escape")
     assert page.locator("#panel").is_hidden()
     assert focused(page) == "search"
     told(page, "Nothing is selected.")
     page.locator("#points").focus()
     page.keyboard.press("Enter")  # the node in the middle of the map
-    page.wait_for_function("document.activeElement.matches('#panel h2')")
+    page.wait_for_function("() => document.activeElement.matches('#panel h2')")
     page.keyboard.press("Escape")
     assert focused(page) == "points"
     page.locator("#show-filters").focus()
@@ -399,19 +402,27 @@ def test_axe_finds_nothing(opened, with_columns, context):
 
 # -- loading -----------------------------------------------------------------------------------
 
-EDGY = Embedding(["a", "b", "c"], np.eye(3))
 HALF = """
-const whole = window.fetch;
+const fetchAll = window.fetch;
 window.fetch = async (...asked) => {
-  const answer = await whole(...asked);
+  const answer = await fetchAll(...asked);
   const bytes = new Uint8Array(await answer.arrayBuffer());
-  const middle = bytes.length >> 1;
   const stream = new ReadableStream({
     start(to) {
-      to.enqueue(bytes.subarray(0, middle));
-      window.goOn = () => { to.enqueue(bytes.subarray(middle)); to.close(); };
+      to.enqueue(bytes.subarray(0, bytes.length >> 1));
+      window.goOn = () => { to.enqueue(bytes.subarray(bytes.length >> 1)); to.close(); };
     },
   });
   return new Response(stream, { headers: { "Content-Length": bytes.length } });
 };
 """
+
+
+def test_the_page_says_how_much_of_its_data_has_come(opened):
+    made = make_page(np.eye(3), positions=np.eye(3)[:, :2], served=True)
+    with serve_page(made) as server:
+        page = opened(server.url, ready="#message:has-text('%')", script=HALF, offline=False)
+        assert page.locator("#message").text_content() == "Opening the map … 49 %"
+        page.evaluate("() => window.goOn()")
+        page.wait_for_selector("html[data-ready]")
+    assert page.locator("#message").text_content() == ""

@@ -4,8 +4,8 @@ export const SHADES = 64;
 
 export const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
-/** Of nodes without a group, and of groups beyond the palette; 3:1 or more against the background. */
-const grey = () => (isDark() ? "#7d8389" : "#858a8f");
+/** Of nodes without a group, and of groups beyond the palette. */
+const grey = (nodes) => nodes.others[isDark() ? 1 : 0];
 
 const GREYED = 0.3; // opacity of what is not highlighted
 
@@ -21,12 +21,12 @@ export function groupLooks(nodes, way, lit) {
   }));
   const own = (rank) => rank < known.length && rank !== way.unnamed;
   const looks = way.groups.map((_, rank) =>
-    own(rank) ? known[rank] : { colour: grey(), shape: 0, alpha: 1 },
+    own(rank) ? known[rank] : { colour: grey(nodes), shape: 0, alpha: 1 },
   );
   if (!lit) return looks;
   const free = known.filter((_, number) => !(lit.has(number) && own(number)));
   return looks.map((look, rank) => {
-    if (!lit.has(rank)) return { colour: grey(), shape: look.shape, alpha: GREYED };
+    if (!lit.has(rank)) return { colour: grey(nodes), shape: look.shape, alpha: GREYED };
     return own(rank) ? look : (free.shift() ?? look);
   });
 }
@@ -44,7 +44,7 @@ export function scaleLooks(nodes) {
 }
 
 /** The look of nodes without a value. */
-export const noLook = () => ({ colour: grey(), shape: 0, alpha: GREYED });
+export const noLook = (nodes) => ({ colour: grey(nodes), shape: 0, alpha: GREYED });
 
 function mixed(one, other, share) {
   const parts = [1, 3, 5].map((at) => {

@@ -23,7 +23,7 @@ export function colouring(nodes, column) {
 
 /** The looks of a colouring: {colour, shape, alpha}; `lit` has the highlighted groups, or null. */
 export const looksOf = (nodes, way, lit) =>
-  way.groups ? groupLooks(nodes, way, lit) : [...scaleLooks(nodes), noLook()];
+  way.groups ? groupLooks(nodes, way, lit) : [...scaleLooks(nodes), noLook(nodes)];
 
 /** Groups ranked by size: the rank of each node; name and size of each rank. */
 function grouped(nodes, column) {

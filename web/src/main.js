@@ -30,6 +30,7 @@ class Explorer {
     this.size = null; // of the points, by row, or null
     this.chosen = []; // rows: one is shown with its neighbours, many as a selection
     this.back = null; // the element that had the focus before the details
+    this.tellHost = () => {}; // what is chosen, to a page around this one
     this.swatch = swatchMaker(nodes.shapes);
     this.map = new NodeMap(byId("points"), nodes, {
       hover: (row) => this.hover(row),
@@ -172,7 +173,7 @@ class Explorer {
     this.search.show(rows.length === 1 ? rows[0] : -1);
     writeHash(rows.length === 1 ? hashOf(this.nodes.ids[rows[0]]) : "");
     if (rows.length) this.sheets.makeRoom();
-    document.dispatchEvent(new CustomEvent("choose", { detail: rows }));
+    this.tellHost(rows);
     return this.showChosen(true);
   }
 
@@ -246,9 +247,14 @@ class Explorer {
   /** Choose rows that were searched for or listed: show them, and move the focus to the details. */
   async go(rows) {
     this.rememberFocus();
+    await this.show(rows, true);
+  }
+
+  /** Choose rows, and move the map to them. */
+  async show(rows, focus = false) {
     const belonging = await this.choose(rows);
     if (!belonging.length || this.chosen !== rows) return;
-    this.focusDetails();
+    if (focus) this.focusDetails();
     await this.map.fit(belonging);
   }
 
@@ -464,7 +470,7 @@ async function open() {
   message.textContent = "";
   const explorer = new Explorer(nodes);
   await explorer.start();
-  connect((rows) => explorer.pick(rows));
+  explorer.tellHost = connect((rows) => explorer.show(rows));
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -6,7 +6,7 @@ import { contoursInView } from "./map/contours.js";
 import { groupsInView } from "./map/names.js";
 
 const LINES = 200; // from the chosen node, of one kind, at most
-const EDGES = 5000; // of what is in view, at most
+const EDGES = 15_000; // of what is in view, at most
 const ENDS = 20_000; // nodes in view whose edges are looked for, at most
 const IDS = 250; // nodes in view up to which their ids are written
 const COLOURS = ["ink", "paper", "text", "accent", "near-line", "missing-line", "graph-line"];
@@ -149,8 +149,8 @@ export class Overlay {
   }
 
   /** Draw all but the names of groups over the points, and decide where those are. */
-  paintAbove(pen) {
-    this.taken = this.panels.filter((panel) => !panel.hidden).map((panel) => this.boxOf(panel));
+  paintAbove(pen, panels = this.panels) {
+    this.taken = panels.filter((panel) => !panel.hidden).map((panel) => this.boxOf(panel));
     this.drawContours(pen);
     if (this.focus) this.drawFocus(pen);
     if (this.pointed >= 0) this.ring(pen, this.pointed, 5, this.look.ink, 2);

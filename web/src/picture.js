@@ -11,7 +11,8 @@ const LEAST = 240; // pixels along each side of what panels leave free, or else 
 const EDGE = 20; // around everything
 const TITLE = 40; // the height of the title
 const LEGEND = 220; // the width of the legend
-const LINE = 20; // the height of its lines
+const LINE = 20; // the height of its lines, where there is room for all
+const TIGHT = 15; // and at least
 
 /**
  * The map as a file, "png" or "svg". `legend` has a title and a heading, and entries of {name, look}
@@ -60,7 +61,7 @@ function compose(pen, map, overlay, legend, frame) {
   pen.translate(EDGE - frame.left, EDGE + TITLE - frame.top);
   overlay.paintBeneath(pen);
   paintPoints(pen, map);
-  overlay.paintAbove(pen);
+  overlay.paintAbove(pen, []);
   overlay.paintNames(pen);
   pen.restore();
   pen.save();
@@ -117,10 +118,12 @@ function paintLegend(pen, { heading, entries, scale, looks }, outlines, height) 
 }
 
 function paintEntries(pen, entries, outlines, height) {
-  const room = Math.max(1, Math.floor(height / LINE) - 2);
+  const line = Math.max(TIGHT, Math.min(LINE, height / (entries.length + 2)));
+  const room = Math.max(1, Math.floor(height / line) - 2);
   const listed = entries.length > room ? entries.slice(0, room - 1) : entries;
+  const top = 1.7 * LINE;
   listed.forEach(({ name, look }, i) => {
-    const y = (i + 1.7) * LINE;
+    const y = top + i * line;
     pen.beginPath();
     trace(pen, outlines[look.shape ?? 0], 7, y, 5);
     pen.globalAlpha = look.alpha ?? 1;
@@ -131,7 +134,7 @@ function paintEntries(pen, entries, outlines, height) {
     pen.fillText(fitting(pen, name, LEGEND - 22), 22, y);
   });
   const left = entries.length - listed.length;
-  if (left) pen.fillText(`and ${left.toLocaleString("en")} more`, 22, (room + 0.7) * LINE);
+  if (left) pen.fillText(`and ${left.toLocaleString("en")} more`, 22, top + listed.length * line);
 }
 
 function paintScale(pen, ticks, looks) {

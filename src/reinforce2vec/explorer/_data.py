@@ -24,7 +24,7 @@ from ..files.node_tables import NodeTable, read_node_table
 from ..graph import Graph
 from ..plotting.classes import classes_of
 from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
-from ..plotting.palette import LOOKS, SCALE, SHAPES
+from ..plotting.palette import LOOKS, OTHERS, SCALE, SHAPES
 from ._columns import Column, columns_of
 from ._details import Details
 from ._edges import MapLinks, edges_on_map
@@ -176,6 +176,7 @@ def gather_contents(
         "typical": _typical(shown.columns),
         "looks": [[look.light, look.dark, SHAPES.index(look.shape)] for look in LOOKS],
         "shapes": list(SHAPES),
+        "others": [OTHERS.light, OTHERS.dark],
         "scale": list(SCALE),
         "listed": min(_LISTED, len(shown.embedding)),
         "nodes": len(embedding),

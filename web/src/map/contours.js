@@ -3,9 +3,10 @@
 const CELL = 6; // pixels along each side of a cell
 const AROUND = 12; // cells beyond each side of the view, so that lines leave it as they should
 const BLUR = 2; // cells to each side over which a moving average runs, three times
+const FEW = 1000; // with fewer points in view there are none
 const SHARES = [0.9, 0.7, 0.5, 0.3, 0.1]; // of the points in view, within a line
 
-/** The contours of what is in view: lists of lines, each a list of [x, y] of the map, by level. */
+/** The contours of what is in view by level: lists of lines, each a list of [x, y] of the map. */
 export function contoursInView(map) {
   const { camera, grid, nodes } = map;
   const [wide, high] = [camera.width, camera.height].map((s) => Math.ceil(s / CELL) + 2 * AROUND);
@@ -21,7 +22,7 @@ export function contoursInView(map) {
     counts[line * wide + column]++;
     total++;
   });
-  if (!total) return [];
+  if (total < FEW) return [];
   const density = smoothed(counts, wide, high);
   const place = ([column, line]) => [
     box.left + (column + 0.5) / perUnit,
