@@ -21,7 +21,7 @@ from ._places import middle_of, spread_boxes
 from .classes import OTHER, Classes, Look, classes_of
 from .style import BLUE, FAINT, INK, PALE, TIME, clear_axes, halo, new_figure, styled
 
-METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
+METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "layout": "our layout"}
 _MANY_POINTS = 3000  # with more points, they become a bitmap in SVG and PDF
 _MAX_SEARCHED_NODES = 100_000  # without a graph and labels, find communities up to here
 _FEW_EDGES = 2000  # draw edges up to this number; more would hide the nodes
@@ -68,7 +68,7 @@ def embedding_map(
     graph : Graph, optional
         The graph, or anything that :meth:`Graph.from_any` takes, matched by ids. Nodes are sized
         by their degrees, and communities are found in it.
-    method : {"auto", "pca", "tsne", "umap"}
+    method : {"auto", "pca", "tsne", "umap", "layout"}
         As for :func:`reinforce2vec.project`.
     colour_by : {"label", "community", "degree", "none"}, optional
         By default by label if there are labels, else by community: those of the graph, or without
@@ -105,7 +105,7 @@ def embedding_map(
     wanted = check_drawing(colour_by, labels, graph, width, height, len(embedding))
     whole = None if graph is None else Graph.from_any(graph)
     rows = None if whole is None else rows_in_graph(embedding, whole)
-    points, caption = _place_nodes(embedding, method, seed, positions)
+    points, caption = _place_nodes(embedding, method, seed, positions, progress)
     degrees = None if whole is None or rows is None else degrees_of(whole, rows)
     sizes = _node_sizes(len(points), degrees, width * height)
     classes = None
@@ -152,12 +152,12 @@ def check_drawing(
 
 
 def _place_nodes(
-    embedding: Embedding, method: str, seed: int, positions: Any
+    embedding: Embedding, method: str, seed: int, positions: Any, progress: bool
 ) -> tuple[NDArray[np.float64], str]:
     """Return positions of the nodes, and a caption that says how they were made."""
     what = counted(len(embedding), "node")
     if positions is None:
-        points = project(embedding, method, seed=seed).astype(np.float64)
+        points = project(embedding, method, seed=seed, progress=progress).astype(np.float64)
         chosen = METHOD_NAMES[project_method(method, len(embedding))]
         caption = f"{what}, {counted(embedding.dimensions, 'dimension')}, by {chosen}"
     else:
