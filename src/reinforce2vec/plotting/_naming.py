@@ -295,9 +295,8 @@ def _text_width(text: str, size: float, bold: bool = False) -> float:
     return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
 
 
-def wrapped(axes: Any, text: str, size: float) -> str:
-    """Return text in lines that are no wider than the axes."""
-    room = axes.get_window_extent().width * 72 / axes.figure.dpi
+def wrapped(text: str, size: float, room: float) -> str:
+    """Return text in lines that are no wider than this, in points."""
     return textwrap.fill(text, max(8, int(len(text) * room / _text_width(text, size))))
 
 

@@ -113,12 +113,15 @@ def embedding_map(
     elif wanted == "community":
         classes = communities_of(embedding, whole, rows, seed, progress=progress)
     with styled():
+        room = 0.97 * width * 72  # points
         if axes is None:
             axes = new_figure(width, height).add_subplot()
-        clear_axes(axes, title and wrapped(axes, title, TITLE_SIZE))
+        else:
+            room = axes.get_window_extent().width * 72 / axes.figure.dpi
+        clear_axes(axes, title and wrapped(title, TITLE_SIZE, room))
         if wanted != "none":
             caption += f", coloured by {'class' if wanted == 'label' else wanted}"
-        caption = wrapped(axes, caption, SMALL_TEXT)
+        caption = wrapped(caption, SMALL_TEXT, room)
         axes.set_xlabel(caption, color=FAINT, fontsize=SMALL_TEXT, loc="left")
         below = 8 + 1.3 * SMALL_TEXT * (caption.count("\n") + 1)
         if whole is not None and rows is not None and whole.n_edges <= _FEW_EDGES:
@@ -296,6 +299,7 @@ def _explain_sizes(axes: Any, sizes: _NodeSizes, below: float) -> float:
     for share in (0.05, 0.5, 0.99):
         row = int(np.argsort(degrees, kind="stable")[round(share * (len(degrees) - 1))])
         examples[int(degrees[row])] = float(sizes.areas[row])
+    widest = max(examples.values()) ** 0.5
     handles = [
         marker("circle", FAINT, max(1.0, area**0.5), f"{'' if place else 'degree '}{degree:,}")
         for place, (degree, area) in enumerate(examples.items())
@@ -304,8 +308,9 @@ def _explain_sizes(axes: Any, sizes: _NodeSizes, below: float) -> float:
     line = Legend(
         axes, handles, [handle.get_label() for handle in handles], ncols=len(handles),
         loc="upper left", bbox_to_anchor=(0.0, 0.0),
-        bbox_transform=axes.transAxes + down, borderaxespad=0.0, borderpad=0.0, handlelength=1.2,
-        handletextpad=0.3, columnspacing=0.9, fontsize=SMALL_TEXT, labelcolor=FAINT,
+        bbox_transform=axes.transAxes + down, borderaxespad=0.0, borderpad=0.0, handletextpad=0.3,
+        handlelength=max(1.0, widest / SMALL_TEXT), columnspacing=0.9,
+        fontsize=SMALL_TEXT, labelcolor=FAINT,
     )  # fmt: skip
     axes.add_artist(line).set_clip_on(False)  # otherwise the layout leaves no room for it
     height = float(line.get_window_extent().height)
@@ -315,15 +320,20 @@ def _explain_sizes(axes: Any, sizes: _NodeSizes, below: float) -> float:
 def _draw_degrees(
     axes: Any, points: NDArray[np.float64], sizes: _NodeSizes, degrees: NDArray[np.int64]
 ) -> None:
-    """Draw nodes coloured by degree, on a logarithmic scale."""
+    """Draw nodes coloured by degree, on a logarithmic scale; high degrees are dark."""
     from matplotlib.colors import LogNorm
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     order = np.argsort(degrees, kind="stable")
     found = axes.scatter(
-        *points[order].T, s=sizes.areas[order], c=np.maximum(degrees[order], 1), cmap=TIME,
+        *points[order].T, s=sizes.areas[order], c=np.maximum(degrees[order], 1), cmap=f"{TIME}_r",
         norm=LogNorm(1, max(2, degrees.max())), zorder=2, **_point_style(len(points)),
     )  # fmt: skip
     bar = axes.figure.colorbar(found, ax=axes, shrink=0.5, aspect=18, pad=0.01, anchor=(0, 1))
     bar.set_label("degree")
+    few = degrees.max() < 100
+    bar.ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    bar.ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
     bar.solids.set_alpha(1)
     bar.outline.set_visible(False)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class GroupLook(NamedTuple):
+class _GroupLook(NamedTuple):
     """The colour of a group on a light and on a dark background, and its shape."""
 
     light: str
@@ -46,10 +46,10 @@ _COLOURS = (  # on a light background, on a dark one
     ("#1d3d6a", "#1962d1"),
 )
 LOOKS = tuple(
-    GroupLook(*_COLOURS[rank % len(_COLOURS)], SHAPES[rank // _OF_ONE_SHAPE])
+    _GroupLook(*_COLOURS[rank % len(_COLOURS)], SHAPES[rank // _OF_ONE_SHAPE])
     for rank in range(_OF_ONE_SHAPE * len(SHAPES))
 )
-OTHERS = GroupLook("#80868b", "#6b7177", "circle")  # of all further groups; drawn hollow, or small
+OTHERS = _GroupLook("#80868b", "#6b7177", "circle")  # of all further groups; drawn hollow, or small
 
 # From low to high numbers: viridis, at equal steps.
 SCALE = (
