@@ -409,6 +409,8 @@ SEARCHES = {
     "Kubernetes": "howto/cluster",
     "negative sampling": "how-it-works",
     "most_similar": "reference/embeddings",
+    "exit codes": "commands/index",
+    "JSON": "commands/index",
 }
 
 
