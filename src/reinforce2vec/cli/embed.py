@@ -10,8 +10,8 @@ import typer
 
 from .._util.errors import InputError
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._help import examples
 from ._inputs import report_direction, report_reading
 from ._messages import check_different, check_stdout, print_json, report, status
 from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WALK_OPTIONS

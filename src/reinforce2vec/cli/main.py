@@ -29,7 +29,8 @@ from . import (
     walk,
     warm_up,
 )
-from ._app import App, CommandGroup, examples
+from ._app import App, CommandGroup
+from ._help import examples
 from ._messages import report
 
 
