@@ -40,13 +40,13 @@ def test_the_time_left_does_not_count_what_is_compiled_first(monkeypatch, clock)
     report = progress.terminal_progress("walking", "walks")
     clock.now += 20  # compiling
     report(1, 1000)
-    assert shown(terminal) == f"{20 * '─'} walking   0%"
+    assert shown(terminal) == f"{16 * '─'} walking   0%"
     clock.now += 0.5
     report(11, 1000)  # 1% in half a second: too little to tell
-    assert shown(terminal) == f"{20 * '─'} walking   1%"
+    assert shown(terminal) == f"{16 * '─'} walking   1%"
     clock.now += 0.5
     report(101, 1000)
-    assert shown(terminal) == f"{2 * '━'}{18 * '─'} walking  10%  100 walks/s  0:09 left"
+    assert shown(terminal) == f"{2 * '━'}{14 * '─'} walking  10%  100 walks/s  0:09 left"
     report(1000, 1000)
     assert shown(terminal) == ""
 
@@ -54,15 +54,15 @@ def test_the_time_left_does_not_count_what_is_compiled_first(monkeypatch, clock)
 def test_a_slow_job_shows_it_after_a_second(monkeypatch, clock):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    report = progress.terminal_progress("walking", "walks", more=lambda: "loss 1  ")
+    report = progress.terminal_progress("walking", "walks", more=lambda: "loss 1")
     report(0, 10_000)
-    assert shown(terminal) == f"{20 * '─'} walking   0%  loss 1"
+    assert shown(terminal) == f"{16 * '─'} walking   0%  loss 1"
     clock.now += 1
     report(1, 10_000)
-    assert shown(terminal) == f"{20 * '─'} walking   0%  1 walks/s  loss 1  2:46:39 left"
+    assert shown(terminal) == f"{16 * '─'} walking   0%  1 walks/s  2:46:39 left  loss 1"
 
 
-@pytest.mark.parametrize(("width", "bar"), [("120", 20), ("40", 0)])
+@pytest.mark.parametrize(("width", "bar"), [("120", 16), ("40", 0)])
 def test_a_bar_stands_in_front_where_there_is_room(monkeypatch, width, bar):
     monkeypatch.setenv("COLUMNS", width)
     terminal = Terminal()
@@ -72,19 +72,26 @@ def test_a_bar_stands_in_front_where_there_is_room(monkeypatch, width, bar):
     assert len(shown(terminal)) == int(width) - 1  # a full line would wrap
 
 
+def test_what_comes_last_is_left_out_where_a_line_is_short(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    terminal = Terminal()
+    progress.ProgressLine(stream=terminal).show("training  50%  0:09 left  12 tokens/s  loss 1", 0.5)
+    assert shown(terminal) == f"{8 * '━'}{8 * '─'} training  50%  0:09 left  12 tokens/s"
+
+
 def test_a_terminal_without_unicode_gets_a_plain_bar():
     terminal = Terminal()
     terminal.encoding = "ascii"
     progress.ProgressLine(stream=terminal).show("walking", 0.25)
-    assert shown(terminal) == "#####--------------- walking"
+    assert shown(terminal) == "####------------ walking"
 
 
 @pytest.mark.parametrize(
     ("name", "value", "written"),
     [
-        ("NO_COLOR", "1", f"\r\033[K{10 * '━'}{10 * '─'} walking"),
+        ("NO_COLOR", "1", f"\r\033[K{8 * '━'}{8 * '─'} walking"),
         ("TERM", "dumb", ""),
-        ("TERM", "xterm", f"\r\033[K\033[32m{10 * '━'}\033[0m\033[2m{10 * '─'}\033[0m walking"),
+        ("TERM", "xterm", f"\r\033[K\033[32m{8 * '━'}\033[0m\033[2m{8 * '─'}\033[0m walking"),
     ],
 )
 def test_what_the_environment_says_of_terminals(monkeypatch, name, value, written):
@@ -142,7 +149,7 @@ def test_reading_shows_how_much_of_the_file_is_read(monkeypatch, tmp_path, compr
     with progress.waiting("reading edges"), opened(path, compressed) as stream:
         assert shown(terminal) == "reading edges ..."
         stream.read(1 << 18)
-        until(lambda: re.search(r"^━{5}─{15} reading edges  2[5-9]%", shown(terminal)))
+        until(lambda: re.search(r"^━{4}─{12} reading edges  2[5-9]%", shown(terminal)))
         stream.read(1 << 18)
         until(lambda: re.search(r"reading edges  5\d%  .*B/s  0:00 left", shown(terminal)))
     assert shown(terminal) == ""
@@ -204,5 +211,5 @@ def test_every_stage_that_may_take_long_has_a_bar(monkeypatch, stage):
     monkeypatch.setattr(sys, "stderr", terminal)
     STAGES[stage]()
     written = re.sub(r"\033\[\d+m", "", terminal.getvalue()).split("\r\033[K")
-    assert any(re.match(rf"[━─]{{20}} .*{stage.strip()}.* \d+%", line) for line in written), written
+    assert any(re.match(rf"[━─]{{16}} .*{stage.strip()}.* \d+%", line) for line in written), written
     assert written[-1] == ""

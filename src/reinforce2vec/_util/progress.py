@@ -13,7 +13,7 @@ from typing import ClassVar, TextIO
 from .terminal import columns, is_screen, styled
 
 _LEAST_SECONDS, _LEAST_SHARE = 1.0, 0.02  # of a job, after which its end can be foreseen
-_BAR = 20  # characters
+_BAR = 16  # characters
 _LOG_EVERY = 30.0  # seconds between two lines where the output is no terminal
 
 Report = Callable[[int, int], None]
@@ -85,7 +85,10 @@ class ProgressLine:
             width = columns() - 1  # a line that wraps cannot be cleared
             bar = "" if share is None or width < 3 * _BAR else self._bar(share)
             room = width - (_BAR + 1 if bar else 0)
-            self._stream.write(f"\r\033[K{bar}{text if len(text) <= room else text[:room]}")
+            if len(text) > room:  # what comes last matters least
+                fitting = text[: room + 1].rpartition("  ")[0]
+                text = fitting if 2 * len(fitting) > room else text[:room]
+            self._stream.write(f"\r\033[K{bar}{text}")
             self._stream.flush()
         elif self._every is not None:
             self._stream.write(f"{text}\n")
@@ -142,7 +145,7 @@ def terminal_progress(
     wanted : bool
         False returns a report that writes nothing.
     more : callable
-        Returns what else to show, in front of the time left.
+        Returns what else to show.
     """
     if not wanted:
         return lambda done, total: None
@@ -157,9 +160,9 @@ def terminal_progress(
             speed, left = "", ""
             if pace.is_known(total):
                 speed = f"  {readable(pace.speed)} {unit}/s" if unit else ""
-                left = f"{clock((total - done) / pace.speed)} left"
+                left = f"  {clock((total - done) / pace.speed)} left"
             share = done / max(total, 1)
-            line.show(f"{what} {share:4.0%}{speed}  {more()}{left}".rstrip(), share)
+            line.show(f"{what} {share:4.0%}{speed}{left}  {more()}".rstrip(), share)
 
     return report
 

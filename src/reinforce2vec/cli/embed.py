@@ -156,7 +156,9 @@ def embed(
             report_reading(source, found, quiet)
             report_direction(learner, found, quiet)
         began = time.perf_counter()
-        with status("preparing (training is compiled at its first use)", quiet):
+        trained = isinstance(learner, Reinforce2Vec)
+        stage = "preparing (training is compiled at its first use)" if trained else "computing"
+        with status(stage, quiet):
             if isinstance(learner, Reinforce2Vec):
                 fit = learner.fit if graph else learner.fit_walks
                 fit(

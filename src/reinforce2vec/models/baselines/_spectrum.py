@@ -123,7 +123,7 @@ def _terminal_report(rank: int, tolerance: float, progress: bool) -> Callable[[M
     products, began = 0, time.perf_counter()
 
     def rate() -> str:
-        return f"{readable(products / max(time.perf_counter() - began, 1e-9))} products/s  "
+        return f"{readable(products / max(time.perf_counter() - began, 1e-9))} products/s"
 
     show = terminal_progress("finding eigenvectors", "", progress, more=rate)
 
