@@ -282,7 +282,7 @@ class _Work:
             with self._step("looking for communities"):
                 graph, rows = (None, None) if links is None else (links.graph, links.rows)
                 codes = communities_of(embedding, graph, rows, self._seed, nearest).codes
-            names = [f"Community {number + 1}" for number in range(int(codes.max()) + 1)]
+            names = [str(number + 1) for number in range(int(codes.max()) + 1)]
             facts = {"own": True, "numbered": True}
             columns.append(
                 Column("community", "Community", "category", codes, names, facts=facts)
