@@ -151,6 +151,11 @@ def wait_for_move(page, corner, suits):
     raise AssertionError(f"{corner} stays at {place}")
 
 
+def beside(place, right, down):
+    """The place some pixels away from another."""
+    return place + np.array([right, down])
+
+
 def is_near(place, other):
     return np.abs(place - other).max() < 3
 
@@ -209,16 +214,16 @@ def test_two_fingers_zoom_the_map_and_not_the_page(phone):
 
 def test_a_tap_selects_the_node_near_it(phone):
     place = place_of(phone, "south east")
-    touch(phone, [place + [0, 60]])
+    touch(phone, [beside(place, 0, 60)])
     assert phone.locator("#panel").is_hidden()
-    touch(phone, [place + [-13, 17]])  # 21 pixels away
+    touch(phone, [beside(place, -13, 17)])  # 21 pixels away
     phone.locator("#panel h2", has_text="south east").wait_for()
     assert phone.locator("#tooltip").is_hidden()  # only mice hover
 
 
 def test_a_double_tap_zooms_in(phone):
     place = place_of(phone, "north west")
-    nothing = place + [-8, 40]
+    nothing = beside(place, -8, 40)
     touch(phone, [nothing])
     touch(phone, [nothing])
     wait_for_move(phone, "north west", lambda now: is_near(now, nothing + 2 * (place - nothing)))
@@ -228,7 +233,12 @@ def test_a_finger_draws_a_lasso(phone):
     west, east = place_of(phone, "south west"), place_of(phone, "south east")
     phone.locator("#lasso").tap()
     assert phone.locator("#lasso").get_attribute("aria-pressed") == "true"
-    corners = [west + [-15, -25], east + [15, -25], east + [15, 25], west + [-15, 25]]
+    corners = [
+        beside(west, -15, -25),
+        beside(east, 15, -25),
+        beside(east, 15, 25),
+        beside(west, -15, 25),
+    ]
     touch(phone, *along([*corners, corners[0]]))
     phone.locator("#panel h2", has_text="2 nodes selected").wait_for()
     assert {"south east", "south west"} <= set(texts(phone, "#panel li .id"))
@@ -260,12 +270,12 @@ def test_a_node_that_is_searched_for_is_never_under_its_details(phone):
 
 def test_a_mouse_hovers_moves_zooms_and_selects(desktop):
     place = place_of(desktop, "north east")
-    desktop.mouse.move(*(place + [3, 2]))
+    desktop.mouse.move(*beside(place, 3, 2))
     desktop.locator("#tooltip", has_text="north east").wait_for()
-    desktop.mouse.move(*(place - [60, 0]))
+    desktop.mouse.move(*beside(place, -60, 0))
     desktop.locator("#tooltip").wait_for(state="hidden")
     desktop.mouse.down()
-    desktop.mouse.move(*(place + [-160, 50]), steps=3)
+    desktop.mouse.move(*beside(place, -160, 50), steps=3)
     desktop.mouse.up()
     moved = wait_for_move(desktop, "north east", lambda now: np.abs(now - place).max() > 90)
     np.testing.assert_allclose(moved - place, [-100, 50], atol=2)
@@ -274,13 +284,13 @@ def test_a_mouse_hovers_moves_zooms_and_selects(desktop):
     desktop.mouse.wheel(0, -200)
     wait_for_distance(desktop, before * math.exp(200 * 0.0018))
     np.testing.assert_allclose(place_of(desktop, "north east"), moved, atol=2)
-    desktop.mouse.click(*(moved + [2, 2]))
+    desktop.mouse.click(*beside(moved, 2, 2))
     desktop.locator("#panel h2", has_text="north east").wait_for()
 
 
 def test_a_double_click_zooms_in(desktop):
     place = place_of(desktop, "north east")
-    nothing = place + [8, 40]
+    nothing = beside(place, 8, 40)
     desktop.mouse.dblclick(*nothing)
     wait_for_move(desktop, "north east", lambda now: is_near(now, nothing + 2 * (place - nothing)))
 
@@ -288,9 +298,9 @@ def test_a_double_click_zooms_in(desktop):
 def test_shift_selects_with_a_lasso_and_ctrl_adds_to_it(desktop):
     west, east = place_of(desktop, "south west"), place_of(desktop, "south east")
     desktop.keyboard.down("Shift")
-    desktop.mouse.move(*(west + [-9, -15]))
+    desktop.mouse.move(*beside(west, -9, -15))
     desktop.mouse.down()
-    for corner in (east + [25, -15], east + [25, 15], west + [-9, 15]):
+    for corner in (beside(east, 25, -15), beside(east, 25, 15), beside(west, -9, 15)):
         desktop.mouse.move(*corner, steps=4)
     desktop.mouse.up()
     desktop.keyboard.up("Shift")
