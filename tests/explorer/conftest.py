@@ -9,9 +9,10 @@ import pytest
 
 from helpers.maps import DESKTOP, HOSTILE
 from reinforce2vec import Embedding, Graph, planted_groups
-from reinforce2vec.explorer import PageServer, make_page, write_page
+from reinforce2vec.explorer import make_page, serve_page, write_page
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+TITLE = "three <i>groups</i>"
 ARGUMENTS = [
     *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
@@ -86,7 +87,7 @@ def known():
 
 @pytest.fixture(scope="module")
 def made(known):
-    return make_page(*known, method="pca", title="three <i>groups</i>")
+    return make_page(*known, method="pca", title=TITLE)
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +97,11 @@ def exported(made, tmp_path_factory):
 
 
 @pytest.fixture(scope="module", params=["served", "exported"])
-def address(request, made):
+def address(request, known):
     """The address of that page: on a server, or in a file."""
     if request.param == "exported":
         yield request.getfixturevalue("exported")
     else:
-        with PageServer(made.html) as server:
+        made = make_page(*known, method="pca", title=TITLE, served=True)
+        with serve_page(made) as server:
             yield server.url

@@ -153,7 +153,10 @@ class Column {
     const value = this.values[row];
     if (Number.isNaN(value)) return "";
     if (this.kind === "time") return timeText(value, this.days);
-    return value.toLocaleString("en", { maximumSignificantDigits: Math.abs(value) < 1e6 ? 6 : 15 });
+    const size = Math.abs(value);
+    const digits = size < 1e6 ? 6 : 15;
+    const useGrouping = size >= 10_000; // 2019 may be a year
+    return value.toLocaleString("en", { maximumSignificantDigits: digits, useGrouping });
   }
 
   /** What a row has, as it is saved: a number, or text. */

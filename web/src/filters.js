@@ -255,11 +255,8 @@ class CategoryFilter {
   constructor(column, filters) {
     Object.assign(this, { column, filters, fails: null });
     this.wanted = new Set();
-    const sizes = new Uint32Array(column.names.length);
-    for (let row = 0; row < filters.nodes.count; row++) {
-      for (const code of column.codesOf(row)) sizes[code]++;
-    }
-    this.sizes = sizes;
+    this.sizes = this.sizesOf(() => true);
+    const { sizes } = this;
     const order = [...sizes.keys()].filter((code) => sizes[code]);
     order.sort((a, b) => sizes[b] - sizes[a] || a - b);
     this.list = make("ul", {}, ...order.slice(0, LISTED).map((code) => this.entry(code)));
@@ -307,17 +304,28 @@ class CategoryFilter {
     if (!wanted.size) return filters.set(this, null);
     const fails = new Uint8Array(filters.nodes.count);
     for (let row = 0; row < fails.length; row++) {
-      fails[row] = column.codesOf(row).some((code) => wanted.has(code)) ? 0 : 1;
+      const passes = column.sets
+        ? column.codesOf(row).some((code) => wanted.has(code))
+        : wanted.has(column.codes[row]);
+      fails[row] = passes ? 0 : 1;
     }
     filters.set(this, fails);
   }
 
-  count(failing) {
-    const passing = new Uint32Array(this.sizes.length);
-    for (let row = 0; row < failing.length; row++) {
-      if (failing[row] !== (this.fails?.[row] ?? 0)) continue;
-      for (const code of this.column.codesOf(row)) passing[code]++;
+  /** How many rows that pass a test each category has. */
+  sizesOf(passes) {
+    const { column, filters } = this;
+    const sizes = new Uint32Array(column.names.length);
+    for (let row = 0; row < filters.nodes.count; row++) {
+      if (!passes(row)) continue;
+      if (column.sets) for (const code of column.codesOf(row)) sizes[code]++;
+      else if (column.codes[row] >= 0) sizes[column.codes[row]]++;
     }
+    return sizes;
+  }
+
+  count(failing) {
+    const passing = this.sizesOf((row) => failing[row] === (this.fails?.[row] ?? 0));
     const most = this.sizes.reduce((a, b) => Math.max(a, b), 1);
     for (const entry of this.list.children) {
       const code = Number(entry.dataset.code);

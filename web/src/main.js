@@ -4,6 +4,7 @@ import { readData } from "./data.js";
 import { byId, counted, make, say, written } from "./dom.js";
 import { Filters } from "./filters.js";
 import { colourable, colouring, looksOf, sizeable, sizesBy } from "./groups.js";
+import { listenToHost } from "./host.js";
 import { showLegend } from "./legend.js";
 import { NodeMap, canDraw } from "./map.js";
 import { Overlay } from "./overlay.js";
@@ -29,6 +30,7 @@ class Explorer {
     this.size = null; // of the points, by row, or null
     this.chosen = []; // rows: one is shown with its neighbours, many as a selection
     this.back = null; // the element that had the focus before the details
+    this.tellHost = () => {}; // what is chosen, to a page around this one
     this.swatch = swatchMaker(nodes.shapes);
     this.map = new NodeMap(byId("points"), nodes, {
       hover: (row) => this.hover(row),
@@ -171,7 +173,7 @@ class Explorer {
     this.search.show(rows.length === 1 ? rows[0] : -1);
     writeHash(rows.length === 1 ? hashOf(this.nodes.ids[rows[0]]) : "");
     if (rows.length) this.sheets.makeRoom();
-    document.dispatchEvent(new CustomEvent("choose", { detail: rows }));
+    this.tellHost(rows);
     return this.showChosen(true);
   }
 
@@ -245,9 +247,14 @@ class Explorer {
   /** Choose rows that were searched for or listed: show them, and move the focus to the details. */
   async go(rows) {
     this.rememberFocus();
+    await this.show(rows, true);
+  }
+
+  /** Choose rows, and move the map to them. */
+  async show(rows, focus = false) {
     const belonging = await this.choose(rows);
     if (!belonging.length || this.chosen !== rows) return;
-    this.focusDetails();
+    if (focus) this.focusDetails();
     await this.map.fit(belonging);
   }
 
@@ -306,6 +313,8 @@ class Explorer {
   /** Redraw what lies over the points after they have been drawn. */
   follow() {
     this.overlay?.draw();
+    const at = this.chosen.length === 1 ? this.map.at(this.chosen[0]).map(Math.round) : [];
+    byId("points").dataset.chosen = at.join(" "); // where the chosen node is, in pixels
     if (this.hovered >= 0) this.placeTip();
   }
 
@@ -446,6 +455,7 @@ function writeHash(hash) {
 }
 
 async function open() {
+  const connect = listenToHost();
   const message = byId("message");
   if (!canDraw()) {
     message.textContent =
@@ -460,6 +470,7 @@ async function open() {
   message.textContent = "";
   const explorer = new Explorer(nodes);
   await explorer.start();
+  explorer.tellHost = connect((rows) => explorer.show(rows));
   document.documentElement.dataset.ready = "yes";
 }
 
