@@ -3,14 +3,15 @@
 const HELLO = "reinforce2vec"; // with it the page around this one sends a port
 
 /**
- * Listen for a page around this one, from the first moment on. Returns a function to call once the
- * map is there, with what selects rows on it.
+ * Listen for a page around this one, from the first moment on. Returns a function to call with what
+ * selects rows here, once the map is there; this returns one to call with the rows that are selected
+ * here.
  */
 export function listenToHost() {
   let port = null;
   let select = null;
   let waiting = null; // rows that came before the map was there
-  let last = ""; // rows that both sides know
+  let last = "";
   window.addEventListener("message", (event) => {
     if (event.source !== window.parent || event.data !== HELLO || !event.ports[0]) return;
     port = event.ports[0];
@@ -20,13 +21,13 @@ export function listenToHost() {
       else waiting = data;
     };
   });
-  document.addEventListener("choose", ({ detail: rows }) => {
-    if (!port || String(rows) === last) return;
-    last = String(rows);
-    port.postMessage(Array.from(rows));
-  });
   return (selectRows) => {
-    select = selectRows;
+    select = (rows) => selectRows(Array.from(rows));
     if (waiting) select(waiting);
+    return (rows) => {
+      if (String(rows) === last) return; // it came from there
+      last = String(rows);
+      port?.postMessage(Array.from(rows));
+    };
   };
 }

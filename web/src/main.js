@@ -469,7 +469,11 @@ async function open() {
   message.textContent = "";
   const explorer = new Explorer(nodes);
   await explorer.start();
+<<<<<<< HEAD
   connect((rows) => explorer.show(Array.from(rows)));
+=======
+  explorer.tellHost = connect((rows) => explorer.show(rows));
+>>>>>>> h3
   document.documentElement.dataset.ready = "yes";
 }
 
