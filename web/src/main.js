@@ -30,6 +30,7 @@ class Explorer {
     this.size = null; // of the points, by row, or null
     this.chosen = []; // rows: one is shown with its neighbours, many as a selection
     this.back = null; // the element that had the focus before the details
+    this.tellHost = () => {}; // what is chosen, to a page around this one
     this.swatch = swatchMaker(nodes.shapes);
     this.map = new NodeMap(byId("points"), nodes, {
       hover: (row) => this.hover(row),
@@ -172,7 +173,7 @@ class Explorer {
     this.search.show(rows.length === 1 ? rows[0] : -1);
     writeHash(rows.length === 1 ? hashOf(this.nodes.ids[rows[0]]) : "");
     if (rows.length) this.sheets.makeRoom();
-    document.dispatchEvent(new CustomEvent("choose", { detail: rows })); // see host.js
+    this.tellHost(rows);
     return this.showChosen(true);
   }
 
@@ -469,11 +470,7 @@ async function open() {
   message.textContent = "";
   const explorer = new Explorer(nodes);
   await explorer.start();
-<<<<<<< HEAD
-  connect((rows) => explorer.show(Array.from(rows)));
-=======
   explorer.tellHost = connect((rows) => explorer.show(rows));
->>>>>>> h3
   document.documentElement.dataset.ready = "yes";
 }
 
