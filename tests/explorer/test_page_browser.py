@@ -251,6 +251,7 @@ def test_groups_are_named_by_what_is_typical_of_them(opened, known, tmp_path):
     page.locator("#names span", has_text="robots").first.wait_for(state="attached")
 
 
+@pytest.mark.slow
 def test_edges_are_shown_and_pictures_are_saved(opened, exported, known):
     page = opened(exported)
     page.click("#show-view")
