@@ -2,7 +2,7 @@
 // A node passes if it passes all of them; bars show the nodes that pass all the others.
 
 import { byId, counted, make, say, written } from "./dom.js";
-import { scaleOf } from "./scales.js";
+import { mapped, scaleOf } from "./scales.js";
 
 const BINS = 32; // bars of a histogram
 const STEPS = 200; // positions of a handle, unless whole numbers are fewer
@@ -28,7 +28,7 @@ export class Filters {
 
   /** Which rows pass, as bytes of 0 and 1; null if no filter is set. */
   get shown() {
-    return this.count ? this.failing.map((fails) => (fails ? 0 : 1)) : null;
+    return this.count ? mapped(Uint8Array, this.failing, (fails) => (fails ? 0 : 1)) : null;
   }
 
   get passing() {
@@ -98,7 +98,7 @@ class RangeFilter {
     this.exact = whole && !column.log && high - low <= STEPS; // a step for each whole number
     this.steps = this.exact ? Math.max(1, high - low) : STEPS;
     this.bins = Math.min(BINS, this.steps + (this.exact ? 1 : 0));
-    this.bin = Uint8Array.from(column.values, (value) => this.binOf(value));
+    this.bin = mapped(Uint8Array, column.values, (value) => this.binOf(value));
     this.bars = Array.from({ length: this.bins }, () => make("span", {}, make("span")));
     this.from = this.handle("from", 0);
     this.to = this.handle("to", this.steps);
@@ -208,10 +208,8 @@ class RangeFilter {
     const [from, to] = [this.from, this.to].map((handle) => Number(handle.value));
     if (from === 0 && to === this.steps) return this.filters.set(this, null);
     const [low, high] = [this.at(from), this.at(to)];
-    this.filters.set(
-      this,
-      Uint8Array.from(values, (value) => (value >= low && value <= high ? 0 : 1)),
-    );
+    const fails = (value) => (value >= low && value <= high ? 0 : 1); // also without a value
+    this.filters.set(this, mapped(Uint8Array, values, fails));
   }
 
   write() {

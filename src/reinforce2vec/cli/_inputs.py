@@ -1,4 +1,4 @@
-"""What commands read: graphs, data sets, vectors and labels."""
+"""What commands read: graphs, data sets, vectors, labels and columns."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ._messages import report, status
 if TYPE_CHECKING:
     from ..embedding import Embedding
     from ..files.label_files import NamedLabels
+    from ..files.node_tables import NodeTable
     from ..graph import Dataset, Graph
 
 VectorsArgument = Annotated[
@@ -190,3 +191,15 @@ def read_input_labels(
         lack = "without a vector" if isinstance(nodes, Embedding) else "not in the graph"
         report(f"{path}: left out {strangers} {lack} ({first}, ...)", quiet)
     return labels
+
+
+def read_input_columns(path: Path, nodes: Embedding, context: typer.Context) -> NodeTable:
+    """Read columns of nodes that have a vector."""
+    from ..files.node_tables import read_node_table
+
+    quiet = context.params["quiet"]
+    with status(f"reading {path}", quiet):
+        table = read_node_table(path, nodes, id=context.params["id"])
+    what = f"{counted(len(table.names), 'column')} of nodes"
+    report(f"{path}: {'; '.join([what, *table.notes])}", quiet)
+    return table

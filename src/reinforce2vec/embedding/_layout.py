@@ -25,9 +25,7 @@ _AT_A_TIME = 1 << 14  # nodes that a thread moves at a time
 _Points = NDArray[np.float32]
 
 
-def lay_out(
-    nearest: NDArray[np.int32], start: _Points, seed: int, report: Report
-) -> _Points:
+def lay_out(nearest: NDArray[np.int32], start: _Points, seed: int, report: Report) -> _Points:
     """Return points of the nodes, near to those of their nearest neighbours.
 
     Parameters

@@ -67,9 +67,11 @@ def rough_neighbors(
         for turn in range(_ROUNDS):
             known, back = rows.copy(), _some_sources(rows)
             _in_parts(
-                threads, n, lambda a, b, known=known, back=back: _ask_neighbours(
+                threads,
+                n,
+                lambda a, b, known=known, back=back: _ask_neighbours(
                     a, b, units, known, back, rows, cosines
-                )
+                ),
             )
             report(_TREES + 2 * (turn + 1), work)
     missing = rows < 0

@@ -246,9 +246,7 @@ class LinkRanking:
         odds = None
         if paths is None:
             nobody = np.empty(0, np.int32)
-            search = SimilaritySearch(
-                vectors, nobody, chosen, LinkedTargets(there, nobody, chosen)
-            )
+            search = SimilaritySearch(vectors, nobody, chosen, LinkedTargets(there, nobody, chosen))
             odds = fit_odds(search, there) if score == "odds" else COSINE_ALONE
         return cls(vectors, there, chosen, score, paths, odds)
 

@@ -28,7 +28,7 @@ _FEWEST = 5  # nodes for methods other than PCA
 _NEIGHBORS = 10  # that attract a node in a layout
 _SEARCHED_EXACTLY = 20_000  # nodes; of more, the layout takes neighbours that are found fast
 
-_SPREAD = 10.0  # standard deviation of the points at which a layout starts
+_ROOM = 0.01  # for each node, in the variance of the points at which a layout starts
 # of one processor, measured by benchmarks/explorer.py
 _SECONDS_PER_NODE = {"pca": 5e-7, "tsne": 3e-3, "umap": 2e-3, "layout": 4e-4}
 
@@ -106,7 +106,8 @@ def place_nodes(
     elif chosen == "layout":
         nearest = nearest or _nearest(vectors, seed, progress)
         report = terminal_progress("layout", "rounds", progress)
-        points = lay_out(nearest[0], _beginning(points, _SPREAD), seed, report)
+        spread = max(5.0, float(np.sqrt(_ROOM * len(points))))
+        points = lay_out(nearest[0], _beginning(points, spread), seed, report)
     return points, nearest
 
 

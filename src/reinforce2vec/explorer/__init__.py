@@ -7,11 +7,14 @@ The sources of the page are in the folder web/. It may import `_util`, `files`, 
 `skipgram`, `embedding`, `models`, `evaluation`, `datasets` and `plotting`.
 """
 
+from ._data import FILE_NODES, SERVED_NODES
 from .exploring import Page, explore, make_page, serve_page, write_page
 from .notebook import MapView
 from .server import PageServer
 
 __all__ = [
+    "FILE_NODES",
+    "SERVED_NODES",
     "MapView",
     "Page",
     "PageServer",

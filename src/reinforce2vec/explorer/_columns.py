@@ -110,7 +110,11 @@ def _suits_logarithm(known: _Floats) -> bool:
 
 def _smallest(values: _Floats) -> NDArray[Any]:
     """Return numbers in the smallest type that holds them exactly."""
-    if not np.isnan(values).any() and (values % 1 == 0).all() and np.abs(values).max(initial=0) < 2**31:
+    if (
+        not np.isnan(values).any()
+        and (values % 1 == 0).all()
+        and np.abs(values).max(initial=0) < 2**31
+    ):
         return values.astype(np.int64)
     narrow = values.astype(np.float32)
     same = np.isnan(values) | (narrow.astype(np.float64) == values)

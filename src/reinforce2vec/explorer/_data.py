@@ -157,7 +157,9 @@ def gather_contents(
     if held:
         arrays |= work.details(ranking)
         if work.kept_edges is not None:
-            notes.append(f"Long lists of neighbours are cut: at least {work.kept_edges} are listed.")
+            notes.append(
+                f"Long lists of neighbours are cut: at least {work.kept_edges} are listed."
+            )
     else:
         details = Details(shown.embedding, shown.links, ranking, _LISTED)
         about["asks"] = "details"
@@ -282,11 +284,9 @@ class _Work:
             with self._step("looking for communities"):
                 graph, rows = (None, None) if links is None else (links.graph, links.rows)
                 codes = communities_of(embedding, graph, rows, self._seed, nearest).codes
-            names = [f"Community {number + 1}" for number in range(int(codes.max()) + 1)]
+            names = [str(number + 1) for number in range(int(codes.max()) + 1)]
             facts = {"own": True, "numbered": True}
-            columns.append(
-                Column("community", "Community", "category", codes, names, facts=facts)
-            )
+            columns.append(Column("community", "Community", "category", codes, names, facts=facts))
         if links is not None:
             counts = {"degree": ("Degree", links.degrees)}
             if links.inward is not None:

@@ -99,9 +99,7 @@ def _indicators(sets: Sequence[tuple[int, ...]], width: int) -> scipy.sparse.csr
     lengths = np.array([len(some) for some in sets], np.int64)
     begins = np.concatenate([[0], np.cumsum(lengths)])
     places = np.array([place for some in sets for place in some], np.int64)
-    return scipy.sparse.csr_array(
-        (np.ones(len(places)), places, begins), shape=(len(sets), width)
-    )
+    return scipy.sparse.csr_array((np.ones(len(places)), places, begins), shape=(len(sets), width))
 
 
 def _shortened(name: str) -> str:

@@ -193,7 +193,9 @@ class _Handler(BaseHTTPRequestHandler):
             return _refusal(403, "this is not served to other sites")
         given = self.path.split("/", 2)[1:2]
         if not given or not hmac.compare_digest(given[0].encode(), self.server.secret.encode()):
-            return _refusal(403, "the address lacks the secret: use the whole address that was shown")
+            return _refusal(
+                403, "the address lacks the secret: use the whole address that was shown"
+            )
         return None
 
     # -- what is answered --------------------------------------------------------------------------

@@ -63,7 +63,10 @@ def read_node_table(source: Any, nodes: NamedRows, *, id: str | int | None = Non
     if isinstance(source, Mapping):
         names = [str(name) for name in source]
         if id is None and not any(map(is_id_column, names)):
-            columns = [_in_row_order(name, source[key], nodes) for name, key in zip(names, source, strict=True)]
+            columns = [
+                _in_row_order(name, source[key], nodes)
+                for name, key in zip(names, source, strict=True)
+            ]
             return NodeTable(*_named_once(names, columns), [])
         return _matched(names, [_listed(name, each) for name, each in source.items()], nodes, id)
     if not is_table(source):
