@@ -149,8 +149,8 @@ def render(found: dict) -> str:
         f"\nPlanted groups with {DEGREE} edges a node, {DIMENSIONS} dimensions and three columns; "
         f"{machine['processor']}, {machine['processors']} cores of a shared machine, "
         f"{machine['date']}. Chromium {chromium}, headless, "
-        "without a GPU: SwiftShader draws on the CPU. Each page is opened three times (median, range); it "
-        "is ready when all nodes are drawn and it can be used.\n",
+        "without a GPU: SwiftShader draws on the CPU. Each page is opened three times (median, "
+        "range); it is ready when all nodes are drawn and it can be used.\n",
         "| nodes | size, MB | ready after, s | memory of the page, MB | details of a node, ms |",
         "|---|---|---|---|---|",
     ]
