@@ -5,12 +5,13 @@ holds everything; one that is served asks for details of nodes. There is no GPU:
 the CPU with SwiftShader. Needs playwright and chromium.
 
     python benchmarks/explorer.py                       # half an hour on two cores
-    python benchmarks/explorer.py --only "1,000,000 served"
+    python benchmarks/explorer.py --only "1,000,000 served"    # keeps the other results
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import shutil
 import sys
@@ -76,6 +77,7 @@ def made(n: int, served: bool) -> tuple[Page, dict]:
         yield
         name = message.partition(" by ")[0].replace(f"{n:,} nodes", "nodes")
         steps[name] = time.perf_counter() - begin
+        print(f"{name}: {steps[name]:.1f} s", file=sys.stderr, flush=True)
 
     make_page(np.eye(20), [(0, 1), (1, 2)], method="layout")  # compiles
     before = cpu_seconds()
@@ -188,8 +190,11 @@ def main() -> None:
     parser.add_argument("--only", choices=PAGES)
     parser.add_argument("--output", type=Path, default=HERE / "results" / "explorer.json")
     options = parser.parse_args()
-    names = [options.only] if options.only else list(PAGES)
-    found = {"machine": describe(), "results": {name: measure(name) for name in names}}
+    before = json.loads(options.output.read_text())["results"] if options.output.exists() else {}
+    wanted = [options.only] if options.only else list(PAGES)
+    found = before | {name: measure(name) for name in wanted}
+    results = {name: found[name] for name in PAGES if name in found}
+    found = {"machine": describe(), "results": results}
     publish(found, render, options.output)
 
 
