@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pytest
 
-from helpers.maps import DESKTOP, PHONE, listed, search, texts
+from helpers.maps import PHONE, listed, search, texts
 from reinforce2vec import nearest_neighbors
 from reinforce2vec.explorer import make_page, serve_page, write_page
 
@@ -82,6 +82,7 @@ def test_columns_give_colours_sizes_and_facts(opened, with_columns, columns, kno
     page.select_option("#colour", "published")
     assert texts(page, "#legend .ticks span")[0].startswith("2020-")
     page.select_option("#size", "year")
+    assert texts(page, "#size-key span") == [str(min(columns["year"])), str(max(columns["year"]))]
     search(page, "n55")
     page.locator("#panel h2", has_text="n55").wait_for()
     names, values = texts(page, "#panel dt"), texts(page, "#panel dd")
@@ -140,6 +141,7 @@ def test_filters_combine_and_everything_follows(opened, with_columns, columns, k
     page = opened(with_columns, **CALM)
     page.click("#show-filters")
     assert page.locator("#filters fieldset").count() == 7  # all columns but texts
+    assert page.locator("[data-column=score]").get_by_text("12 without a value").is_visible()
     handles = page.locator("[data-column=year] input")
     years = np.array(columns["year"])
     low, high = years.min() + 5, years.max() - 3
@@ -249,9 +251,12 @@ def test_groups_are_named_by_what_is_typical_of_them(opened, known, tmp_path):
     page.locator("#names span", has_text="robots").first.wait_for(state="attached")
 
 
-def test_pictures_are_saved(opened, exported):
+@pytest.mark.slow
+def test_edges_are_shown_and_pictures_are_saved(opened, exported, known):
     page = opened(exported)
     page.click("#show-view")
+    page.get_by_label("Edges of what is in view").check()
+    page.locator(f"#overlay[data-edges='{known[1].n_edges}']").wait_for(state="attached")
     for kind, begin in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
         with page.expect_download() as saving:
             page.locator("#view").get_by_text(kind, exact=True).click()
@@ -362,17 +367,11 @@ def test_forced_colours_keep_the_legend(opened, exported):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "context",
-    [
-        {"viewport": DESKTOP, "color_scheme": "light"},
-        {"viewport": DESKTOP, "color_scheme": "dark"},
-        {**ON_PHONE, "color_scheme": "light"},
-    ],
-    ids=["light", "dark", "phone"],
+    "context", [CALM, {**ON_PHONE, "color_scheme": "dark"}], ids=["light", "dark phone"]
 )
 def test_axe_finds_nothing(opened, with_columns, context):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    page = opened(with_columns, **{**CALM, **context})
+    page = opened(with_columns, **context)
 
     def check(state):
         found = axe.run(page).response["violations"]

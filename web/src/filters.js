@@ -2,9 +2,10 @@
 // A node passes if it passes all of them; bars show the nodes that pass all the others.
 
 import { byId, counted, make, say, written } from "./dom.js";
-import { scaleOf } from "./scales.js";
+import { mapped, scaleOf } from "./scales.js";
 
 const BINS = 32; // bars of a histogram
+const NO_BIN = 255; // of nodes without a value
 const STEPS = 200; // positions of a handle, unless whole numbers are fewer
 const LISTED = 12; // categories listed at first
 const MOST = 300; // after a click on "Show all"
@@ -28,7 +29,7 @@ export class Filters {
 
   /** Which rows pass, as bytes of 0 and 1; null if no filter is set. */
   get shown() {
-    return this.count ? this.failing.map((fails) => (fails ? 0 : 1)) : null;
+    return this.count ? mapped(Uint8Array, this.failing, (fails) => (fails ? 0 : 1)) : null;
   }
 
   get passing() {
@@ -98,23 +99,25 @@ class RangeFilter {
     this.exact = whole && !column.log && high - low <= STEPS; // a step for each whole number
     this.steps = this.exact ? Math.max(1, high - low) : STEPS;
     this.bins = Math.min(BINS, this.steps + (this.exact ? 1 : 0));
-    this.bin = Uint8Array.from(column.values, (value) => this.binOf(value));
+    this.bin = mapped(Uint8Array, column.values, (value) => this.binOf(value));
     this.bars = Array.from({ length: this.bins }, () => make("span", {}, make("span")));
     this.from = this.handle("from", 0);
     this.to = this.handle("to", this.steps);
     this.text = make("output", { class: "muted" });
     this.playing = 0;
+    const without = this.bin.reduce((sum, bin) => sum + (bin === NO_BIN ? 1 : 0), 0);
     this.element = block(
       column,
       make("div", { class: "histogram", "aria-hidden": "true" }, ...this.bars),
       make("div", { class: "range" }, this.from, this.to),
       make("div", { class: "range-text" }, this.text, column.kind === "time" && this.player()),
+      without > 0 && make("p", { class: "muted" }, `${written(without)} without a value`),
     );
     this.write();
   }
 
   binOf(value) {
-    if (Number.isNaN(value)) return 255;
+    if (Number.isNaN(value)) return NO_BIN;
     const share = this.exact
       ? (value - this.scale.low) / (this.steps + 1)
       : this.scale.share(value);
@@ -208,10 +211,8 @@ class RangeFilter {
     const [from, to] = [this.from, this.to].map((handle) => Number(handle.value));
     if (from === 0 && to === this.steps) return this.filters.set(this, null);
     const [low, high] = [this.at(from), this.at(to)];
-    this.filters.set(
-      this,
-      Uint8Array.from(values, (value) => (value >= low && value <= high ? 0 : 1)),
-    );
+    const fails = (value) => (value >= low && value <= high ? 0 : 1); // also without a value
+    this.filters.set(this, mapped(Uint8Array, values, fails));
   }
 
   write() {
@@ -227,7 +228,7 @@ class RangeFilter {
 
   /** Show how many nodes each bar has, of all and of those that pass. */
   count(failing) {
-    const [all, passing] = [new Uint32Array(256), new Uint32Array(256)];
+    const [all, passing] = [new Uint32Array(NO_BIN + 1), new Uint32Array(NO_BIN + 1)];
     this.bin.forEach((bin, row) => {
       all[bin]++;
       if (failing[row] === (this.fails?.[row] ?? 0)) passing[bin]++;

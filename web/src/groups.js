@@ -2,7 +2,7 @@
 
 import { SHADES, groupLooks, noLook, scaleLooks } from "./colours.js";
 import { counted, written } from "./dom.js";
-import { scaleOf } from "./scales.js";
+import { mapped, scaleOf } from "./scales.js";
 
 const LISTED = 300; // groups in the legend; all smaller ones share one entry
 
@@ -48,7 +48,7 @@ function grouped(nodes, column) {
   const last = groups.length;
   if (without) groups.push({ name: `No ${title.toLowerCase()}`, size: without });
   const unnamed = without ? last : -1;
-  const rank = Uint16Array.from(codes, (code) => (code < 0 ? last : ranks[code]));
+  const rank = mapped(Uint16Array, codes, (code) => (code < 0 ? last : ranks[code]));
   return { title, codes: rank, groups, unnamed, summary: summaryOf(column, order.length) };
 }
 
@@ -60,7 +60,7 @@ function summaryOf({ name, title }, count) {
 /** Shades of numbers and times. */
 function shaded(nodes, column) {
   const scale = scaleOf(column);
-  const codes = Uint16Array.from(column.values, (value) =>
+  const codes = mapped(Uint16Array, column.values, (value) =>
     Number.isNaN(value) ? SHADES : Math.round(scale.share(value) * (SHADES - 1)),
   );
   return { title: column.title, codes, scale, summary: column.title };
@@ -69,7 +69,7 @@ function shaded(nodes, column) {
 /** The sizes of nodes by a column from 0 to 1; those without a value are the smallest. */
 export function sizesBy(column) {
   const { share } = scaleOf(column);
-  return Float32Array.from(column.values, (value) => {
+  return mapped(Float32Array, column.values, (value) => {
     if (Number.isNaN(value)) return 0;
     return column.log ? share(value) ** 2 : Math.sqrt(share(value));
   });

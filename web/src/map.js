@@ -13,6 +13,12 @@ const FARTHEST = 0.004; // share of the nodes left outside the first view at eac
 const MARGIN = 1.12; // of the view around nodes
 const NEAR = { mouse: 6, pen: 14, touch: 24 }; // pixels between a pointer and the node it picks
 const GROWTH = 2; // the largest point is wider than the smallest by so many times its diameter
+const RIMS = [
+  [8, 1],
+  [5, 0.6],
+  [0, 0],
+]; // points of so many pixels across have rims so wide, which separate those that overlap
+const USUAL = 900 * 620; // square pixels that the map covers; on a small screen points are smaller
 const FILLED = 0.35; // share of the view that points may cover before they become transparent
 const FAINTEST = 0.25; // opacity of points, however many there are
 const FAINT = 0.15; // opacity of the others where several are selected
@@ -25,7 +31,10 @@ const NO_PANELS = { left: 0, right: 0, top: 0, bottom: 0 };
 
 /** Draws nodes, and gives their positions on the screen. */
 export class NodeMap {
-  /** `on` has the listeners: hover(row or -1), select(rows), view(), lasso(whether it is on). */
+  /**
+   * `on` has the listeners: hover(row or -1), select(rows), view() after each drawing, lasso(whether
+   * it is on), edges(how many are drawn, or null if too many are in view).
+   */
   constructor(canvas, nodes, on) {
     Object.assign(this, { canvas, nodes, on });
     this.free = () => NO_PANELS; // pixels that panels cover at each side
@@ -36,6 +45,7 @@ export class NodeMap {
     this.outlines = outlinesOf(nodes.shapes ?? ["circle"]);
     this.points = new Points(canvas, nodes.x, nodes.y, this.outlines, () => this.changed());
     this.painted = { codes: new Uint16Array(nodes.count), looks: [], size: null, shown: null };
+    this.spread = 1; // the diameter of points on average, as a multiple of the smallest
     this.chosen = []; // the selected rows
     this.chosenSet = new Set();
     this.layers = [];
@@ -89,6 +99,7 @@ export class NodeMap {
    */
   paint({ codes, looks, size = null, shown = null }) {
     this.painted = { codes, looks, size, shown };
+    this.spread = size ? spreadOf(size) : 1;
     this.points.paint(codes, looks, size);
     this.arrange();
   }
@@ -155,7 +166,7 @@ export class NodeMap {
 
   style(share) {
     const opacity = this.opacity(share);
-    const rim = opacity === 1 && this.diameter(0) >= 9 ? 1 : 0; // separates points that overlap
+    const rim = RIMS.find(([least]) => this.diameter(0) * this.spread >= least)[1];
     const diameters = [this.diameter(0), this.diameter(1)];
     return { diameters, rim, opacity, share, paper: styled("--paper") };
   }
@@ -163,13 +174,17 @@ export class NodeMap {
   /** The more of the view points cover, the more transparent they are. */
   opacity(share) {
     const { width, height } = this.camera;
-    const covered = (this.grid.count(this.camera.box()) * share * Math.PI * this.diameter(0) ** 2) / 4;
+    const area = (Math.PI * (this.diameter(0) * this.spread) ** 2) / 4; // of a point, on average
+    const covered = this.grid.count(this.camera.box()) * share * area;
     return Math.min(1, Math.max(FAINTEST, (FILLED * width * height) / covered));
   }
 
   /** The width of a point of a size from 0 to 1, in pixels: points grow slowly as one zooms in. */
   diameter(size) {
-    const least = Math.min(13, Math.max(2.4, 40 / (this.nodes.count + 40) ** 0.25));
+    const usual = Math.min(13, Math.max(2.4, 40 / (this.nodes.count + 40) ** 0.25));
+    const { left, right, bottom, top } = this.home;
+    const covered = (right - left) * (top - bottom) * this.homeScale ** 2;
+    const least = Math.max(2, usual * Math.min(1, Math.max(0.5, Math.sqrt(covered / USUAL))));
     const zoom = Math.max(1, this.camera.scale / this.homeScale);
     const grown = Math.min((least * Math.asinh(zoom)) / Math.asinh(1), 30);
     return grown * (1 + GROWTH * size);
@@ -366,6 +381,12 @@ export class NodeMap {
     this.showsEdges = wanted;
     this.changed();
   }
+}
+
+/** The mean of diameters for sizes from 0 to 1, by area: a multiple of the smallest diameter. */
+function spreadOf(size) {
+  const sum = size.reduce((total, share) => total + (1 + GROWTH * share) ** 2, 0);
+  return Math.sqrt(sum / size.length);
 }
 
 /** The selection after some rows were picked: Ctrl adds them, Alt takes them away. */

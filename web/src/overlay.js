@@ -80,6 +80,7 @@ export class Overlay {
     if (view !== this.settled) return; // it has moved on
     this.edges = found ?? [];
     this.canvas.dataset.edges = found ? found.length : "too many";
+    map.on.edges?.(found ? found.length : null);
     this.draw();
   }
 

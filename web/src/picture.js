@@ -80,15 +80,20 @@ function paintPoints(pen, map) {
     map.draw();
     return;
   }
-  const opacity = map.opacity(1);
-  for (const { look, faint, members } of layersOf(map, rows)) {
+  const { opacity, rim, paper } = map.style(1);
+  const paint = (members, { shape = 0, alpha = 1, colour }, faint) => {
     pen.beginPath();
-    for (const row of members) {
-      trace(pen, map.outlines[look.shape ?? 0], ...map.at(row), map.radius(row));
-    }
-    pen.globalAlpha = (look.alpha ?? 1) * opacity * faint;
-    pen.fillStyle = look.colour;
+    for (const row of members) trace(pen, map.outlines[shape], ...map.at(row), map.radius(row));
+    pen.globalAlpha = alpha * opacity * faint;
+    pen.strokeStyle = paper;
+    pen.lineWidth = 2 * rim;
+    if (rim) pen.stroke();
+    pen.fillStyle = colour;
     pen.fill();
+  };
+  for (const { members, look, faint } of layersOf(map, rows)) {
+    if (rim) for (const row of members) paint([row], look, faint);
+    else paint(members, look, faint);
   }
   pen.globalAlpha = 1;
 }

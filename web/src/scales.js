@@ -5,6 +5,13 @@ import { timeText } from "./data.js";
 const DAY = 86_400;
 const YEAR = 365.25 * DAY;
 
+/** A typed array of what a function returns for each value; `Kind.from` takes much longer. */
+export function mapped(Kind, values, of) {
+  const found = new Kind(values.length);
+  for (let i = 0; i < values.length; i++) found[i] = of(values[i]);
+  return found;
+}
+
 /** The scale of a column of numbers or times. */
 export function scaleOf({ kind, low, high, log, days, values }) {
   const span = high - low;
@@ -23,12 +30,20 @@ export function scaleOf({ kind, low, high, log, days, values }) {
     share,
     value,
     text,
-    ticks: ticks.map((tick) => ({
-      share: share(tick),
-      text: kind === "time" ? tickText(tick, span) : short(tick, whole),
-    })),
+    ticks: apart(
+      ticks.map((tick) => ({
+        share: share(tick),
+        text: kind === "time" ? tickText(tick, span) : short(tick, whole),
+      })),
+    ),
   };
 }
+
+const APART = 0.16; // share of the scale between two ticks
+
+/** Ticks without those that are too close to a later one. */
+const apart = (ticks) =>
+  ticks.filter(({ share }, i) => i === ticks.length - 1 || ticks[i + 1].share - share >= APART);
 
 /** A number with as many digits as a reader needs. */
 function short(number, whole) {

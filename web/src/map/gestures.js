@@ -4,7 +4,7 @@
 // second one zooms in. A drag draws a lasso in lasso mode, or with Shift.
 
 const STILL = { mouse: 4, pen: 8, touch: 10 }; // pixels that a tap may move
-const TWICE = { within: 350, near: 28 }; // milliseconds and pixels between the taps of a double tap
+const TWICE = { within: 400, near: 28 }; // milliseconds and pixels between the taps of a double tap
 const NEXT_POINT = 3; // pixels between two points of a lasso
 
 /**
