@@ -304,7 +304,7 @@ def people(tmp_path, monkeypatch):
 
 
 def test_the_command_reads_columns(people):
-    words = ("vectors.npz", "--columns", "nodes.csv", "--export", "map.html", "--method", "pca")
+    words = ("vectors.npz", "--columns", "nodes.csv", "-o", "map.html", "--method", "pca")
     result = run("explore", *words)
     assert result.exit_code == 0, result.output
     assert 'nodes.csv: 2 columns of nodes; nodes from "id"; left out 1 node' in result.stderr
@@ -315,7 +315,7 @@ def test_the_command_reads_columns(people):
 
 
 def test_the_id_column_needs_a_file(people):
-    result = run("explore", "vectors.npz", "--id", "x", "--export", "map.html")
+    result = run("explore", "vectors.npz", "--id", "x", "-o", "map.html")
     assert result.exit_code == 2
     assert "--id is for --labels or --columns" in result.stderr
 

@@ -212,7 +212,7 @@ def _draw_curve(axis: Any, curve: Curve, number: int, band: bool) -> None:
 
 
 def _without_outliers(curves: Sequence[Curve]) -> tuple[list[Curve], list[Curve]]:
-    """Return the curves to draw, and those so much lower that the others could not be told apart.
+    """Return the curves to draw, and those so much lower that they would squeeze the others.
 
     Their ranges are written above the panel.
     """
