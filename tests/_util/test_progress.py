@@ -75,9 +75,8 @@ def test_a_bar_stands_in_front_where_there_is_room(monkeypatch, width, bar):
 def test_what_comes_last_is_left_out_where_a_line_is_short(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     terminal = Terminal()
-    progress.ProgressLine(stream=terminal).show(
-        "training  50%  0:09 left  12 tokens/s  loss 1", 0.5
-    )
+    line = progress.ProgressLine(stream=terminal)
+    line.show("training  50%  0:09 left  12 tokens/s  loss 1", 0.5)
     assert shown(terminal) == f"{8 * '━'}{8 * '─'} training  50%  0:09 left  12 tokens/s"
 
 

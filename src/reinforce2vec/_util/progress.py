@@ -150,7 +150,7 @@ def terminal_progress(
     if not wanted:
         return lambda done, total: None
     line = ProgressLine(log_every=_LOG_EVERY)
-    pace = Pace()
+    pace = _Pace()
 
     def report(done: int, total: int) -> None:
         pace.add(done)
@@ -167,7 +167,7 @@ def terminal_progress(
     return report
 
 
-class Pace:
+class _Pace:
     """How fast a job is, since its first report."""
 
     def __init__(self) -> None:
@@ -222,7 +222,7 @@ def waiting(what: str, wanted: bool = True) -> Iterator[None]:
     if line.on_terminal:
         line.show(f"{what} ...")
     ended, known = threading.Event(), len(_files)
-    began, pace = time.perf_counter(), Pace()
+    began, pace = time.perf_counter(), _Pace()
 
     def update() -> None:
         while not ended.wait(0.2 if line.on_terminal else _LOG_EVERY):

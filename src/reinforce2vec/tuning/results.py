@@ -37,7 +37,7 @@ class GraphReference:
     name: str = "the graph"
 
 
-class ReportSection(NamedTuple):
+class _Section(NamedTuple):
     """A part of the report: a title, and below it a table, sentences, or code to copy."""
 
     title: str
@@ -159,20 +159,20 @@ class Tuning:
             return f"Tuning({self.facts['task']}, nothing tried yet)"
         return "\n\n".join(map(str, self.sections()))
 
-    def sections(self) -> list[ReportSection]:
+    def sections(self) -> list[_Section]:
         """Return the report: what was searched, scores, settings, and how to use the best."""
-        parts = [ReportSection(self._heading()), self._comparison(), self._table()]
+        parts = [_Section(self._heading()), self._comparison(), self._table()]
         if self.importances:
             shares = [f"{_labels()[name]} {share:.0%}" for name, share in self.importances.items()]
-            parts.append(ReportSection(f"importance for the score: {', '.join(shares)}"))
+            parts.append(_Section(f"importance for the score: {', '.join(shares)}"))
         better = self.better_baseline
         if better is not None:
             title = f"{better.label} has the higher score here; as a command"
-            parts.append(ReportSection(title, code=self.baseline_command(better)))
+            parts.append(_Section(title, code=self.baseline_command(better)))
         title = "the best setting by validation as a command"
         return [
-            *(*parts, ReportSection(title, code=self.command)),
-            ReportSection("and in Python", code=self.python),
+            *(*parts, _Section(title, code=self.command)),
+            _Section("and in Python", code=self.python),
         ]
 
     def _heading(self) -> str:
@@ -190,7 +190,7 @@ class Tuning:
             f"{facts['task']} on {self.source.name}: {tried} in {clock(self.elapsed)}, {how}{limit}"
         )
 
-    def _comparison(self) -> ReportSection:
+    def _comparison(self) -> _Section:
         metric = HEADS[self.facts["metric"]]
         rows = [["", "validation", self.facts["unseen"], "operator"]]
         named = [(f"best: no. {self.best.number}", self.best), ("default", self.default)]
@@ -215,7 +215,7 @@ class Tuning:
             notes.append(
                 "Interrupted before the test: the validation score of the best is optimistic."
             )
-            return ReportSection(f"{metric}, in percent", table, tuple(notes))
+            return _Section(f"{metric}, in percent", table, tuple(notes))
         notes += [
             "The setting was chosen by its validation score, which is therefore optimistic. The "
             f"search never used the {self.facts['unseen']},",
@@ -223,7 +223,7 @@ class Tuning:
             f"{counted(len(final.seeds), 'seed')}, and the classifier used all other data.",
             *self._verdict(),
         ]
-        return ReportSection(f"{metric}, in percent", table, tuple(notes))
+        return _Section(f"{metric}, in percent", table, tuple(notes))
 
     def _verdict(self) -> list[str]:
         """Return a sentence if the best setting is hardly better than the default."""
@@ -245,7 +245,7 @@ class Tuning:
         best, default = self.final_of(self.best), self.final_of(self.default)
         return None if best is None or default is None else mean(best.test) - mean(default.test)
 
-    def _table(self) -> ReportSection:
+    def _table(self) -> _Section:
         rows = [
             ["no.", HEADS[self.facts["metric"]], "walk", "walks", "window", "rate", "smooth", "s"]
         ]
@@ -265,7 +265,7 @@ class Tuning:
                 ]
             )
         title = f"best of {len(self.trials)} in the search, by validation of one training each"
-        return ReportSection(title, tuple(map(tuple, rows)), words=2)
+        return _Section(title, tuple(map(tuple, rows)), words=2)
 
     # -- files ---------------------------------------------------------------------------------
 
