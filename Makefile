@@ -51,6 +51,7 @@ bench: $(VENV)/installed-bench  ## run the benchmarks of speed, memory and quali
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/neighbors.py
 	$(BIN)/python benchmarks/recommendation.py
+	$(BIN)/python benchmarks/explorer.py
 
 clean:  ## remove everything that these targets created
 	rm -rf $(VENV) demo-output site web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -1,16 +1,17 @@
 """Benchmark the explorer: making pages of many nodes, and opening them in headless Chromium.
 
-The graphs have planted groups, ten edges a node, and the nodes three columns. A page in a file holds
-everything; one that is served asks for details of nodes. There is no GPU: Chromium draws on the CPU
-with SwiftShader, so that a graphics card only makes the pages faster. Needs playwright and chromium.
+The graphs have planted groups and ten edges a node, and the nodes three columns. A page in a file
+holds everything; one that is served asks for details of nodes. There is no GPU: Chromium draws on
+the CPU with SwiftShader. Needs playwright and chromium.
 
     python benchmarks/explorer.py                       # half an hour on two cores
-    python benchmarks/explorer.py --only "1,000,000 served"
+    python benchmarks/explorer.py --only "1,000,000 served"    # keeps the other results
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import shutil
 import sys
@@ -43,7 +44,7 @@ ASKED = 20  # nodes whose details are asked
 
 
 def nodes_of(n: int) -> tuple[r2v.Embedding, r2v.Graph, dict]:
-    """Return vectors, a graph and columns of nodes in planted groups, with some structure inside."""
+    """Return vectors, a graph and columns of nodes in planted groups."""
     rng = np.random.default_rng(0)
     dataset = r2v.planted_groups(n, n // GROUP, degree=DEGREE, seed=0)
     group = dataset.labels.argmax(axis=1)
@@ -76,6 +77,7 @@ def made(n: int, served: bool) -> tuple[Page, dict]:
         yield
         name = message.partition(" by ")[0].replace(f"{n:,} nodes", "nodes")
         steps[name] = time.perf_counter() - begin
+        print(f"{name}: {steps[name]:.1f} s", file=sys.stderr, flush=True)
 
     make_page(np.eye(20), [(0, 1), (1, 2)], method="layout")  # compiles
     before = cpu_seconds()
@@ -143,13 +145,14 @@ def measure(name: str) -> dict:
 def render(found: dict) -> str:
     """Return the page."""
     machine, results = found["machine"], found["results"]
+    chromium = next(iter(results.values()))["chromium"]
     lines = [
         "# The explorer with many nodes",
         f"\nPlanted groups with {DEGREE} edges a node, {DIMENSIONS} dimensions and three columns; "
         f"{machine['processor']}, {machine['processors']} cores of a shared machine, "
-        f"{machine['date']}. Chromium {next(iter(results.values()))['chromium']}, headless, without "
-        "a GPU: SwiftShader draws on the CPU. Each page is opened three times (median, range); it "
-        "is ready when all nodes are drawn and it can be used.\n",
+        f"{machine['date']}. Chromium {chromium}, headless, "
+        "without a GPU: SwiftShader draws on the CPU. Each page is opened three times (median, "
+        "range); it is ready when all nodes are drawn and it can be used.\n",
         "| nodes | size, MB | ready after, s | memory of the page, MB | details of a node, ms |",
         "|---|---|---|---|---|",
     ]
@@ -187,8 +190,11 @@ def main() -> None:
     parser.add_argument("--only", choices=PAGES)
     parser.add_argument("--output", type=Path, default=HERE / "results" / "explorer.json")
     options = parser.parse_args()
-    names = [options.only] if options.only else list(PAGES)
-    found = {"machine": describe(), "results": {name: measure(name) for name in names}}
+    before = json.loads(options.output.read_text())["results"] if options.output.exists() else {}
+    wanted = [options.only] if options.only else list(PAGES)
+    found = before | {name: measure(name) for name in wanted}
+    results = {name: found[name] for name in PAGES if name in found}
+    found = {"machine": describe(), "results": results}
     publish(found, render, options.output)
 
 

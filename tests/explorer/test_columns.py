@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from helpers.command_line import run
-from helpers.pages import contents
+from helpers.page_contents import contents
 from reinforce2vec import Embedding, Graph, InputError, explore
 from reinforce2vec.explorer import make_page
 from reinforce2vec.explorer._columns import columns_of

@@ -17,7 +17,7 @@ import pytest
 import scipy.sparse
 
 from helpers.command_line import run, started
-from helpers.pages import contents, unpack
+from helpers.page_contents import contents, unpack
 from helpers.paths import ROOT
 from reinforce2vec import (
     Embedding,

@@ -82,6 +82,7 @@ def test_columns_give_colours_sizes_and_facts(opened, with_columns, columns, kno
     page.select_option("#colour", "published")
     assert texts(page, "#legend .ticks span")[0].startswith("2020-")
     page.select_option("#size", "year")
+    assert texts(page, "#size-key span") == [str(min(columns["year"])), str(max(columns["year"]))]
     search(page, "n55")
     page.locator("#panel h2", has_text="n55").wait_for()
     names, values = texts(page, "#panel dt"), texts(page, "#panel dd")
@@ -140,6 +141,7 @@ def test_filters_combine_and_everything_follows(opened, with_columns, columns, k
     page = opened(with_columns, **CALM)
     page.click("#show-filters")
     assert page.locator("#filters fieldset").count() == 7  # all columns but texts
+    assert page.locator("[data-column=score]").get_by_text("12 without a value").is_visible()
     handles = page.locator("[data-column=year] input")
     years = np.array(columns["year"])
     low, high = years.min() + 5, years.max() - 3
@@ -249,6 +251,7 @@ def test_groups_are_named_by_what_is_typical_of_them(opened, known, tmp_path):
     page.locator("#names span", has_text="robots").first.wait_for(state="attached")
 
 
+@pytest.mark.slow
 def test_edges_are_shown_and_pictures_are_saved(opened, exported, known):
     page = opened(exported)
     page.click("#show-view")

@@ -5,6 +5,7 @@ import { byId, counted, make, say, written } from "./dom.js";
 import { mapped, scaleOf } from "./scales.js";
 
 const BINS = 32; // bars of a histogram
+const NO_BIN = 255; // of nodes without a value
 const STEPS = 200; // positions of a handle, unless whole numbers are fewer
 const LISTED = 12; // categories listed at first
 const MOST = 300; // after a click on "Show all"
@@ -104,17 +105,19 @@ class RangeFilter {
     this.to = this.handle("to", this.steps);
     this.text = make("output", { class: "muted" });
     this.playing = 0;
+    const without = this.bin.reduce((sum, bin) => sum + (bin === NO_BIN ? 1 : 0), 0);
     this.element = block(
       column,
       make("div", { class: "histogram", "aria-hidden": "true" }, ...this.bars),
       make("div", { class: "range" }, this.from, this.to),
       make("div", { class: "range-text" }, this.text, column.kind === "time" && this.player()),
+      without > 0 && make("p", { class: "muted" }, `${written(without)} without a value`),
     );
     this.write();
   }
 
   binOf(value) {
-    if (Number.isNaN(value)) return 255;
+    if (Number.isNaN(value)) return NO_BIN;
     const share = this.exact
       ? (value - this.scale.low) / (this.steps + 1)
       : this.scale.share(value);
@@ -225,7 +228,7 @@ class RangeFilter {
 
   /** Show how many nodes each bar has, of all and of those that pass. */
   count(failing) {
-    const [all, passing] = [new Uint32Array(256), new Uint32Array(256)];
+    const [all, passing] = [new Uint32Array(NO_BIN + 1), new Uint32Array(NO_BIN + 1)];
     this.bin.forEach((bin, row) => {
       all[bin]++;
       if (failing[row] === (this.fails?.[row] ?? 0)) passing[bin]++;

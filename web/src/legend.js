@@ -1,6 +1,7 @@
 // The legend; a click on a group highlights it.
 
-import { byId, make, written } from "./dom.js";
+import { byId, draw, make, written } from "./dom.js";
+import { scaleOf } from "./scales.js";
 
 /**
  * Show the legend of a colouring. `counts` has the nodes of each look that pass the filters;
@@ -16,6 +17,22 @@ export function showLegend(way, looks, lit, counts, swatch, toggle) {
   byId("legend-title").textContent = way.summary;
   byId("key").replaceChildren(content);
   if (held >= 0) byId("key").querySelectorAll("button")[held]?.focus();
+}
+
+/** Show which values the smallest and the largest points have; `column` may be null. */
+export function showSizes(column) {
+  const key = byId("size-key");
+  key.hidden = !column;
+  if (!column) return;
+  const { low, high, text } = scaleOf(column);
+  const point = (radius) =>
+    draw(
+      "svg",
+      { viewBox: "-7 -7 14 14", "aria-hidden": "true" },
+      draw("circle", { r: radius, fill: "currentColor" }),
+    );
+  const end = (radius, value) => make("span", {}, point(radius), text(value));
+  key.replaceChildren(end(2.3, low), end(7, high));
 }
 
 function groups(way, looks, lit, counts, swatch, toggle) {

@@ -5,7 +5,7 @@ import { byId, counted, make, say, written } from "./dom.js";
 import { Filters } from "./filters.js";
 import { colourable, colouring, looksOf, sizeable, sizesBy } from "./groups.js";
 import { listenToHost } from "./host.js";
-import { showLegend } from "./legend.js";
+import { showLegend, showSizes } from "./legend.js";
 import { NodeMap, canDraw } from "./map.js";
 import { Overlay } from "./overlay.js";
 import { showNode, showSelection } from "./panel.js";
@@ -108,8 +108,9 @@ class Explorer {
   }
 
   measure() {
-    const column = this.nodes.column(byId("size").value);
-    this.size = column ? sizesBy(column) : null;
+    const column = this.nodes.column(byId("size").value) ?? null;
+    this.size = column && sizesBy(column);
+    showSizes(column);
   }
 
   resize() {
@@ -153,7 +154,9 @@ class Explorer {
     const { way, looks, lit, swatch } = this;
     const counts = new Uint32Array(looks.length);
     way.codes.forEach((code, row) => (counts[code] += this.filters.passes(row) ? 1 : 0));
-    showLegend(way, looks, lit, counts, swatch, (rank, more) => this.toggle(rank, more));
+    const plain = lit ? looksOf(this.nodes, way, null) : looks; // of groups that are not highlighted
+    const own = looks.map((look, rank) => (lit && !lit.has(rank) ? plain[rank] : look));
+    showLegend(way, own, lit, counts, swatch, (rank, more) => this.toggle(rank, more));
   }
 
   /** Highlight a group, or end that. */
@@ -426,13 +429,13 @@ function freeMargins() {
   const box = (id) => byId(id).getBoundingClientRect(); // all 0 if it is hidden
   const above = (id) => (byId(id).hidden ? 0 : window.innerHeight - box(id).top);
   const sheets = PHONE.matches ? ["legend", "filters", "view"].map(above) : [];
-  const details = byId("panel").hidden ? 0 : window.innerWidth - box("panel").left;
-  const beside = PHONE.matches ? 0 : Math.max(box("legend").right, box("filters").right);
+  const beside = byId("panel").hidden ? 0 : window.innerWidth - box("controls").left;
+  const left = PHONE.matches ? 0 : Math.max(box("legend").right, box("filters").right);
   return {
     top: box("bar").bottom,
     bottom: Math.max(12, STACKED.matches ? above("panel") : 0, ...sheets),
-    left: beside,
-    right: STACKED.matches ? 0 : details,
+    left,
+    right: beside, // a chosen node is not under the buttons either
   };
 }
 

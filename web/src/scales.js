@@ -30,12 +30,20 @@ export function scaleOf({ kind, low, high, log, days, values }) {
     share,
     value,
     text,
-    ticks: ticks.map((tick) => ({
-      share: share(tick),
-      text: kind === "time" ? tickText(tick, span) : short(tick, whole),
-    })),
+    ticks: apart(
+      ticks.map((tick) => ({
+        share: share(tick),
+        text: kind === "time" ? tickText(tick, span) : short(tick, whole),
+      })),
+    ),
   };
 }
+
+const APART = 0.16; // share of the scale between two ticks
+
+/** Ticks without those that are too close to a later one. */
+const apart = (ticks) =>
+  ticks.filter(({ share }, i) => i === ticks.length - 1 || ticks[i + 1].share - share >= APART);
 
 /** A number with as many digits as a reader needs. */
 function short(number, whole) {

@@ -4,6 +4,7 @@
 import { byId } from "./dom.js";
 
 export const PHONE = matchMedia("(max-width: 640px)");
+const SMALL = matchMedia("(max-width: 640px), (max-height: 480px)"); // too small for the legend
 export const STACKED = matchMedia("(max-width: 860px) and (min-height: 560px)"); // details below
 
 const SHEETS = ["legend", "filters", "view"];
@@ -38,8 +39,8 @@ export function setUpSheets(opening, moved) {
     const inside = event.target.closest("#view, #show-view");
     if (!inside && isOpen("view")) show("view", false);
   });
-  show("legend", !PHONE.matches);
-  PHONE.addEventListener("change", () => show("legend", !PHONE.matches));
+  show("legend", !SMALL.matches);
+  SMALL.addEventListener("change", () => show("legend", !SMALL.matches));
   return {
     open: (name) => show(name, true),
     /** Close what would cover the map beside the details, on a phone. */

@@ -8,6 +8,8 @@ adds, multiplies and divides: the same bits on every machine.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -18,7 +20,7 @@ from .._util.machine import available_cpus
 from .._util.progress import Report
 from .._util.random import below, draw, stream
 
-ROUNDS = 400
+_ROUNDS = 400
 _REPELLED = 5  # random nodes that repel a node in each round
 _AT_A_TIME = 1 << 14  # nodes that a thread moves at a time
 
@@ -44,17 +46,27 @@ def lay_out(nearest: NDArray[np.int32], start: _Points, seed: int, report: Repor
     old = np.ascontiguousarray(start, np.float32)
     new = np.empty_like(old)
     with ThreadPoolExecutor(available_cpus()) as threads:
-        for turn in range(ROUNDS):
-            pace = np.float32(1 - turn / ROUNDS)
-
-            def move(first: int, old: _Points = old, new: _Points = new) -> None:
-                last = min(first + _AT_A_TIME, n)
-                _move(first, last, old, new, begins, ends, pace, np.uint64(seed), turn)
-
-            list(threads.map(move, range(0, n, _AT_A_TIME)))
+        for turn in range(_ROUNDS):
+            step = partial(_move_some, old, new, begins, ends, seed, turn)
+            list(threads.map(step, range(0, n, _AT_A_TIME)))
             old, new = new, old
-            report(turn + 1, ROUNDS)
+            report(turn + 1, _ROUNDS)
     return old
+
+
+def _move_some(
+    old: _Points,
+    new: _Points,
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    seed: int,
+    turn: int,
+    first: int,
+) -> None:
+    """Move as many nodes as are moved at a time, from one on; ever less from turn to turn."""
+    last = min(first + _AT_A_TIME, len(old))
+    pace = np.float32(1 - turn / _ROUNDS)
+    _move(first, last, old, new, begins, ends, pace, np.uint64(seed), turn)
 
 
 def _both_ways(nearest: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -71,7 +83,17 @@ def _both_ways(nearest: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[n
 
 
 @kernel
-def _move(first, last, old, new, begins, ends, pace, seed, turn):
+def _move(
+    first: Any,
+    last: Any,
+    old: Any,
+    new: Any,
+    begins: Any,
+    ends: Any,
+    pace: Any,
+    seed: Any,
+    turn: Any,
+) -> Any:
     """Move some nodes: toward the mean of their neighbours, away from random nodes."""
     n = len(old)
     one, two = np.float32(1), np.float32(2)

@@ -7,8 +7,8 @@ what was known of all rows before, so that the result does not depend on the num
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,34 +55,16 @@ def rough_neighbors(
     with ThreadPoolExecutor(available_cpus()) as threads:
         for tree in range(_TREES):
             leaves = _grow_tree(units, np.random.default_rng((seed, tree)))
-            some = np.array_split(np.arange(len(leaves.begins)), 4 * available_cpus())
-
-            def compare(part: Any, leaves: _Leaves = leaves) -> None:
-                if len(part):
-                    begins = leaves.begins[part[0] : part[-1] + 2]
-                    _compare_leaves(leaves.order, begins, units, rows, cosines)
-
-            list(threads.map(compare, some))
+            some = np.array_split(np.arange(len(leaves.begins) - 1), 4 * available_cpus())
+            list(threads.map(partial(_compare_some, leaves, units, rows, cosines), some))
             report(tree + 1, work)
         for turn in range(_ROUNDS):
-            known, back = rows.copy(), _some_sources(rows)
-            _in_parts(
-                threads,
-                n,
-                lambda a, b, known=known, back=back: _ask_neighbours(
-                    a, b, units, known, back, rows, cosines
-                ),
-            )
+            ask = partial(_ask_some, units, rows.copy(), _some_sources(rows), rows, cosines)
+            list(threads.map(ask, range(0, n, _AT_A_TIME)))
             report(_TREES + 2 * (turn + 1), work)
     missing = rows < 0
     cosines[missing] = np.nan
     return rows, cosines
-
-
-def _in_parts(threads: ThreadPoolExecutor, n: int, work: Callable[[int, int], None]) -> None:
-    """Call a function for the ranges of rows, in threads."""
-    begins = range(0, n, _AT_A_TIME)
-    list(threads.map(lambda begin: work(begin, min(begin + _AT_A_TIME, n)), begins))
 
 
 class _Leaves(NamedTuple):
@@ -90,6 +72,23 @@ class _Leaves(NamedTuple):
 
     order: _Rows
     begins: NDArray[np.int64]
+
+
+def _compare_some(
+    leaves: _Leaves, units: _Vectors, rows: _Rows, cosines: _Vectors, some: NDArray[np.int64]
+) -> None:
+    """Compare the rows of some leaves, one after another, with each other."""
+    if len(some):
+        begins = leaves.begins[some[0] : some[-1] + 2]
+        _compare_leaves(leaves.order, begins, units, rows, cosines)
+
+
+def _ask_some(
+    units: _Vectors, known: _Rows, back: _Rows, rows: _Rows, cosines: _Vectors, first: int
+) -> None:
+    """Compare as many rows as are compared at a time with neighbours of their neighbours."""
+    last = min(first + _AT_A_TIME, len(units))
+    _ask_neighbours(first, last, units, known, back, rows, cosines)
 
 
 def _grow_tree(units: _Vectors, rng: np.random.Generator) -> _Leaves:
@@ -129,7 +128,7 @@ def _some_sources(rows: _Rows) -> _Rows:
 
 
 @kernel
-def _insert(rows, cosines, row, other, cosine):
+def _insert(rows: Any, cosines: Any, row: Any, other: Any, cosine: Any) -> Any:
     """Add a neighbour to the sorted list of a row, if it is near enough and not there."""
     k = rows.shape[1]
     if not cosine > cosines[row, k - 1]:
@@ -147,8 +146,8 @@ def _insert(rows, cosines, row, other, cosine):
 
 
 @kernel
-def _product(units, a, b):
-    """Return the scalar product of two rows, in four sums that a processor adds side by side."""
+def _product(units: Any, a: Any, b: Any) -> Any:
+    """Return the scalar product of two rows, in four sums that can be added side by side."""
     first = second = third = fourth = np.float32(0)
     whole = units.shape[1] // 4 * 4
     for i in range(0, whole, 4):
@@ -162,7 +161,7 @@ def _product(units, a, b):
 
 
 @kernel
-def _compare_leaves(order, begins, units, rows, cosines):
+def _compare_leaves(order: Any, begins: Any, units: Any, rows: Any, cosines: Any) -> Any:
     """Add the rows of each leaf to each other's lists."""
     for leaf in range(len(begins) - 1):
         for i in range(begins[leaf], begins[leaf + 1]):
@@ -174,7 +173,9 @@ def _compare_leaves(order, begins, units, rows, cosines):
 
 
 @kernel
-def _ask_neighbours(begin, end, units, known, back, rows, cosines):
+def _ask_neighbours(
+    begin: Any, end: Any, units: Any, known: Any, back: Any, rows: Any, cosines: Any
+) -> Any:
     """Add neighbours of neighbours to the lists of some rows."""
     k = known.shape[1]
     for row in range(begin, end):

@@ -19,12 +19,13 @@ _LEAST_SURPRISE = 3.0  # in standard deviations of chance
 _LEAST_NODES = 3
 _NAMED = 2  # categories or words in a name
 _LONGEST = 30  # characters of each
-_COMMON_WORDS = frozenset(
-    "the and for with from that this are was were has have had not but you your our their its his "
-    "her they them who what which when where how all any can will into over under about more most "
-    "other some such than then there these those between via per use using used new one two und der "
-    "die das les des est une del los las con por para".split()
-)
+_COMMON = """
+the and for with from that this are was were has have had not but you your our their its his her
+they them who what which when where how all any can will into over under about more most other some
+such than then there these those between via per use using used new one two und der die das les des
+est une del los las con por para
+"""
+_COMMON_WORDS = frozenset(_COMMON.split())
 
 _Codes = NDArray[np.int32]
 

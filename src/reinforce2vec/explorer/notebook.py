@@ -47,7 +47,8 @@ class MapView:
 
         Selected nodes are in the order in which the page or the assignment has them.
         """
-        return self._ids[np.array(self._known_widget().rows, np.int64)].tolist()
+        selected: list[Any] = self._ids[np.array(self._known_widget().rows, np.int64)].tolist()
+        return selected
 
     @selection.setter
     def selection(self, nodes: Iterable[Any]) -> None:

@@ -42,9 +42,9 @@ _JSON, _BINARY = "application/json", "application/octet-stream"
 class PageServer:
     """A server of a page on this machine, until it is closed.
 
-    Its address holds a secret, as that of Jupyter does, and it answers only browsers on this machine
-    that know it: requests without the secret, made by other sites, or under another host name are
-    refused.
+    Its address holds a secret, as that of Jupyter does, and it answers only browsers on this
+    machine that know it: requests without the secret, made by other sites, or under another host
+    name are refused.
 
     Parameters
     ----------
