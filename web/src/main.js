@@ -37,6 +37,7 @@ class Explorer {
       select: (rows) => this.pick(rows),
       view: () => this.follow(),
       lasso: (wanted) => byId("lasso").setAttribute("aria-pressed", String(wanted)),
+      edges: (found) => (byId("too-many-edges").hidden = found !== null),
     });
     this.map.free = () => freeMargins();
     const panels = ["bar", "legend", "filters", "view", "panel", "controls", "notes"].map(byId);

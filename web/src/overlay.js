@@ -150,7 +150,8 @@ export class Overlay {
   }
 
   /** Draw all but the names of groups over the points, and decide where those are. */
-  paintAbove(pen, panels = this.panels) {
+  paintAbove(pen, panels = this.panels, room = this.whole()) {
+    this.room = room;
     this.taken = panels.filter((panel) => !panel.hidden).map((panel) => this.boxOf(panel));
     this.drawContours(pen);
     if (this.focus) this.drawFocus(pen);
@@ -273,13 +274,18 @@ export class Overlay {
 
   /** Put each name on its group, or else just above or below; where there is no room, hide it. */
   placeNames() {
+    const [left, top, right, bottom] = this.room;
     for (const name of this.placed) {
       const [x, y] = this.map.atPlace(name.x, name.y);
+      const half = [name.width / 2, name.height / 2];
+      const middle = between(x, left + half[0], right - half[0]); // all of it is in view
       const box = (down) => [
-        ...[x - name.width / 2, y + down - name.height / 2],
-        ...[x + name.width / 2, y + down + name.height / 2],
+        ...[middle - half[0], y + down - half[1]],
+        ...[middle + half[0], y + down + half[1]],
       ];
-      const found = [0, -name.height, name.height].map(box).find((one) => this.take(one));
+      const seen = x >= left && x <= right && y >= top && y <= bottom;
+      const places = seen ? [0, -name.height, name.height].map(box) : [];
+      const found = places.find((one) => this.take(one));
       name.hidden = !found;
       name.box = found ?? box(0);
     }
@@ -287,11 +293,16 @@ export class Overlay {
 
   /** Take a place for text, if it is free and in view. */
   take(box) {
-    const { width, height } = this.map.camera;
-    if (!overlap(box, [0, 0, width, height])) return false;
+    const [left, top, right, bottom] = this.room;
+    if (box[0] < left || box[1] < top || box[2] > right || box[3] > bottom) return false;
     if (this.taken.some((other) => overlap(box, other))) return false;
     this.taken.push(box);
     return true;
+  }
+
+  /** All of the map, in pixels. */
+  whole() {
+    return [0, 0, this.map.camera.width, this.map.camera.height];
   }
 
   /** Where an element is, in pixels of the map. */
@@ -300,5 +311,7 @@ export class Overlay {
     return [own.left - map.left, own.top - map.top, own.right - map.left, own.bottom - map.top];
   }
 }
+
+const between = (value, low, high) => Math.min(Math.max(value, low), high);
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];

@@ -61,7 +61,8 @@ function compose(pen, map, overlay, legend, frame) {
   pen.translate(EDGE - frame.left, EDGE + TITLE - frame.top);
   overlay.paintBeneath(pen);
   paintPoints(pen, map);
-  overlay.paintAbove(pen, []);
+  const { left, top } = frame;
+  overlay.paintAbove(pen, [], [left, top, left + frame.width, top + frame.height]);
   overlay.paintNames(pen);
   pen.restore();
   pen.save();

@@ -9,6 +9,10 @@ const UNFIT =
 const escaped = (text) =>
   text.replace(UNFIT, "\ufffd").replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
+const STYLE = [
+  ...["fillStyle", "strokeStyle", "globalAlpha", "lineWidth", "lineJoin", "dashes"],
+  ...["font", "textAlign", "textBaseline"],
+];
 const ANCHORS = { left: "start", center: "middle", right: "end" };
 
 export class SvgPen {
@@ -16,7 +20,7 @@ export class SvgPen {
     Object.assign(this, { width, height });
     this.parts = [];
     this.path = "";
-    this.open = []; // elements that each save() has left open
+    this.saved = []; // by each save(): the style, and how many elements were opened since
     this.clips = 0;
     this.dashes = [];
     Object.assign(this, { globalAlpha: 1, lineWidth: 1, textAlign: "left" });
@@ -128,7 +132,8 @@ export class SvgPen {
   }
 
   save() {
-    this.open.push(0);
+    const style = Object.fromEntries(STYLE.map((name) => [name, this[name]]));
+    this.saved.push({ style, opened: 0 });
   }
 
   clip() {
@@ -143,10 +148,12 @@ export class SvgPen {
 
   group(attributes) {
     this.parts.push(`<g ${attributes}>`);
-    this.open[this.open.length - 1]++;
+    this.saved.at(-1).opened++;
   }
 
   restore() {
-    for (let left = this.open.pop(); left > 0; left--) this.parts.push("</g>");
+    const { style, opened } = this.saved.pop();
+    Object.assign(this, style);
+    this.parts.push("</g>".repeat(opened));
   }
 }
