@@ -204,6 +204,11 @@ def test_whole_numbers_with_the_name_of_a_class_are_categories():
     )
 
 
+def test_categories_are_in_the_order_that_people_expect():
+    column = only_column(["group 10", "group 2", "10", "9", "a", "group 1", "²"])
+    assert column.names == ["9", "10", "a", "group 1", "group 2", "group 10", "²"]
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [

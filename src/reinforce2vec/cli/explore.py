@@ -97,11 +97,13 @@ def explore(
         ),
     ] = 0,
     browser: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--browser/--no-browser", help="Open the page in the browser.", rich_help_panel=SERVER
+            "--browser/--no-browser",
+            help="Open the page in the browser, as by default, or only serve it.",
+            rich_help_panel=SERVER,
         ),
-    ] = True,
+    ] = None,
 ) -> None:
     """See an embedding as a map in the browser: search, neighbours, likely missing links.
 
@@ -161,7 +163,7 @@ def explore(
             else:
                 typer.echo(server.url)
             report(f"serving a page of {size} to this machine; Ctrl-C ends it", quiet)
-            if browser and not server.open():
+            if browser is not False and not server.open():
                 report("no browser was found: open the address yourself", quiet)
             server.wait()
         report("the server has ended", quiet)

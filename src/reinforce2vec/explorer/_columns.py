@@ -182,15 +182,17 @@ def _written(value: Any) -> str | None:
 
 
 def _categories(name: str, title: str, texts: Sequence[str | None]) -> Column:
-    """Return a column of categories, in the order of their names, numbers by value."""
+    """Return a column of categories, in the order of their names."""
     names = sorted({text for text in texts if text is not None}, key=_natural)
     number = {text: place for place, text in enumerate(names)}
     codes = [-1 if text is None else number[text] for text in texts]
     return Column(name, title, "category", np.array(codes, np.int32), names)
 
 
-def _natural(text: str) -> tuple[float, str]:
-    return (float(text) if text.isdecimal() else math.inf, text)
+def _natural(text: str) -> list[tuple[bool, int, str]]:
+    """Return the sort key of a name: numbers in it count as numbers, before words."""
+    parts = filter(None, re.split(r"([0-9]+)", text))
+    return [(False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts]
 
 
 def _spread(values: list[Any], known: _Floats) -> _Floats:

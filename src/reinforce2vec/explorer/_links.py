@@ -19,7 +19,7 @@ _COUNT_NAMES = {  # scores of links that are no log-odds
 _Floats = NDArray[np.float64]
 
 
-class MissingLinks(NamedTuple):
+class _MissingLinks(NamedTuple):
     """For each node the likeliest missing links and their scores, padded with -1 and NaN."""
 
     rows: NDArray[np.int32]
@@ -40,7 +40,7 @@ def score_note(scorer: str) -> str:
 
 def missing_links(
     ranking: LinkRanking, sources: NDArray[np.int32], k: int, method: str, progress: bool
-) -> MissingLinks:
+) -> _MissingLinks:
     """Return the links for some rows, as the page shows them: log-odds, or percent."""
     found, scores, which = ranking.best(sources, k, method, progress)
     place = np.arange(len(which)) - np.searchsorted(which, which)  # they come in order of sources
@@ -50,4 +50,4 @@ def missing_links(
     if not are_odds(ranking.score):
         highest = np.nanmax(values, axis=1, initial=1e-300, keepdims=True)
         values *= 100 / highest
-    return MissingLinks(rows, values)
+    return _MissingLinks(rows, values)
