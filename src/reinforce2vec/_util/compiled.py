@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numba import config, njit, typeof, types
 
+from .first_use import first_use
 from .interrupts import interruptible
 from .lean_compiler import InnerCompiler, LeanCompiler
 
@@ -72,6 +73,7 @@ def _compile(compiler: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return interruptible(compiler, *arguments)
     finally:
+        first_use.end()
         if collecting:
             gc.enable()
 

@@ -10,9 +10,9 @@ results.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from numba.core import typed_passes, untyped_passes
+from numba.core import typed_passes, types, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
@@ -92,11 +92,37 @@ class _InnerBackend(NoPythonBackend):
         return True
 
 
+class _Typing:
+    """numba's types, which remembers what an operator returns.
+
+    numba tries those of strings, lists and dates first, for every sum of two numbers.
+    """
+
+    _known: ClassVar[dict[Any, Any]] = {}
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def resolve_function_type(self, function: Any, arguments: Any, named: Any) -> Any:
+        if named or not isinstance(function, types.Function):
+            return self._context.resolve_function_type(function, arguments, named)
+        key = function, tuple(arguments)
+        if key not in self._known:
+            self._known[key] = self._context.resolve_function_type(function, arguments, named)
+        return self._known[key]
+
+
 class LeanCompiler(CompilerBase):
     """For kernels, which Python calls."""
 
     lowering: Any = _Lowering
     backend: Any = NoPythonBackend
+
+    def __init__(self, typing: Any, *others: Any) -> None:
+        super().__init__(_Typing(typing), *others)
 
     def define_pipelines(self) -> list[PassManager]:
         """Return the passes over a function."""

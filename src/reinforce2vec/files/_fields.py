@@ -91,7 +91,7 @@ def _is_blank(kind):
 
 
 @kernel
-def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
+def find_fields(data, kinds, starts, stop, quotes, slots, bounds):
     """Find where the wanted fields of every line begin and end.
 
     `kinds` gives the kind of each byte, `starts` that of the first byte of a line, and a field ends
@@ -99,14 +99,14 @@ def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
     for every line that holds data: the field k of the line begins at bounds[row, 2 * slots[k]] and
     ends at the number after it; a field whose slot is negative is skipped, and so are those after
     the last slot. Where a delimiter separates fields, they may be in quotes, and then hold
-    delimiters, newlines and doubled quotes; `quoted` says whether the data have any quote.
+    delimiters, newlines and doubled quotes; `quotes` is None if the data have no quote, which
+    leaves out the code for them, and else 0.
 
     Returns how many rows were filled, the problem of the line after them (FINE if there is none),
     where that line begins, which field has the problem, and how many comments were skipped. One
     pass over the bytes.
     """
     delimited = stop == DELIMITER
-    quoted &= delimited
     rows, comments = 0, 0
     i = np.uint64(0)
     while i < np.uint64(data.size):
@@ -130,8 +130,8 @@ def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
                     if delimited:
                         i += ONE
                 i = _past_blanks(data, kinds, i)
-                begin = i
-                if delimited and data[i] == _QUOTE:
+                begin, end = i, i
+                if quotes is not None and data[i] == _QUOTE:
                     begin += ONE
                     end = _closing_quote(data, i)
                     if end >= np.uint64(data.size):
@@ -151,7 +151,7 @@ def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
                     bounds[rows, 2 * slot] = begin
                     bounds[rows, 2 * slot + 1] = end
             rows += 1
-            if quoted and data[i] != NEWLINE:
+            if quotes is not None and data[i] != NEWLINE:
                 i = _past_line(data, kinds, stop, i)
                 if i == np.uint64(data.size):
                     return rows - 1, OPEN_QUOTE, line, len(slots), comments

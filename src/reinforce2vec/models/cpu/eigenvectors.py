@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util.compiled import kernel
+from ..._util.compiled import inner, kernel
 
 _MOST_STEPS = 100  # for an eigenvalue; it takes two or three
 _ROUNDING = 2.0**-53  # relative error of a float64
@@ -49,11 +49,7 @@ def _reduce(matrix, diagonal, beside, rows, v, product):
         v[k + 1] -= head
         factor = 2.0 / (square - matrix[k, k + 1] ** 2 + v[k + 1] ** 2)
         matrix[k, k + 1] = head
-        for j in range(n):
-            product[j] = 0.0  # of the rest of the matrix, from k + 1 on, and v
-        for i in range(k + 1, n):
-            for j in range(k + 1, n):
-                product[j] += v[i] * matrix[i, j]
+        _multiply(v, matrix, k + 1, k + 1, product)
         overlap = 0.0
         for i in range(k + 1, n):
             product[i] *= factor
@@ -63,17 +59,23 @@ def _reduce(matrix, diagonal, beside, rows, v, product):
         for i in range(k + 1, n):
             for j in range(k + 1, n):
                 matrix[i, j] -= v[i] * product[j] + product[i] * v[j]
-        for j in range(n):
-            product[j] = 0.0  # of v and the rows so far
-        for i in range(k + 1, n):
-            for j in range(n):
-                product[j] += v[i] * rows[i, j]
+        _multiply(v, rows, k + 1, 0, product)
         for i in range(k + 1, n):
             for j in range(n):
                 rows[i, j] -= factor * v[i] * product[j]
     for k in range(n):
         diagonal[k] = matrix[k, k]
         beside[k] = matrix[k, k + 1] if k < n - 1 else 0.0
+
+
+@inner
+def _multiply(vector, matrix, first, column, product):
+    """Multiply a vector by the rows of a matrix from `first` on, and its columns from `column`."""
+    for j in range(product.size):
+        product[j] = 0.0
+    for i in range(first, product.size):
+        for j in range(column, product.size):
+            product[j] += vector[i] * matrix[i, j]
 
 
 @kernel
