@@ -12,7 +12,6 @@ from numba import njit
 from scipy.stats import chi2_contingency, chisquare, norm
 
 from reinforce2vec import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, karate_club, sample_walks
-from reinforce2vec._util.intrinsics import fast_below, fast_multiply_high
 from reinforce2vec._util.random import below, draw, left_over, mix, multiply_high, stream, unit
 
 ALPHA = 1e-8
@@ -44,14 +43,11 @@ def below_and_left_over(bits, n):
 
 
 @njit
-def products(a, b):
-    """The upper halves of products by both engines, and a number below b by both."""
-    found = np.empty((4, a.size), np.uint64)
-    for i in range(a.size):
-        found[0, i], found[1, i] = multiply_high(a[i], b[i]), fast_multiply_high(a[i], b[i])
-        n = np.int64(b[i] >> np.uint64(1))
-        found[2, i], found[3, i] = below(a[i], n), fast_below(a[i], n)
-    return found
+def compiled_numbers(bits, others, walk):
+    """What every function makes of 64 bits and others, as compiled code."""
+    key, gamma = stream(bits, walk)
+    whole = mix(bits), key, gamma, draw(bits, others, 5, walk), multiply_high(bits, others)
+    return whole, below(bits, walk), left_over(bits, walk), unit(bits)
 
 
 @njit
@@ -74,14 +70,15 @@ def uniformity(numbers, bins):
 # -- the same everywhere -------------------------------------------------------------------------
 
 
-def test_both_engines_multiply_alike():
+def test_python_and_compiled_code_compute_the_same_numbers():
     edges = [0, 1, 2, 2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**63, 2**64 - 1]
     pairs = [(a, b) for a in edges for b in edges]
-    pairs += np.random.default_rng(3).integers(0, WORD, (10_000, 2), np.uint64).tolist()
-    a, b = np.array(pairs, np.uint64).T.copy()
-    high, fast_high, number, fast_number = products(a, b).tolist()
-    assert high == fast_high == [x * y >> 64 for x, y in pairs]
-    assert number == fast_number == [x * (y >> 1) >> 64 for x, y in pairs]
+    pairs += np.random.default_rng(3).integers(0, WORD, (500, 2), np.uint64).tolist()
+    for a, b in pairs:
+        number, walk = (np.uint64(a), np.uint64(b)), b >> 1
+        found = compiled_numbers(*number, walk)
+        assert found == compiled_numbers.py_func(*number, walk)
+        assert (found[0][4], found[1]) == (a * b >> 64, a * walk >> 64)
 
 
 # (seed, walk, step, draw): bits

@@ -38,6 +38,8 @@ from typing import Any, NamedTuple
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
+from .first_use import first_use
+
 _PACKAGE = Path(__file__).parents[1]
 _NAME = _PACKAGE.name
 
@@ -87,6 +89,7 @@ class CodeCache:
                 tally.loaded += 1
                 tally.folders.add(layer.cache_path)
                 return found
+        first_use.begin(self._function.__module__)
         return None
 
     def save_overload(self, signature: Any, code: Any) -> None:

@@ -11,15 +11,18 @@ that overflow are intended, so numpy does not warn about them.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
 import numpy as np
-from numba import config, njit
+from numba import config, njit, typeof, types
 
+from .first_use import first_use
 from .interrupts import interruptible
+from .lean_compiler import InnerCompiler, LeanCompiler
 
 try:
     from .code_cache import CodeCache
@@ -33,7 +36,7 @@ except ImportError:  # numba keeps its options elsewhere
 INTERPRETED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 
-def _in_python(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_python(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def run(*arguments: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -54,15 +57,62 @@ def _decorator(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         if in_file and CodeCache is not None and hasattr(dispatcher, "_cache"):
             dispatcher._cache = CodeCache(function)
         if hasattr(dispatcher, "_compile_for_args"):  # at a first call from Python
-            dispatcher._compile_for_args = partial(interruptible, dispatcher._compile_for_args)
+            dispatcher._compile_for_args = partial(_compile, dispatcher._compile_for_args)
         return dispatcher
 
     return decorate
 
 
+def _compile(compiler: Callable[..., Any], *arguments: Any) -> Any:
+    """Compile a function for arguments, in a thread that can be interrupted.
+
+    Without garbage collection, which takes an eighth of the time and finds next to nothing.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return interruptible(compiler, *arguments)
+    finally:
+        first_use.end()
+        if collecting:
+            gc.enable()
+
+
+def _part(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator for functions that become part of the kernels that call them."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = njit(pipeline_class=InnerCompiler, **_PART, **options)(function)
+        alone = kernel(function)  # for calls from Python, which tests make
+        template = dispatcher.get_call_template
+
+        def keep(code: Any) -> None:
+            dispatcher.overloads[tuple(code.signature.args)] = code
+
+        def template_for(arguments: Any, named: Any) -> Any:
+            # else numba would compile f(0) and f(n) apart
+            return template(tuple(map(types.unliteral, arguments)), named)
+
+        def compile_alone(*arguments: Any) -> Any:
+            entry = alone._compile_for_args(*arguments)
+            dispatcher._insert([typeof(value)._code for value in arguments], entry, False)
+            return entry
+
+        dispatcher.add_overload = keep
+        dispatcher.get_call_template = template_for
+        dispatcher._compile_for_args = compile_alone
+        return dispatcher
+
+    return decorate
+
+
+_KERNEL: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **_UNCOUNTED}
+_PART = {"no_cpython_wrapper": True, **_KERNEL}
+
 compiled: Any = _decorator(nogil=True)
-kernel: Any = _decorator(nogil=True, **_UNCOUNTED)
-inlined: Any = _decorator(inline="always", **_UNCOUNTED)
+kernel: Any = _decorator(pipeline_class=LeanCompiler, **_KERNEL)
+inner: Any = _part()
+inlined: Any = _part(forceinline=True)
 
 if INTERPRETED:
-    compiled = kernel = inlined = _in_python
+    compiled = kernel = inlined = inner = in_python

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import compiled
+from .compiled import inner, kernel
 from .errors import InputError, UnknownNode
 
 Ids = NDArray[np.int64] | NDArray[np.object_]
@@ -123,7 +123,7 @@ class Lookup:
 # registers.)
 
 
-@compiled
+@inner
 def mix_hash(h):
     """Mix the bits of a 64-bit number: the finalizer of MurmurHash3."""
     h = (h ^ (h >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
@@ -131,7 +131,7 @@ def mix_hash(h):
     return h ^ (h >> np.uint64(33))
 
 
-@compiled
+@kernel
 def _number_values(values, start, codes, slots, ids, n):
     """Number integers; a slot holds a row number into `ids`, whose size is the capacity."""
     mask = np.uint64(slots.size - 1)

@@ -5,32 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .compiled import inlined
-
 BLOCK = 16  # entries that `matches` compares at once
-
-
-@intrinsic
-def fast_multiply_high(typingctx: Any, a: Any, b: Any) -> Any:
-    """Return the upper 64 bits of the 128-bit product of two unsigned 64-bit integers."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = ir.IntType(128)
-        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
-
-    return types.uint64(types.uint64, types.uint64), codegen
-
-
-@inlined
-def fast_below(bits, n):  # type: ignore[no-untyped-def]
-    """Return what :func:`reinforce2vec._util.random.below` returns, with one multiplication."""
-    return np.int64(fast_multiply_high(bits, np.uint64(n)))  # type: ignore[call-arg]
 
 
 @intrinsic

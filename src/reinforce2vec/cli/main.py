@@ -30,6 +30,7 @@ from . import (
     warm_up,
 )
 from ._app import App, CommandGroup
+from ._compiling import compiling_shown
 from ._help import examples
 from ._messages import report
 
@@ -64,7 +65,8 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _show_warning
     try:
-        app(prog_name="reinforce2vec")
+        with compiling_shown():
+            app(prog_name="reinforce2vec")
     except SystemExit as end:
         if is_busy():  # with compiling, after Ctrl-C: Python would wait for it
             _flush()

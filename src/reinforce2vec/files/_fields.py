@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._util.compiled import compiled
+from .._util.compiled import inner, kernel
 from .._util.ids import ONE
 
 # What kind of byte each is in a line; the last two only as the first byte of a line that is not
@@ -26,7 +26,7 @@ _POWERS_OF_TEN = np.array([float(10**power) for power in range(23)])  # exact in
 # numba would test whether a signed index is negative, which doubles the time.
 
 
-@compiled
+@inner
 def _past_blanks(data, kinds, i):
     """Return the first place from `i` on that holds no blank."""
     while kinds[data[i]] == BLANK:
@@ -34,7 +34,7 @@ def _past_blanks(data, kinds, i):
     return i
 
 
-@compiled
+@inner
 def _past_ordinary(data, kinds, stop, i):
     """Return the first place from `i` on where a field without quotes would end."""
     while kinds[data[i]] < stop:
@@ -42,7 +42,7 @@ def _past_ordinary(data, kinds, stop, i):
     return i
 
 
-@compiled
+@inner
 def _before_blanks(data, kinds, begin, end):
     """Return where a field ends, without the blanks after it."""
     while end > begin and kinds[data[end - ONE]] == BLANK:
@@ -50,7 +50,7 @@ def _before_blanks(data, kinds, begin, end):
     return end
 
 
-@compiled
+@inner
 def _closing_quote(data, i):
     """Return where the quotes that open at `i` close; the size of the data if they do not.
 
@@ -63,7 +63,7 @@ def _closing_quote(data, i):
     return i
 
 
-@compiled
+@inner
 def _past_line(data, kinds, stop, i):
     """Return where the line ends that begins, or has the end of a field, at `i`.
 
@@ -84,14 +84,14 @@ def _past_line(data, kinds, stop, i):
             return i
 
 
-@compiled
+@inner
 def _is_blank(kind):
     """Return whether a byte of this kind is a blank or ends a line."""
     return kind in (BLANK, LINE_END)
 
 
-@compiled
-def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
+@kernel
+def find_fields(data, kinds, starts, stop, quotes, slots, bounds):
     """Find where the wanted fields of every line begin and end.
 
     `kinds` gives the kind of each byte, `starts` that of the first byte of a line, and a field ends
@@ -99,14 +99,14 @@ def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
     for every line that holds data: the field k of the line begins at bounds[row, 2 * slots[k]] and
     ends at the number after it; a field whose slot is negative is skipped, and so are those after
     the last slot. Where a delimiter separates fields, they may be in quotes, and then hold
-    delimiters, newlines and doubled quotes; `quoted` says whether the data have any quote.
+    delimiters, newlines and doubled quotes; `quotes` is None if the data have no quote, which
+    leaves out the code for them, and else 0.
 
     Returns how many rows were filled, the problem of the line after them (FINE if there is none),
     where that line begins, which field has the problem, and how many comments were skipped. One
     pass over the bytes.
     """
     delimited = stop == DELIMITER
-    quoted &= delimited
     rows, comments = 0, 0
     i = np.uint64(0)
     while i < np.uint64(data.size):
@@ -130,8 +130,8 @@ def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
                     if delimited:
                         i += ONE
                 i = _past_blanks(data, kinds, i)
-                begin = i
-                if delimited and data[i] == _QUOTE:
+                begin, end = i, i
+                if quotes is not None and data[i] == _QUOTE:
                     begin += ONE
                     end = _closing_quote(data, i)
                     if end >= np.uint64(data.size):
@@ -151,7 +151,7 @@ def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
                     bounds[rows, 2 * slot] = begin
                     bounds[rows, 2 * slot + 1] = end
             rows += 1
-            if quoted and data[i] != NEWLINE:
+            if quotes is not None and data[i] != NEWLINE:
                 i = _past_line(data, kinds, stop, i)
                 if i == np.uint64(data.size):
                     return rows - 1, OPEN_QUOTE, line, len(slots), comments
@@ -161,63 +161,7 @@ def find_fields(data, kinds, starts, stop, quoted, slots, bounds):
     return rows, FINE, i, 0, comments
 
 
-@compiled
-def split_fields(data, kinds, starts, stop, fields, ends):
-    """Find where all fields of every line begin and end, empty ones included.
-
-    As :func:`find_fields`, but the fields of all lines are written one after another, and `ends`
-    gets, for every line that holds data, how many there are up to its end; it stops when `ends` is
-    full. Returns the number of these lines, how many fields were found, those before a bad quote
-    included, the problem of the line after these lines, where it begins, and how many comments
-    were skipped.
-    """
-    delimited = stop == DELIMITER
-    lines, found, comments = 0, 0, 0
-    i = np.uint64(0)
-    while i < np.uint64(data.size) and lines < len(ends):
-        line = i
-        while kinds[data[i]] == BLANK or data[i] == TAB:
-            i += ONE
-        start = starts[data[i]]
-        if start == MARK and _is_blank(kinds[data[i + ONE]]):
-            return lines, found, LIKE_COMMENT, line, comments
-        if start == COMMENT:
-            comments += 1
-        elif start != LINE_END:
-            if delimited:
-                i = line
-            while True:
-                i = _past_blanks(data, kinds, i)
-                begin = i
-                if delimited and data[i] == _QUOTE:
-                    begin += ONE
-                    end = _closing_quote(data, i)
-                    if end >= np.uint64(data.size):
-                        return lines, found, OPEN_QUOTE, line, comments
-                    i = _past_blanks(data, kinds, end + ONE)
-                    if kinds[data[i]] < stop:
-                        return lines, found, BAD_QUOTE, line, comments
-                else:
-                    i = _past_ordinary(data, kinds, stop, i)
-                    end = _before_blanks(data, kinds, begin, i)
-                fields[found, 0] = begin
-                fields[found, 1] = end
-                found += 1
-                if not delimited:
-                    i = _past_blanks(data, kinds, i)
-                if data[i] == NEWLINE:
-                    break
-                if delimited:
-                    i += ONE
-            ends[lines] = found
-            lines += 1
-        while data[i] != NEWLINE:
-            i += ONE
-        i += ONE
-    return lines, found, FINE, i, comments
-
-
-@compiled
+@kernel
 def find_open_line(data, kinds, starts, stop):
     """Return where the line begins whose quotes are open at the end of the data; else its size."""
     i = np.uint64(0)
@@ -237,7 +181,7 @@ def find_open_line(data, kinds, starts, stop):
     return i
 
 
-@compiled
+@kernel
 def unescape(data, tokens):
     """Make the fields in quotes what they stand for, in place, and shorten their places.
 
@@ -259,7 +203,7 @@ def unescape(data, tokens):
             tokens[row, 1] = place
 
 
-@compiled
+@kernel
 def find_tokens(data, kinds, tokens, ends):
     """Find where all tokens of every line begin and end.
 
@@ -295,7 +239,7 @@ def find_tokens(data, kinds, tokens, ends):
     return lines, np.int64(-1)
 
 
-@compiled
+@kernel
 def parse_integers(data, tokens, values):
     """Parse each data[tokens[i, 0]:tokens[i, 1]] as an integer; return whether all are integers.
 
@@ -324,7 +268,7 @@ def parse_integers(data, tokens, values):
     return True
 
 
-@compiled
+@kernel
 def parse_weights(data, bounds, weights):
     """Parse the third field of every row as a decimal number, correctly rounded.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.compiled import compiled
+from .._util.compiled import inner, kernel
 from .._util.ids import INITIAL_CAPACITY, ONE, Ids, IntegerIds, enlarged, mix_hash
 from ._fields import parse_integers
 
@@ -20,7 +20,7 @@ from ._fields import parse_integers
 # They work as _number_values in _util/ids.py does.
 
 
-@compiled
+@kernel
 def _hash_tokens(data, tokens, tags):
     """Compute a 31-bit hash of each data[tokens[i, 0]:tokens[i, 1]]: FNV-1a, its bits mixed."""
     for i in range(len(tokens)):
@@ -32,7 +32,7 @@ def _hash_tokens(data, tokens, tags):
         tags[i] = mix_hash(h) >> np.uint64(33)
 
 
-@compiled
+@kernel
 def _guess_codes(tags, slots, codes):
     """Write, for each token, the number of the first id with the same hash, or -1.
 
@@ -46,7 +46,7 @@ def _guess_codes(tags, slots, codes):
         codes[i] = slots[slot] & 0xFFFFFFFF if slots[slot] >= 0 else -1
 
 
-@compiled
+@inner
 def _is_id(data, begin, end, offsets, letters, code):
     """Return whether data[begin:end] is the id with the number `code`."""
     place = np.uint64(offsets[np.uint64(code)])
@@ -59,7 +59,7 @@ def _is_id(data, begin, end, offsets, letters, code):
     return not different
 
 
-@compiled
+@kernel
 def _number_tokens(data, tokens, tags, start, codes, slots, offsets, letters, n):
     """Number strings of bytes, each from tokens[i, 0] to tokens[i, 1] in the data.
 
@@ -94,7 +94,7 @@ def _number_tokens(data, tokens, tags, start, codes, slots, offsets, letters, n)
     return len(tokens), n
 
 
-@compiled
+@kernel
 def _move_slots(full, slots):
     """Move the entries of a hash table to a larger one."""
     mask = np.uint64(slots.size - 1)

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
-from typing import BinaryIO, NamedTuple
+from itertools import chain
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,6 @@ from ._fields import (
     SPACE,
     TAB,
     find_open_line,
-    split_fields,
     unescape,
 )
 from ._lines import CHUNK_BYTES, TextChunk, excerpt, read_chunks
@@ -45,6 +44,8 @@ WHITESPACE = 0  # the delimiter that means any run of spaces and tabs
 _MARKS = "#%"  # begin comments where the caller names no other character
 _COMMA, _SEMICOLON = b",;"
 _HEADS = 100  # lines by which columns are recognised
+_WORD = re.compile(rb"[^ \t\r\n]+")
+_QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"(?!")')
 _LONGEST_QUOTED = 1 << 20  # bytes; longer ones are taken for quotes that were never closed
 
 
@@ -75,6 +76,13 @@ class Dialect:
             starts[ord(mark)] = MARK if self.comments is None else COMMENT
         return starts
 
+    @cached_property
+    def _patterns(self) -> tuple[Any, Any]:
+        """What matches blanks, and what matches a field without quotes."""
+        delimiter = bytes([self.delimiter])
+        blanks = re.compile(b"[%s]*" % b" \t\r".replace(delimiter, b""))
+        return blanks.match, re.compile(b"[^%s\n]*" % re.escape(delimiter)).match
+
     @property
     def stop(self) -> int:
         """The kind of byte that ends a field."""
@@ -96,18 +104,61 @@ class Dialect:
 
         The text ends with a newline, as every chunk does.
         """
-        data = np.frombuffer(text, np.uint8)
-        places, ends = np.empty((len(text), 2), np.int32), np.empty(most, np.int64)
-        n_rows, n_fields, problem, place, comments = split_fields(
-            data, self.kinds, self.starts, self.stop, places, ends
-        )
-        borders = [0, *ends[:n_rows].tolist()]
-        places = places[:n_fields]
-        begins = places[borders[:-1], 0].tolist()
-        whole = unescaped(text, places).tobytes()
-        fields = [whole[begin:end] for begin, end in places.tolist()]
-        rows = [fields[begin:end] for begin, end in pairwise(borders)]
-        return Split(rows, begins, comments, int(place), problem, fields[borders[-1] :])
+        rows: list[list[bytes]] = []
+        begins: list[int] = []
+        comments, at = 0, 0
+        before = b"\t\r" if self.delimiter == SPACE else b" \t\r"
+        while at < len(text) and len(rows) < most:
+            end = text.index(b"\n", at)
+            content = text[at:end].lstrip(before)
+            start = self.starts[content[0]] if content else LINE_END
+            if start == MARK and self.kinds[(content + b"\n")[1]] in (BLANK, LINE_END):
+                return Split(rows, begins, comments, at, LIKE_COMMENT, [])
+            if start == COMMENT:
+                comments += 1
+            elif start != LINE_END:
+                row, begin, end, problem = self._split_line(text, at, end)
+                if problem != FINE:
+                    return Split(rows, begins, comments, at, problem, row)
+                rows.append(row)
+                begins.append(begin)
+            at = end + 1
+        return Split(rows, begins, comments, at, FINE, [])
+
+    def _split_line(self, text: bytes, at: int, end: int) -> tuple[list[bytes], int, int, int]:
+        """Return the fields of the line from `at` to `end`, where the first of them begins, where
+        the line really ends, since quotes may hold newlines, and its problem.
+        """
+        if self.delimiter == WHITESPACE:
+            first = _WORD.search(text, at)
+            assert first is not None  # the line is not blank
+            return _WORD.findall(text, at, end), first.start(), end, FINE
+        delimiter = bytes([self.delimiter])
+        blanks = b" \t\r".replace(delimiter, b"")
+        if text.find(b'"', at, end) < 0:
+            fields = text[at:end].split(delimiter)
+            begin = at + len(fields[0]) - len(fields[0].lstrip(blanks))
+            return [field.strip(blanks) for field in fields], begin, end, FINE
+        fields, begins = [], []
+        past_blanks, past_field = self._patterns
+        while True:
+            at = past_blanks(text, at).end()
+            if text[at : at + 1] == b'"':
+                quoted = _QUOTED.match(text, at)
+                if quoted is None:
+                    return fields, 0, end, OPEN_QUOTE
+                begins.append(at + 1)
+                fields.append(quoted[1].replace(b'""', b'"').replace(b"\r\n", b"\n"))
+                at = past_blanks(text, quoted.end()).end()
+                if text[at : at + 1] not in (delimiter, b"\n"):
+                    return fields[:-1], 0, end, BAD_QUOTE
+            else:
+                begins.append(at)
+                at = past_field(text, at).end()
+                fields.append(text[begins[-1] : at].rstrip(blanks))
+            if text[at : at + 1] == b"\n":
+                return fields, begins[0], at, FINE
+            at += 1
 
 
 class Split(NamedTuple):

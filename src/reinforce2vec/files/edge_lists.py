@@ -78,7 +78,7 @@ class _Layout:
         way = self.dialect
         rows, problem, place, field, comments = find_fields(
             np.frombuffer(text, np.uint8),
-            *(way.kinds, way.starts, way.stop, way.may_be_quoted(text)),
+            *(way.kinds, way.starts, way.stop, 0 if way.may_be_quoted(text) else None),
             *(self.slots, bounds),
         )
         return rows, problem, int(place), field, comments

@@ -6,9 +6,12 @@ without them.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from .._util.compiled import compiled
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.compiled import inner, kernel
 from .._util.random import below, left_over
 
 _RUN = 32  # arcs to sort by insertion
@@ -19,14 +22,13 @@ _RUN = 32  # arcs to sort by insertion
 # merged in place, which stays in the cache and needs no second copy of the arcs.
 
 
-@compiled
-def row_offsets(ends, n, mirror, keep_loops):
-    """Return where each node's arcs will begin, and how many edges are self-loops.
+@kernel
+def fill_offsets(ends, mirror, keep_loops, indptr):
+    """Fill `indptr`, which is 0, with where each node's arcs begin; return how many self-loops.
 
     `ends` (m, 2) holds each edge's source and target. With `mirror` every edge counts in both
     directions (a self-loop once).
     """
-    indptr = np.zeros(n + 1, np.int64)
     loops = 0
     for i in range(len(ends)):
         s, t = np.uint32(ends[i, 0]), np.uint32(ends[i, 1])
@@ -37,14 +39,14 @@ def row_offsets(ends, n, mirror, keep_loops):
             indptr[s] += 1
             indptr[t] += mirror
     total = 0
-    for v in range(n + 1):
+    for v in range(indptr.size):
         degree = indptr[v]
         indptr[v] = total
         total += degree
-    return indptr, loops
+    return loops
 
 
-@compiled
+@kernel
 def fill_rows(ends, edge_weights, mirror, keep_loops, place, indices, weights):
     """Write each arc to the next free place of its row; `place` starts as the rows' offsets."""
     for i in range(len(ends)):
@@ -64,7 +66,7 @@ def fill_rows(ends, edge_weights, mirror, keep_loops, place, indices, weights):
                 weights[at] = edge_weights[i]
 
 
-@compiled
+@inner
 def _sort_run(indices, weights, begin, end):
     """Sort a few arcs by insertion; equal ones stay in order."""
     for i in range(begin + 1, end):
@@ -81,7 +83,7 @@ def _sort_run(indices, weights, begin, end):
             weights[j] = weight
 
 
-@compiled
+@inner
 def _merge_runs(indices, weights, begin, middle, end, left, left_weights):
     """Merge two adjacent sorted runs; equal arcs stay in order. `left` is room for the first."""
     size = middle - begin
@@ -104,17 +106,25 @@ def _merge_runs(indices, weights, begin, middle, end, left, left_weights):
         k += 1
 
 
-@compiled
-def sort_rows(indptr, indices, weights, first, last):
+def sort_rows(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    weights: NDArray[np.float64] | None,
+    first: int,
+    last: int,
+) -> None:
     """Sort the rows from `first` to before `last` by a stable merge sort.
 
     Stable, so that the weights of parallel edges are added in the same order in both their rows.
     """
-    widest = 0
-    for v in range(first, last):
-        widest = max(widest, indptr[v + 1] - indptr[v])
-    left = np.empty(widest, np.int32)
+    widest = np.diff(indptr[first : last + 1]).max(initial=0)
     left_weights = None if weights is None else np.empty(widest, np.float64)
+    _sort_rows(indptr, indices, weights, first, last, np.empty(widest, np.int32), left_weights)
+
+
+@kernel
+def _sort_rows(indptr, indices, weights, first, last, left, left_weights):
+    """Sort rows; `left` is room for the longest of them."""
     for v in range(first, last):
         begin, end = indptr[v], indptr[v + 1]
         for run in range(begin, end, _RUN):
@@ -127,7 +137,7 @@ def sort_rows(indptr, indices, weights, first, last):
             width *= 2
 
 
-@compiled
+@kernel
 def merge_parallel(indptr, indices, weights):
     """Merge arcs to the same neighbour, adding their weights; return how many arcs are left.
 
@@ -153,16 +163,15 @@ def merge_parallel(indptr, indices, weights):
     return kept
 
 
-@compiled
-def count_components(indptr, indices, mirrored):
+@kernel
+def count_components(indptr, indices, mirrored, towards):
     """Return the number of connected components; directions are ignored.
 
     `mirrored`: every arc has its counterpart. Union-find: every node points to an earlier node of
-    its component, or to itself if it is the first; paths are halved on the way. 4 bytes per node,
-    almost linear time.
+    its component, or to itself if it is the first; paths are halved on the way. `towards` has these
+    nodes, and at first each node itself. Almost linear time.
     """
     parts = indptr.size - 1
-    towards = np.arange(parts).astype(np.int32)
     for v in range(indptr.size - 1):
         root = np.int32(v)
         while towards[root] != root:
@@ -185,25 +194,34 @@ def count_components(indptr, indices, mirrored):
 # -- draws by weight -----------------------------------------------------------------------------
 
 
-@compiled
-def alias_tables(indptr, weights):
+class AliasTables(NamedTuple):
+    """What :func:`alias_tables` returns."""
+
+    threshold: NDArray[np.float64]
+    alias: NDArray[np.int32]
+    total: NDArray[np.float64]
+    largest: NDArray[np.float64]
+
+
+def alias_tables(indptr: NDArray[np.int64], weights: NDArray[np.float64]) -> AliasTables:
     """Return Walker's alias tables, one per row, for draws by weight in constant time.
 
     A draw picks a cell of the row uniformly and keeps it if a second uniform number in [0, 1) is
     below `threshold`, else takes the cell `alias` (numbered from the row's start). Linear time,
     12 bytes per arc. Also returns each row's sum of weights and largest weight.
     """
-    n = indptr.size - 1
-    threshold = np.empty(weights.size, np.float64)
-    alias = np.empty(weights.size, np.int32)
-    total = np.zeros(n, np.float64)
-    largest = np.zeros(n, np.float64)
-    widest = 0
-    for v in range(n):
-        widest = max(widest, indptr[v + 1] - indptr[v])
-    small = np.empty(widest, np.int32)
-    large = np.empty(widest, np.int32)
-    for v in range(n):
+    tables = AliasTables(
+        np.empty(weights.size), np.empty(weights.size, np.int32), *np.zeros((2, indptr.size - 1))
+    )
+    widest = np.diff(indptr).max(initial=0)
+    _fill_alias_tables(indptr, weights, *tables, *np.empty((2, widest), np.int32))
+    return tables
+
+
+@kernel
+def _fill_alias_tables(indptr, weights, threshold, alias, total, largest, small, large):
+    """Fill alias tables; `small` and `large` are room for the longest row."""
+    for v in range(indptr.size - 1):
         start, degree = indptr[v], indptr[v + 1] - indptr[v]
         for i in range(degree):
             total[v] += weights[start + i]
@@ -231,10 +249,9 @@ def alias_tables(indptr, weights):
             threshold[start + small[i]] = 1.0
         for i in range(n_large):
             threshold[start + large[i]] = 1.0
-    return threshold, alias, total, largest
 
 
-@compiled
+@inner
 def draw_by_weight(begin, size, threshold, alias, bits):
     """Return one of `size` entries from `begin` on, drawn from alias tables with 64 random bits.
 

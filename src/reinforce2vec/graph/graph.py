@@ -168,7 +168,8 @@ class Graph:
             raise InputError(f"edges name rows outside of 0 to {len(ids) - 1:,}")
         if weights is not None:
             weights = checked_weights(weights, len(ends))
-        indptr, loops = csr.row_offsets(ends, len(ids), mirror, self_loops)
+        indptr = np.zeros(len(ids) + 1, np.int64)
+        loops = csr.fill_offsets(ends, mirror, self_loops, indptr)
         indices = np.empty(indptr[-1], np.int32)
         merged = None if weights is None else np.empty(indptr[-1], np.float64)
         csr.fill_rows(ends, weights, mirror, self_loops, indptr[:-1].copy(), indices, merged)
@@ -312,7 +313,8 @@ class Graph:
     @cached_property
     def n_components(self) -> int:
         """Number of connected components; directions are ignored."""
-        return int(csr.count_components(self.indptr, self.indices, not self.directed))
+        towards = np.arange(self.n_nodes, dtype=np.int32)
+        return int(csr.count_components(self.indptr, self.indices, not self.directed, towards))
 
     @cached_property
     def n_isolated(self) -> int:

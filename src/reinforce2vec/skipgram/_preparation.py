@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._util.compiled import compiled
+from .._util.compiled import kernel
 from .._util.random import below, draw, stream, unit
 from .rules import BEGINNING, DEALING, ORDER
 
 
-@compiled
+@kernel
 def count_nodes(nodes, visits):
     """Add to `visits` how often each node occurs in some walks; -1 marks the end of a walk."""
     for node in nodes:
@@ -17,7 +17,7 @@ def count_nodes(nodes, visits):
             visits[np.uint32(node)] += 1
 
 
-@compiled
+@kernel
 def fill_inputs(inputs, nodes, dimensions, seed):
     """Fill the input vectors of nodes with random numbers of [-1/2d, 1/2d), as word2vec does."""
     for row in range(len(inputs)):
@@ -26,7 +26,7 @@ def fill_inputs(inputs, nodes, dimensions, seed):
             inputs[row, column] = (unit(draw(key, gamma, column, 0)) - 0.5) / dimensions
 
 
-@compiled
+@kernel
 def shuffle(array, seed):
     """Bring an array into a random order that depends on the seed alone."""
     key, gamma = stream(seed ^ ORDER, 0)
@@ -35,10 +35,13 @@ def shuffle(array, seed):
         array[last], array[other] = array[other], array[last]
 
 
-@compiled
-def deal(nodes, n_blocks, seed, of):
-    """Deal nodes into blocks: each run of `n_blocks` nodes at random, one to each block."""
-    block = np.arange(n_blocks)
+@kernel
+def deal(nodes, block, seed, of):
+    """Deal nodes into blocks: each run of nodes at random, one to each block.
+
+    `block` has the numbers of the blocks.
+    """
+    n_blocks = block.size
     for begin in range(0, nodes.size, n_blocks):
         key, gamma = stream(seed ^ DEALING, begin)
         for last in range(n_blocks - 1, 0, -1):

@@ -50,7 +50,7 @@ def dealt(visits: NDArray[Any], seed: int) -> Blocks:
     """Deal nodes into blocks, by their visits or another weight."""
     count = blocks_for(int(np.count_nonzero(visits)))
     of = np.empty(len(visits), np.uint8)
-    deal(np.argsort(-visits, kind="stable"), count, np.uint64(seed), of)
+    deal(np.argsort(-visits, kind="stable"), np.arange(count), np.uint64(seed), of)
     members = np.argsort(of, kind="stable").astype(np.int32)
     begins = np.append(0, np.cumsum(np.bincount(of, minlength=count)))
     return Blocks(of, members, begins, noise_table(visits[members], begins))

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.compiled import compiled, inlined, kernel
+from .._util.compiled import inlined, inner
 
 _VERTEX, _KL, _JS = 0, 1, 2
 _REWARDS = {"vertex": _VERTEX, "kl": _KL, "js": _JS}
@@ -104,32 +104,24 @@ def softmax_bounds(scores: Scores) -> tuple[NDArray[np.float64], NDArray[np.floa
     By n: an upper bound, since no divergence is below 0 and U is largest where c is 0. By c_u: a
     lower bound, since Q grows with c and U stays above 0. The margins outweigh all rounding.
     """
-    tops = np.empty_like(scores.explore)
-    _fill_tops(scores, tops)
+    tops = _exponentials(_divergences(scores, 1)[:, 0] * scores.inverse_temperature)
     tops *= max(scores.attraction, 1.0)
     steepest = scores.explore.max(initial=0.0) * scores.inverse_temperature
-    floors = np.array([exp(-u * steepest) for u in np.sqrt(scores.log_visits)])
+    floors = _exponentials(-np.sqrt(scores.log_visits) * steepest)
     floors *= min(scores.attraction, 1.0)
     return tops * (1 + 1e-12), floors * (1 - 1e-12)
-
-
-@compiled
-def _fill_tops(scores, tops):
-    """Fill, by n, exp of how far an unvisited node's score lies below 1, over the temperature."""
-    for n in range(tops.size):
-        tops[n] = exp(divergence(scores, n, 0) * scores.inverse_temperature)
 
 
 # -- the functions kernels call ------------------------------------------------------------------
 
 
-@kernel
+@inner
 def _kl_divergence(scores, n, z):
     """Return D_KL(w(n) || w^x(n)) = log((T+1)/T) - (z/T) log((z+1)/z)."""
     return scores.of_total[n] - scores.of_count[z] / scores.total[n]
 
 
-@kernel
+@inner
 def _js_divergence(scores, n, z):
     """Return D_JS(w(n), w^x(n)) in nats.
 
@@ -147,7 +139,7 @@ def _js_divergence(scores, n, z):
     return 0.5 * (scores.of_total[n] + seen + added)
 
 
-@kernel
+@inner
 def divergence(scores, n, c):
     """Return how far the occupation vector moves if a node seen c times comes next (DRRW's Q')."""
     z = c if scores.path else c + 1
@@ -157,7 +149,7 @@ def divergence(scores, n, c):
     return np.sqrt(max(d, 0.0)) if scores.path else d
 
 
-@kernel
+@inner
 def exploitation(scores, n, c):
     """Return Q: 1 + c for VRRW (with its bonus on the path), 1 - divergence for DRRW."""
     if scores.reward == _VERTEX:
@@ -165,7 +157,7 @@ def exploitation(scores, n, c):
     return 1.0 - divergence(scores, n, c)
 
 
-@kernel
+@inner
 def exploration(scores, c_u, c):
     """Return U = sqrt(log(1 + c_u) / (1 + c)); 0 where VRRW on the path has its bonus instead."""
     if scores.path and scores.reward == _VERTEX:
@@ -173,7 +165,7 @@ def exploration(scores, c_u, c):
     return np.sqrt(scores.log_visits[c_u] / (1.0 + c))
 
 
-@kernel
+@inner
 def exponent(scores, n, c_u, c):
     """Return (Q + weight U) / temperature of a node seen c times, less that of an unvisited one."""
     exploit = exploitation(scores, n, c) - exploitation(scores, n, 0)
@@ -197,42 +189,57 @@ def softmax_weight(scores, n, c_u, c, shift):
     return weight * scores.attraction if c > 0 else weight
 
 
-@compiled
-def _softmax_tables(scores, counts):
+# -- tables of them ------------------------------------------------------------------------------
+# The same equations, operation by operation, for arrays: numpy does not have to be compiled.
+
+
+def _softmax_tables(scores: Scores, counts: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return exp of the scores of counts below `counts`, relative to an unvisited node's.
 
     There are two factors: exploit_table[n, c] * explore_table[c_u, c] is the weight. Both
     are empty where the exploration weight changes along the walk or a score is too large: kernels
     then compute.
     """
-    decisions = scores.explore.size
-    exploit = np.empty((decisions, counts))
-    explore = np.empty((counts, counts))
-    largest = 0.0
-    for n in range(decisions):
-        for c in range(counts):
-            q = exploitation(scores, n, c) - exploitation(scores, n, 0)
-            exploit[n, c] = q * scores.inverse_temperature
-            largest = max(largest, abs(exploit[n, c]))
-    for c_u in range(counts):
-        for c in range(counts):
-            u = exploration(scores, c_u, c) - exploration(scores, c_u, 0)
-            explore[c_u, c] = scores.explore[0] * u * scores.inverse_temperature
-            largest = max(largest, abs(explore[c_u, c]))
-    annealed = False
-    for n in range(1, decisions):
-        annealed |= scores.explore[n] != scores.explore[0]
-    if annealed or largest > _LARGEST_EXPONENT:
+    exploit = _exploitations(scores, counts)
+    explore = _explorations(scores, counts)
+    exploit = (exploit - exploit[:, :1]) * scores.inverse_temperature
+    weight = scores.explore[:1].sum()  # of the first decision, if there is one
+    explore = weight * (explore - explore[:, :1]) * scores.inverse_temperature
+    small = [(np.abs(table) <= _LARGEST_EXPONENT).all() for table in (exploit, explore)]
+    if not all(small) or (scores.explore != weight).any():
         return np.empty((0, 0)), np.empty((0, 0))
-    for n in range(decisions):
-        for c in range(counts):
-            exploit[n, c] = exp(exploit[n, c])
-            if c > 0:
-                exploit[n, c] *= scores.attraction
-    for c_u in range(counts):
-        for c in range(counts):
-            explore[c_u, c] = exp(explore[c_u, c])
+    exploit, explore = _exponentials(exploit), _exponentials(explore)
+    exploit[:, 1:] *= scores.attraction
     return exploit, explore
+
+
+def _divergences(scores: Scores, counts: int) -> NDArray[np.float64]:
+    """Return :func:`divergence` by n, and by c below `counts`."""
+    z = np.arange(counts) + (0 if scores.path else 1)
+    T, of_total = scores.total[:, None], scores.of_total[:, None]
+    if scores.reward == _KL:
+        return of_total - scores.of_count[z] / T
+    y = 1.0 / ((2.0 * z + 1.0) * (2.0 * T + 1.0))
+    e = np.where(z == 0, scores.unvisited_js[:, None], _log_one_minus_array(y))
+    seen = (z / T) * (scores.of_count[z] - e)
+    added = ((z + 1.0) / (T + 1.0)) * (scores.of_next_count[z] - e)
+    d = 0.5 * (of_total + seen + added)
+    return np.sqrt(np.maximum(d, 0.0)) if scores.path else d
+
+
+def _exploitations(scores: Scores, counts: int) -> NDArray[np.float64]:
+    """Return :func:`exploitation` by n, and by c below `counts`."""
+    if scores.reward == _VERTEX:
+        bonus = scores.explore[:, None] * scores.vertex_bonus[:counts]
+        return 1.0 + np.arange(counts) + bonus
+    return 1.0 - _divergences(scores, counts)
+
+
+def _explorations(scores: Scores, counts: int) -> NDArray[np.float64]:
+    """Return :func:`exploration` by c_u and c, both below `counts`."""
+    if scores.path and scores.reward == _VERTEX:
+        return np.zeros((counts, counts))
+    return np.sqrt(scores.log_visits[:counts, None] / (1.0 + np.arange(counts)))
 
 
 # -- elementary functions with one result everywhere ---------------------------------------------
@@ -244,7 +251,7 @@ _LN2_HIGH = 0.693147180369123816490  # exact in 32 bits, so that k * _LN2_HIGH i
 _LN2_LOW = 1.90821492927058770002e-10
 
 
-@kernel
+@inner
 def exp(x):
     """Return e^x to within 2 units in the last place, from adds and multiplies only.
 
@@ -262,12 +269,34 @@ def exp(x):
     return series * _POWERS_OF_TWO[k + 1074]
 
 
-@kernel
+@inner
 def _log_one_minus(y):
     """Return log(1 - y) for 0 < y <= 1/9, as -2 artanh(y / (2 - y)); the rest is below 1e-17."""
     s = y / (2.0 - y)
     square = s * s
     series = 0.0
+    for i in range(15, 0, -2):
+        series = 1.0 / i + series * square
+    return -2.0 * s * series
+
+
+def _exponentials(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return :func:`exp` of an array."""
+    inside = np.clip(x, -700.0, 700.0)
+    k = np.floor(inside * _LOG2_E + 0.5)
+    r = (inside - k * _LN2_HIGH) - k * _LN2_LOW
+    series = np.full_like(r, _TAYLOR[13])
+    for i in range(12, -1, -1):
+        series = series * r + _TAYLOR[i]
+    found = series * _POWERS_OF_TWO[k.astype(np.int64) + 1074]
+    return np.where(x > 700.0, np.inf, np.where(x >= -700.0, found, 0.0))
+
+
+def _log_one_minus_array(y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return :func:`_log_one_minus` of an array."""
+    s = y / (2.0 - y)
+    square = s * s
+    series = np.zeros_like(s)
     for i in range(15, 0, -2):
         series = 1.0 / i + series * square
     return -2.0 * s * series

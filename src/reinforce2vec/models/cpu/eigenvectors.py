@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util.compiled import compiled
+from ..._util.compiled import inner, kernel
 
 _MOST_STEPS = 100  # for an eigenvalue; it takes two or three
 _ROUNDING = 2.0**-53  # relative error of a float64
@@ -20,22 +20,22 @@ def eigenvectors(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDAr
     size = 2.0 ** np.frexp(largest)[1]  # a power of 2, so that scaling rounds nothing
     values, beside = np.empty(len(matrix)), np.zeros(len(matrix))
     rows = np.eye(len(matrix))
-    _reduce(matrix / size, values, beside, rows)
-    if not _diagonalise(values, beside, rows):
+    _reduce(matrix / size, values, beside, rows, *np.empty((2, len(matrix))))
+    negligible = _ROUNDING * (np.abs(values) + np.abs(beside)).max(initial=0.0)
+    if not _diagonalise(values, beside, rows, negligible):
         raise ArithmeticError("the search for eigenvectors did not converge")
     order = np.argsort(values, kind="stable")
     return size * values[order], np.ascontiguousarray(rows[order].T)
 
 
-@compiled
-def _reduce(matrix, diagonal, beside, rows):
+@kernel
+def _reduce(matrix, diagonal, beside, rows, v, product):
     """Make the matrix tridiagonal by Householder reflections; overwrites it.
 
     `rows`, an identity matrix, becomes Qᵗ, where Qᵗ matrix Q has the diagonal, and beside it the
-    numbers `beside`, the last of which is 0.
+    numbers `beside`, the last of which is 0. `v` and `product` are room for a row each.
     """
     n = len(matrix)
-    product = np.empty(n)
     for k in range(n - 2):
         square = 0.0
         for i in range(k + 1, n):
@@ -44,14 +44,12 @@ def _reduce(matrix, diagonal, beside, rows):
         if norm == 0.0:
             continue
         head = -norm if matrix[k, k + 1] > 0 else norm
-        v = matrix[k].copy()
+        for i in range(k + 1, n):
+            v[i] = matrix[k, i]
         v[k + 1] -= head
         factor = 2.0 / (square - matrix[k, k + 1] ** 2 + v[k + 1] ** 2)
         matrix[k, k + 1] = head
-        product[:] = 0.0  # of the rest of the matrix, from k + 1 on, and v
-        for i in range(k + 1, n):
-            for j in range(k + 1, n):
-                product[j] += v[i] * matrix[i, j]
+        _multiply(v, matrix, k + 1, k + 1, product)
         overlap = 0.0
         for i in range(k + 1, n):
             product[i] *= factor
@@ -61,10 +59,7 @@ def _reduce(matrix, diagonal, beside, rows):
         for i in range(k + 1, n):
             for j in range(k + 1, n):
                 matrix[i, j] -= v[i] * product[j] + product[i] * v[j]
-        product[:] = 0.0  # of v and the rows so far
-        for i in range(k + 1, n):
-            for j in range(n):
-                product[j] += v[i] * rows[i, j]
+        _multiply(v, rows, k + 1, 0, product)
         for i in range(k + 1, n):
             for j in range(n):
                 rows[i, j] -= factor * v[i] * product[j]
@@ -73,14 +68,24 @@ def _reduce(matrix, diagonal, beside, rows):
         beside[k] = matrix[k, k + 1] if k < n - 1 else 0.0
 
 
-@compiled
-def _diagonalise(diagonal, beside, rows):
+@inner
+def _multiply(vector, matrix, first, column, product):
+    """Multiply a vector by the rows of a matrix from `first` on, and its columns from `column`."""
+    for j in range(product.size):
+        product[j] = 0.0
+    for i in range(first, product.size):
+        for j in range(column, product.size):
+            product[j] += vector[i] * matrix[i, j]
+
+
+@kernel
+def _diagonalise(diagonal, beside, rows, negligible):
     """Make a tridiagonal matrix diagonal by implicit QL steps, and rotate the rows with it.
 
-    Errors are those of rounding the largest number. Returns False if that takes too many steps.
+    Numbers beside the diagonal are 0 if they are `negligible`. Returns False if that takes too
+    many steps.
     """
     n = len(diagonal)
-    negligible = _ROUNDING * np.max(np.abs(diagonal) + np.abs(beside))
     for low in range(n):
         for step in range(_MOST_STEPS + 1):
             high = low

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._util.compiled import kernel
+from ..._util.compiled import inner, kernel
 from .._sizes import ROWS, WIDE
 from .simd import TALL, add_tile, next_term
 
@@ -24,7 +24,7 @@ def take_step(begin, end, indptr, indices, weights, unit, inverse, twice, step):
         )  # fmt: skip
 
 
-@kernel
+@inner
 def _widen(matrix, first, last, room):
     """Copy rows into float64, with zeros in columns that the matrix does not have."""
     dimensions = matrix.shape[1]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..schedule import BucketTask, Order, Work, lanes_of
 from ..weights import Weights
-from .kernels import group_of, is_set, new_batch_room, new_board, train_buckets
+from .kernels import groups_of, is_set, new_batch_room, new_board, train_buckets
 
 _AT_ONCE = 1 << 62  # buckets that a thread trains before it returns to Python
 _NAP = 20e-6  # seconds until a thread looks again for a bucket that can begin
@@ -49,7 +49,7 @@ class Executor:
     def __init__(self, weights: Weights, task: BucketTask, order: Order, workers: int) -> None:
         self.weights, self.task, self.lanes = weights, task, lanes_of(order)
         self.rooms = [new_batch_room(task.negatives) for _ in range(workers)]
-        self.group = group_of(task.negatives)
+        self.groups = groups_of(task.negatives)
 
     def begin(self, work: Work) -> None:
         """Get ready for a pass; the losses of its buckets will be written to `work`."""
@@ -63,7 +63,7 @@ class Executor:
         while not self.stopped:
             if not train_buckets(
                 home, _AT_ONCE, self.lanes, self.board, self.work, self.weights, self.task,
-                self.group, room,
+                *self.groups, room,
             ):  # fmt: skip
                 return
             time.sleep(_NAP)

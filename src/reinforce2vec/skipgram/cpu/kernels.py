@@ -13,16 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util.compiled import inlined, kernel
+from ..._util.compiled import inlined, inner, kernel
 from ..._util.intrinsics import (
     add_atomically,
-    fast_below,
-    fast_multiply_high,
     load_atomically,
     prefetch_to_write,
     swap_atomically,
 )
-from ..._util.random import draw, stream, unit
+from ..._util.random import below, draw, multiply_high, stream, unit
 from ..rules import BATCH, KEEP, MOST_TIMES, NEGATIVES, REACH, TRAINING, target_groups
 from ..schedule import Lanes
 from ..weights import aligned
@@ -42,18 +40,26 @@ class _BatchRoom(NamedTuple):
     batches: NDArray[np.int32]
     gradients: NDArray[np.float32]
     tally: NDArray[np.float32]
+    exponents: NDArray[np.int32]  # the second half of the tally
 
 
 def new_batch_room(negatives: int) -> _BatchRoom:
     """Return the memory that a thread needs to train."""
     n_groups, _ = target_groups(negatives)
     numbers = 2 * (2 * BATCH + n_groups * _SLOTS)
-    return _BatchRoom(np.zeros(numbers, np.int32), aligned(4 * LANES), aligned(2 * LANES))
+    tally = aligned(2 * LANES)
+    exponents = tally[LANES:].view(np.int32)
+    return _BatchRoom(np.zeros(numbers, np.int32), aligned(4 * LANES), tally, exponents)
 
 
-def group_of(negatives: int) -> tuple[int, ...]:
-    """Return a tuple as long as a group of targets: its length is a type to numba, compiled in."""
-    return (0,) * target_groups(negatives)[1]
+def groups_of(negatives: int) -> tuple[tuple[int, ...], int | None]:
+    """Return how targets are split into groups, as types for numba, which are compiled in.
+
+    That is a tuple as long as a group, and how many groups follow the first: None if there are
+    none, which leaves out the code for them.
+    """
+    n_groups, size = target_groups(negatives)
+    return (0,) * size, n_groups - 1 if n_groups > 1 else None
 
 
 # -- pairs of a pass ---------------------------------------------------------------------------
@@ -100,7 +106,7 @@ def count_pairs(nodes, begins, first, task, of, counts, room):
         key, gamma = stream(task.seed ^ TRAINING, first + w)
         size = _take_path(nodes, begins[w], begins[w + 1], of, room)
         for centre in range(size):
-            reach = 1 + fast_below(draw(key, gamma, centre, REACH), task.window)
+            reach = 1 + below(draw(key, gamma, centre, REACH), task.window)
             block = room[np.uint64(centre)]
             for at in range(max(centre - reach, 0), centre):
                 counts[room[np.uint64(at)], block] += 1
@@ -124,7 +130,7 @@ def place_pairs(nodes, begins, first, task, of, places, pairs, room):
         begin = begins[w]
         size = _take_path(nodes, begin, begins[w + 1], of, room)
         for centre in range(size):
-            reach = 1 + fast_below(draw(key, gamma, centre, REACH), task.window)
+            reach = 1 + below(draw(key, gamma, centre, REACH), task.window)
             node, block = nodes[np.uint64(begin + centre)], room[np.uint64(centre)]
             for at in range(max(centre - reach, 0), centre):
                 context = nodes[np.uint64(begin + at)]
@@ -175,7 +181,7 @@ def draw_targets(noise, members, begin, n, key, gamma, number, negatives, group,
     place, slot = at, 1
     for k in range(1, negatives + 1):
         bits = draw(key, gamma, number, k)
-        cell = fast_multiply_high(bits, n)
+        cell = multiply_high(bits, n)
         entry = noise[begin + cell]
         kept = (bits * n) >> _HALF < entry >> _HALF
         member = cell if kept else entry & _LOWER
@@ -207,7 +213,7 @@ def _fetch_batch(weights, batches, at, count, negatives, group):
 
 
 @inlined
-def _train_batch(weights, room, at, count, negatives, group, rate):
+def _train_batch(weights, room, at, count, negatives, group, further, rate):
     """Train a batch: first the centres and as many negatives as fit, then the other negatives."""
     inputs, outputs = weights.inputs, weights.outputs
     batches, gradients, tally = room.batches, room.gradients, room.tally
@@ -224,36 +230,36 @@ def _train_batch(weights, room, at, count, negatives, group, rate):
             inputs, outputs, batches, at, count, first, known, (0,), (0,), group, rate, gradients,
             tally,
         )  # fmt: skip
-    while left > size:
-        left -= size
-        known = min(left, size)
-        first += _SLOTS
-        step(
-            inputs, outputs, batches, at, count, first, known, (0, 0), (), group, rate, gradients,
-            tally,
-        )  # fmt: skip
+    if further is not None:
+        for _ in range(further):
+            left -= size
+            known = min(left, size)
+            first += _SLOTS
+            step(
+                inputs, outputs, batches, at, count, first, known, (0, 0), (), group, rate,
+                gradients, tally,
+            )  # fmt: skip
 
 
-@inlined
-def _clear_tally(tally):
-    """Begin a sum of losses: a product of 1, as mantissas and, behind them, exponents."""
+@inner
+def _clear_tally(room):
+    """Begin a sum of losses: a product of 1, as mantissas and exponents."""
     for lane in range(LANES):
-        tally[lane] = 1.0
-        tally[LANES + lane] = 0.0
+        room.tally[lane] = 1.0
+        room.exponents[lane] = 0
 
 
-@inlined
-def _take_exponents(tally):
+@inner
+def _take_exponents(counts):
     """Return the sum of the tally's exponents, which begin at 0 again lest they overflow."""
-    counts = tally.view(np.int32)
     total = 0
     for lane in range(LANES):
-        total += counts[LANES + lane]
-        counts[LANES + lane] = 0
+        total += counts[lane]
+        counts[lane] = 0
     return total
 
 
-@inlined
+@inner
 def _loss_of(tally, exponents):
     """Return the logarithm of the tally's product, with the exponents taken from it before."""
     loss = exponents * math.log(2.0)
@@ -262,8 +268,10 @@ def _loss_of(tally, exponents):
     return loss
 
 
-@kernel
-def _train_bucket(pairs, number, n_members, first_member, weights, task, rate, group, room):
+@inner
+def _train_bucket(
+    pairs, number, n_members, first_member, weights, task, rate, group, further, room
+):  # fmt: skip
     """Train the pairs of a bucket in batches that share negatives; return their loss.
 
     The negatives are drawn by the number of the bucket and of the batch, so the result depends on
@@ -274,7 +282,7 @@ def _train_bucket(pairs, number, n_members, first_member, weights, task, rate, g
     begin, n = np.uint64(first_member), np.uint64(n_members)
     batches = room.batches
     this, other = 0, batches.size // 2
-    _clear_tally(room.tally)
+    _clear_tally(room)
     exponents = 0
     count = _take_batch(pairs, 0, pairs.size, batches, this)
     draw_targets(noise, members, begin, n, key, gamma, 0, negatives, group, batches, 2 * BATCH)
@@ -289,11 +297,11 @@ def _train_bucket(pairs, number, n_members, first_member, weights, task, rate, g
         )  # fmt: skip
         if task.fetching:
             _fetch_batch(weights, batches, other, following, negatives, group)
-        _train_batch(weights, room, this, count, negatives, group, rate)
+        _train_batch(weights, room, this, count, negatives, group, further, rate)
         if batch % 1024 == 0:
-            exponents += _take_exponents(room.tally)
+            exponents += _take_exponents(room.exponents)
         this, other, count = other, this, following
-    return _loss_of(room.tally, exponents + _take_exponents(room.tally))
+    return _loss_of(room.tally, exponents + _take_exponents(room.exponents))
 
 
 # -- the buckets of a pass ---------------------------------------------------------------------
@@ -367,7 +375,7 @@ def _take_lane(home, lanes, board, order):
 
 
 @kernel
-def train_buckets(home, at_most, lanes, board, work, weights, task, group, room):
+def train_buckets(home, at_most, lanes, board, work, weights, task, group, further, room):
     """Train buckets until none is left, or `at_most`, or none can begin soon: return how many left.
 
     If others need the CPU, it is better to sleep than to wait for their buckets here.
@@ -385,7 +393,7 @@ def train_buckets(home, at_most, lanes, board, work, weights, task, group, room)
         pairs = work.pairs[work.bounds[bucket] : work.bounds[bucket + 1]]
         work.losses[place] = _train_bucket(
             pairs, work.number + bucket, task.blocks.begins[turn.centre_block + 1] - first, first,
-            weights, task, work.rates[place], group, room,
+            weights, task, work.rates[place], group, further, room,
         )  # fmt: skip
         add_atomically(board.through, turn.inputs * _APART, 1)
         add_atomically(board.through, turn.outputs * _APART, 1)

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.compiled import inlined, kernel
-from ..._util.intrinsics import BLOCK, fast_below, prefetch
-from ..._util.random import draw, unit
+from ..._util.intrinsics import BLOCK, prefetch
+from ..._util.random import below, draw, unit
 from ..scores import softmax_weight
 from .lanes import begin_walks
 from .neighbors import WINDOW, find_arc_near, likely_window, row_bounds, shorter_row
@@ -178,7 +178,7 @@ def _draw_neighbors(graph, batch, base, n, turn, scratch, n_fresh):
         lane = scratch.fresh[i]
         begin, end = row_bounds(graph.indptr, batch.walks[base + lane, n])
         bits = draw(batch.keys[lane], batch.gammas[lane], n, 2 * turn + 1)
-        scratch.windows[lane] = begin + fast_below(bits, end - begin)
+        scratch.windows[lane] = begin + below(bits, end - begin)
         prefetch(graph.indices, scratch.windows[lane])
 
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util.compiled import inlined, kernel
-from ..._util.intrinsics import BLOCK, bits_set, fast_below, matches
-from ..._util.random import left_over
+from ..._util.compiled import inlined, inner
+from ..._util.intrinsics import BLOCK, bits_set, matches
+from ..._util.random import below, left_over
 
 WINDOW = 64  # entries looked at before a binary search
 
@@ -41,7 +41,7 @@ def row_bounds(indptr, node):
 @inlined
 def draw_arc(begin, degree, weighing, bits):
     """Return the position of an arc drawn by weight from a row. Constant time, one draw."""
-    arc = begin + fast_below(bits, degree)
+    arc = begin + below(bits, degree)
     if weighing is not None and left_over(bits, degree) >= weighing[0][arc]:
         arc = begin + weighing[1][arc]
     return arc
@@ -97,7 +97,7 @@ def find_arc(graph, source, target):
     return find_arc_near(graph, source, target, likely_window(graph, source, target))
 
 
-@kernel
+@inner
 def _search_row(indices, low, high, target):
     """Return the position of `target` in a sorted stretch, or -1. Binary search."""
     end = high

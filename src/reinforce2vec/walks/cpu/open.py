@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util.compiled import kernel
+from ..._util.compiled import inner, kernel
 from ..._util.random import draw, left_over, unit
 from ..scores import softmax_weight
 from .lanes import begin_walks
@@ -73,7 +73,7 @@ def open_walks(graph, weighing, batch, settings, scratch):
                 walks[base + lane, n + 1] = there
 
 
-@kernel
+@inner
 def _open_step(graph, weighing, batch, lane, here, n, nodes, size, settings, c_u):
     """Propose until a neighbour is kept; the first proposal is the one the caller looked at."""
     key, gamma = batch.keys[lane], batch.gammas[lane]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._util.compiled import inlined, kernel
+from ..._util.compiled import inlined, inner
 from ..._util.intrinsics import BLOCK, bits_set, matches
 from ..._util.random import draw, unit
 from ..scores import exponent, softmax_weight
@@ -47,7 +47,7 @@ def find_place(nodes, lane, size, node):
     return np.int64(size)
 
 
-@kernel
+@inner
 def weigh_neighbors(
     graph, weighing, batch, lane, here, n, nodes, counts, size, scores, c_u, candidates
 ):
