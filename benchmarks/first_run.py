@@ -76,7 +76,7 @@ def measure(versions: dict[str, Path], rounds: int) -> list[dict]:
         folder = Path(place)
         write_graphs(folder)
         for number in range(rounds):
-            cache = {version: folder for version in versions}
+            cache = dict.fromkeys(versions, folder)
             for run, (words, empty) in RUNS.items():
                 for version, checkout in versions.items():
                     if empty:
