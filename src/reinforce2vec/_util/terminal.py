@@ -13,20 +13,22 @@ _STYLES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33"
 _SEPARATORS = (r"(?<=[/\\,;=|&?])", r"(?<=[_.:+-])")
 
 
-def is_screen(stream: TextIO) -> bool:
+def is_screen(stream: TextIO | None) -> bool:
     """Return whether a stream is a terminal on which a line can be written over."""
-    return stream.isatty() and not _is_dumb()
+    return stream is not None and stream.isatty() and not _is_dumb()
 
 
-def is_rich(stream: TextIO) -> bool:
+def is_rich(stream: TextIO | None) -> bool:
     """Return whether to print for people: tables with lines, and styles.
 
     True on a terminal, unless TERM=dumb. FORCE_COLOR makes it true for files and pipes as well.
     """
-    return (stream.isatty() or bool(os.environ.get("FORCE_COLOR"))) and not _is_dumb()
+    if stream is None or _is_dumb():  # None: Python's, where the shell has closed it
+        return False
+    return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
-def styled(text: str, style: str, stream: TextIO) -> str:
+def styled(text: str, style: str, stream: TextIO | None) -> str:
     """Return a text in a style, if the stream shows it and NO_COLOR is not set."""
     if style == "plain" or os.environ.get("NO_COLOR") or not is_rich(stream):
         return text

@@ -37,12 +37,12 @@ def report(message: _Message, quiet: bool) -> None:
             typer.echo(for_people(text, sys.stderr), err=True, color=True)
 
 
-def for_people(text: str, stream: TextIO, indent: str = "  ") -> str:
+def for_people(text: str, stream: TextIO | None, indent: str = "  ") -> str:
     """Return a message as a terminal shows it: its lines end between words.
 
     A file gets it as it is; the word before the colon of an error or a warning has a colour.
     """
-    if stream.isatty():
+    if stream is not None and stream.isatty():
         width = columns()
         lines = [part for line in text.split("\n") for part in wrapped(line, width, indent)]
         text = "\n".join(lines)
