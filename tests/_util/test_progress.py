@@ -145,13 +145,13 @@ def test_reading_shows_how_much_of_the_file_is_read(monkeypatch, tmp_path, compr
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     path = tmp_path / "edges"
-    content = np.random.default_rng(0).bytes(1 << 20)
+    content = np.random.default_rng(0).bytes(1 << 22)
     path.write_bytes(gzip.compress(content, 1) if compressed else content)
     with progress.waiting("reading edges"), opened(path, compressed) as stream:
         assert shown(terminal) == "reading edges ..."
-        stream.read(1 << 18)
+        stream.read(1 << 20)
         until(lambda: re.search(r"^━{4}─{12} reading edges  2[5-9]%", shown(terminal)))
-        stream.read(1 << 18)
+        stream.read(1 << 20)
         until(lambda: re.search(r"reading edges  5\d%  .*B/s  0:00 left", shown(terminal)))
     assert shown(terminal) == ""
 

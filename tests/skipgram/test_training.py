@@ -233,7 +233,7 @@ def test_negatives_are_drawn_by_visits_to_the_power_of_three_quarters(visits):
     noise = noise_table(np.concatenate([[1, 1, 1], visits, [9, 9]]), begins)
     members = np.random.default_rng(2).permutation(begins[-1]).astype(np.int32)
     key, gamma = map(np.uint64, stream(np.uint64(12), 3))
-    (n_groups, size), group = target_groups(negatives), kernels.group_of(negatives)
+    (n_groups, size), (group, _) = target_groups(negatives), kernels.groups_of(negatives)
     drawn = np.empty((n_batches, n_groups * 8), np.int32)
     for batch, targets in enumerate(drawn):
         kernels.draw_targets(
