@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+# one thread for each process in BLAS: more of them than cores slow each other down
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 CHECKED := src tests benchmarks docs examples
 # a folder with the paper's graphs beside the project, if there is one; REINFORCE2VEC_DATA overrides it
 GRAPHS := $(wildcard ../shared/data)
@@ -51,6 +52,7 @@ bench: $(VENV)/installed-bench  ## run the benchmarks of speed, memory and quali
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/neighbors.py
 	$(BIN)/python benchmarks/recommendation.py
+	$(BIN)/python benchmarks/explorer.py
 
 clean:  ## remove everything that these targets created
 	rm -rf $(VENV) demo-output site web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

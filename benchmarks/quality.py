@@ -23,7 +23,7 @@ import reinforce2vec as r2v
 from machine import describe
 from peering import Peer, versions
 from reinforce2vec.evaluation import classify_nodes, score_links
-from reporting import publish
+from reporting import publish, title
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
@@ -163,7 +163,7 @@ def render(found: dict) -> str:
         trainers = list(dict.fromkeys(result["trainer"] for result in results))
         compared = OURS in trainers and GENSIM in trainers
         heads = ["walk", "metric", *trainers, *(["ours − gensim"] if compared else [])]
-        lines += [f"\n## {task}\n", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+        lines += [f"\n## {title(task)}\n", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
         metrics = [key for key in results[0] if key.startswith(("AUC", "micro", "macro"))]
         for walk in dict.fromkeys(result["walk"] for result in results):
             for metric in metrics:

@@ -34,7 +34,7 @@ PUBLISHED = [
 ]
 METHODS = {
     "**reinforce2vec**": "reinforce2vec, default",
-    "the paper's settings": "reinforce2vec, paper reading",
+    "the paper's settings": "reinforce2vec, equations as printed",
     "DeepWalk": "DeepWalk",
     "node2vec": "node2vec",
     "LINE": "LINE",

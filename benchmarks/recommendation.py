@@ -31,7 +31,7 @@ from machine import describe
 from recommendation_graphs import GENERATED
 from reinforce2vec._util.hyperparameters import LINK_SCORES
 from reinforce2vec.evaluation import EdgeSplit
-from reporting import publish
+from reporting import publish, title
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
@@ -192,7 +192,7 @@ def overview(found: dict) -> list[str]:
             for scorer, count in chosen.most_common()
         )
         cells = [
-            name + (", directed" if graph["directed"] else ""),
+            title(name) + (", directed" if graph["directed"] else ""),
             *(f"{graph['nodes']:,}", f"{graph['edges']:,}"),
             f"{mean_precision(results, best):.1f} ({best})",
             *(f"{mean_precision(results, way):.1f}" for way in ("odds", "cosine")),
@@ -221,7 +221,7 @@ def render(found: dict) -> str:
     for name, graph in found["results"].items():
         results = graph["scores"]
         lines += [
-            f"\n## {name}\n",
+            f"\n## {title(name)}\n",
             f"| method | precision@{K} | recall@{K} |",
             "|---|---|---|",
         ]

@@ -22,7 +22,7 @@ import numpy as np
 import reinforce2vec as r2v
 from machine import describe
 from reinforce2vec.evaluation import classify_nodes, score_links
-from reporting import publish
+from reporting import publish, title
 
 HERE = Path(__file__).parent
 GRAPHS = ("blogcatalog", "ppi", "dblp", "facebook", "ca-astroph")
@@ -129,8 +129,9 @@ def render(found: dict) -> str:
         f"\nThe default setting with 2 to 80 walks per node: micro F1, or AUC (Facebook and "
         f"ca-AstroPh, Hadamard, `shared`), mean of {options['seeds']} seeds; in brackets the share "
         f"of the {NEIGHBOURS} nearest neighbours that are the same with half of the walks. "
-        f"Backend {options['backend']}, {found['machine']['date']}.\n",
-        "| walks per node | " + " | ".join(results) + " |",
+        f"Computed on a {'GPU' if options['backend'] == 'cuda' else 'CPU'}, "
+        f"{found['machine']['date']}.\n",
+        "| walks per node | " + " | ".join(map(title, results)) + " |",
         "|---" * (len(results) + 1) + "|",
     ]
     for walks in WALKS:
@@ -142,7 +143,7 @@ def render(found: dict) -> str:
     lines += [
         "\n## Rules that stop\n",
         "Walks per node at which each rule stops, and the score lost against 80.\n",
-        "| rule | " + " | ".join(results) + " |",
+        "| rule | " + " | ".join(map(title, results)) + " |",
         "|---" * (len(results) + 1) + "|",
     ]
     rules = {

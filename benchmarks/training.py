@@ -28,7 +28,7 @@ from fma import fma_peak
 from machine import describe
 from peering import Peer, versions
 from reinforce2vec._util.machine import peak_bytes
-from reporting import publish
+from reporting import publish, size
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
@@ -255,7 +255,7 @@ COMPARED = ((OURS, LISTS), (OURS, FILE), (WHOLE, GRAPE), (OURS, ONE))
 
 
 def render_ratios(results: list[dict], graphs: list[str]) -> list[str]:
-    lines = ["| ratio within a round | d = 64 | d = 128 |", "|---|---|---|"]
+    lines = ["| times as fast, within a round | d = 64 | d = 128 |", "|---|---|---|"]
     for graph in graphs:
         for what, to in COMPARED:
             found = [
@@ -264,7 +264,7 @@ def render_ratios(results: list[dict], graphs: list[str]) -> list[str]:
             ]
             if any(found):
                 cells = " | ".join(middle(of) for of in found)
-                lines.append(f"| {graph}: {what} / {to} | {cells} |")
+                lines.append(f"| {graph}: {what}, beside {to} | {cells} |")
     if BLOGCATALOG in graphs:
         for graph in (name for name in graphs if name != BLOGCATALOG):
             cells = " | ".join(
@@ -273,7 +273,7 @@ def render_ratios(results: list[dict], graphs: list[str]) -> list[str]:
                 )
                 for d in DIMENSIONS
             )
-            lines.append(f"| ours: {graph} / {BLOGCATALOG} | {cells} |")
+            lines.append(f"| ours: {graph}, beside {BLOGCATALOG} | {cells} |")
     return lines
 
 
@@ -320,8 +320,8 @@ def render(found: dict) -> str:
         "subsampling, one pass. Median and range over the rounds.",
     ]
     for name in graphs:
-        lines += [f"\n## {name}: {found['graphs'][name]}\n", *render_speeds(results, name)]
-    lines += ["\n## Ratios\n", *render_ratios(results, graphs)]
+        lines += [f"\n## {name}: {size(found['graphs'][name])}\n", *render_speeds(results, name)]
+    lines += ["\n## Times as fast\n", *render_ratios(results, graphs)]
     grape = grape_contexts_per_token() + NEGATIVES
     lines.append(
         "\ngensim, which is slower, trains on a part of the same walks. Whole fits of the large "
@@ -337,7 +337,8 @@ def render(found: dict) -> str:
     if memory := found["memory"]:
         lines += [
             "\n## Memory\n",
-            f"A fit of {found['graphs'][graphs[-1]]} at d = {memory['dimensions']}: a peak of "
+            f"A fit of {graphs[-1]} ({size(found['graphs'][graphs[-1]])}) at "
+            f"d = {memory['dimensions']}: a peak of "
             f"{memory['peak_bytes'] / 1e6:,.0f} MB, of which the graph takes "
             f"{memory['graph_bytes'] / 1e6:,.0f} and the two matrices "
             f"{memory['matrices_bytes'] / 1e6:,.0f}. Before the fit the process used "

@@ -25,7 +25,7 @@ import reinforce2vec as r2v
 from machine import describe
 from peering import Peer
 from reinforce2vec._util.machine import peak_bytes
-from reporting import publish
+from reporting import publish, size, walk_in_words
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -167,22 +167,24 @@ def render(found: dict) -> str:
     lines = [
         "# Walks",
         f"\n{machine['processor']}, {THREADS} threads, Python {machine['python']}, "
-        f"{machine['date']}. A step is a move from one node to the next.\n",
+        f"{machine['date']}. A step is a move from one node to the next. "
+        "VRRW is the vertex-reinforced and DRRW the distribution-reinforced walk, by the paper's "
+        "equations as printed or as in the authors' code; second-order walks are node2vec's.\n",
     ]
     for name, results in found["speed"].items():
         names = list(dict.fromkeys(result["what"] for result in results))
-        lines += [f"\n## {name}: {found['graphs'][name]}\n"]
+        lines += [f"\n## {name}: {size(found['graphs'][name])}\n"]
         lines += [
-            "| walk | million steps/s (range) | relative to our first-order |",
+            "| walk | million steps/s (range) | times our first-order walk |",
             "|---|---|---|",
         ]
         for what in names:
             of = [speed / 1e6 for speed in speeds(results, what)]
             lines.append(
-                f"| {what} | {median(of):.4g} ({min(of):.4g} – {max(of):.4g}) "
+                f"| {walk_in_words(what)} | {median(of):.4g} ({min(of):.4g} – {max(of):.4g}) "
                 f"| {ratio(results, what, FIRST)} |"
             )
-        lines += ["\n| ratio | median (range) |", "|---|---|"]
+        lines += ["\nTimes as fast, within a round:\n", "| walk | median (range) |", "|---|---|"]
         for what, to in (
             (FIRST, GRAPE),
             (FIRST, PECANPY_FIRST),
@@ -191,10 +193,14 @@ def render(found: dict) -> str:
             ("released js ucb", "released js ucb, L = 400"),
         ):
             if to in names:
-                lines.append(f"| {what} / {to} | {ratio(results, what, to)} |")
+                pair = f"{walk_in_words(what)}, beside {walk_in_words(to)}"
+                lines.append(f"| {pair} | {ratio(results, what, to)} |")
     if found["memory"]:
         lines += ["\n## Memory beyond the graph and the walks\n", "| walk | MB |", "|---|---|"]
-        lines += [f"| {m['what']} | {m['extra_bytes'] / 1e6:.1f} |" for m in found["memory"]]
+        lines += [
+            f"| {walk_in_words(m['what'])} | {m['extra_bytes'] / 1e6:.1f} |"
+            for m in found["memory"]
+        ]
     lines += ["\n## Start-up time\n", "| command, second run | seconds (range) |", "|---|---|"]
     for name, times in found["start"].items():
         lines.append(f"| `{name}` | {median(times):.2f} ({min(times):.2f} – {max(times):.2f}) |")

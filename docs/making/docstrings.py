@@ -1,7 +1,8 @@
-"""Convert docstrings, written in reStructuredText, to Markdown for mkdocstrings."""
+"""Prepare what mkdocstrings shows: docstrings as Markdown, types that say something, order."""
 
 from __future__ import annotations
 
+import ast
 import re
 from itertools import pairwise
 from typing import Any
@@ -10,6 +11,17 @@ import griffe
 
 ROLE = re.compile(r":(?:class|data|func|meth|mod):`([\w.]+)`")
 RULE = re.compile(r"^ *=+(?: +=+)+ *$", re.MULTILINE)
+# Methods of base classes, in the order of use; the others follow them.
+INHERITED = ("fit", "fit_transform", "transform", "transform_nodes", "save", "load")
+# Types of parameters that have none in the docstring.
+UNDESCRIBED = {"graph": "Graph"}
+# Names in annotations that a reader cannot look up.
+ALIASES = {
+    "NDArray[Any]": "NDArray",
+    "Ids": "NDArray",
+    "Vectors": "NDArray[float32]",
+    "_Callback": "Callable",
+}
 
 
 class AsMarkdown(griffe.Extension):  # type: ignore[misc]
@@ -20,8 +32,17 @@ class AsMarkdown(griffe.Extension):  # type: ignore[misc]
 
         self.package, self.names = public, set(reinforce2vec.__all__)
 
+    def on_class_members(self, *, cls: Any, **_: Any) -> None:
+        """Put the methods of a class before those it inherits."""
+        own = list(cls.members)
+        cls.exports = [*own, *(name for name in INHERITED if name not in own)]
+
     def on_instance(self, *, obj: Any, **_: Any) -> None:
-        """Rewrite the docstring of a loaded object."""
+        """Rewrite the docstring and the types of a loaded object."""
+        if obj.is_function:
+            name_types(obj)
+        if obj.is_attribute:
+            obj.annotation = spelled(obj.annotation, "", obj)
         if obj.docstring is None:
             return
         holder = obj if obj.is_class else obj.parent
@@ -42,6 +63,32 @@ class AsMarkdown(griffe.Extension):  # type: ignore[misc]
         ):
             return f"[`{target}`][{self.package}.{holder.name}.{first}]"
         return f"`{target}`"
+
+
+def name_types(function: Any) -> None:
+    """Replace `Any` in a signature by the type that the docstring names, and spell out aliases."""
+    text = function.docstring.value if function.docstring else ""
+    for parameter in function.parameters:
+        described = re.search(rf"^ *{parameter.name} : (.*)", text, re.MULTILINE)
+        words = described[1] if described else UNDESCRIBED.get(parameter.name, "")
+        parameter.annotation = spelled(parameter.annotation, words, function)
+    described = re.search(r"^ *Returns\n *-+\n *(.*)", text, re.MULTILINE)
+    function.returns = spelled(function.returns, described[1] if described else "", function)
+
+
+def spelled(annotation: Any, words: str, function: Any) -> Any:
+    """Return an annotation without `Any` and private names; None if nothing is left to say."""
+    before = after = str(annotation)
+    if before == "Any":
+        named = re.match(r"(?:matplotlib )?([A-Z]\w+)(?=,|$| or )", words)
+        after = f"{named[1]}{' | None' * words.endswith('optional')}" if named else "None"
+    for alias, meaning in ALIASES.items():
+        after = re.sub(rf"(?<![\w.]){re.escape(alias)}(?![\w\[])", meaning, after)
+    if after == before:
+        return annotation
+    if after == "None":
+        return None
+    return griffe.safe_get_annotation(ast.parse(after, mode="eval").body, function.parent)
 
 
 def with_tables(text: str) -> str:

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-COMMANDS = "<!-- every command -->"
+COMMAND = re.compile(r"<!-- the command (.+) -->")
+OPTIONS = "<!-- every option -->"
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Insert the reference of all commands into the page that has the marker."""
-    return markdown.replace(COMMANDS, "\n".join(reference()) if COMMANDS in markdown else "")
+    """Insert the reference of a command, and the table of options, where a page has a marker."""
+    if OPTIONS in markdown:
+        markdown = markdown.replace(OPTIONS, "\n".join(option_table()))
+    return COMMAND.sub(lambda found: "\n".join(reference(found[1])), markdown)
 
 
-def reference() -> Iterator[str]:
-    """Yield Markdown for the whole command line, from the application itself."""
+def application() -> Any:
+    """Return the whole command line."""
     from typer.main import get_command
 
     from reinforce2vec.cli.main import app
 
-    for name, command in walk("reinforce2vec", get_command(app)):
-        yield from section(name, command)
+    return get_command(app)
+
+
+def reference(name: str) -> Iterator[str]:
+    """Yield Markdown for a command and its subcommands, from the application itself."""
+    command = application().commands[name]
+    for words, one in walk(f"reinforce2vec {name}", command):
+        level = 2 if one is command else 3
+        if one is not command:
+            yield f"## `{words}` {{ #{words.replace(' ', '-')} }}\n"
+        yield from section(words, one, level)
 
 
 def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -31,21 +44,44 @@ def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
             yield from walk(f"{name} {word}", child)
 
 
-def section(name: str, command: Any) -> Iterator[str]:
+def option_table() -> Iterator[str]:
+    """Yield a table of the options that more than one command has, and of these commands."""
+    owners: dict[str, list[str]] = {}
+    for words, command in walk("", application()):
+        for one in shown(command) if words else ():
+            if one.param_type_name == "option" and one.name != "help":
+                owners.setdefault(names(one), []).append(words.strip())
+    yield "| option | commands |"
+    yield "|---|---|"
+    for option, commands in owners.items():
+        if len(commands) > 1:
+            yield f"| {option.replace('|', '&#124;')} | {', '.join(commands)} |"
+
+
+def shown(command: Any) -> list[Any]:
+    """Return the parameters of a command that its help has."""
+    return [one for one in command.params if not getattr(one, "hidden", False)]
+
+
+def section(name: str, command: Any, level: int) -> Iterator[str]:
     """Yield one command: its description, arguments, options and examples."""
-    shown = [one for one in command.params if not getattr(one, "hidden", False)]
-    yield f"## `{name}` {{ #{name.replace(' ', '-')} }}\n"
     if command.help:
         yield f"{paragraphs(command.help)}\n"
-    yield f"    {' '.join([name, *usage(command, shown)])}\n"
-    from reinforce2vec.cli._app import grouped
+    yield f"    {' '.join([name, *usage(command, shown(command))])}\n"
+    from reinforce2vec.cli._help import grouped
 
-    for title, parameters in grouped(shown).items():
-        yield f"**{title}**\n"
+    for title, parameters in grouped(shown(command)).items():
+        yield f"{'#' * level} {title} {{ #{anchor(name, title)} }}\n"
         for parameter in parameters:
             yield f"{names(parameter)}\n:   {text(parameter)}\n"
     if command.epilog:
-        yield f"{paragraphs(command.epilog)}\n"
+        yield f"{'#' * level} Examples {{ #{anchor(name, 'examples')} }}\n"
+        yield f"{paragraphs(command.epilog).partition(':')[2]}\n"
+
+
+def anchor(name: str, title: str) -> str:
+    """Return where a group of options is on the page."""
+    return f"{name} {title}".lower().replace(" ", "-")
 
 
 def usage(command: Any, parameters: list[Any]) -> Iterator[str]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 import sys
+import threading
+import time
+from io import StringIO
 
+import numpy as np
 import pytest
 
+import reinforce2vec as r2v
 from helpers.terminals import Terminal
 from reinforce2vec._util import progress
+from reinforce2vec.files.opening import opened
 
 
 @pytest.fixture
@@ -22,8 +30,8 @@ def clock(monkeypatch):
 
 
 def shown(terminal):
-    """The line as it is now."""
-    return terminal.getvalue().rpartition("\r\033[K")[2]
+    """The line as it is now, without styles."""
+    return re.sub(r"\033\[\d+m", "", terminal.getvalue().rpartition("\r\033[K")[2])
 
 
 def test_the_time_left_does_not_count_what_is_compiled_first(monkeypatch, clock):
@@ -32,13 +40,13 @@ def test_the_time_left_does_not_count_what_is_compiled_first(monkeypatch, clock)
     report = progress.terminal_progress("walking", "walks")
     clock.now += 20  # compiling
     report(1, 1000)
-    assert shown(terminal) == "walking   0%"
+    assert shown(terminal) == f"{16 * '─'} walking   0%"
     clock.now += 0.5
     report(11, 1000)  # 1% in half a second: too little to tell
-    assert shown(terminal) == "walking   1%"
+    assert shown(terminal) == f"{16 * '─'} walking   1%"
     clock.now += 0.5
     report(101, 1000)
-    assert shown(terminal) == "walking  10%  100 walks/s  0:09 left"
+    assert shown(terminal) == f"{2 * '━'}{14 * '─'} walking  10%  100 walks/s  0:09 left"
     report(1000, 1000)
     assert shown(terminal) == ""
 
@@ -46,9 +54,163 @@ def test_the_time_left_does_not_count_what_is_compiled_first(monkeypatch, clock)
 def test_a_slow_job_shows_it_after_a_second(monkeypatch, clock):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    report = progress.terminal_progress("walking", "walks", more=lambda: "loss 1  ")
+    report = progress.terminal_progress("walking", "walks", more=lambda: "loss 1")
     report(0, 10_000)
-    assert shown(terminal) == "walking   0%  loss 1"
+    assert shown(terminal) == f"{16 * '─'} walking   0%  loss 1"
     clock.now += 1
     report(1, 10_000)
-    assert shown(terminal) == "walking   0%  1 walks/s  loss 1  2:46:39 left"
+    assert shown(terminal) == f"{16 * '─'} walking   0%  1 walks/s  2:46:39 left  loss 1"
+
+
+@pytest.mark.parametrize(("width", "bar"), [("120", 16), ("40", 0)])
+def test_a_bar_stands_in_front_where_there_is_room(monkeypatch, width, bar):
+    monkeypatch.setenv("COLUMNS", width)
+    terminal = Terminal()
+    line = progress.ProgressLine(stream=terminal)
+    line.show("walking  50% " + 200 * "x", 0.5)
+    assert shown(terminal).count("━") == shown(terminal).count("─") == bar / 2
+    assert len(shown(terminal)) == int(width) - 1  # a full line would wrap
+
+
+def test_what_comes_last_is_left_out_where_a_line_is_short(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    terminal = Terminal()
+    line = progress.ProgressLine(stream=terminal)
+    line.show("training  50%  0:09 left  12 tokens/s  loss 1", 0.5)
+    assert shown(terminal) == f"{8 * '━'}{8 * '─'} training  50%  0:09 left  12 tokens/s"
+
+
+def test_a_terminal_without_unicode_gets_a_plain_bar():
+    terminal = Terminal()
+    terminal.encoding = "ascii"
+    progress.ProgressLine(stream=terminal).show("walking", 0.25)
+    assert shown(terminal) == "####------------ walking"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "written"),
+    [
+        ("NO_COLOR", "1", f"\r\033[K{8 * '━'}{8 * '─'} walking"),
+        ("TERM", "dumb", ""),
+        ("TERM", "xterm", f"\r\033[K\033[32m{8 * '━'}\033[0m\033[2m{8 * '─'}\033[0m walking"),
+    ],
+)
+def test_what_the_environment_says_of_terminals(monkeypatch, name, value, written):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv(name, value)
+    terminal = Terminal()
+    progress.ProgressLine(stream=terminal).show("walking", 0.5)
+    assert terminal.getvalue() == written
+
+
+def test_a_log_gets_a_line_every_half_minute(monkeypatch, clock):
+    log = StringIO()
+    monkeypatch.setattr(sys, "stderr", log)
+    report = progress.terminal_progress("walking", "walks")
+    for second in range(70):
+        report(second, 1000)
+        clock.now += 1
+    lines = log.getvalue().splitlines()
+    assert lines == [
+        "walking   3%  1 walks/s  16:10 left",
+        "walking   6%  1 walks/s  15:40 left",
+    ]
+
+
+def test_parts_of_a_job_name_it(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with progress.part_of("seed 2 of 3"):
+        progress.terminal_progress("training", "walks")(0, 10)
+    assert shown(terminal).endswith(" seed 2 of 3: training   0%")
+    progress.terminal_progress("training", "walks")(0, 10)
+    assert shown(terminal).endswith("─ training   0%")
+
+
+# -- jobs that report nothing ------------------------------------------------------------------
+
+
+def until(condition):
+    """Wait for another thread; a test that waits in vain fails after a minute."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_reading_shows_how_much_of_the_file_is_read(monkeypatch, tmp_path, compressed):
+    monkeypatch.setattr(progress, "_LEAST_SECONDS", 0.0)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    path = tmp_path / "edges"
+    content = np.random.default_rng(0).bytes(1 << 20)
+    path.write_bytes(gzip.compress(content, 1) if compressed else content)
+    with progress.waiting("reading edges"), opened(path, compressed) as stream:
+        assert shown(terminal) == "reading edges ..."
+        stream.read(1 << 18)
+        until(lambda: re.search(r"^━{4}─{12} reading edges  2[5-9]%", shown(terminal)))
+        stream.read(1 << 18)
+        until(lambda: re.search(r"reading edges  5\d%  .*B/s  0:00 left", shown(terminal)))
+    assert shown(terminal) == ""
+
+
+def test_a_job_that_reports_takes_over(monkeypatch):
+    monkeypatch.setattr(progress, "_LEAST_SECONDS", 0.0)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with progress.waiting("preparing"):
+        until(lambda: shown(terminal) == "preparing ... 0:00")
+        progress.terminal_progress("training", "walks")(1, 10)
+        taken = threading.active_count()
+        until(lambda: threading.active_count() < taken)  # what kept the first line up to date
+        assert shown(terminal).endswith("training  10%")
+
+
+def test_a_job_that_fails_leaves_its_line_to_the_error(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    before = threading.active_count()
+    with pytest.raises(ValueError, match="broken"), progress.waiting("preparing"):
+        raise ValueError("broken")
+    assert threading.active_count() == before
+
+
+# -- every stage that may take long ------------------------------------------------------------
+
+GROUPS = r2v.planted_groups(340, 4)
+CIRCLE = r2v.Graph.from_edges([(node, (node + 1) % 5000) for node in range(5000)])
+VECTORS = r2v.Embedding(CIRCLE.ids, np.random.default_rng(0).normal(size=(5000, 4)))
+STAGES = {
+    "walking": lambda: r2v.WalkSampler(
+        *(GROUPS.graph, r2v.FirstOrderWalk()), length=5, per_node=2, progress=True
+    ).sample(),
+    "training": lambda: r2v.Reinforce2Vec(
+        dimensions=4, walks_per_node=2, walk_length=10, workers=1
+    ).fit(GROUPS.graph),
+    "smoothing": lambda: r2v.smooth(VECTORS, CIRCLE, progress=True),
+    "finding eigenvectors": lambda: r2v.HOPE(4).fit(GROUPS.graph),
+    "1 of 2 steps: finding eigenvectors": lambda: r2v.GraRep(4, 2).fit(GROUPS.graph),
+    "finding eigenvectors ": lambda: r2v.NetMF(4).fit(GROUPS.graph),
+    "finding eigenvectors  ": lambda: r2v.ProNE(4).fit(GROUPS.graph),
+    "LINE, first order": lambda: r2v.LINE(4, samples=10**6, workers=1).fit(GROUPS.graph),
+    "neighbours": lambda: r2v.nearest_neighbors(VECTORS, k=2),
+    "links": lambda: r2v.recommend_links(VECTORS, CIRCLE, 2, score="cosine"),
+    "node classification": lambda: r2v.evaluate_node_classification(
+        *(VECTORS, np.arange(5000) % 2), seeds=1
+    ),
+    "seed 1 of 1: finding eigenvectors": lambda: r2v.evaluate_link_prediction(
+        *(GROUPS.graph, r2v.ProNE(4)), seeds=1
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_that_may_take_long_has_a_bar(monkeypatch, stage):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    STAGES[stage]()
+    written = re.sub(r"\033\[\d+m", "", terminal.getvalue()).split("\r\033[K")
+    assert any(re.match(rf"[━─]{{16}} .*{stage.strip()}.* \d+%", line) for line in written), written
+    assert written[-1] == ""

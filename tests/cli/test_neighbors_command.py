@@ -241,7 +241,7 @@ def test_another_graph_than_that_of_the_vectors_is_told(learned, command):
         if command == "recommend":
             said = checked("recommend", vectors, graph, *words, 1)
         else:
-            said = checked("explore", vectors, "--graph", graph, "--export", "m.html", *words)
+            said = checked("explore", vectors, graph, "-o", "m.html", *words)
         found = [line for line in said.stderr.splitlines() if line.startswith("warning: ")]
         assert len(found) <= 1
         return "".join(found)

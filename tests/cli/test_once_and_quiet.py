@@ -21,13 +21,13 @@ WRITING = {
     f"embed edges.txt -o v.npz --model m.r2v {FEW}": {"v.npz", "m.r2v"},
     "embed edges.txt -o v.npz --method prone -d 4": {"v.npz"},
     "update old.r2v new.txt -o v.npz": {"v.npz", "old.r2v"},
-    "update old.r2v new.txt --to m.r2v": {"m.r2v"},
+    "update old.r2v new.txt --model m.r2v": {"m.r2v"},
     "walk edges.txt -o w.txt --per-node 1": {"w.txt"},
     "walk edges.txt -o w.npy --per-node 1": {"w.npy"},
     "tune edges.txt --trials 2 -d 4 -o t.json --plot t.png": {"t.json", "t.png"},
     "recommend old.npz edges.txt -o links.tsv": {"links.tsv"},
     "plot old.npz --method pca -o map.png": {"map.png"},
-    "explore old.npz --graph edges.txt --method pca --export page.html": {"page.html"},
+    "explore old.npz edges.txt --method pca -o page.html": {"page.html"},
 }
 # Commands that print on stderr what they found.
 TALKING = (
@@ -39,8 +39,8 @@ TALKING = (
     "evaluate node-classification old.npz --labels labels.txt --seeds 1",
     "neighbors old.npz 1",
     "recommend old.npz edges.txt",
-    "plot old.npz --graph edges.txt --method pca -o map.png",
-    "explore old.npz --graph edges.txt --method pca --export page.html",
+    "plot old.npz edges.txt --method pca -o map.png",
+    "explore old.npz edges.txt --method pca -o page.html",
 )
 
 

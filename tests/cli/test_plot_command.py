@@ -22,7 +22,7 @@ def place(labelled):
 
 
 def test_a_picture_of_labels_and_degrees(place):
-    words = ("--labels", "labels.txt", "--graph", "edges.txt", "--method", "pca")
+    words = ("--labels", "labels.txt", "edges.txt", "--method", "pca")
     result = checked("plot", "vectors.npz", *words, "-o", "map.png", "--width", 3, "--height", 2)
     assert result.stdout == ""
     assert result.stderr.splitlines()[-1] == "map.png: 34 nodes by PCA, coloured by label"
@@ -38,7 +38,7 @@ def test_the_picture_is_named_like_the_vectors(place):
 @pytest.mark.parametrize("colour_by", ["label", "community", "degree", "none"])
 def test_colours_are_chosen(place, colour_by):
     words = ["plot", "vectors.npz", "-o", "map.svg", "--labels", "labels.txt"]
-    words += ["--graph", "edges.txt", "--method", "pca", "--json", "--quiet"]
+    words += ["edges.txt", "--method", "pca", "--json", "--quiet"]
     result = checked(*words, "--colour-by", colour_by)
     assert result.stderr == ""
     told = json.loads(result.stdout)
@@ -55,7 +55,7 @@ def test_very_many_vectors_alone_have_one_colour_unless_asked(place, monkeypatch
     result = checked("plot", *words)
     assert json.loads(result.stdout)["colour_by"] == "none"
     assert result.stderr.splitlines()[-1] == "map.svg: 34 nodes by PCA, one colour"
-    given = checked("plot", *words, "--graph", "edges.txt")
+    given = checked("plot", *words, "edges.txt")
     assert json.loads(given.stdout)["colour_by"] == "community"
     asked = checked("plot", *words, "--colour-by", "community")
     assert json.loads(asked.stdout)["colour_by"] == "community"
@@ -78,7 +78,7 @@ def test_a_title_is_written(place):
         (["--directed"], 2, "--directed is for a graph"),
         (["--width", "0"], 2, "--width must be"),
         (["--labels", "absent.txt"], 1, "absent.txt"),
-        (["--graph", "labels.txt", "--method", "pca"], 1, "no node of the embedding"),
+        (["labels.txt", "--method", "pca"], 1, "no node of the embedding"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(place, words, code, told):

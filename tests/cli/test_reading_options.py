@@ -62,7 +62,7 @@ def test_every_command_that_reads_a_graph_takes_these_options():
     assert embed("calls.csv", *options).exit_code == 0
     for words in (
         ("recommend", "vectors.npz", "calls.csv", "-k", "1"),
-        ("plot", "vectors.npz", "--graph", "calls.csv", "-o", "map.png", "--method", "pca"),
+        ("plot", "vectors.npz", "calls.csv", "-o", "map.png", "--method", "pca"),
         ("evaluate", "link-prediction", "calls.csv", *QUICK),
     ):
         ended = run(*words, *options)

@@ -45,8 +45,8 @@ def everything(tmp_path_factory):
     usual = reproduction.reproduce.__kwdefaults__["scale"]
     reproduction.reproduce.__kwdefaults__["scale"] = SMALL_SCALE
     try:
-        result = reproduce("all", "wide", "speed", "--seeds", 1, "--out", out)
-        again = reproduce("table-5", "--seeds", 2, "--out", out)
+        result = reproduce("all", "wide", "speed", "--seeds", 1, "--output", out)
+        again = reproduce("table-5", "--seeds", 2, "--output", out)
     finally:
         reproduction.reproduce.__kwdefaults__["scale"] = usual
     assert result.exit_code == 0, result.output
@@ -62,22 +62,23 @@ def test_it_says_where_the_results_are(everything):
 
 def test_every_experiment_has_its_files(everything):
     out, _ = everything
-    page = (out / "results.md").read_text()
+    contents = (out / "results.md").read_text()
     told = json.loads((out / "results.json").read_text())["experiments"]
     for name, experiment in EXPERIMENTS.items():
         if name not in told:
             continue
-        assert f"## {experiment.title}\n" in page
-        assert (out / f"{name}.md").read_text() in page
+        assert f"- [{experiment.title}]({name}.md)\n" in contents
+        assert (out / f"{name}.md").read_text().startswith(f"# {experiment.title}\n")
         assert (out / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
         assert "<svg" in (out / f"{name}.svg").read_text()
         assert told[name]["tables"]
     assert {"table-4", "table-5", "table-7", "table-8", "figure-1", "figure-4"} <= told.keys()
 
 
-def test_the_pictures_of_the_page_are_there(everything):
+def test_the_pictures_of_the_pages_are_there(everything):
     out, _ = everything
-    pictures = re.findall(r"!\[.*?\]\((.+?)\)", (out / "results.md").read_text())
+    text = "".join(page.read_text() for page in out.glob("*.md"))
+    pictures = re.findall(r"!\[.*?\]\((.+?)\)", text)
     assert len(pictures) >= 9
     assert all((out / name).exists() for name in pictures)
 
@@ -96,7 +97,7 @@ def test_no_number_is_missing(everything):
 def test_the_numbers_are_means_of_the_kept_cells(everything):
     out, _ = everything
     told = json.loads((out / "results.json").read_text())["experiments"]["table-5"]
-    table = next(one for one in told["tables"] if "`transfer`, reading `released`" in one["title"])
+    table = next(one for one in told["tables"] if "`transfer`, authors' code" in one["title"])
     row = next(row for row in table["rows"] if row["label"] == "reinforce2vec-d:KL, UCB")
     found = [
         json.loads(path.read_text())["scores"]["raw"]["transfer"]["l1"]["auc"]
@@ -109,7 +110,7 @@ def test_the_numbers_are_means_of_the_kept_cells(everything):
 
 
 def test_a_page_names_the_seeds_that_its_cells_have(tmp_path):
-    assert reproduce("figure-2", "table-5", "--seeds", 2, "--out", tmp_path).exit_code == 0
+    assert reproduce("figure-2", "table-5", "--seeds", 2, "--output", tmp_path).exit_code == 0
     told = json.loads((tmp_path / "results.json").read_text())["experiments"]
     for name, seeds, words in [("figure-2", [0], "*1 seed, "), ("table-5", [0, 1], "*2 seeds, ")]:
         assert words in (tmp_path / f"{name}.md").read_text()
@@ -123,12 +124,12 @@ def test_the_help_says_what_is_done_without_a_name():
 
 
 def test_a_later_run_keeps_what_earlier_ones_have_told(tmp_path):
-    told = json.loads(reproduce("figure-2", "--out", tmp_path, "--json").stdout)
+    told = json.loads(reproduce("figure-2", "--output", tmp_path, "--json").stdout)
     assert (told["command"], told["failures"]) == ("reproduce", {})
     assert told["files"] == [str(tmp_path / "results.md"), str(tmp_path / "results.json")]
-    assert reproduce("figure-1", "--out", tmp_path, "--jobs", 1).exit_code == 0
+    assert reproduce("figure-1", "--output", tmp_path, "--jobs", 1).exit_code == 0
     page = (tmp_path / "results.md").read_text()
-    assert page.index("## Figure 1.") < page.index("## Figure 2.")
+    assert page.index("[Figure 1.") < page.index("[Figure 2.")
     assert len(json.loads((tmp_path / "results.json").read_text())["experiments"]) == 2
 
 
@@ -136,10 +137,10 @@ def test_without_matplotlib_the_tables_come_and_a_sentence_says_what_to_install(
     tmp_path, monkeypatch
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = reproduce("figure-2", "--out", tmp_path)
+    result = reproduce("figure-2", "--output", tmp_path)
     assert result.exit_code == 0, result.output
     assert "pip install 'reinforce2vec[plots]'" in result.stderr
-    assert "| VRRW" in (tmp_path / "results.md").read_text()
+    assert "| VRRW" in (tmp_path / "figure-2.md").read_text()
     assert not list(tmp_path.glob("*.png"))
 
 
@@ -152,7 +153,7 @@ def real(monkeypatch):
 
 @pytest.mark.usefixtures("real")
 def test_data_that_is_not_there_is_told_before_anything_is_computed(tmp_path):
-    words = ["figure-1", "figure-2", "--out", tmp_path / "out", "--data-dir"]
+    words = ["figure-1", "figure-2", "--output", tmp_path / "out", "--data-dir"]
     result = reproduce(*words, tmp_path / "data")
     assert result.exit_code == 1
     assert (
@@ -173,7 +174,7 @@ def test_what_is_finished_needs_no_data(tmp_path):
     for cell in EXPERIMENTS["figure-2"].cells(range(1), SMALL_SCALE.__class__(steps=10)):
         found = {"looked": [10], "nodes": [[2]], "frequencies": [[5, 5]]}
         write_cell(tmp_path / "cells", cell, {"scores": found})
-    result = reproduce("figure-2", "--out", tmp_path, "--data-dir", tmp_path / "nowhere")
+    result = reproduce("figure-2", "--output", tmp_path, "--data-dir", tmp_path / "nowhere")
     assert result.exit_code == 0, result.output
 
 
@@ -181,7 +182,7 @@ def test_what_is_finished_needs_no_data(tmp_path):
 def test_cells_that_fail_are_told_and_shown_as_dashes(tmp_path, monkeypatch):
     (tmp_path / "data").write_text("not a folder")
     monkeypatch.setattr(reproduction, "_check_needed", lambda *given: None)
-    result = reproduce("figure-2", "--out", tmp_path / "out", "--data-dir", tmp_path / "data")
+    result = reproduce("figure-2", "--output", tmp_path / "out", "--data-dir", tmp_path / "data")
     assert result.exit_code == 1
     assert "paths-ppi-" in result.stderr
     assert "6 cells failed" in result.stderr
@@ -189,11 +190,11 @@ def test_cells_that_fail_are_told_and_shown_as_dashes(tmp_path, monkeypatch):
 
 
 def test_an_unknown_name_and_a_file_for_a_folder_end_in_a_sentence(tmp_path):
-    result = reproduce("table-6", "--out", tmp_path)
+    result = reproduce("table-6", "--output", tmp_path)
     assert result.exit_code == 2
     assert result.stderr.startswith("error: there is no experiment 'table-6'")
     (tmp_path / "out").write_text("")
-    result = reproduce("figure-2", "--out", tmp_path / "out")
+    result = reproduce("figure-2", "--output", tmp_path / "out")
     assert result.exit_code == 2
     assert "expected a folder" in result.stderr
 
@@ -203,7 +204,7 @@ def test_an_interrupt_ends_everything_with_a_sentence(tmp_path):
     usual = signal.signal(signal.SIGINT, signal.SIG_DFL)  # nohup may have silenced it
     try:
         child = subprocess.Popen(
-            [*words, "--out", str(tmp_path)],
+            [*words, "--output", str(tmp_path)],
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,

@@ -100,7 +100,9 @@ def test_the_model_decides_on_directions_and_weights(folder):
 
 def test_another_file_may_take_the_new_model(saved):
     before = (saved / "model.r2v").read_bytes()
-    told = json.loads(checked("update", "model.r2v", "new.csv", "--to", "b.r2v", "--json").stdout)
+    told = json.loads(
+        checked("update", "model.r2v", "new.csv", "--model", "b.r2v", "--json").stdout
+    )
     assert (saved / "model.r2v").read_bytes() == before
     assert told["files"] == ["b.r2v"]
     assert (told["changed"], told["new_nodes"], told["new_edges"]) == (True, 1, 3)
@@ -239,8 +241,8 @@ def test_nodes_on_no_side_of_a_bipartite_model_are_refused(folder, news):
     [
         (("update", "model.r2v", "new.csv", "-o"), ".txt"),
         (("recommend", "vectors.npz", "edges.txt", "1", "-o"), ".csv"),
-        (("explore", "vectors.npz", "--graph", "edges.txt", "--export"), ".html"),
-        (("plot", "vectors.npz", "--graph", "edges.txt", "-o"), ".png"),
+        (("explore", "vectors.npz", "edges.txt", "-o"), ".html"),
+        (("plot", "vectors.npz", "edges.txt", "-o"), ".png"),
         (("tune", "edges.txt", "--trials", 2, "--resume", "-o"), ".json"),
     ],
     ids=lambda given: given[0] if isinstance(given, tuple) else given,

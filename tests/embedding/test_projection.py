@@ -10,12 +10,13 @@ import pytest
 from helpers.packages import with_package, without_package
 from reinforce2vec import Embedding, project
 from reinforce2vec._util.errors import InputError
-from reinforce2vec.embedding.projection import project_method
+from reinforce2vec.embedding import projection
+from reinforce2vec.embedding.projection import project_method, projection_seconds
 
 pytestmark = pytest.mark.slow  # UMAP compiles for ten seconds
 
 
-@pytest.fixture(params=["pca", "tsne", "umap"])
+@pytest.fixture(params=["pca", "tsne", "umap", "layout"])
 def method(request):
     if request.param == "umap":
         pytest.importorskip("umap")
@@ -101,16 +102,21 @@ def test_an_embedding_is_left_as_it_is():
 
 def test_which_method_auto_is(monkeypatch):
     with_package(monkeypatch, "sklearn")
-    with_package(monkeypatch, "umap")
     assert project_method("auto", 10_000) == "tsne"
-    assert project_method("auto", 10_001) == "umap"
-    assert project_method("auto", 100_001) == "pca"
-    without_package(monkeypatch, "umap")
-    assert project_method("auto", 10_001) == "pca"
+    assert project_method("auto", 10_001) == "layout"
     assert project_method("tsne", 4) == "pca"
     assert project_method("tsne", 10_001) == "tsne"
     without_package(monkeypatch, "sklearn")
-    assert project_method("auto", 100) == "pca"
+    assert project_method("auto", 100) == "layout"
+    assert project_method("auto", 4) == "pca"
+
+
+def test_what_a_map_costs_grows_with_the_nodes_and_is_least_for_pca(monkeypatch):
+    monkeypatch.setattr(projection, "available_cpus", lambda: 4)
+    for method in ("pca", "tsne", "umap", "layout"):
+        assert projection_seconds(method, 2000) == 2 * projection_seconds(method, 1000)
+    assert projection_seconds("pca", 10**6) < projection_seconds("layout", 10**6)
+    assert projection_seconds("layout", 10**6) < projection_seconds("umap", 10**6)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +134,7 @@ def test_a_missing_package_is_named(monkeypatch, method, package, extra):
         ([[1, 2], [np.nan, 1]], {}, "finite; that of row 1"),
         ([1, 2], {}, "a row for each node"),
         (np.empty((0, 3)), {}, "a row for each node"),
-        ([[1, 2]], {"method": "mds"}, "one of auto, pca, tsne, umap, not 'mds'"),
+        ([[1, 2]], {"method": "mds"}, "one of auto, pca, tsne, umap, layout, not 'mds'"),
         ([[1, 2]], {"seed": -1}, "seed must be"),
     ],
 )

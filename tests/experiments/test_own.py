@@ -251,8 +251,8 @@ def test_evaluate_classifies_the_nodes_of_a_graph(module, labelled):
 @pytest.mark.study
 def test_a_graph_and_an_estimator_are_a_column_and_a_row(module, labelled, monkeypatch):
     monkeypatch.setitem(reproduction.reproduce.__kwdefaults__, "scale", SMALL_SCALE)
-    own = ["--graph", "edges.txt", "--labels", "labels.txt"]
-    words = ["reproduce", "table-7", "--seeds", 1, "--out", "out", *own, "--estimator"]
+    own = ["edges.txt", "--labels", "labels.txt"]
+    words = ["reproduce", "table-7", "--seeds", 1, "--output", "out", *own, "--estimator"]
     check(run(*words, f"{module}:Noise"))
     tables = json.loads((labelled / "out/results.json").read_text())["experiments"]["table-7"]
     first = tables["tables"][0]
@@ -275,7 +275,7 @@ def test_what_belongs_to_a_graph_needs_one(folder):
     for words in (["--labels", "labels.txt"], ["--directed"]):
         done = run("reproduce", "table-4", *words)
         assert done.exit_code == 2
-        assert "is for --graph and has no effect with the data sets" in done.stderr
+        assert "is for a graph of your own and has no effect with the data sets" in done.stderr
 
 
 def test_all_tables_that_compare_methods_have_the_graph():

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import http.client
-import importlib.util
 import json
 import os
 import re
 import signal
-import socket
-import struct
 import sys
 from pathlib import Path
 
@@ -21,6 +17,7 @@ import pytest
 import scipy.sparse
 
 from helpers.command_line import run, started
+from helpers.page_contents import contents, unpack
 from helpers.paths import ROOT
 from reinforce2vec import (
     Embedding,
@@ -33,8 +30,7 @@ from reinforce2vec import (
 )
 from reinforce2vec.embedding import nearest
 from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
-from reinforce2vec.explorer import PageServer, _data, _edges, _page, make_page
-from reinforce2vec.explorer import server as serving
+from reinforce2vec.explorer import _data, _edges, _page, make_page
 from reinforce2vec.explorer._packing import _NO_VALUE, fixed_point, pack
 from reinforce2vec.files.label_files import NamedLabels
 
@@ -50,27 +46,6 @@ def groups():
     return dataset.graph, Embedding(dataset.graph.ids, vectors), dataset.labels
 
 
-def unpack(text):
-    """Read what `pack` wrote, as `web/src/data.js` does; arrays are flat."""
-    content = gzip.decompress(base64.b64decode(text))
-    begin = 4 + struct.unpack_from("<I", content)[0]
-    header = json.loads(content[4:begin])
-    arrays = {}
-    for name, kind, count in header.pop("arrays"):
-        dtype = np.dtype("<" + kind)
-        planes = np.frombuffer(content, np.uint8, count * dtype.itemsize, begin)
-        joined = np.ascontiguousarray(planes.reshape(dtype.itemsize, count).T)
-        arrays[name] = joined.ravel().view(dtype)
-        begin += planes.size
-    return header, arrays
-
-
-def contents(*given, **options):
-    """The header and the arrays of a page, placed by PCA unless told otherwise."""
-    html = make_page(*given, **({"method": "pca"} | options)).html
-    return unpack(re.search(rb'id="data">([^<]*)</script>', html)[1])
-
-
 def linked_in(arrays, directed=False):
     """The edges in a page as a set of pairs of rows."""
     begins = np.repeat(np.arange(len(arrays["edge_counts"])), arrays["edge_counts"])
@@ -82,16 +57,18 @@ def linked_in(arrays, directed=False):
 # -- packing -----------------------------------------------------------------------------------
 
 
-def test_arrays_of_all_kinds_come_back_as_they_were():
+@pytest.mark.parametrize("planes", [False, True])
+def test_arrays_of_all_kinds_come_back_as_they_were(planes):
     arrays = {
         "small": np.array([0, 255]),
         "signed": np.array([[-1, 2], [300, 4]], np.int64),
         "large": np.array([2**32 - 1, 7]),
         "fractions": np.array([0.1, -2.5], np.float32),
+        "times": np.array([1e9 + 0.5, np.inf, 7]),
         "none": np.array([], np.int32),
         "left out": None,
     }
-    header, back = unpack(pack({"ids": ["</script>", "ü", "\udc80"]}, arrays))
+    header, back = unpack(pack({"ids": ["</script>", "ü", "\udc80"]}, arrays, planes=planes))
     assert header == {"ids": ["</script>", "ü", "\udc80"]}
     assert {name: array.tolist() for name, array in back.items()} == {
         name: array.ravel().tolist() for name, array in arrays.items() if array is not None
@@ -121,7 +98,7 @@ def test_the_page_holds_the_neighbours_the_edges_and_the_labels(groups):
     rows = np.repeat(np.arange(120), graph.degrees)
     pairs = zip(rows.tolist(), graph.indices.tolist(), strict=True)
     assert linked_in(arrays) == {tuple(sorted(pair)) for pair in pairs}
-    names = np.array(header["label_names"])[arrays["label"]]
+    names = np.array(header["label"]["names"])[arrays["label"]]
     assert names.tolist() == labels.argmax(axis=1).astype(str).tolist()
 
 
@@ -193,8 +170,8 @@ SEVERAL = np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1], [0, 0, 0]], bool)
 def test_a_node_shows_all_its_labels(labels):
     embedding = Embedding(range(4), np.eye(4))
     header, arrays = contents(embedding, None, labels)
-    sets = [header["label_sets"][number] for number in arrays["label_set"]]
-    names = [{header["label_names"][label] for label in each} for each in sets]
+    sets = [header["label"]["sets"][number] for number in arrays["sets0"]]
+    names = [{header["label"]["names"][label] for label in each} for each in sets]
     assert names == [{"0", "2"}, {"1"}, {"0", "2"}, set()]
     assert [len(each) for each in sets] == [2, 1, 2, 0]
 
@@ -213,12 +190,12 @@ def test_labels_come_from_a_file(tmp_path):
     file = tmp_path / "labels.txt"
     file.write_text("b\tred\na\tdark blue\n")
     header, arrays = contents(Embedding(["a", "b"], np.eye(2)), None, file)
-    assert [header["label_names"][label] for label in arrays["label"]] == ["dark blue", "red"]
+    assert [header["label"]["names"][label] for label in arrays["label"]] == ["dark blue", "red"]
 
 
 def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups, monkeypatch):
     graph, embedding, labels = groups
-    monkeypatch.setattr(_data, "_MAP_NODES", 30)
+    monkeypatch.setattr(_data, "FILE_NODES", 30)
     made = make_page(embedding, graph, labels, method="pca")
     assert made.n_nodes == 30
     assert made.notes[0].startswith("The map has the 30 nodes of highest degree of 120")
@@ -236,7 +213,7 @@ def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups, monkeypatch
 
 def test_without_a_graph_a_sample_is_shown(groups, monkeypatch):
     _, embedding, _ = groups
-    monkeypatch.setattr(_data, "_MAP_NODES", 30)
+    monkeypatch.setattr(_data, "FILE_NODES", 30)
     ids = [contents(embedding, seed=seed)[0]["ids"] for seed in (1, 1, 2)]
     assert len(ids[0]) == 30
     assert ids[0] == ids[1] != ids[2]
@@ -292,7 +269,7 @@ def test_the_page_may_run_only_its_own_script_and_speak_to_nobody():
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', html)[1]
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
     assert rules["default-src"] == rules["connect-src"] == "'none'"
-    assert "unsafe-inline" not in policy
+    assert "unsafe" not in policy
     assert not re.search(r"""(?:src|href)=["']?(?!data:)[^"'> ]""", html.split("<style>")[0])
     for tag, rule in (("script", "script-src"), ("style", "style-src")):
         code = re.search(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)[1]
@@ -308,7 +285,8 @@ def test_one_seed_makes_one_page(groups):
 
 @pytest.mark.skipif(not WEB.is_dir(), reason="the sources of the page are in the repository only")
 def test_the_bundle_is_made_from_the_sources_of_the_page():
-    names = [f"src/{path.name}" for path in (WEB / "src").iterdir()]
+    sources = (path for path in (WEB / "src").rglob("*") if path.is_file())
+    names = [path.relative_to(WEB).as_posix() for path in sources]
     names += ["build.mjs", "package.json", "package-lock.json"]
     lines = [
         f"{hashlib.sha256((WEB / name).read_bytes()).hexdigest()}  {name}\n"
@@ -322,127 +300,7 @@ def test_the_bundle_is_made_from_the_sources_of_the_page():
     assert '"resolved"' not in (WEB / "package-lock.json").read_text(encoding="utf-8")
 
 
-# -- the server --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def server():
-    with PageServer(b"<p>the page</p>") as running:
-        yield running
-
-
-def answer(server, method="GET", path="/", body=None, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request(method, path, body, named)
-    reply = connection.getresponse()
-    text = reply.read()
-    connection.close()
-    return reply.status, text, reply.headers
-
-
-def test_the_page_is_served_with_headers_that_keep_it_to_itself(server):
-    code, text, headers = answer(server)
-    assert (code, text) == (200, b"<p>the page</p>")
-    assert headers["Content-Type"] == "text/html; charset=utf-8"
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Cache-Control"] == "no-store"
-    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
-    assert "default-src 'none'" in headers["Content-Security-Policy"]
-    assert "Python" not in headers["Server"]
-    assert answer(server, "HEAD")[:2] == (200, b"")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "", "127.0.0.1.nip"])
-def test_foreign_hosts_are_refused(server, host):
-    code, text, _ = answer(server, Host=host)
-    assert code == 403
-    assert b"<p>" not in text
-
-
-def test_its_own_names_are_not_foreign(server):
-    for name in ("localhost", "LOCALHOST", "127.0.0.1"):
-        own = f"{name}:{server.port}"
-        assert answer(server, Host=own)[0] == 200
-    own = f"http://127.0.0.1:{server.port}"
-    assert answer(server, Origin=own)[0] == 200
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
-def test_foreign_origins_are_refused(server, origin):
-    code, text, headers = answer(server, Origin=origin)
-    assert code == 403
-    assert b"<p>" not in text
-    assert "Access-Control-Allow-Origin" not in headers
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", ["/index.html", "/../etc/passwd", "/?x", "/favicon.ico"])
-def test_there_is_nothing_else(server, path):
-    code, text, _ = answer(server, path=path)
-    assert code == 404
-    assert b"<p>" not in text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"])
-def test_other_methods_are_refused(server, method):
-    code, text, headers = answer(server, method, body=b"x" if method == "POST" else None)
-    assert code == 405
-    assert headers["Allow"] == "GET, HEAD"
-    assert b"<p>" not in text
-
-
-def test_only_this_machine_can_connect(server):
-    assert server._server.socket.getsockname() == ("127.0.0.1", server.port)
-
-
-def test_a_port_in_use_is_a_sentence(server):
-    with pytest.raises(InputError, match=rf"cannot listen on port {server.port}: .*choose another"):
-        PageServer(b"", server.port)
-
-
-@pytest.mark.parametrize("port", ["x", 1.5, -1, 65_536])
-def test_what_is_no_port_is_a_sentence(port):
-    with pytest.raises(InputError, match="port must be"):
-        PageServer(b"", port)
-
-
-@pytest.mark.parametrize(("system", "shared"), [("nt", False), ("posix", True)])
-def test_no_other_server_takes_the_address_on_windows(monkeypatch, system, shared):
-    spec = importlib.util.spec_from_file_location(f"{serving.__name__}_there", serving.__file__)
-    module = importlib.util.module_from_spec(spec)
-    with monkeypatch.context() as there:
-        there.setattr(os, "name", system)
-        spec.loader.exec_module(module)
-    assert bool(module._Server.allow_reuse_address) == shared
-
-
-def test_the_policy_is_worked_out_once():
-    assert _page.content_policy() is _page.content_policy()
-
-
-def test_closing_frees_the_address():
-    with PageServer(b"") as server:
-        pass
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", server.port), timeout=5)
-
-
 # -- Python and the command --------------------------------------------------------------------
-
-
-def test_explore_serves_and_opens_the_page(groups, monkeypatch):
-    graph, embedding, _ = groups
-    opened = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    with explore(embedding, graph, method="pca") as server:
-        assert b"Map of an embedding" in answer(server)[1]
-        assert opened == [server.url]
-        assert server.url in server._repr_html_()
 
 
 def test_explore_writes_a_file_whole_or_not_at_all(groups, tmp_path):
@@ -468,7 +326,7 @@ def club(labelled):
 
 
 def test_the_command_writes_a_page(club):
-    given = ("--graph", "edges.txt", "--labels", "labels.txt", "--export", "map.html")
+    given = ("edges.txt", "--labels", "labels.txt", "-o", "map.html")
     result = run("explore", "vectors.npz", *given, "--json", "--method", "pca")
     assert result.exit_code == 0, result.output
     facts = json.loads(result.stdout)
@@ -484,10 +342,10 @@ def test_the_command_writes_a_page(club):
     [
         (["nothing.npz"], 1, "there is no such file"),
         (["vectors.npz", "--method", "guess"], 2, "method must be one of"),
-        (["vectors.npz", "--export", "vectors.npz"], 2, "choose another"),
-        (["vectors.npz", "--export", "no/map.html"], 2, "does not exist"),
+        (["vectors.npz", "-o", "vectors.npz"], 2, "choose another"),
+        (["vectors.npz", "-o", "no/map.html"], 2, "does not exist"),
         (["vectors.npz", "--directed"], 2, "--directed is for a graph"),
-        (["vectors.npz", "--export", "map.html", "--port", "1"], 2, "--port is for a server"),
+        (["vectors.npz", "-o", "map.html", "--port", "1"], 2, "--port is for a server"),
         (["edges.txt"], 1, "expected vectors"),
     ],
 )
@@ -504,9 +362,9 @@ def test_mistakes_are_told_in_a_sentence(club, words, code, complaint):
 def test_the_command_serves_until_it_is_stopped(club, number):
     with started("explore", "vectors.npz", "--no-browser", "--method", "pca") as command:
         url = command.stdout.readline().strip()
-        port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/", url)[1])
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-        connection.request("GET", "/")
+        port, path = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[\w-]+/)", url).groups()
+        connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=30)
+        connection.request("GET", path)
         assert connection.getresponse().status == 200
         connection.close()
         command.send_signal(number)

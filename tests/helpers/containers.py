@@ -27,8 +27,8 @@ _PR_CAPBSET_DROP = 24
 
 
 def copy_of_package(folder):
-    """Copy the package without compiled code; return the folder to import it from."""
-    ignored = shutil.ignore_patterns("__pycache__")
+    """Copy the package without numba's compiled code; return the folder to import it from."""
+    ignored = shutil.ignore_patterns("*.nb[ic]")
     shutil.copytree(PACKAGE, folder / PACKAGE.name, ignore=ignored)
     return folder
 

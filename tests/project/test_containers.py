@@ -49,7 +49,7 @@ COMMANDS = (
     "evaluate link-prediction edges.txt --preset fast --dimensions 8 --seeds 1",
     "evaluate link-prediction names.csv --preset fast --dimensions 8 --seeds 1",
     "evaluate node-classification v.npz --labels labels.txt --seeds 1",
-    "explore v.npz --graph edges.txt --labels labels.txt --method pca --export page.html",
+    "explore v.npz edges.txt --labels labels.txt --method pca -o page.html",
     "tune edges.txt --trials 2 --dimensions 8",
     "embed edges.txt -o l.csv --method line --dimensions 8",
     "neighbors l.csv -o all.csv",
@@ -83,7 +83,7 @@ def image(tmp_path_factory, data):
     site = tmp_path_factory.mktemp("image") / "site"
     built = {"site": site, "environment": {}, "words": []}
     for instruction, rest in dockerfile():
-        if instruction == "RUN" and rest == "pip install --no-cache-dir reinforce2vec":
+        if instruction == "RUN" and rest == "pip install --no-cache-dir /reinforce2vec":
             copy_of_package(site)
         elif instruction == "RUN":
             name, *words = rest.split()
@@ -98,7 +98,7 @@ def image(tmp_path_factory, data):
         elif instruction == "USER":
             set_writable(site, False)
         else:
-            assert instruction in ("FROM", "WORKDIR")
+            assert instruction in ("FROM", "COPY", "WORKDIR")
     yield built
     set_writable(site, True)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import html
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -16,6 +18,7 @@ import pytest
 
 import reinforce2vec
 from helpers import pages
+from helpers.commands_of import COMMANDS
 from helpers.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -36,6 +39,8 @@ ON_RAY = ("howto/cluster.md",)
 def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(labelled, request, page):
     if page in ON_RAY:
         request.getfixturevalue("ray_cluster")  # skips where Ray is not installed
+    for table in (DOCS / page).with_suffix("").glob("*.csv"):  # which the page lets people download
+        shutil.copy(table, labelled)
     pages.run_page(DOCS / page, labelled)
 
 
@@ -61,7 +66,8 @@ def test_few_blocks_are_not_run():
 SEARCH_TERMS = {
     "quickstart": "index.md",
     "Jupyter": "howto/index.md",
-    "tutorial": "howto/index.md",
+    "tutorial": "tutorial.md",
+    "BibTeX": "cite.md",
     "GPU": "howto/gpu.md",
     "CUDA": "howto/gpu.md",
     "cluster": "howto/cluster.md",
@@ -93,8 +99,8 @@ SEARCH_TERMS = {
     "rejection sampling": "how-it-works.md",
     "negative sampling": "how-it-works.md",
     "threads": "faq.md",
-    "exit codes": "commands.md",
-    "JSON": "commands.md",
+    "exit codes": "commands/index.md",
+    "JSON": "commands/index.md",
     "architecture": "architecture.md",
 }
 
@@ -125,6 +131,7 @@ READ = (
     "benchmarks/*.py",
     "docs/*.md",
     "docs/benchmarks/*.md",
+    "docs/commands/*.md",
     "docs/drawings/*.py",
     "docs/howto/*.md",
     "docs/making/*.py",
@@ -189,6 +196,20 @@ def test_every_public_name_is_in_the_reference():
     assert [name for name in names if f"][reinforce2vec.{name}]" not in listed] == []
 
 
+def test_every_command_has_a_page_and_a_row_in_the_list():
+    named = {name.split()[0] for name in COMMANDS}
+    texts = {page.stem: page.read_text(encoding="utf-8") for page in DOCS.glob("commands/*.md")}
+    listed = texts.pop("index").splitlines()
+    assert texts.keys() == named
+    for name, text in texts.items():
+        assert f"<!-- the command {name} -->" in text
+    for name, command in COMMANDS.items():
+        arguments = [one for one in command.params if one.param_type_name == "argument"]
+        words = [one.metavar.partition("|")[0] for one in arguments if one.required]
+        row = f"| [`{' '.join([name, *words])}"
+        assert any(line.startswith(row) for line in listed), row
+
+
 @pytest.mark.slow
 def test_the_drawings_show_what_is_computed_now(tmp_path):
     drawn = run_drawings(tmp_path)
@@ -238,7 +259,8 @@ class Page(HTMLParser):
         self.places: set[str] = set()
         self.classes: set[str] = set()
         self.path = path
-        self.feed(path.read_text(encoding="utf-8"))
+        self.text = path.read_text(encoding="utf-8")
+        self.feed(self.text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
@@ -252,17 +274,30 @@ class Page(HTMLParser):
             (self.links if tag == "a" else self.loads).append(given["href"])
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The pages of the site; building takes some seconds."""
+    return build_site(tmp_path_factory.mktemp("site"))
+
+
+def page_of(site, name):
+    (path,) = [path for path in site if path.as_posix().endswith(f"/{name}.html")]
+    return site[path]
+
+
 @pytest.mark.slow
-def test_the_site_builds_and_has_no_dead_link_and_loads_nothing_from_other_servers(tmp_path):
-    """One test for all: building takes some seconds."""
-    site = build_site(tmp_path)
+def test_the_site_has_no_dead_link_and_loads_nothing_from_other_servers(site):
     assert len(site) > len(PAGES) - 10
     for path, page in site.items():
         check_nothing_is_fetched(page)
         if path.name != "404.html":  # whose links begin at the root of a server
             check_links(page, site)
-    for style in tmp_path.rglob("*.css"):
+    for style in top_of(site).rglob("*.css"):
         assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", style.read_text()), style
+
+
+def top_of(site):
+    return min(site, key=lambda path: len(path.parts)).parent
 
 
 def check_nothing_is_fetched(page):
@@ -280,3 +315,162 @@ def check_links(page, site):
         assert target.is_file(), f"{page.path}: {url}"
         if parts.fragment and target in site:
             assert unquote(parts.fragment) in site[target].places, f"{page.path}: {url}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "notebook", sorted((ROOT / "examples").glob("*.ipynb")), ids=lambda p: p.stem
+)
+def test_the_site_shows_the_notebooks_with_their_outputs(site, notebook):
+    page = page_of(site, f"notebooks/{notebook.stem}")
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    pictures = [output for output in outputs if "image/png" in output.get("data", {})]
+    shown = [url for url in page.loads if url.startswith(f"{notebook.stem}-")]
+    assert len(shown) == len(pictures) > 0
+    assert f"{notebook.stem}.ipynb" in page.links
+    assert (page.path.parent / notebook.name).read_bytes() == notebook.read_bytes()
+    printed = [line for output in outputs for line in output.get("text", [])]
+    assert all(html.escape(line.strip(), quote=False) in page.text for line in printed)
+
+
+# -- the reference -----------------------------------------------------------------------------
+
+
+def signatures(page):
+    """Return the signatures of a page of the reference, as text."""
+    found = re.findall(r'<div class="[^"]*doc-signature[^"]*">.*?</pre>', page.text, re.DOTALL)
+    return [html.unescape(re.sub(r"<[^>]+>", "", one)).strip() for one in found]
+
+
+@pytest.mark.slow
+def test_a_long_signature_has_a_parameter_a_line(site):
+    (fit, *_) = [one for one in signatures(page_of(site, "reference/models")) if "fit(" in one]
+    assert fit.splitlines()[:4] == ["fit(", "    graph: Graph,", "    y=None,", "    *,"]
+    for name in ("graphs", "walks", "models", "embeddings", "evaluation", "visualization"):
+        for signature in signatures(page_of(site, f"reference/{name}")):
+            lines = signature.splitlines()
+            assert all(line.count(": ") <= 1 for line in lines) or len(lines) == 1, signature
+            assert all(len(line) <= 80 for line in lines), signature
+
+
+@pytest.mark.slow
+def test_no_parameter_has_a_type_that_says_nothing(site):
+    found = [
+        one
+        for name in ("graphs", "walks", "models", "embeddings", "evaluation", "visualization")
+        for one in signatures(page_of(site, f"reference/{name}"))
+        if re.search(r": Any\b|-> Any\b|\b_Callback\b|NDArray\[Any\]\B", one)
+    ]
+    assert found == []
+
+
+@pytest.mark.slow
+def test_fit_comes_before_inherited_methods(site):
+    text = page_of(site, "reference/models").text
+    for name in ("Reinforce2Vec", "LINE", "HOPE", "GraRep", "NetMF", "ProNE"):
+        members = re.findall(rf'<h3 id="reinforce2vec\.{name}\.(\w+)"', text)
+        assert members.index("fit") < min(map(members.index, ("transform", "get_params", "save")))
+
+
+# -- searching the site ------------------------------------------------------------------------
+
+# A term, and the page that should be among the first three that a search finds.
+SEARCHES = {
+    "node2vec": "howto/choosing-a-walk",
+    "DeepWalk": "howto/choosing-a-walk",
+    "link prediction": "howto/evaluation",
+    "node classification": "howto/evaluation",
+    "weights": "howto/weighted-graphs",
+    "directed": "howto/directed-graphs",
+    "bipartite": "howto/messy-data",
+    "isolated nodes": "howto/messy-data",
+    "GPU": "howto/gpu",
+    "CUDA": "howto/gpu",
+    "resume": "howto/checkpoints",
+    "t-SNE": "howto/visualization",
+    "UMAP": "howto/visualization",
+    "explorer": "howto/visualization",
+    "cite": "cite",
+    "BibTeX": "cite",
+    "install": "index",
+    "quickstart": "index",
+    "tutorial": "tutorial",
+    "CSV": "howto/files",
+    "pandas": "howto/other-packages",
+    "networkx": "howto/other-packages",
+    "inductive": "howto/new-nodes",
+    "nearest neighbours": "howto/neighbours",
+    "recommend": "howto/neighbours",
+    "hyperparameter": "howto/settings",
+    "memory": "howto/large-graphs",
+    "seed": "howto/reproducibility",
+    "Docker": "howto/containers",
+    "Kubernetes": "howto/cluster",
+    "negative sampling": "how-it-works",
+    "most_similar": "reference/embeddings",
+    "exit codes": "commands/index",
+    "JSON": "commands/index",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_search_in_the_site_opened_from_disk_finds_standard_terms(site):
+    chromium = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    browsers = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if chromium is None:
+        pytest.skip("there is no chromium to open pages in")
+    with browsers.sync_playwright() as starting:
+        browser = starting.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        view = browser.new_page()
+        requests: list[str] = []
+        view.on("request", lambda request: requests.append(request.url))
+        view.goto((top_of(site) / "index.html").as_uri())
+        found = {term: search(view, term) for term in SEARCHES}
+        browser.close()
+    missed = {term: pages for term, pages in found.items() if SEARCHES[term] not in pages[:3]}
+    assert missed == {}
+    assert {urlsplit(url).scheme for url in requests} <= {"file", "data"}
+
+
+def search(view, term):
+    """Return the pages that the site's search finds, the best first."""
+    box = view.locator("input.md-search__input")
+    box.click()
+    for text, said in (("", "Type to start"), (term, "match")):
+        box.fill(text)
+        box.press("End")  # the page listens to keys
+        view.locator(".md-search-result__meta", has_text=said).wait_for()
+    links = ".md-search-result__item > .md-search-result__link"
+    urls = view.eval_on_selector_all(links, "found => found.map(one => one.href)")
+    top = view.url.rpartition("/")[0]
+    pages = [url.removeprefix(f"{top}/").partition(".html")[0] for url in urls]
+    return list(dict.fromkeys(pages))
+
+
+# -- one way to install and to cite ------------------------------------------------------------
+
+
+def test_there_is_one_way_to_install():
+    """From a copy of the project; then extras by name, which pip finds without an index."""
+    read = [ROOT / "README.md", *DOCS.rglob("*.md"), *(ROOT / "examples").glob("*.ipynb")]
+    text = "".join(path.read_text(encoding="utf-8") for path in read if path.stem != "changelog")
+    found = set(re.findall(r"(?:uv )?pip install (?:--no-cache-dir )?([^\s`\\]+)", text))
+    found = {one.rstrip(",:;").strip("'\"") for one in found}
+    ours = {one for one in found if one.startswith((".", "/")) or "reinforce2vec" in one}
+    copy_or_extra = r"(?:(?:\$HOME)?/reinforce2vec|\.|reinforce2vec(?=\[))(?:\[[\w,]+\])?"
+    assert ours
+    assert [one for one in ours if not re.fullmatch(copy_or_extra, one)] == []
+
+
+def test_the_page_on_citing_has_the_facts_of_the_citation_file():
+    facts = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    page = (DOCS / "cite.md").read_text(encoding="utf-8")
+    for title in re.findall(r'title: "(.+)"', facts):
+        assert title in page
+    for family, given in re.findall(r"family-names: (\w+)\n +given-names: ([\w. ]+)", facts):
+        assert f"{family}, {given}" in page
+    assert f"version = {{{reinforce2vec.__version__}}}" in page
+    (year,) = re.findall(r"year: (\d+)", facts)
+    assert f"year      = {{{year}}}" in page

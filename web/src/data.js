@@ -1,7 +1,9 @@
-// The data of the page: a header in JSON and arrays of numbers, gzipped, as base64.
+// The data of the page: a header in JSON and arrays of numbers. In a file they are gzipped and
+// written as base64; a server sends them as they are, and answers questions about nodes.
 
 const KINDS = {
   f4: Float32Array,
+  f8: Float64Array,
   i1: Int8Array,
   i2: Int16Array,
   i4: Int32Array,
@@ -9,23 +11,41 @@ const KINDS = {
   u2: Uint16Array,
   u4: Uint32Array,
 };
-export const NOTHING = -32768; // in place of a missing cosine or score
+const NOTHING = -32768; // in place of a missing cosine or score
+const ALIGNED = 8; // arrays begin at multiples of so many bytes
 
-/** Read the data of the page. */
-export async function readData(text) {
-  const packed = new Blob([bytesOf(text.trim())]).stream();
-  const stream = packed.pipeThrough(new DecompressionStream("gzip"));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  const length = new DataView(bytes.buffer).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
-  const arrays = {};
-  let offset = 4 + length;
-  for (const [name, kind, count] of header.arrays) {
-    const size = KINDS[kind].BYTES_PER_ELEMENT * count;
-    arrays[name] = gathered(bytes.subarray(offset, offset + size), KINDS[kind], count);
-    offset += size;
+/**
+ * Read the data of the page from the element that holds them, or that names where to fetch them.
+ * While they are fetched, `progress` is called with a share from 0 to 1.
+ */
+export async function readData(holder, progress = () => {}) {
+  const { source } = holder.dataset;
+  if (source) return nodesFrom(await fetched(source, progress));
+  const packed = new Blob([bytesOf(holder.textContent.trim())]).stream();
+  return nodesFrom(await gathered(packed.pipeThrough(new DecompressionStream("gzip"))));
+}
+
+async function fetched(address, progress) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  return gathered(answer.body, Number(answer.headers.get("Content-Length")), progress);
+}
+
+/** All bytes of a stream; its length may be known. */
+async function gathered(stream, length = 0, progress = () => {}) {
+  if (!length) return new Uint8Array(await new Response(stream).arrayBuffer());
+  const bytes = new Uint8Array(length);
+  const reader = stream.getReader();
+  let place = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes.set(value, place);
+    place += value.length;
+    progress(place / length);
   }
-  return new Nodes(header, arrays);
+  if (place !== length) throw new Error("the server stopped sending the map");
+  return bytes;
 }
 
 function bytesOf(text) {
@@ -36,8 +56,24 @@ function bytesOf(text) {
   return bytes;
 }
 
+function nodesFrom(bytes) {
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const arrays = {};
+  let offset = 4 + length;
+  for (const [name, kind, count] of header.arrays) {
+    offset = Math.ceil(offset / ALIGNED) * ALIGNED;
+    const Kind = KINDS[kind];
+    arrays[name] = header.planes
+      ? joined(bytes.subarray(offset, offset + count * Kind.BYTES_PER_ELEMENT), Kind, count)
+      : new Kind(bytes.buffer, offset, count);
+    offset += count * Kind.BYTES_PER_ELEMENT;
+  }
+  return new Nodes(header, arrays);
+}
+
 /** Numbers stored as all first bytes, then all second ones, and so on: it compresses well. */
-function gathered(planes, Kind, count) {
+function joined(planes, Kind, count) {
   const numbers = new Kind(count);
   const bytes = new Uint8Array(numbers.buffer);
   const size = Kind.BYTES_PER_ELEMENT;
@@ -51,12 +87,16 @@ function gathered(planes, Kind, count) {
 /** The nodes on the map and their data, by row number. */
 class Nodes {
   constructor(header, arrays) {
-    Object.assign(this, header); // title, ids, notes, …: see _data.py
-    Object.assign(this, arrays); // x, y, nearest, cosines, community, degree, …
-    this.total = header.nodes;
+    const { columns, nodes, asks, ...rest } = header;
+    Object.assign(this, rest); // title, ids, notes, looks, shapes, scale, typical, …: see _data.py
+    this.x = arrays.x;
+    this.y = arrays.y;
+    this.total = nodes;
     this.count = header.ids.length;
+    this.columns = columns.map((column, number) => new Column(column, number, arrays));
     this.rowOf = null;
     this.links = arrays.edge_ends ? linksOf(this.count, arrays) : null;
+    this.source = asks ? new Asked(asks) : new Held(this, arrays);
   }
 
   /** The row of an id, -1 if it is not on the map. */
@@ -65,72 +105,178 @@ class Nodes {
     return this.rowOf.get(id) ?? -1;
   }
 
-  /** The number of a row's community, as it is shown; "" if it has none. */
-  communityText(row) {
-    return this.community[row] < 0 ? "" : String(this.community[row] + 1);
+  /** The column of a name, undefined if there is none. */
+  column(name) {
+    return this.columns.find((column) => column.name === name);
   }
 
-  /** The labels of a row as text, "" if it has none. */
-  labelText(row) {
-    return this.labelsOf(row)
-      .map((label) => this.label_names[label])
-      .join(", ");
+  /**
+   * What is known of a node: {similar: [{row, value, edge}], likely: [{row, value}] or null without
+   * a graph, neighbours: [{title, found: [{row, weight}], total}]}. `edge` says whether a similar
+   * node is linked already.
+   */
+  details(row) {
+    return this.source.details(row);
   }
 
-  /** All labels of a row. */
-  labelsOf(row) {
-    if (this.label_sets) return this.label_sets[this.label_set[row]];
-    return this.label[row] < 0 ? [] : [this.label[row]];
+  /** The edges between some rows as [[from, to], …]; null if there are more than `most`. */
+  edgesAmong(rows, most) {
+    return this.source.edgesAmong(rows, most);
+  }
+}
+
+/** A column: the values of all nodes, which are numbers, times, texts, or categories. */
+class Column {
+  constructor(header, number, arrays) {
+    Object.assign(this, header); // name, title, kind; low, high and log, or names, or texts
+    const values = arrays[`column${number}`];
+    if (this.kind === "category") {
+      this.codes = values;
+      this.setOf = arrays[`sets${number}`]; // the number of each node's set of categories
+    } else if (this.kind !== "text") this.values = values;
   }
 
-  /** The most similar nodes of one, as [{row, value}]. */
-  similar(row) {
-    return ranked(this.nearest, this.cosines, 1000, this.listed, row);
+  /** All categories of a row. */
+  codesOf(row) {
+    if (this.sets) return this.sets[this.setOf[row]];
+    return this.codes[row] < 0 ? [] : [this.codes[row]];
   }
 
-  /** The likely missing links of a node, as [{row, value}]; null without a graph. */
-  likely(row) {
-    return this.missing ? ranked(this.missing, this.scores, 100, this.listed, row) : null;
+  /** What a row has, as it is shown; "" for nothing. */
+  text(row) {
+    if (this.kind === "text") return this.texts[row];
+    if (this.kind === "category") {
+      return this.codesOf(row)
+        .map((code) => this.names[code])
+        .join(", ");
+    }
+    const value = this.values[row];
+    if (Number.isNaN(value)) return "";
+    if (this.kind === "time") return timeText(value, this.days);
+    const size = Math.abs(value);
+    const digits = size < 1e6 ? 6 : 15;
+    const useGrouping = size >= 10_000; // 2019 may be a year
+    return value.toLocaleString("en", { maximumSignificantDigits: digits, useGrouping });
   }
 
-  /** The targets of edges of a node, as [{row, weight}]. */
-  targets(row) {
-    const { starts, ends } = this.links;
+  /** What a row has, as it is saved: a number, or text. */
+  value(row) {
+    if (this.numbered) return this.codes[row] < 0 ? "" : this.codes[row] + 1;
+    if (this.kind !== "number") return this.text(row);
+    const value = this.values[row];
+    return Number.isNaN(value) ? "" : shortest(value, this.values);
+  }
+}
+
+/** A time in seconds since 1970 as text, in UTC; `days` says that all times are dates. */
+export function timeText(seconds, days) {
+  const text = new Date(seconds * 1000).toISOString();
+  if (days) return text.slice(0, text.indexOf("T"));
+  return text.replace("T", " ").replace(/(:00)?\.000Z$/, "").replace("Z", "");
+}
+
+/** A number of an array with the fewest digits that identify it there. */
+function shortest(number, values) {
+  if (!(values instanceof Float32Array)) return number;
+  for (let digits = 1; digits < 9; digits++) {
+    const rounded = Number(number.toPrecision(digits));
+    if (Math.fround(rounded) === number) return rounded;
+  }
+  return number;
+}
+
+// -- details of nodes ------------------------------------------------------------------------
+
+/** Details that are in the page. */
+class Held {
+  constructor(nodes, arrays) {
+    this.nodes = nodes;
+    this.arrays = arrays;
+    this.degree = nodes.column("degree")?.values;
+  }
+
+  async details(row) {
+    const { nearest, cosines, missing, scores } = this.arrays;
+    const k = this.nodes.listed;
+    const neighbours = this.neighbours(row);
+    const linked = new Set(neighbours.flatMap(({ found }) => found.map((one) => one.row)));
+    const similar = ranked(nearest, cosines, 1000, k, row);
+    for (const one of similar) one.edge = linked.has(one.row);
+    const likely = missing ? ranked(missing, scores, 100, k, row) : null;
+    return { similar, likely, neighbours };
+  }
+
+  async edgesAmong(rows, most) {
+    const { links, count } = this.nodes;
+    if (!links) return [];
+    const wanted = new Uint8Array(count);
+    for (const row of rows) wanted[row] = 1;
     const found = [];
-    for (let i = starts[row]; i < starts[row + 1]; i++) found.push(this.linked(ends[i], i));
-    return found;
-  }
-
-  /** The sources of edges to a node. */
-  sources(row) {
-    const { backStarts, begins, edges } = this.links;
-    const found = [];
-    for (let i = backStarts[row]; i < backStarts[row + 1]; i++) {
-      found.push(this.linked(begins[i], edges[i]));
+    for (const row of rows) {
+      for (let i = links.starts[row]; i < links.starts[row + 1]; i++) {
+        if (!wanted[links.ends[i]]) continue;
+        if (found.length === most) return null;
+        found.push([row, links.ends[i]]);
+      }
     }
     return found;
   }
 
-  linked(row, edge) {
-    return { row, weight: this.edge_weights?.[edge] ?? null };
-  }
-
   /** Lists of graph neighbours with titles: one, or two in a directed graph. */
   neighbours(row) {
-    if (!this.links) return [];
+    const { links, directed } = this.nodes;
+    if (!links) return [];
+    const weights = this.arrays.edge_weights;
+    const linked = (other, edge) => ({ row: other, weight: weights?.[edge] ?? null });
+    const to = [];
+    for (let i = links.starts[row]; i < links.starts[row + 1]; i++) {
+      to.push(linked(links.ends[i], i));
+    }
+    const from = [];
+    for (let i = links.backStarts[row]; i < links.backStarts[row + 1]; i++) {
+      from.push(linked(links.begins[i], links.edges[i]));
+    }
     const first = (a, b) => b.weight - a.weight || this.degree[b.row] - this.degree[a.row];
-    const [to, from] = [this.targets(row), this.sources(row)];
-    if (this.directed) {
-      const inward = this.in_degree[row];
-      const back = { title: "Pointed to by", found: from.sort(first), total: inward };
+    if (directed) {
+      const inward = this.nodes.column("in_degree").values[row];
+      const outward = this.degree[row] - inward;
       return [
-        { title: "Points to", found: to.sort(first), total: this.degree[row] - inward },
-        back,
+        { title: "Points to", found: to.sort(first), total: outward },
+        { title: "Pointed to by", found: from.sort(first), total: inward },
       ];
     }
     const found = to.concat(from.filter((one) => one.row !== row)).sort(first);
     return [{ title: "Graph neighbours", found, total: this.degree[row] }];
   }
+}
+
+/** Details that the server works out when they are asked for. */
+class Asked {
+  constructor(address) {
+    this.address = address;
+    this.known = new Map(); // the details of the nodes that were asked for last
+  }
+
+  details(row) {
+    if (!this.known.has(row)) {
+      if (this.known.size > 100) this.known.delete(this.known.keys().next().value);
+      const answer = answered(`${this.address}?row=${row}`);
+      this.known.set(row, answer);
+      answer.catch(() => this.known.delete(row));
+    }
+    return this.known.get(row);
+  }
+
+  edgesAmong(rows, most) {
+    const body = Uint32Array.from(rows);
+    return answered(`${this.address}?most=${most}`, { method: "POST", body });
+  }
+}
+
+async function answered(address, options) {
+  const answer = await fetch(address, options);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
 }
 
 function ranked(rows, values, unit, k, row) {

@@ -1,11 +1,19 @@
 // Small helpers for the document. Text is only ever set as text: ids may hold anything.
 
+const SVG = "http://www.w3.org/2000/svg";
+
 /** The element of this id. */
 export const byId = (id) => document.getElementById(id);
 
 /** Make an element: attributes, on… listeners, and children that are elements or text. */
-export function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+export const make = (tag, attributes, ...children) =>
+  filled(document.createElement(tag), attributes, children);
+
+/** Make an element of a drawing. */
+export const draw = (tag, attributes, ...children) =>
+  filled(document.createElementNS(SVG, tag), attributes, children);
+
+function filled(element, attributes = {}, children = []) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "style") Object.assign(element.style, value);
@@ -29,3 +37,6 @@ export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 /** The value of a colour that the style sheet names. */
 export const styled = (name) =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** Tell a screen reader something, without moving the focus. */
+export const say = (text) => (byId("said").textContent = text);

@@ -1,35 +1,65 @@
 // The legend; a click on a group highlights it.
 
-import { byId, make, written } from "./dom.js";
+import { byId, draw, make, written } from "./dom.js";
+import { scaleOf } from "./scales.js";
 
-/** Show the legend of a colouring; `toggle` is called with the rank of the clicked group. */
-export function showLegend(way, colours, lit, toggle) {
-  const content = way.rank ? groups(way, colours, lit, toggle) : scale(way, colours);
-  byId("legend").replaceChildren(make("h2", {}, way.summary), content);
+/**
+ * Show the legend of a colouring. `counts` has the nodes of each look that pass the filters;
+ * `toggle` is called with the rank of the clicked group.
+ */
+export function showLegend(way, looks, lit, counts, swatch, toggle) {
+  const content = way.groups
+    ? groups(way, looks, lit, counts, swatch, toggle)
+    : ramp(way.scale, looks, counts, swatch);
+  const held = byId("key").contains(document.activeElement)
+    ? [...byId("key").querySelectorAll("button")].indexOf(document.activeElement)
+    : -1;
+  byId("legend-title").textContent = way.summary;
+  byId("key").replaceChildren(content);
+  if (held >= 0) byId("key").querySelectorAll("button")[held]?.focus();
 }
 
-function groups(way, colours, lit, toggle) {
+/** Show which values the smallest and the largest points have; `column` may be null. */
+export function showSizes(column) {
+  const key = byId("size-key");
+  key.hidden = !column;
+  if (!column) return;
+  const { low, high, text } = scaleOf(column);
+  const point = (radius) =>
+    draw(
+      "svg",
+      { viewBox: "-7 -7 14 14", "aria-hidden": "true" },
+      draw("circle", { r: radius, fill: "currentColor" }),
+    );
+  const end = (radius, value) => make("span", {}, point(radius), text(value));
+  key.replaceChildren(end(2.3, low), end(7, high));
+}
+
+function groups(way, looks, lit, counts, swatch, toggle) {
   const entries = way.groups.map((group, rank) => {
+    const dim = (lit && !lit.has(rank)) || !counts[rank];
     const button = make(
       "button",
       {
         type: "button",
-        class: lit && !lit.has(rank) ? "entry faded" : "entry",
+        class: dim ? "entry faded" : "entry",
         "aria-pressed": String(Boolean(lit?.has(rank))),
-        title: "Highlight this group; with Ctrl or Shift several",
+        title: group.own && group.own !== group.name ? `${group.own}: ${group.name}` : group.name,
         onclick: (event) => toggle(rank, event.ctrlKey || event.metaKey || event.shiftKey),
       },
-      make("span", { class: "dot", style: { background: colours[rank] } }),
+      swatch(looks[rank]),
       make("span", { class: "name" }, group.name),
-      make("span", { class: "muted number" }, written(group.size)),
+      make("span", { class: "muted number" }, written(counts[rank])),
     );
     return make("li", {}, button);
   });
   return make("ul", { class: "entries" }, ...entries);
 }
 
-function scale(way, colours) {
-  const middle = Math.round(Math.expm1(Math.log1p(way.most) / 2));
+/** The colours of a scale with its ticks, and the colour of nodes without a value. */
+function ramp({ ticks }, looks, counts, swatch) {
+  const colours = looks.slice(0, -1).map(({ colour }) => colour);
+  const without = counts.at(-1);
   return make(
     "div",
     { class: "scale" },
@@ -40,7 +70,19 @@ function scale(way, colours) {
     make(
       "div",
       { class: "ticks muted" },
-      ...[0, middle, way.most].map((degree) => make("span", {}, written(degree))),
+      ...ticks.map(({ share, text }) =>
+        make("span", { style: { left: percent(share), transform: `translateX(-${percent(share)})` } }, text),
+      ),
     ),
+    without > 0 &&
+      make(
+        "p",
+        { class: "without" },
+        swatch(looks.at(-1)),
+        make("span", { class: "name" }, "No value"),
+        make("span", { class: "muted number" }, written(without)),
+      ),
   );
 }
+
+const percent = (share) => `${(share * 100).toFixed(1)}%`;

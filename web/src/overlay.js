@@ -1,42 +1,45 @@
-// Drawn over the points: lines from the chosen node, rings, and the names of groups.
+// Drawn around the points: edges beneath them; contours, lines from the chosen node, rings and the
+// lasso over them; and names. What depends on all nodes in view waits until the map is at rest.
 
 import { make, styled } from "./dom.js";
+import { contoursInView } from "./map/contours.js";
+import { groupsInView } from "./map/names.js";
 
-const NAMES = 12; // group names written on the map
-const LINES = 200; // of one kind, at most
+const LINES = 200; // from the chosen node, of one kind, at most
+const EDGES = 15_000; // of what is in view, at most
+const ENDS = 20_000; // nodes in view whose edges are looked for, at most
+const IDS = 250; // nodes in view up to which their ids are written
+const COLOURS = ["ink", "paper", "text", "accent", "near-line", "missing-line", "graph-line"];
 
 export class Overlay {
+  /** `names` is the element that holds names of groups; no text is written beneath `panels`. */
   constructor(canvas, names, panels, map) {
-    this.panels = panels;
-    this.canvas = canvas;
-    this.names = names;
-    this.map = map;
+    Object.assign(this, { canvas, names, panels, map });
+    this.beneath = make("canvas", { class: "beneath", "aria-hidden": "true" });
+    Object.assign(this.beneath.style, {
+      ...{ position: "absolute", inset: "0", width: "100%", height: "100%" },
+      pointerEvents: "none",
+    });
+    map.canvas.before(this.beneath);
+    map.canvas.style.background = "none"; // what is beneath shows through
     this.look = {}; // colours of the style sheet, by name
     this.focus = null; // {row, nearest, missing, graph}: rows
     this.pointed = -1;
-    this.written = [];
+    this.groups = { codes: null, names: [] };
+    this.placed = []; // names: {text, x, y, element, width, height, hidden}
+    this.contours = []; // by level
+    this.edges = []; // pairs of rows
+    this.others = []; // rows whose ids are written where there is room
+    this.settled = null; // the view of which the above are
   }
 
-  /** Write the names of the largest groups. */
-  showNames(way, lit) {
-    const groups = (way.groups ?? [])
-      .map((group, rank) => ({ ...group, rank }))
-      .filter((group) => group.x !== undefined && !group.without)
-      .filter((group) => (lit ? lit.has(group.rank) : true))
-      .slice(0, NAMES);
-    this.written = groups.map((group) => ({
-      ...group,
-      element: make("span", {}, group.name),
-    }));
-    this.names.replaceChildren(...this.written.map(({ element }) => element));
-    for (const name of this.written) {
-      name.width = name.element.offsetWidth;
-      name.height = name.element.offsetHeight;
-    }
-    this.draw();
+  /** Name the groups in view: the number of the group of each row, and the names, null for none. */
+  showNames(codes, names) {
+    this.groups = { codes, names };
+    this.settle();
   }
 
-  /** Show the lines of a node, or none. */
+  /** Show the lines of a node, which are {row, nearest, missing, graph}, or null for none. */
   show(focus) {
     this.focus = focus;
     this.draw();
@@ -48,24 +51,128 @@ export class Overlay {
     this.draw();
   }
 
-  draw() {
-    const { width, height } = this.map.canvas.getBoundingClientRect();
-    const ratio = window.devicePixelRatio;
-    if (this.canvas.width !== Math.round(width * ratio))
-      this.canvas.width = Math.round(width * ratio);
-    if (this.canvas.height !== Math.round(height * ratio)) {
-      this.canvas.height = Math.round(height * ratio);
+  // -- what is in view -------------------------------------------------------------------------
+
+  /** What decides what is in view, as text. */
+  view() {
+    const { camera, version } = this.map;
+    return [camera.x, camera.y, camera.scale, camera.width, camera.height, version].join(" ");
+  }
+
+  /** Look again at what is in view. */
+  settle() {
+    const { map } = this;
+    this.settled = this.view();
+    this.contours = map.density ? contoursInView(map) : [];
+    this.canvas.dataset.contours = this.contours.length;
+    const few = map.inView(IDS) ?? [];
+    const size = map.painted.size;
+    this.others = size ? few.sort((a, b) => size[b] - size[a] || a - b) : few;
+    this.writeNames();
+    this.paint();
+    this.findEdges(this.settled);
+  }
+
+  async findEdges(view) {
+    const { map } = this;
+    const rows = map.edges ? map.inView(ENDS) : [];
+    const found = rows && (rows.length ? await map.nodes.edgesAmong(rows, EDGES) : []);
+    if (view !== this.settled) return; // it has moved on
+    this.edges = found ?? [];
+    this.canvas.dataset.edges = found ? found.length : "too many";
+    map.on.edges?.(found ? found.length : null);
+    this.draw();
+  }
+
+  /** Make an element for each name; names that stay keep theirs. */
+  writeNames() {
+    const { codes, names } = this.groups;
+    const before = new Map(this.placed.map((name) => [name.group, name]));
+    const found = codes ? groupsInView(this.map, codes, names) : [];
+    this.placed = found.map((place) => {
+      const text = names[place.group];
+      const known = before.get(place.group);
+      if (known?.text === text) return { ...known, ...place };
+      return { ...place, text, element: make("span", {}, text), width: 0, height: 0 };
+    });
+    this.names.replaceChildren(...this.placed.map(({ element }) => element));
+    for (const name of this.placed.filter(({ width }) => !width)) {
+      name.width = name.element.offsetWidth;
+      name.height = name.element.offsetHeight;
     }
-    const pen = this.canvas.getContext("2d");
+  }
+
+  // -- drawing ---------------------------------------------------------------------------------
+
+  /** Draw everything; once the map is at rest, for what is now in view. */
+  draw() {
+    if (!this.map.moves && this.view() !== this.settled) this.settle();
+    else this.paint();
+  }
+
+  paint() {
+    for (const name of COLOURS) this.look[name] = styled(`--${name}`);
+    this.paintBeneath(this.cleared(this.beneath));
+    const pen = this.cleared(this.canvas);
+    this.paintAbove(pen);
+    for (const { element, hidden, box } of this.placed) {
+      element.style.visibility = hidden ? "hidden" : "visible";
+      element.style.transform = `translate(${Math.round(box[0])}px, ${Math.round(box[1])}px)`;
+    }
+  }
+
+  /** The pen of a canvas of the size of the map, with nothing on it. */
+  cleared(canvas) {
+    const { width, height } = this.map.camera;
+    const ratio = window.devicePixelRatio || 1;
+    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== wide) canvas.width = wide;
+    if (canvas.height !== high) canvas.height = high;
+    const pen = canvas.getContext("2d");
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
-    for (const name of ["ink", "paper", "text", "near-line", "missing-line", "graph-line"]) {
-      this.look[name] = styled(`--${name}`);
+    return pen;
+  }
+
+  /** Draw the edges in view. */
+  paintBeneath(pen) {
+    if (!this.edges.length) return;
+    pen.globalAlpha = Math.max(0.2, Math.min(0.7, 12 / Math.sqrt(this.edges.length)));
+    pen.strokeStyle = this.look["graph-line"];
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (const [from, to] of this.edges) {
+      pen.moveTo(...this.map.at(from));
+      pen.lineTo(...this.map.at(to));
     }
-    this.taken = this.panels.filter((panel) => !panel.hidden).map(boxOf); // no text here
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
+
+  /** Draw all but the names of groups over the points, and decide where those are. */
+  paintAbove(pen, panels = this.panels, room = this.whole()) {
+    this.room = room;
+    this.taken = panels.filter((panel) => !panel.hidden).map((panel) => this.boxOf(panel));
+    this.drawContours(pen);
     if (this.focus) this.drawFocus(pen);
     if (this.pointed >= 0) this.ring(pen, this.pointed, 5, this.look.ink, 2);
-    this.placeNames(width, height);
+    if (this.map.path) this.drawLasso(pen, this.map.path);
+    this.placeNames();
+    this.writeIds(pen, this.others, 400);
+  }
+
+  drawContours(pen) {
+    pen.strokeStyle = this.look.ink;
+    this.contours.forEach((lines, level) => {
+      pen.globalAlpha = 0.3 + 0.1 * level;
+      pen.lineWidth = 1;
+      pen.beginPath();
+      for (const line of lines) {
+        line.forEach(([x, y], i) => pen[i ? "lineTo" : "moveTo"](...this.map.atPlace(x, y)));
+      }
+      pen.stroke();
+    });
+    pen.globalAlpha = 1;
   }
 
   drawFocus(pen) {
@@ -79,7 +186,7 @@ export class Overlay {
     for (const near of nearest) this.ring(pen, near, 2.5, this.look["near-line"], 1.6);
     this.ring(pen, row, 4, this.look.paper, 6);
     this.ring(pen, row, 4, this.look.ink, 2.5);
-    this.writeIds(pen, [row, ...nearest, ...missing]);
+    this.writeIds(pen, [row, ...nearest, ...missing], 600);
   }
 
   /** Lines from the rim of one point to the rims of others. */
@@ -103,54 +210,108 @@ export class Overlay {
     pen.setLineDash([]);
   }
 
+  drawLasso(pen, path) {
+    pen.beginPath();
+    path.forEach(([x, y], i) => pen[i ? "lineTo" : "moveTo"](x, y));
+    pen.closePath();
+    pen.fillStyle = pen.strokeStyle = this.look.accent;
+    pen.globalAlpha = 0.12;
+    pen.fill();
+    pen.globalAlpha = 1;
+    pen.lineWidth = 2;
+    pen.stroke();
+  }
+
   /** Ids beside their points, where there is room. */
-  writeIds(pen, rows) {
-    pen.font = `600 12px ${this.look.text}`;
+  writeIds(pen, rows, weight) {
+    pen.font = `${weight} 12px ${this.look.text}`;
     pen.textBaseline = "middle";
-    pen.lineJoin = "round";
+    pen.textAlign = "left";
     for (const row of rows) {
       const id = this.map.nodes.ids[row];
       const text = id.length > 28 ? `${id.slice(0, 27)}…` : id;
       const [x, y] = this.map.at(row);
-      const left = x + this.map.radius(row) + 8;
+      const left = x + this.map.radius(row) + (weight > 400 ? 8 : 4);
       const box = [left - 3, y - 8, left + pen.measureText(text).width + 3, y + 8];
-      if (this.taken.some((other) => overlap(box, other))) continue;
-      this.taken.push(box);
-      pen.strokeStyle = this.look.paper;
-      pen.lineWidth = 4;
-      pen.strokeText(text, left, y);
-      pen.fillStyle = this.look.ink;
-      pen.fillText(text, left, y);
+      if (!this.take(box)) continue;
+      this.writeText(pen, text, left, y);
     }
+  }
+
+  /** Write the names that are not hidden; on the screen, elements do. */
+  paintNames(pen) {
+    pen.font = `650 13px ${this.look.text}`;
+    pen.textBaseline = "middle";
+    pen.textAlign = "center";
+    for (const { text, box, hidden } of this.placed) {
+      if (!hidden) this.writeText(pen, text, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2);
+    }
+  }
+
+  /** Text with a rim in the colour of the paper. */
+  writeText(pen, text, x, y) {
+    pen.lineJoin = "round";
+    pen.strokeStyle = this.look.paper;
+    pen.lineWidth = 4;
+    pen.strokeText(text, x, y);
+    pen.fillStyle = this.look.ink;
+    pen.fillText(text, x, y);
   }
 
   /** A ring around a point, at some distance. */
   ring(pen, row, away, colour, width) {
     const radius = this.map.radius(row) + away;
+    const [x, y] = this.map.at(row);
     pen.strokeStyle = colour;
     pen.lineWidth = width;
     pen.beginPath();
-    pen.arc(...this.map.at(row), radius, 0, 2 * Math.PI);
+    pen.moveTo(x + radius, y);
+    pen.arc(x, y, radius, 0, 2 * Math.PI);
     pen.stroke();
   }
 
-  /** Put each name above its group, larger groups first; those that would overlap are hidden. */
-  placeNames(width, height) {
-    for (const { element, x, y, width: wide, height: high } of this.written) {
-      const [left, top] = this.map.atPlace(x, y);
-      const box = [left - wide / 2, top - high - 5, left + wide / 2, top - 5];
-      const outside = box[2] < 0 || box[3] < 0 || box[0] > width || box[1] > height;
-      const hidden = outside || this.taken.some((other) => overlap(box, other));
-      element.style.visibility = hidden ? "hidden" : "visible";
-      element.style.transform = `translate(${Math.round(box[0])}px, ${Math.round(box[1])}px)`;
-      if (!hidden) this.taken.push(box);
+  // -- where text is ---------------------------------------------------------------------------
+
+  /** Put each name on its group, or else just above or below; where there is no room, hide it. */
+  placeNames() {
+    const [left, top, right, bottom] = this.room;
+    for (const name of this.placed) {
+      const [x, y] = this.map.atPlace(name.x, name.y);
+      const half = [name.width / 2, name.height / 2];
+      const middle = between(x, left + half[0], right - half[0]); // all of it is in view
+      const box = (down) => [
+        ...[middle - half[0], y + down - half[1]],
+        ...[middle + half[0], y + down + half[1]],
+      ];
+      const seen = x >= left && x <= right && y >= top && y <= bottom;
+      const places = seen ? [0, -name.height, name.height].map(box) : [];
+      const found = places.find((one) => this.take(one));
+      name.hidden = !found;
+      name.box = found ?? box(0);
     }
+  }
+
+  /** Take a place for text, if it is free and in view. */
+  take(box) {
+    const [left, top, right, bottom] = this.room;
+    if (box[0] < left || box[1] < top || box[2] > right || box[3] > bottom) return false;
+    if (this.taken.some((other) => overlap(box, other))) return false;
+    this.taken.push(box);
+    return true;
+  }
+
+  /** All of the map, in pixels. */
+  whole() {
+    return [0, 0, this.map.camera.width, this.map.camera.height];
+  }
+
+  /** Where an element is, in pixels of the map. */
+  boxOf(element) {
+    const [own, map] = [element, this.map.canvas].map((one) => one.getBoundingClientRect());
+    return [own.left - map.left, own.top - map.top, own.right - map.left, own.bottom - map.top];
   }
 }
 
-function boxOf(element) {
-  const { left, top, right, bottom } = element.getBoundingClientRect();
-  return [left, top, right, bottom];
-}
+const between = (value, low, high) => Math.min(Math.max(value, low), high);
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];

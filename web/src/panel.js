@@ -7,54 +7,65 @@ const FIRST = 20; // graph neighbours listed at first
 const MOST = 1000; // listed after a click on "Show all", at most
 const MEMBERS = 200; // nodes of a selection that are listed
 
-/** Show a node; `act` has go(row), point(row or -1) and close(). */
-export function showNode(nodes, row, act) {
-  const missing = nodes.likely(row);
-  const sections = [
-    section(
-      "Nearest neighbours",
-      "near",
-      "by cosine similarity of the vectors",
-      scored(nodes, nodes.similar(row), (cosine) => cosine, 3, act),
-    ),
-    missing &&
-      section(
-        "Likely missing links",
-        "missing",
-        nodes.link_note,
-        scored(nodes, missing, nodes.link_odds ? likelihood : (percent) => percent / 100, 2, act),
-      ),
-    ...nodes.neighbours(row).map((list) => graphSection(nodes, list, act)),
-  ];
+/**
+ * Show a node and what is known of it: {similar, likely, neighbours}, null while it is fetched.
+ * `act` has go(row), point(row or -1), swatchOf(row), passes(row) and close().
+ */
+export function showNode(nodes, row, details, act) {
   open(
     make(
       "header",
       {},
       make("h2", { class: "id", tabindex: "-1" }, nodes.ids[row]),
       closeButton(act),
+      !act.passes(row) &&
+        make("p", { class: "muted filtered" }, "This node does not pass the filters."),
       facts(nodes, row),
     ),
-    ...sections.filter(Boolean),
+    ...(details
+      ? sections(nodes, details, act)
+      : [make("p", { class: "muted waiting" }, "Looking up its neighbours …")]),
   );
 }
 
-function likelihood(odds) {
-  return 1 / (1 + Math.exp(-odds));
+function sections(nodes, { similar, likely, neighbours }, act) {
+  const found = [
+    section(
+      "Nearest neighbours",
+      "near",
+      "by cosine similarity of the vectors",
+      scored(nodes, similar, 3, act),
+    ),
+    likely &&
+      section("Likely missing links", "missing", nodes.link_note, scored(nodes, likely, 2, act)),
+    ...neighbours.map((list) => graphSection(nodes, list, act)),
+  ];
+  return found.filter(Boolean);
 }
 
+/** All columns of a node. */
 function facts(nodes, row) {
   const list = make("dl", { class: "facts" });
-  const add = (name, ...value) =>
-    list.append(make("div", {}, make("dt", {}, name), make("dd", {}, ...value)));
-  if (nodes.label) {
-    add(nodes.labelsOf(row).length > 1 ? "Labels" : "Label", nodes.labelText(row) || "none");
+  for (const column of nodes.columns) {
+    const text = column.numbered ? numbered(nodes, column, row) : column.text(row);
+    const several = column.kind === "category" && column.codesOf(row).length > 1;
+    const name = several && column.name === "label" ? "Labels" : column.title;
+    list.append(
+      make(
+        "div",
+        { class: column.kind === "text" ? "long" : null },
+        make("dt", {}, name),
+        make("dd", { class: text ? null : "muted" }, text || "none"),
+      ),
+    );
   }
-  add("Community", nodes.communityText(row) || "none");
-  if (nodes.in_degree) {
-    add("Out-degree", written(nodes.degree[row] - nodes.in_degree[row]));
-    add("In-degree", written(nodes.in_degree[row]));
-  } else if (nodes.degree) add("Degree", written(nodes.degree[row]));
   return list;
+}
+
+/** The number of a community, and what is typical of it. */
+function numbered(nodes, column, row) {
+  const typical = nodes.typical?.[column.name]?.[column.codes[row]];
+  return [column.value(row), typical].filter(Boolean).join(": ");
 }
 
 function section(title, kind, note, content) {
@@ -67,21 +78,28 @@ function section(title, kind, note, content) {
   );
 }
 
-/** Rows with their values, and bars of the length that `share` returns for them. */
-function scored(nodes, found, share, digits, act) {
+const SHORTEST = 0.08; // bar of a list
+
+/** Rows with their values, and bars from the least value of the list to the greatest. */
+function scored(nodes, found, digits, act) {
   if (!found.length) return make("p", { class: "muted" }, "None.");
+  const values = found.map(({ value }) => value);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const share = (value) =>
+    most > least ? SHORTEST + ((1 - SHORTEST) * (value - least)) / (most - least) : 1;
   return make(
     "ul",
     { class: "rows" },
-    ...found.map(({ row, value }) =>
+    ...found.map(({ row, value, edge }) =>
       entry(
         nodes,
         row,
         act,
+        edge && make("span", { class: "tag", title: "There is an edge between the two" }, "edge"),
         make(
           "span",
           { class: "bar" },
-          make("span", { style: { width: `${Math.max(0, share(value)) * 100}%` } }),
+          make("span", { style: { width: `${(share(value) * 100).toFixed(1)}%` } }),
         ),
         make("span", { class: "number" }, value.toFixed(digits)),
       ),
@@ -94,13 +112,14 @@ function entry(nodes, row, act, ...more) {
     "button",
     {
       type: "button",
+      class: act.passes(row) ? null : "filtered",
       onclick: () => act.go(row),
       onmouseenter: () => act.point(row),
       onmouseleave: () => act.point(-1),
       onfocus: () => act.point(row),
       onblur: () => act.point(-1),
     },
-    make("span", { class: "dot", style: { background: act.colourOf(row) } }),
+    act.swatchOf(row),
     make("span", { class: "id", title: nodes.ids[row] }, nodes.ids[row]),
     ...more,
   );
@@ -140,8 +159,8 @@ function graphSection(nodes, { title, found, total }, act) {
   return section(title, "graph", note, whole);
 }
 
-/** Show a selection of many nodes. */
-export function showSelection(nodes, rows, way, colours, act) {
+/** Show a selection of many nodes; their groups, if the colouring `way` has groups. */
+export function showSelection(nodes, rows, way, act) {
   const name = `${nodes.file_name}-selection`;
   const copy = make("button", { type: "button" }, "Copy ids");
   copy.addEventListener("click", async () => {
@@ -182,7 +201,7 @@ export function showSelection(nodes, rows, way, colours, act) {
       closeButton(act),
       actions,
     ),
-    way.rank ? make("section", {}, make("h3", {}, way.title), shares(way, colours, rows)) : "",
+    way.groups ? make("section", {}, make("h3", {}, way.title), shares(way, rows, act)) : "",
     make(
       "section",
       {},
@@ -196,19 +215,23 @@ export function showSelection(nodes, rows, way, colours, act) {
 }
 
 /** How many of the rows each group has. */
-function shares(way, colours, rows) {
+function shares(way, rows, act) {
   const counts = new Map();
-  for (const row of rows) counts.set(way.rank[row], (counts.get(way.rank[row]) ?? 0) + 1);
+  const first = new Map(); // a row of each group
+  for (const row of rows) {
+    const rank = way.codes[row];
+    counts.set(rank, (counts.get(rank) ?? 0) + 1);
+    if (!first.has(rank)) first.set(rank, row);
+  }
   const ranked = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 8);
   const items = ranked.map(([rank, count]) => {
-    const colour = colours[rank];
     const width = `${(count / ranked[0][1]) * 100}%`;
     return make(
       "li",
       { class: "share" },
-      make("span", { class: "dot", style: { background: colour } }),
+      act.swatchOf(first.get(rank)),
       make("span", { class: "id" }, way.groups[rank].name),
-      make("span", { class: "bar" }, make("span", { style: { width, background: colour } })),
+      make("span", { class: "bar" }, make("span", { style: { width } })),
       make("span", { class: "number" }, written(count)),
     );
   });
@@ -239,12 +262,7 @@ const closeButton = (act) =>
 
 function open(...children) {
   const panel = byId("panel");
-  panel.replaceChildren(...children);
+  panel.replaceChildren(...children.filter(Boolean));
   panel.hidden = false;
   panel.scrollTop = 0;
 }
-
-/** Close the panel. */
-export const closePanel = () => {
-  byId("panel").hidden = true;
-};

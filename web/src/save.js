@@ -1,17 +1,15 @@
 // The selection as a file.
 
-const COLUMNS = ["id", "x", "y", "label", "degree", "community"];
+/** The names of all columns of this map. */
+const heads = (nodes) => ["id", "x", "y", ...nodes.columns.map(({ name }) => name)];
 
-/** The data of rows, as objects with the columns of this map. */
-export function table(nodes, rows) {
-  return rows.map((row) => {
-    const entry = { id: nodes.ids[row], x: short(nodes.x[row]), y: short(nodes.y[row]) };
-    if (nodes.label) entry.label = nodes.labelText(row);
-    if (nodes.degree) entry.degree = nodes.degree[row];
-    entry.community = nodes.communityText(row);
-    return entry;
-  });
-}
+/** The values of a row in these columns. */
+const cells = (nodes, row) => [
+  nodes.ids[row],
+  short(nodes.x[row]),
+  short(nodes.y[row]),
+  ...nodes.columns.map((column) => column.value(row)),
+];
 
 /** A float32 with the fewest digits that identify it. */
 function short(number) {
@@ -27,23 +25,25 @@ const unrun = (text) => (/^[=+\-@\t\r]/.test(text) && isNaN(text) ? `'${text}` :
 
 /** Rows as CSV (RFC 4180). */
 export function csv(nodes, rows) {
-  const entries = table(nodes, rows);
-  const columns = COLUMNS.filter((name) => entries.length && name in entries[0]);
   const field = (value) => {
     const text = unrun(String(value));
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  const lines = entries.map((entry) => columns.map((name) => field(entry[name])).join(","));
-  return `${[columns.join(","), ...lines].join("\r\n")}\r\n`;
+  const lines = [heads(nodes), ...rows.map((row) => cells(nodes, row))];
+  return lines.map((line) => `${line.map(field).join(",")}\r\n`).join("");
 }
 
 /** Rows as JSON. */
-export const json = (nodes, rows) => `${JSON.stringify(table(nodes, rows), null, 1)}\n`;
+export function json(nodes, rows) {
+  const names = heads(nodes);
+  const entry = (row) => Object.fromEntries(cells(nodes, row).map((cell, i) => [names[i], cell]));
+  return `${JSON.stringify(rows.map(entry), null, 1)}\n`;
+}
 
-/** Let the browser save a text as a file. */
-export function download(name, type, text) {
+/** Let the browser save text or a Blob as a file. */
+export function download(name, type, content) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = URL.createObjectURL(new Blob([content], { type }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);

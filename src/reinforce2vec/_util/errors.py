@@ -99,12 +99,15 @@ def python_setting(parameter: str, value: Any) -> str:
     return f"{parameter}={value}"
 
 
-def missing(package: str, extra: str, purpose: str) -> InputError:
+def missing(
+    package: str, extra: str, purpose: str, settings: Iterable[tuple[str, Any]] = ()
+) -> InputError:
     """Return the error for an optional package that is not installed: what it is for, and how to
     get it.
     """
     return InputError(
-        f"{purpose} needs {package}, which is not installed: pip install 'reinforce2vec[{extra}]'"
+        f"{purpose} needs {package}, which is not installed: pip install 'reinforce2vec[{extra}]'",
+        settings=settings,
     )
 
 

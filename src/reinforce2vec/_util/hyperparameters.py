@@ -421,7 +421,7 @@ METHODS: dict[str, dict[str, Any]] = {
 PROTOCOLS = ("shared", "transfer")
 TASKS = ("link-prediction", "node-classification")
 SEARCH_METHODS = ("auto", "exact", "approximate")
-PROJECTIONS = ("auto", "pca", "tsne", "umap")
+PROJECTIONS = ("auto", "pca", "tsne", "umap", "layout")
 LINK_SCORES = (
     *("auto", "combined", "allocation", "adamic-adar", "common", "three-steps"),
     *("odds", "cosine"),

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import sys
+import threading
 import time
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ClassVar, TextIO
+
+from .terminal import columns, is_screen, styled
 
 _LEAST_SECONDS, _LEAST_SHARE = 1.0, 0.02  # of a job, after which its end can be foreseen
+_BAR = 16  # characters
+_LOG_EVERY = 30.0  # seconds between two lines where the output is no terminal
 
 Report = Callable[[int, int], None]
 """Called with how much is done and how much there is to do."""
@@ -31,6 +37,8 @@ class ProgressLine:
         Seconds between two lines in a stream that is no terminal; by default it gets none.
     """
 
+    _latest: ClassVar[ProgressLine | None] = None  # the one that reports
+
     def __init__(
         self,
         wanted: bool = True,
@@ -40,31 +48,61 @@ class ProgressLine:
         log_every: float | None = None,
     ) -> None:
         self._stream = (sys.stderr if stream is None else stream) if wanted else None
-        self.on_terminal = self._stream is not None and self._stream.isatty()
+        self.on_terminal = self._stream is not None and is_screen(self._stream)
         self._every = every if self.on_terminal else log_every
         self._next = time.perf_counter() + (0.0 if self.on_terminal else log_every or 0.0)
         self._shown = ""
 
+    @property
+    def is_latest(self) -> bool:
+        """Whether no other line has taken over since."""
+        return ProgressLine._latest is self
+
     def due(self) -> bool:
-        """Return whether it is time for an update; it then is not before the next interval."""
+        """Return whether it is time for an update; it then is not before the next interval.
+
+        Whoever asks reports from now on, in place of others.
+        """
+        ProgressLine._latest = self
         now = time.perf_counter()
         if self._stream is None or self._every is None or now < self._next:
             return False
         self._next = now + self._every
         return True
 
-    def show(self, text: str) -> None:
-        """Replace the line by a text, as far as it fits; without a terminal, append it."""
-        if self._stream is None or text == self._shown:
+    def show(self, text: str, share: float | None = None) -> None:
+        """Replace the line by a text, as far as it fits; without a terminal, append it.
+
+        With the share of the job that is done, a bar stands in front of the text.
+        """
+        if self._stream is None:
             return
-        self._shown = text
+        text = "".join(f"{one}: " for one in _parents) + text
+        if text == self._shown:
+            return
+        self._shown, ProgressLine._latest = text, self
         if self.on_terminal:
-            width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
-            self._stream.write(f"\r\033[K{text[:width]}")
+            width = columns() - 1  # a line that wraps cannot be cleared
+            bar = "" if share is None or width < 3 * _BAR else self._bar(share)
+            room = width - (_BAR + 1 if bar else 0)
+            if len(text) > room:  # what comes last matters least
+                fitting = text[: room + 1].rpartition("  ")[0]
+                text = fitting if 2 * len(fitting) > room else text[:room]
+            self._stream.write(f"\r\033[K{bar}{text}")
             self._stream.flush()
         elif self._every is not None:
             self._stream.write(f"{text}\n")
             self._stream.flush()
+
+    def _bar(self, share: float) -> str:
+        assert self._stream is not None
+        done, left = ("━", "─") if _can_write(self._stream, "━─") else ("#", "-")
+        full = round(_BAR * min(max(share, 0.0), 1.0))
+        return (
+            styled(done * full, "green", self._stream)
+            + styled(left * (_BAR - full), "dim", self._stream)
+            + " "
+        )
 
     def clear(self) -> None:
         """Empty the line on the terminal."""
@@ -72,6 +110,17 @@ class ProgressLine:
             self._shown = ""
             self._stream.write("\r\033[K")
             self._stream.flush()
+
+
+def _can_write(stream: TextIO, text: str) -> bool:
+    try:
+        text.encode(stream.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# -- jobs that report how far they are ---------------------------------------------------------
 
 
 def terminal_progress(
@@ -84,40 +133,148 @@ def terminal_progress(
     """Return a report that keeps a line on the terminal up to date, with speed and time left.
 
     Both are measured from the first report on, since what is before it includes compiling; they are
-    shown after a second, or two percent of the job.
+    shown after a second, or two percent of the job. Without a terminal, a job that takes long
+    writes a line every half minute.
 
     Parameters
     ----------
     what : str
         Name of the job, at the beginning of the line.
     unit : str
-        What is counted.
+        What is counted; no speed is shown if it is empty.
     wanted : bool
         False returns a report that writes nothing.
     more : callable
-        Returns what else to show, in front of the time left.
+        Returns what else to show.
     """
-    line = ProgressLine(wanted)
-    if not line.on_terminal:
+    if not wanted:
         return lambda done, total: None
-    first: tuple[int, float] | None = None  # what was done at the first report, and when
+    line = ProgressLine(log_every=_LOG_EVERY)
+    pace = _Pace()
 
     def report(done: int, total: int) -> None:
-        nonlocal first
-        now = time.perf_counter()
-        if first is None:
-            first = done, now
-        since, seconds = done - first[0], now - first[1]
+        pace.add(done)
         if done >= total:
             line.clear()
         elif line.due():
             speed, left = "", ""
-            if since and (seconds >= _LEAST_SECONDS or since >= _LEAST_SHARE * total):
-                speed = f"  {readable(since / seconds)} {unit}/s"
-                left = f"{clock((total - done) * seconds / since)} left"
-            line.show(f"{what} {done / max(total, 1):4.0%}{speed}  {more()}{left}".rstrip())
+            if pace.is_known(total):
+                speed = f"  {readable(pace.speed)} {unit}/s" if unit else ""
+                left = f"  {clock((total - done) / pace.speed)} left"
+            share = done / max(total, 1)
+            line.show(f"{what} {share:4.0%}{speed}{left}  {more()}".rstrip(), share)
 
     return report
+
+
+class _Pace:
+    """How fast a job is, since its first report."""
+
+    def __init__(self) -> None:
+        self._first: tuple[float, float] | None = None
+        self._since = self._seconds = 0.0
+
+    def add(self, done: float) -> None:
+        """Take note of how much is done by now."""
+        now = time.perf_counter()
+        if self._first is None:
+            self._first = done, now
+        self._since, self._seconds = done - self._first[0], now - self._first[1]
+
+    def is_known(self, total: float) -> bool:
+        """Return whether enough is done to foresee the end."""
+        enough = self._seconds >= _LEAST_SECONDS or self._since >= _LEAST_SHARE * total
+        return self._since > 0 and self._seconds > 0 and enough
+
+    @property
+    def speed(self) -> float:
+        """How much is done in a second."""
+        return self._since / self._seconds
+
+
+_parents: list[str] = []  # jobs that those which report now are parts of
+
+
+@contextmanager
+def part_of(job: str) -> Iterator[None]:
+    """Name the job that the progress shown in the block is a part of: "seed 2 of 3"."""
+    _parents.append(job)
+    try:
+        yield
+    finally:
+        _parents.pop()
+
+
+# -- jobs that do not --------------------------------------------------------------------------
+
+
+@contextmanager
+def waiting(what: str, wanted: bool = True) -> Iterator[None]:
+    """Show a job that reports nothing: the seconds that it takes, and how much of a file is read.
+
+    A thread keeps the line up to date, until something in the block shows progress of its own.
+    """
+    line = ProgressLine(wanted, log_every=_LOG_EVERY)
+    if not wanted:
+        yield
+        return
+    line.due()
+    if line.on_terminal:
+        line.show(f"{what} ...")
+    ended, known = threading.Event(), len(_files)
+    began, pace = time.perf_counter(), _Pace()
+
+    def update() -> None:
+        while not ended.wait(0.2 if line.on_terminal else _LOG_EVERY):
+            if not line.is_latest:
+                return
+            seconds = time.perf_counter() - began
+            if seconds < _LEAST_SECONDS:
+                continue
+            done, total = _position(known)
+            pace.add(done)
+            if not 0 < done < total:
+                line.show(f"{what} ... {clock(seconds)}")
+                continue
+            text = f"{what} {done / total:4.0%}"
+            if pace.is_known(total):
+                left = clock((total - done) / pace.speed)
+                text += f"  {readable_bytes(pace.speed)}/s  {left} left"
+            line.show(text, done / total)
+
+    thread = threading.Thread(target=update, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    line.clear()
+
+
+_files: list[tuple[int, int]] = []  # descriptors and sizes of files that are being read
+
+
+@contextmanager
+def being_read(descriptor: int) -> Iterator[None]:
+    """Let :func:`waiting` show how much of an open file has been read."""
+    _files.append((descriptor, os.fstat(descriptor).st_size))
+    try:
+        yield
+    finally:
+        _files.pop()
+
+
+def _position(known: int) -> tuple[int, int]:
+    """Return how much of the file that was opened last has been read, and its size."""
+    try:
+        descriptor, size = _files[known:][-1]
+        return os.lseek(descriptor, 0, os.SEEK_CUR), size
+    except (IndexError, OSError):  # none, or no longer open
+        return 0, 0
+
+
+# -- numbers in words --------------------------------------------------------------------------
 
 
 def readable(number: float) -> str:

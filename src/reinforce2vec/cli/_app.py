@@ -1,4 +1,4 @@
-"""The application that commands belong to: help in groups, examples, errors in a line or two."""
+"""The application that commands belong to: their order, and errors in a line or two."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typer.core import TyperCommand, TyperGroup
 from .._util.errors import InputError, python_setting
 from .._util.machine import check_address_space
 from ._exit_codes import FAILURE, CommandEnd, exit_code
+from ._help import WIDTH, Context, write_options
 from ._messages import print_last
-from ._options import GROUPS, READING_NAMES
-from ._suggestions import instead_of
+from ._options import READING_NAMES
+from ._suggestions import instead_of, known_spelling
 
-_WIDTH, _NAMES = 100, 26  # columns of the help, and of the names of options in it
 # Newer versions of typer bring their own copy of click: this is UsageError in any of them.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
@@ -26,13 +26,16 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 class _Command(TyperCommand):
     """A command whose help has groups of options, and whose errors are sentences."""
 
+    context_class = Context
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, then options in the groups that `rich_help_panel` names."""
-        _write_options(self, ctx, formatter)
+        write_options(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples, each on a line of its own, so that it can be copied."""
-        _write_lines(self.epilog, formatter)
+        """Write the examples, which can be copied."""
+        if self.epilog:
+            formatter.write_examples(self.epilog)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; name options, not parameters, in the error it ends with."""
@@ -51,6 +54,7 @@ class CommandGroup(TyperGroup):
     """Commands in the order of work; reports a wrong command line in two lines."""
 
     order: tuple[str, ...] = ()
+    context_class = Context
 
     def __init__(self, *, commands: dict[str, Any], **settings: Any) -> None:
         """Sort the commands; those without a place in the order of work come last."""
@@ -62,13 +66,18 @@ class CommandGroup(TyperGroup):
         commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
         with formatter.section("Commands"):
             formatter.write_dl(
-                [(name, one.get_short_help_str(_WIDTH)) for name, one in commands.items() if one]
+                [(name, one.get_short_help_str(WIDTH)) for name, one in commands.items() if one]
             )
-        _write_options(self, ctx, formatter)
+        write_options(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the epilog as it stands."""
-        _write_lines(self.epilog, formatter)
+        """Write the examples, which can be copied."""
+        if self.epilog:
+            formatter.write_examples(self.epilog)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of a name, in either spelling."""
+        return super().get_command(ctx, known_spelling(cmd_name))
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run the command that the arguments name; exit with 0, or print why and exit otherwise."""
@@ -95,7 +104,7 @@ class App(typer.Typer):
             "pretty_exceptions_enable": False,
             "context_settings": {
                 "help_option_names": ["-h", "--help"],
-                "max_content_width": _WIDTH,
+                "max_content_width": WIDTH,
             },
         }
         super().__init__(**(settings | changes))
@@ -103,42 +112,6 @@ class App(typer.Typer):
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
         """Add a command of this form."""
         return super().command(name, **({"cls": _Command} | settings))
-
-
-# -- help --------------------------------------------------------------------------------------
-
-
-def grouped(params: Iterable[Any]) -> dict[str, list[Any]]:
-    """Return parameters by the headings of the help: arguments, then groups in their order."""
-    found: dict[str, list[Any]] = {name: [] for name in ("Arguments", *GROUPS)}
-    others: list[Any] = []
-    for param in params:
-        group = getattr(param, "rich_help_panel", None)
-        if param.param_type_name == "argument":
-            group = "Arguments"
-        (others if group is None else found[group]).append(param)
-    found["Other options" if any(found.values()) else "Options"] = others
-    return {name: members for name, members in found.items() if members}
-
-
-def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
-    """Write arguments, and options in their groups; those of no group come last."""
-    records = {param: param.get_help_record(ctx) for param in command.get_params(ctx)}
-    shown = [param for param, record in records.items() if record is not None]
-    for name, params in grouped(shown).items():
-        with formatter.section(name):
-            formatter.write_dl([records[param] for param in params], col_max=_NAMES)
-
-
-def _write_lines(text: str | None, formatter: Any) -> None:
-    """Write lines as they are, after a blank one, and keep them together."""
-    if text:
-        formatter.write("\n" + text.replace("\n\n", "\n") + "\n")
-
-
-def examples(*lines: str) -> str:
-    """Return the end of a command's help: commands to type. It is Markdown as well."""
-    return "\n".join(["Examples:", "", *(f"    reinforce2vec {line}" for line in lines)])
 
 
 # -- mistakes ----------------------------------------------------------------------------------

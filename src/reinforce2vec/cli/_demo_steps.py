@@ -66,7 +66,7 @@ def run_demo(folder: Path, write: Write | None = print, data_dir: Path | None = 
     line(f"Read      {edges}: {_described(graph)}, {_GROUPS} hidden groups")
     if write is not None:
         _report_walks(graph, write)
-    model = _trained(graph, line)
+    model = _trained(graph, line, write is not None)
     labels = read_labels(groups, model.embedding_)
     if write is not None:
         _report_groups(model.embedding_, labels, write)
@@ -75,7 +75,7 @@ def run_demo(folder: Path, write: Write | None = print, data_dir: Path | None = 
     if _is_here("facebook", data_dir):
         friends = load_dataset("facebook", data_dir, progress=False).graph
         line(f"\nRead      Facebook, who is friends with whom: {_described(friends)}")
-        model = _trained(friends, line)
+        model = _trained(friends, line, write is not None)
         if write is not None:
             _report_links(friends, model, write)
         files += _draw("facebook", model.embedding_, friends, folder)
@@ -83,7 +83,7 @@ def run_demo(folder: Path, write: Write | None = print, data_dir: Path | None = 
     for path in files:
         line(f"  {path}")
     line("Next: reinforce2vec embed YOUR-EDGES.txt -o vectors.npz")
-    line(f"      reinforce2vec explore {files[0]} --graph {edges}")
+    line(f"      reinforce2vec explore {files[0]} {edges}")
     return files
 
 
@@ -124,9 +124,9 @@ def _report_walks(graph: Graph, write: Write) -> None:
     write("          The last one does not explore: it is stuck.")
 
 
-def _trained(graph: Graph, write: Write) -> Reinforce2Vec:
+def _trained(graph: Graph, write: Write, progress: bool) -> Reinforce2Vec:
     """Return a model that was fitted to a graph; print how the training went."""
-    model = Reinforce2Vec().fit(graph, progress=False)
+    model = Reinforce2Vec().fit(graph, progress=progress)
     speed = readable(model.n_tokens_ / max(model.seconds_, 1e-9))
     first, last = model.loss_curve_[[0, -1]].mean(axis=1)
     write(
@@ -138,7 +138,7 @@ def _trained(graph: Graph, write: Write) -> Reinforce2Vec:
 
 def _report_groups(embedding: Embedding, labels: NamedLabels, write: Write) -> None:
     """Print how well nodes are classified into the groups, which training never saw."""
-    found = evaluate_node_classification(embedding, labels.matrix, train=[0.1], progress=False)
+    found = evaluate_node_classification(embedding, labels.matrix, train=[0.1])
     micro = found.mean[0.1]["micro"]
     write(
         f"Evaluate  group predicted from the vector, 10% of the nodes given: {micro:.1f}% right "
@@ -148,7 +148,7 @@ def _report_groups(embedding: Embedding, labels: NamedLabels, write: Write) -> N
 
 def _report_links(graph: Graph, model: Reinforce2Vec, write: Write) -> None:
     """Print how well vectors of the graph without some edges predict these edges."""
-    found = evaluate_link_prediction(graph, model, fraction=0.2, seeds=1, progress=False)
+    found = evaluate_link_prediction(graph, model, fraction=0.2, seeds=1)
     auc = found.mean["hadamard"]["auc"]
     write(f"Evaluate  hidden links against other pairs: AUC {auc:.1f} (50 is chance)")
 

@@ -1,4 +1,4 @@
-"""What commands read: graphs, data sets, vectors and labels."""
+"""What commands read: graphs, data sets, vectors, labels and columns."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ._messages import report, status
 if TYPE_CHECKING:
     from ..embedding import Embedding
     from ..files.label_files import NamedLabels
+    from ..files.node_tables import NodeTable
     from ..graph import Dataset, Graph
 
 VectorsArgument = Annotated[
@@ -36,10 +37,15 @@ GraphArgument = Annotated[
 # -- data sets ---------------------------------------------------------------------------------
 
 
+def is_file_name(word: str) -> bool:
+    """Return whether an argument is a file, or looks like one that is missing."""
+    path = Path(word)
+    return path.is_file() or bool(path.suffix) or len(path.parts) != 1
+
+
 def is_dataset(name: str) -> bool:
     """Return whether an argument names a data set; else it is a file, which may be missing."""
-    path = Path(name)
-    if path.is_file() or path.suffix or len(path.parts) != 1:
+    if is_file_name(name):
         return False
     from ..datasets.registry import is_registered
 
@@ -48,10 +54,9 @@ def is_dataset(name: str) -> bool:
 
 def check_input(name: str) -> None:
     """Raise InputError if an argument is neither a data set nor looks like a file."""
-    path = Path(name)
-    if is_dataset(name) or path.is_file() or path.suffix or len(path.parts) != 1:
+    if is_dataset(name) or is_file_name(name):
         return
-    if path.is_dir():
+    if Path(name).is_dir():
         raise InputError(f"{name}: this is a folder, expected a file or the name of a data set")
     from ..datasets.registry import names_instead
 
@@ -190,3 +195,15 @@ def read_input_labels(
         lack = "without a vector" if isinstance(nodes, Embedding) else "not in the graph"
         report(f"{path}: left out {strangers} {lack} ({first}, ...)", quiet)
     return labels
+
+
+def read_input_columns(path: Path, nodes: Embedding, context: typer.Context) -> NodeTable:
+    """Read columns of nodes that have a vector."""
+    from ..files.node_tables import read_node_table
+
+    quiet = context.params["quiet"]
+    with status(f"reading {path}", quiet):
+        table = read_node_table(path, nodes, id=context.params["id"])
+    what = f"{counted(len(table.names), 'column')} of nodes"
+    report(f"{path}: {'; '.join([what, *table.notes])}", quiet)
+    return table

@@ -8,15 +8,19 @@ from typing import Annotated
 import typer
 
 from .._util.hyperparameters import PROJECTIONS
+from .._util.progress import counted
 from . import _options as options
+from ._messages import report
 from ._options import MAP
+
+_LONG = 10  # seconds that are worth a word
 
 Projection = Annotated[
     str,
     options.choice(
         "How vectors become points: pca is fast and rough; tsne and umap show groups and need "
-        "scikit-learn or umap-learn. auto: tsne for up to 10,000 nodes and umap for up to 100,000, "
-        "where they are installed, else pca.",
+        "scikit-learn or umap-learn; layout shows groups too, and is fast for many nodes. auto: "
+        "tsne for up to 10,000 nodes if it is installed, else layout.",
         *PROJECTIONS,
         group=MAP,
     ),
@@ -38,3 +42,17 @@ def check_map(context: typer.Context, method: str, graph: Path | None) -> None:
         options.check_unused(context, options.GRAPH_OPTIONS, "a graph", "vectors alone")
     else:
         options.check_reading(graph, context.params)
+
+
+def report_cost(method: str, n_nodes: int, most: int, quiet: bool) -> None:
+    """Say how long the projection of so many nodes, or as many as a map has, will take if long."""
+    from ..embedding.projection import project_method, projection_seconds
+
+    n_nodes = min(n_nodes, most)
+    chosen = project_method(method, n_nodes)
+    seconds = projection_seconds(chosen, n_nodes)
+    if seconds >= _LONG:
+        about = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+        faster = "; --method layout is faster" if chosen in ("tsne", "umap") else ""
+        nodes = counted(n_nodes, "node")
+        report(f"placing {nodes} by {chosen} takes about {about}{faster}", quiet)

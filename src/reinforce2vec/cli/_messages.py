@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 
 from .. import __version__
 from .._util.errors import InputError
-from .._util.progress import ProgressLine
+from .._util.progress import ProgressLine, waiting
+from .._util.terminal import columns, styled, wrapped
 
 _Message = str | Callable[[], str]
 """A text, or a function that makes it: what is not printed is not computed."""
+
+_STYLES = {"error": "red", "interrupted": "yellow", "warning": "yellow", "note": "cyan"}
 
 
 def print_last(message: str) -> None:
@@ -30,17 +34,25 @@ def report(message: _Message, quiet: bool) -> None:
     if not quiet:
         text = message if isinstance(message, str) else message()
         with suppress(OSError):
-            typer.echo(text, err=True)
+            typer.echo(for_people(text, sys.stderr), err=True, color=True)
 
 
-@contextmanager
-def status(message: str, quiet: bool) -> Iterator[None]:
-    """Show a line on the terminal, if there is one, while the block runs."""
-    line = ProgressLine(not quiet)
-    if line.on_terminal:
-        line.show(f"{message} ...")
-    yield
-    line.clear()
+def for_people(text: str, stream: TextIO | None, indent: str = "  ") -> str:
+    """Return a message as a terminal shows it: its lines end between words.
+
+    A file gets it as it is; the word before the colon of an error or a warning has a colour.
+    """
+    if stream is not None and stream.isatty():
+        width = columns()
+        lines = [part for line in text.split("\n") for part in wrapped(line, width, indent)]
+        text = "\n".join(lines)
+    kind, colon, rest = text.partition(":")
+    return f"{styled(kind + colon, _STYLES.get(kind, 'plain'), stream)}{rest}"
+
+
+def status(message: str, quiet: bool) -> AbstractContextManager[None]:
+    """Show a line on the terminal, if there is one, and for how long the block runs."""
+    return waiting(message, not quiet)
 
 
 def print_json(context: typer.Context, **facts: Any) -> None:

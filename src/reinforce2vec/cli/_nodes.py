@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -118,12 +118,3 @@ def _close_names(word: str, embedding: Embedding) -> str:
     likely = [name for name in names if name[:1] == word[:1] and abs(len(name) - len(word)) <= 2]
     close = (same + get_close_matches(word, likely, n=3))[:3]
     return f": did you mean {' or '.join(close)}?" if close else ""
-
-
-def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print columns of text, the last one to the right."""
-    lines = [head, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for *cells, last in lines:
-        texts = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
-        typer.echo("  ".join([*texts, last.rjust(widths[-1])]))

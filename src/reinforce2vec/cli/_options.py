@@ -150,7 +150,7 @@ IdColumn = Annotated[
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="Column of --labels with the ids of nodes, likewise. Default: one named id, node, "
+        help="Column with the ids of nodes, by name or by number. Default: one named id, node, "
         "user_id or name that holds nodes, else the first.",
         rich_help_panel=READING,
     ),

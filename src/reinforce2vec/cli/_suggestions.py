@@ -1,4 +1,4 @@
-"""What to type instead of an option that does not exist."""
+"""Other spellings of commands, and what to type instead of an option that does not exist."""
 
 from __future__ import annotations
 
@@ -25,17 +25,36 @@ _ELSEWHERE = {
     "--seeds": "seed random-state random-seed repeats runs",
     "--backend": "device gpu cuda ray cluster",
     "--address": "head host ray-address cluster-address",
-    "--output": "out out-file outfile save",
+    "--output": "out out-file outfile save export",
     "--delimiter": "sep separator",
-    "--k": "top topk top-k n-neighbors neighbors",
+    "--k": "top topk top-k n-neighbors neighbors n-neighbours neighbours",
     "--quiet": "silent",
     "--subsample": "sample",
 }
 
 
+_SPELLINGS = {"neighbours": "neighbors"}  # of commands, which are accepted as well
+# What the options of earlier versions have become.
+_MOVED = {
+    ("explore", "--graph"): "name the graph after the vectors: explore EMB GRAPH",
+    ("plot", "--graph"): "name the graph after the vectors: plot EMB GRAPH",
+    ("reproduce", "--graph"): "name the file after what to compute: reproduce table-7 GRAPH",
+    ("explore", "--export"): "use --output FILE, or -o FILE",
+    ("update", "--to"): "use --model FILE, as for embed",
+}
+
+
+def known_spelling(command: str) -> str:
+    """Return how we spell a command."""
+    return _SPELLINGS.get(command, command)
+
+
 def instead_of(name: str, context: Any) -> str:
     """Return how to go on after an option that a command does not have; empty if unknown."""
     word = name.lower().replace("_", "-")
+    moved = _MOVED.get((context.command.name, word))
+    if moved is not None:
+        return f": {moved}"
     known = [flag for flag in _flags_of(context.command) if flag.startswith("--")]
     meant = [flag for flag in known if flag == word or word[2:] in _elsewhere(flag)]
     owners = [

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
+from .._util.terminal import styled
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
-from ._messages import check_results_folder, print_json
+from ._help import examples
+from ._messages import check_results_folder, for_people, print_json
 
 EPILOG = examples("demo", "demo -o demo-output")
 
@@ -20,7 +24,7 @@ def demo(
     output: Annotated[
         Path,
         typer.Option(
-            *("--output", "--out", "-o"),
+            *("--output", "-o"),
             metavar="FOLDER",
             help="Folder for the files; created if needed.",
             rich_help_panel=options.OUTPUT,
@@ -39,7 +43,17 @@ def demo(
 
         if data_dir is not None:
             existing_folder(data_dir, "data_dir")  # before the work
-        write = None if quiet else (lambda line: typer.echo(line, err=as_json))
-        files = run_demo(output, write, data_dir)
+        place = sys.stderr if as_json else sys.stdout
+        files = run_demo(output, None if quiet else partial(_print, place), data_dir)
         if as_json:
             print_json(context, files=files)
+
+
+def _print(place: TextIO, line: str) -> None:
+    """Print a line of the report, which may begin with the name of a step and spaces."""
+    step = re.match(r"[A-Z]\w+ {2,}", line)
+    text = for_people(line, place, " " * len(step[0] if step else ""))
+    if step:
+        name = step[0].rstrip()
+        text = styled(name, "bold", place) + text[len(name) :]
+    typer.echo(text, file=place, color=True)

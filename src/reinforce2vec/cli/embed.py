@@ -10,8 +10,8 @@ import typer
 
 from .._util.errors import InputError
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._help import examples
 from ._inputs import report_direction, report_reading
 from ._messages import check_different, check_stdout, print_json, report, status
 from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WALK_OPTIONS
@@ -156,7 +156,9 @@ def embed(
             report_reading(source, found, quiet)
             report_direction(learner, found, quiet)
         began = time.perf_counter()
-        with status("preparing (training is compiled at its first use)", quiet):
+        trained = isinstance(learner, Reinforce2Vec)
+        stage = "preparing (training is compiled at its first use)" if trained else "computing"
+        with status(stage, quiet):
             if isinstance(learner, Reinforce2Vec):
                 fit = learner.fit if graph else learner.fit_walks
                 fit(

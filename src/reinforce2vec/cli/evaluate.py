@@ -11,8 +11,9 @@ import typer
 from .._util.errors import InputError
 from .._util.hyperparameters import DATASETS, PROTOCOLS
 from . import _options as options
-from ._app import App, examples
+from ._app import App
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._help import examples
 from ._inputs import (
     GraphArgument,
     check_graph,
@@ -26,6 +27,7 @@ from ._inputs import (
 )
 from ._messages import print_json
 from ._options import EVALUATION, GRAPH_OPTIONS, MODEL_OPTIONS
+from ._tables import print_table, print_text
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -289,6 +291,16 @@ def _print_results(results: Sequence[Evaluation], context: typer.Context, **fact
         more = {"estimator": {"path": path} | own[0].to_dict()} if own else {}
         print_json(context, **facts, **ours.to_dict(), **more)
     elif own:
-        typer.echo(f"{context.params['method']}\n{ours}\n\n{path}\n{own[0]}")
+        _print_scores(ours, context.params["method"])
+        typer.echo()
+        _print_scores(own[0], path)
     else:
-        typer.echo(str(ours))
+        _print_scores(ours)
+
+
+def _print_scores(result: Evaluation, method: str = "") -> None:
+    """Print a table of scores, below the name of a method."""
+    if method:
+        print_text(method)
+    title, (head, *rows) = result.table()
+    print_table(head, rows, title=title, left=(0,))

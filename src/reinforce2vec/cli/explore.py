@@ -10,22 +10,24 @@ import typer
 
 from .._util.progress import counted, readable_bytes
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._help import examples
 from ._inputs import (
     VectorsArgument,
     check_graph_of,
+    read_input_columns,
     read_input_graph,
     read_input_labels,
     read_input_vectors,
 )
-from ._map_options import MapSeed, Projection, check_map
+from ._map_options import MapSeed, Projection, check_map, report_cost
 from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, MAP, OUTPUT, SERVER
 
 EPILOG = examples(
-    "explore vectors.npz --graph edges.txt --labels labels.txt",
-    "explore vectors.npz --graph edges.txt --export map.html",
+    "explore vectors.npz edges.txt --labels labels.txt",
+    "explore vectors.npz edges.txt --columns nodes.csv",
+    "explore vectors.npz edges.txt -o map.html",
     "explore vectors.npz --no-browser --port 8000",
 )
 
@@ -36,11 +38,11 @@ def explore(
     vectors: VectorsArgument,
     graph: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The graph of the vectors: adds neighbours, degrees, and links that are likely "
-            "missing.",
-            rich_help_panel=MAP,
+        typer.Argument(
+            metavar="GRAPH",
+            help="The graph of the vectors, in a file as for embed: adds neighbours, degrees, and "
+            "links that are likely missing.",
+            show_default=False,
         ),
     ] = None,
     labels: Annotated[
@@ -48,6 +50,15 @@ def explore(
         typer.Option(
             metavar="FILE",
             help=options.LABELS_HELP,
+            rich_help_panel=MAP,
+        ),
+    ] = None,
+    columns: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="More about the nodes: a .csv, .tsv or .parquet file with a column of ids and any "
+            "number of others, to colour, size, filter and search by.",
             rich_help_panel=MAP,
         ),
     ] = None,
@@ -66,9 +77,10 @@ def explore(
     export: Annotated[
         Path | None,
         typer.Option(
+            *("--output", "-o"),
             metavar="FILE",
-            help="Write the page to this file, which works offline on any machine, instead of "
-            "serving it.",
+            help="Write the page to this .html file, which works offline on any machine, instead "
+            "of serving it.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -85,40 +97,49 @@ def explore(
         ),
     ] = 0,
     browser: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--browser/--no-browser", help="Open the page in the browser.", rich_help_panel=SERVER
+            "--browser/--no-browser",
+            help="Open the page in the browser, as by default, or only serve it.",
+            rich_help_panel=SERVER,
         ),
-    ] = True,
+    ] = None,
 ) -> None:
     """See an embedding as a map in the browser: search, neighbours, likely missing links.
 
-    Serves the page to this machine until Ctrl-C, or writes it to a file. Maps hold up to 100,000
-    nodes; of larger graphs, those of highest degree are shown.
+    Serves the page to this machine until Ctrl-C, or writes it to a file. A served map holds up to
+    2,000,000 nodes, one in a file 200,000; of larger graphs, those of highest degree are shown.
     """
     with exit_code(USAGE):
         check_map(context, method, graph)
         if labels is None:
-            options.check_unused(context, ["label", "id"], "--labels", "no labels")
+            options.check_unused(context, ["label"], "--labels", "no labels")
+        if labels is None and columns is None:
+            options.check_unused(context, ["id"], "--labels or --columns", "neither")
         if export is not None:
             from ..files.writing import check_target, known_suffix
 
-            options.check_unused(context, ("port", "browser"), "a server", "--export")
-            read = [path for path in (vectors, graph, labels) if path is not None]
+            options.check_unused(context, ("port", "browser"), "a server", "--output")
+            read = [path for path in (vectors, graph, labels, columns) if path is not None]
             check_different([*read, *options.given_files(context.params)], [export])
             check_target(export)
             known_suffix(export, (".html", ".htm"), "pages are written to")
     with exit_code(FAILURE):
-        from ..explorer import PageServer, make_page, write_page
+        from ..explorer import FILE_NODES, SERVED_NODES, make_page, serve_page, write_page
 
         embedding = read_input_vectors(vectors, quiet)
         known = None if graph is None else read_input_graph(graph, context)
         if known is not None:
             embedding = check_graph_of(embedding, known, context, quiet)
+        classes = None if labels is None else read_input_labels(labels, embedding, context)
+        table = None if columns is None else read_input_columns(columns, embedding, context)
+        report_cost(method, len(embedding), FILE_NODES if export else SERVED_NODES, quiet)
         page = make_page(
             embedding,
             known,
-            None if labels is None else read_input_labels(labels, embedding, context),
+            classes,
+            columns=table,
+            served=export is None,
             method=method,
             title=title or vectors.name.partition(".")[0],
             seed=seed,
@@ -128,21 +149,21 @@ def explore(
         for note in page.notes:
             report(f"note: {note}", quiet)
         facts = {"nodes": len(embedding), "shown": page.n_nodes, "method": page.method}
-        facts |= {"bytes": len(page.html), "notes": page.notes}
-        size = f"{counted(page.n_nodes, 'node')}, {readable_bytes(len(page.html))}"
+        facts |= {"bytes": page.size, "notes": page.notes}
+        size = f"{counted(page.n_nodes, 'node')}, {readable_bytes(page.size)}"
         if export is not None:
             write_page(export, page)
             report(f"{export}: a page of {size}; open it in a browser", quiet)
             if as_json:
                 print_json(context, url=None, files=[export], **facts)
             return
-        with PageServer(page.html, port) as server, suppress(KeyboardInterrupt):
+        with serve_page(page, port) as server, suppress(KeyboardInterrupt):
             if as_json:
                 print_json(context, url=server.url, files=[], **facts)
             else:
                 typer.echo(server.url)
             report(f"serving a page of {size} to this machine; Ctrl-C ends it", quiet)
-            if browser and not server.open():
+            if browser is not False and not server.open():
                 report("no browser was found: open the address yourself", quiet)
             server.wait()
         report("the server has ended", quiet)

@@ -29,8 +29,9 @@ from . import (
     walk,
     warm_up,
 )
-from ._app import App, CommandGroup, examples
+from ._app import App, CommandGroup
 from ._compiling import compiling_shown
+from ._help import examples
 from ._messages import report
 
 

@@ -10,8 +10,8 @@ from .._util.errors import InputError
 from .._util.hyperparameters import SEARCH_METHODS
 from .._util.progress import counted
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._help import examples
 from ._inputs import VectorsArgument, read_input_vectors
 from ._messages import check_different, check_stdout, print_json, report, status
 from ._nodes import (
@@ -19,10 +19,10 @@ from ._nodes import (
     K,
     SearchMethod,
     TableOutput,
-    print_table,
     row_parts,
     selected_nodes,
 )
+from ._tables import print_table
 
 if TYPE_CHECKING:
     from ..files.table_files import Columns

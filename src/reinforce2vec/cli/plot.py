@@ -10,8 +10,8 @@ import typer
 from .._util.hyperparameters import COLOURINGS
 from .._util.progress import counted
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._help import examples
 from ._inputs import VectorsArgument, read_input_graph, read_input_labels, read_input_vectors
 from ._map_options import MapSeed, Projection, check_map
 from ._messages import check_different, print_json, report, status
@@ -19,8 +19,8 @@ from ._options import GRAPH_OPTIONS, MAP, OUTPUT
 
 EPILOG = examples(
     "plot vectors.npz -o map.png",
-    "plot vectors.npz --labels labels.txt --graph edges.txt -o map.svg --method tsne",
-    "plot vectors.npz --graph edges.txt --colour-by degree",
+    "plot vectors.npz edges.txt --labels labels.txt -o map.svg --method tsne",
+    "plot vectors.npz edges.txt --colour-by degree",
 )
 
 
@@ -28,6 +28,15 @@ EPILOG = examples(
 def plot(
     context: typer.Context,
     vectors: VectorsArgument,
+    graph: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="GRAPH",
+            help="The graph of the vectors, in a file as for embed: nodes are as large as their "
+            "degree, and communities are those of the graph.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -49,15 +58,6 @@ def plot(
     ] = None,
     label: options.LabelColumn = None,
     id: options.IdColumn = None,
-    graph: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The graph of the vectors: nodes are as large as their degree, and communities "
-            "are those of the graph.",
-            rich_help_panel=MAP,
-        ),
-    ] = None,
     method: Projection = "auto",
     colour_by: Annotated[
         str | None,
@@ -68,6 +68,7 @@ def plot(
             "default.",
             *COLOURINGS,
             group=MAP,
+            names=("--colour-by", "--color-by"),
         ),
     ] = None,
     title: Annotated[

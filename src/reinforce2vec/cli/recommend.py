@@ -11,8 +11,8 @@ from .._util.errors import InputError
 from .._util.hyperparameters import LINK_SCORES, SEARCH_METHODS
 from .._util.progress import counted
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._help import examples
 from ._inputs import VectorsArgument, check_graph_of, read_input_graph, read_input_vectors
 from ._messages import check_different, check_stdout, print_json, report, status
 from ._nodes import (
@@ -21,11 +21,11 @@ from ._nodes import (
     SearchMethod,
     TableOutput,
     nodes_in_file,
-    print_table,
     row_parts,
     selected_nodes,
 )
 from ._options import GRAPH_OPTIONS, SEARCH
+from ._tables import print_table
 
 if TYPE_CHECKING:
     from ..embedding import Embedding

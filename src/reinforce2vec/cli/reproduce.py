@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from .._util.errors import InputError
 from .._util.hyperparameters import EXPERIMENTS, MACHINE_BACKENDS
 from .._util.progress import counted
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, INTERRUPTED, USAGE, end_command, exit_code
-from ._inputs import read_input_graph, read_input_labels
+from ._help import examples
+from ._inputs import is_file_name, read_input_graph, read_input_labels
 from ._messages import check_results_folder, print_json, report
 from ._options import GRAPH_OPTIONS
 
 EPILOG = examples(
     "reproduce",
     "reproduce table-5 figure-4 --seeds 3 -o reproduction",
-    "reproduce table-7 --graph edges.csv --labels labels.csv --estimator mypackage.models:MyModel",
+    "reproduce table-7 edges.csv --labels labels.csv --estimator mypackage.models:MyModel",
 )
 _SHOWN = 5  # different reasons for failures that are printed
 
@@ -30,11 +32,13 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
+            metavar="[NAME|GRAPH]...",
             help="What to compute, numbered as in the paper: table-4, table-5, table-7, table-8, "
             "figure-1 to figure-4, or all of these, which takes about two hours for three seeds on "
             "two CPU cores. Beyond the paper: wide (128 dimensions), budget (walks per node and "
-            "learning rates), family (many walks), speed (quality against seconds). Default: all.",
+            "learning rates), family (many walks), speed (quality against seconds). Default: all. "
+            "A graph of your own, in a file as for embed, becomes another column of table-4, "
+            "table-7, figure-3, wide and speed.",
             show_default=False,
             autocompletion=options.completed(*EXPERIMENTS),
         ),
@@ -42,7 +46,7 @@ def reproduce(
     output: Annotated[
         Path,
         typer.Option(
-            *("--output", "--out", "-o"),
+            *("--output", "-o"),
             metavar="FOLDER",
             help="Folder for the results; created if needed.",
             rich_help_panel=options.OUTPUT,
@@ -50,20 +54,11 @@ def reproduce(
     ] = Path("reproduction"),
     as_json: options.Json = False,
     quiet: options.Quiet = False,
-    graph: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A graph of your own, another column of table-4, table-7, figure-3, wide and "
-            "speed: a file as for embed.",
-            rich_help_panel=options.OWN,
-        ),
-    ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help=f"Labels of its nodes, for node classification. {options.LABELS_HELP}",
+            help=f"Labels of the nodes of GRAPH, for node classification. {options.LABELS_HELP}",
             rich_help_panel=options.OWN,
         ),
     ] = None,
@@ -105,8 +100,10 @@ def reproduce(
     """
     with exit_code(USAGE):
         check_results_folder(output)
+        experiments, graph = _sorted_out(names or ())
         if graph is None:
-            options.check_unused(context, [*GRAPH_OPTIONS, "labels"], "--graph", "the data sets")
+            alone = ([*GRAPH_OPTIONS, "labels"], "a graph of your own", "the data sets")
+            options.check_unused(context, *alone)
         else:
             options.check_reading(graph, context.params)
         if labels is None:
@@ -116,7 +113,7 @@ def reproduce(
         from ..experiments.estimators import checked_estimator
         from ..experiments.reproduction import reproduce as compute
 
-        experiments_named(names or ())  # refuses names that do not exist
+        experiments_named(experiments)  # refuses names that do not exist
         check_choice("backend", backend, MACHINE_BACKENDS)
         if estimator is not None:
             checked_estimator(estimator)
@@ -128,7 +125,7 @@ def reproduce(
             own["labels"] = read_input_labels(labels, own["graph"], context).matrix
         try:
             outcome = compute(
-                names or (),
+                experiments,
                 output,
                 seeds=seeds,
                 data_dir=None if data_dir is None else str(data_dir),
@@ -155,3 +152,11 @@ def reproduce(
         if outcome.failures:
             failed = f"{len(outcome.failures):,} cells failed and show as – in the tables"
             end_command(f"error: {failed}", FAILURE)
+
+
+def _sorted_out(words: Sequence[str]) -> tuple[list[str], Path | None]:
+    """Return the names of experiments, and the graph of the user, if one is among the words."""
+    files = [Path(word) for word in words if is_file_name(word)]
+    if len(files) > 1:
+        raise InputError(f"{files[1]}: give one graph of your own, not {len(files)}")
+    return [word for word in words if not is_file_name(word)], files[0] if files else None

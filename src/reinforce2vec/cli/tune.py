@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._util.errors import InputError
 from .._util.hyperparameters import BASELINE_METHODS, PARAMETERS, TASKS
+from .._util.terminal import is_rich
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, INTERRUPTED, USAGE, end_command, exit_code
+from ._help import examples
 from ._inputs import (
     GraphArgument,
     check_graph,
@@ -22,10 +25,11 @@ from ._inputs import (
 )
 from ._messages import check_different, print_json, report
 from ._options import GRAPH_OPTIONS, LEARNING, OUTPUT, RUNNING, SEARCH, hyperparameter
+from ._tables import print_table, print_text
 
 if TYPE_CHECKING:
     from ..graph import Graph
-    from ..tuning.results import GraphReference
+    from ..tuning.results import GraphReference, Tuning
 
 EPILOG = examples(
     "tune edges.txt --budget 10m",
@@ -210,13 +214,31 @@ def tune(
             files = [path for path in (output, plot) if path is not None]
             print_json(context, files=files, source=graph, **found.to_dict())
         else:
-            typer.echo(str(found))
+            _print_report(found)
         for path, what in ((output, "every trial"), (plot, "scores and importances")):
             if path is not None:
                 report(f"{path}: {what}", quiet)
         if not found.finished:
             left = "" if output is None else f"; to continue from {output}, add --resume"
             end_command(f"interrupted: these are the results so far{left}", INTERRUPTED)
+
+
+def _print_report(found: Tuning) -> None:
+    """Print the result: its tables and sentences fit the terminal, its code is left as it is."""
+    if not is_rich(sys.stdout) or not found.ranking:
+        typer.echo(str(found))
+        return
+    for number, part in enumerate(found.sections()):
+        if number:
+            typer.echo()
+        print_text(part.title)
+        if part.table:
+            head, *rows = part.table
+            print_table(head, rows, left=(part.words,))
+        if part.notes:
+            print_text(" ".join(part.notes))
+        if part.code:
+            typer.echo(indent(part.code, "    "))
 
 
 def _read_all(context: typer.Context, graph: str, named: bool) -> tuple[Graph, Any]:

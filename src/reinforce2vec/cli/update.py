@@ -12,8 +12,8 @@ import typer
 from .._util.errors import InputError, NoEdges
 from .._util.progress import counted
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._help import examples
 from ._inputs import report_reading
 from ._messages import check_different, check_stdout, print_json, report, status
 from ._options import GRAPH_OPTIONS, OUTPUT, READING
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EPILOG = examples(
     "update model.r2v new-edges.csv",
     "update model.r2v new-edges.csv -o vectors.npz",
-    "update model.r2v new-edges.csv --to tomorrow.r2v --json",
+    "update model.r2v new-edges.csv --model tomorrow.r2v --json",
 )
 # the model says whether edges have a direction
 _READING_OPTIONS = tuple(name for name in GRAPH_OPTIONS if name != "directed")
@@ -50,6 +50,7 @@ def update(
     to: Annotated[
         Path | None,
         typer.Option(
+            "--model",
             metavar="FILE",
             help="Write the updated model to this .r2v file. Default: in place of MODEL.",
             rich_help_panel=OUTPUT,

@@ -10,15 +10,15 @@ import typer
 
 from .._util.hyperparameters import DIRECTIONS, PARAMETERS, RUNNING, SHARD_FORMATS
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, USAGE, exit_code
+from ._help import examples
 from ._inputs import report_reading
 from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, OUTPUT, WALK, WALK_OPTIONS, choice, hyperparameter
 
 EPILOG = examples(
     "walk edges.txt -o walks.txt",
-    "walk edges.txt -o walks.npy --length 80 --per-node 10 --reading released",
+    "walk edges.txt -o walks.npy --walk-length 80 --walks-per-node 10 --reading released",
     "walk edges.txt -o walks/ --backend ray --shards parquet",
     "walk edges.csv -o walks.txt.gz --directed --walk second-order --p 0.5 --q 2",
 )
@@ -54,14 +54,16 @@ def walk(
         int,
         hyperparameter(
             *("walk_length", WALK),
-            names=("--length",),
+            names=("--walk-length", "--length"),
             help="Nodes in a walk, including the start.",
         ),
     ] = PARAMETERS["walk_length"].default,
     per_node: Annotated[
         int,
         hyperparameter(
-            *("walks_per_node", WALK), names=("--per-node",), help="Walks from every node."
+            *("walks_per_node", WALK),
+            names=("--walks-per-node", "--per-node"),
+            help="Walks from every node.",
         ),
     ] = 80,
     direction: Annotated[

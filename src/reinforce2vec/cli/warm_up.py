@@ -16,8 +16,8 @@ import typer
 from .._util.errors import InputError
 from .._util.progress import counted, readable_bytes
 from . import _options as options
-from ._app import examples
 from ._exit_codes import FAILURE, INTERRUPTED, exit_code
+from ._help import examples
 from ._messages import print_json, report, status
 
 EPILOG = examples("warm-up", "warm-up --json")
@@ -64,7 +64,7 @@ _STEPS = {
             for score in ("auto", "combined", "odds", "cosine")
             for directed in ("", "--directed")
         ),
-        "explore vectors.npz --graph numbers.txt --method pca --export page.html",
+        "explore vectors.npz numbers.txt --method pca --output page.html",
     ),
     "evaluation and LINE": (
         "evaluate link-prediction numbers.txt --seeds 1 --method line --dimensions 16",

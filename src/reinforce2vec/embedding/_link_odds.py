@@ -15,7 +15,7 @@ from ._exact_search import Floats, SimilaritySearch, contains_sorted
 _SAMPLE = 50_000  # edges, and as many pairs without an edge, to fit the regression on
 
 
-class _Odds(NamedTuple):
+class OddsOfEdges(NamedTuple):
     """Coefficients of the log-odds of an edge."""
 
     cosine: float  # of the cosine of the two vectors
@@ -23,10 +23,10 @@ class _Odds(NamedTuple):
     edge: float  # the intercept
 
 
-COSINE_ALONE = _Odds(1.0, 0.0, 0.0)
+COSINE_ALONE = OddsOfEdges(1.0, 0.0, 0.0)
 
 
-def fit_odds(search: SimilaritySearch, graph: Graph) -> _Odds:
+def fit_odds(search: SimilaritySearch, graph: Graph) -> OddsOfEdges:
     """Fit the log-odds of an edge to a sample of the graph's edges to targets, and of non-edges.
 
     Independent of the sources, so that a node gets the same recommendations alone and among all.
@@ -54,10 +54,10 @@ def fit_odds(search: SimilaritySearch, graph: Graph) -> _Odds:
     truth = np.repeat([True, False], [len(arcs), int(free.sum())])
     (cosine, popularity), edge = _fit_logistic(np.column_stack([alike, popular]), truth)
     if 0 <= popularity <= cosine and cosine > 0:
-        return _Odds(cosine, popularity, edge)
+        return OddsOfEdges(cosine, popularity, edge)
     share = float(popularity > 0)  # degrees count at most as much as the cosine
     (steepness,), edge = _fit_logistic((alike + share * popular)[:, None], truth)
-    return _Odds(steepness, share * steepness, edge) if steepness > 0 else COSINE_ALONE
+    return OddsOfEdges(steepness, share * steepness, edge) if steepness > 0 else COSINE_ALONE
 
 
 def _fit_logistic(facts: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], float]:

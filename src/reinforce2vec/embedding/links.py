@@ -19,7 +19,7 @@ from ..graph import Graph, edges_of
 from ._exact_search import Floats, Rows, SimilaritySearch
 from ._link_choice import CombinedScore, PairFacts, choose_scorer
 from ._link_cosines import ScaleCosines
-from ._link_odds import COSINE_ALONE, fit_odds
+from ._link_odds import COSINE_ALONE, OddsOfEdges, fit_odds
 from ._link_paths import COUNTS, PairCounts, ShortPaths
 from ._linked_targets import LinkedTargets
 from .embedding import Embedding
@@ -191,30 +191,72 @@ def recommend_links(
     k = check_count("k", k, 1)
     check_choice("score", score, LINK_SCORES)
     graph = Graph.from_any(graph)
-    there = _graph_in_rows_of(embedding, graph)
     warn_of_mismatch(embedding, graph, stacklevel=2)
     sources = selected_rows(embedding, nodes)
-    targets = np.sort(selected_rows(embedding, candidates))
-    search = SimilaritySearch(
-        embedding.vectors, sources, targets, LinkedTargets(there, sources, targets)
-    )
-    ranking = None
-    if score not in ("odds", "cosine"):
-        paths, cosines_of = ShortPaths.of(there), ScaleCosines(embedding.vectors, embedding.scales)
-        combined = None
-        if score in ("auto", "combined"):
-            choice = choose_scorer(paths, cosines_of, targets)
-            combined = choice.combined
-            score = choice.name if score == "auto" or combined is None else score
-        if score != "odds":
-            ranking = _Ranking(paths, cosines_of, score, combined if score == "combined" else None)
-    if ranking is None:
-        rows, found, which = _by_vectors(search, there, k, score, method, progress)
-    else:
-        rows, found, which = ranking.best(search, k, method, progress)
+    ranking = LinkRanking.of(embedding, graph, score, selected_rows(embedding, candidates))
+    rows, found, which = ranking.best(sources, k, method, progress)
     return RecommendedLinks(
-        embedding.ids[sources[which]], embedding.ids[rows], found, there.directed, score
+        embedding.ids[sources[which]], embedding.ids[rows], found, graph.directed, ranking.score
     )
+
+
+@dataclass(frozen=True)
+class LinkRanking:
+    """How possible links are ranked, worked out once to answer many questions.
+
+    Attributes
+    ----------
+    vectors : float32 array
+        The vectors.
+    graph : Graph
+        The existing links, with the rows of the vectors.
+    targets : int32 array
+        Rows that can be recommended, ascending.
+    score : str
+        The score, as for :func:`recommend_links`, but not "auto".
+    """
+
+    vectors: NDArray[np.float32]
+    graph: Graph
+    targets: Rows
+    score: str
+    _paths: _Ranking | None
+    _odds: OddsOfEdges | None
+
+    @classmethod
+    def of(
+        cls, embedding: Embedding, graph: Graph, score: str = "auto", targets: Rows | None = None
+    ) -> LinkRanking:
+        """Choose the score and fit it."""
+        there = _graph_in_rows_of(embedding, graph)
+        vectors = embedding.vectors
+        chosen = selected_rows(embedding, None) if targets is None else np.sort(targets)
+        paths = None
+        if score not in ("odds", "cosine"):
+            short, cosines_of = ShortPaths.of(there), ScaleCosines(vectors, embedding.scales)
+            combined = None
+            if score in ("auto", "combined"):
+                choice = choose_scorer(short, cosines_of, chosen)
+                combined = choice.combined
+                score = choice.name if score == "auto" or combined is None else score
+            if score != "odds":
+                paths = _Ranking(
+                    short, cosines_of, score, combined if score == "combined" else None
+                )
+        odds = None
+        if paths is None:
+            nobody = np.empty(0, np.int32)
+            search = SimilaritySearch(vectors, nobody, chosen, LinkedTargets(there, nobody, chosen))
+            odds = fit_odds(search, there) if score == "odds" else COSINE_ALONE
+        return cls(vectors, there, chosen, score, paths, odds)
+
+    def best(self, sources: Rows, k: int, method: str, progress: bool) -> _Best:
+        """Return the best targets of some rows."""
+        barred = LinkedTargets(self.graph, sources, self.targets)
+        search = SimilaritySearch(self.vectors, sources, self.targets, barred)
+        if self._paths is not None:
+            return self._paths.best(search, k, method, progress)
+        return _by_vectors(search, self.graph, k, self._odds or COSINE_ALONE, method, progress)
 
 
 def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
@@ -233,11 +275,10 @@ _Best = tuple[Rows, Floats, NDArray[np.int64]]
 
 
 def _by_vectors(
-    search: SimilaritySearch, graph: Graph, k: int, score: str, method: str, progress: bool
+    search: SimilaritySearch, graph: Graph, k: int, odds: OddsOfEdges, method: str, progress: bool
 ) -> _Best:
-    """Return the best of all targets by "odds" or "cosine"."""
+    """Return the best of all targets by the odds."""
     sources, targets = search.sources, search.targets
-    odds = fit_odds(search, graph) if score == "odds" else COSINE_ALONE
     popular = np.log1p(np.bincount(graph.indices, minlength=graph.n_nodes))  # as targets
     eager = np.log1p(graph.degrees)  # as sources
     if odds.popularity:

@@ -1,4 +1,4 @@
-"""Projection of vectors to two dimensions, for maps of an embedding: PCA, t-SNE, UMAP."""
+"""Projection of vectors to two dimensions, for maps of an embedding."""
 
 from __future__ import annotations
 
@@ -14,19 +14,35 @@ from .._util import errors
 from .._util.arrays import row_blocks
 from .._util.checks import check_choice, check_count
 from .._util.hyperparameters import PROJECTIONS
+from .._util.machine import available_cpus
+from .._util.progress import terminal_progress
 from ..graph.matrices import principal_axes, unit_rows
+from ._layout import lay_out
+from ._rough_neighbors import rough_neighbors
 from .embedding import Embedding
 from .matching import as_matrix
+from .nearest import nearest_rows
 
 _MOST_FOR_TSNE = 10_000  # nodes, beyond which it takes long
-_MOST_FOR_UMAP = 100_000  # nodes, likewise
-_FEWEST = 5  # nodes for t-SNE and UMAP
+_FEWEST = 5  # nodes for methods other than PCA
+_NEIGHBORS = 10  # that attract a node in a layout
+_SEARCHED_EXACTLY = 20_000  # nodes; of more, the layout takes neighbours that are found fast
+
+_ROOM = 0.01  # for each node, in the variance of the points at which a layout starts
+# of one processor, measured by benchmarks/explorer.py
+_SECONDS_PER_NODE = {"pca": 5e-7, "tsne": 3e-3, "umap": 2e-3, "layout": 4e-4}
 
 _Points = NDArray[np.float32]
+Nearest = tuple[NDArray[np.int32], NDArray[np.float32]]
+"""The most similar rows of each, and their cosines, as :func:`nearest_rows` returns them."""
 
 
 def project(
-    embedding: Embedding | NDArray[Any], method: str = "auto", *, seed: int = 0
+    embedding: Embedding | NDArray[Any],
+    method: str = "auto",
+    *,
+    seed: int = 0,
+    progress: bool = True,
 ) -> NDArray[np.float32]:
     """Project vectors to two dimensions, so that nodes with similar vectors are close together.
 
@@ -36,15 +52,18 @@ def project(
     ----------
     embedding : Embedding or array (n_nodes, dimensions)
         The vectors.
-    method : {"auto", "pca", "tsne", "umap"}
+    method : {"auto", "pca", "tsne", "umap", "layout"}
         "pca": the two principal components; fast and faithful to large distances, but groups may
-        overlap. "tsne" (needs scikit-learn) and "umap" (needs umap-learn) keep neighbours together
-        and show groups; distances between groups mean little. "auto": t-SNE for up to 10,000 nodes
-        and UMAP for up to 100,000, if they are installed, else PCA. Fewer than five nodes are
-        always projected by PCA.
+        overlap. The others keep neighbours together and show groups; distances between groups mean
+        little. "tsne" needs scikit-learn, and "umap" needs umap-learn. "layout" is our own, for
+        many nodes: similar nodes attract each other and random ones repel, as in UMAP, on all
+        cores. "auto": t-SNE for up to 10,000 nodes if it is installed, else the layout. Fewer
+        than five nodes are always projected by PCA.
     seed : int, default 0
-        Seed of t-SNE and UMAP, which run on one thread: one seed, one result. They start from the
+        Seed of all but PCA: one seed, one result, on any number of threads. They start from the
         points of PCA, so that another seed does not rotate the map.
+    progress : bool, default True
+        Whether the layout shows its progress on the terminal, if there is one.
 
     Returns
     -------
@@ -58,18 +77,46 @@ def project(
            [ 0.94,  0.  ],
            [-0.47,  0.  ]], dtype=float32)
     """
+    return place_nodes(embedding, method, seed, progress=progress)[0]
+
+
+def place_nodes(
+    embedding: Embedding | NDArray[Any],
+    method: str,
+    seed: int,
+    nearest: Nearest | None = None,
+    *,
+    progress: bool,
+) -> tuple[_Points, Nearest | None]:
+    """Return what :func:`project` does, and the neighbours that a layout was made with.
+
+    They are searched for unless they are known.
+    """
     seed = check_count("seed", seed, 0)
     matrix = as_matrix(embedding)
     chosen = project_method(method, len(matrix))
     vectors = unit_rows(matrix.copy()).astype(np.float32, copy=False)
     points = _by_pca(vectors)
     if not points.any():  # all vectors are equal
-        return points
+        return points, nearest
     if chosen == "tsne":
         points = _by_tsne(vectors, points, seed)
     elif chosen == "umap":
         points = _by_umap(vectors, points, seed)
-    return points
+    elif chosen == "layout":
+        nearest = nearest or _nearest(vectors, seed, progress)
+        report = terminal_progress("layout", "rounds", progress)
+        spread = max(5.0, float(np.sqrt(_ROOM * len(points))))
+        points = lay_out(nearest[0], _beginning(points, spread), seed, report)
+    return points, nearest
+
+
+def _nearest(vectors: _Points, seed: int, progress: bool) -> Nearest:
+    """Return the nearest neighbours of all nodes; of many nodes, most of them."""
+    if len(vectors) <= _SEARCHED_EXACTLY:
+        return nearest_rows(vectors, k=_NEIGHBORS, method="exact", progress=progress)
+    report = terminal_progress("neighbours", "nodes", progress)
+    return rough_neighbors(vectors, _NEIGHBORS, seed, report)
 
 
 def project_method(method: str, n_nodes: int) -> str:
@@ -81,7 +128,13 @@ def project_method(method: str, n_nodes: int) -> str:
         return method
     if n_nodes <= _MOST_FOR_TSNE and find_spec("sklearn") is not None:
         return "tsne"
-    return "umap" if n_nodes <= _MOST_FOR_UMAP and find_spec("umap") is not None else "pca"
+    return "layout"
+
+
+def projection_seconds(method: str, n_nodes: int) -> float:
+    """Return about how long a projection takes on this machine, with 64 dimensions."""
+    seconds = _SECONDS_PER_NODE[method] * n_nodes
+    return seconds / available_cpus() if method == "layout" else seconds
 
 
 def _by_pca(vectors: _Points) -> _Points:

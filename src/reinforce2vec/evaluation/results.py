@@ -10,7 +10,7 @@ from typing import Any
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
 from .._util.html import html_table
-from .._util.progress import counted, terminal_progress
+from .._util.progress import counted, part_of, terminal_progress
 
 _PARTS = ("test", "validation")
 
@@ -58,8 +58,8 @@ class Evaluation:
         """What was evaluated; the table begins with it."""
         raise NotImplementedError
 
-    def _table(self) -> tuple[str, list[list[str]]]:
-        """Return the title and the rows of the table, its head first."""
+    def table(self) -> tuple[str, list[list[str]]]:
+        """Return the title and the rows of the table as text, its head first."""
         over = "" if len(self.seeds) == 1 else "mean ± standard deviation of "
         title = f"{self.title}: {over}{counted(len(self.seeds), 'seed')}, in percent"
         mean, spread = self.mean, self.spread
@@ -73,7 +73,7 @@ class Evaluation:
         return title, rows
 
     def __repr__(self) -> str:
-        title, rows = self._table()
+        title, rows = self.table()
         lines = [title]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for first, *others in rows:
@@ -82,7 +82,7 @@ class Evaluation:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        title, (head, *rows) = self._table()
+        title, (head, *rows) = self.table()
         return html_table(head, rows, title)
 
     def row_name(self, way: Hashable) -> str:
@@ -119,7 +119,8 @@ def run_seeds(
     scores = []
     for done, seed in enumerate(chosen):
         report(done, len(chosen))
-        scores.append(run(seed))
+        with part_of(f"seed {done + 1} of {len(chosen)}"):
+            scores.append(run(seed))
     report(len(chosen), len(chosen))
     return chosen, tuple(scores)
 

@@ -14,6 +14,7 @@ from .figures import Curve, Dots, Panel, curve_plot, dot_plot
 from .graphs import TITLES
 from .methods import (
     EXPLORATION_LABELS,
+    READING_LABELS,
     READING_WALKS,
     REWARD_LABELS,
     EmbeddingMethod,
@@ -26,10 +27,6 @@ from .views import Picture, Results, View, group_entry, link_entry
 
 _FACEBOOK, _PPI = "facebook", "ppi"
 _MEASURES = ("micro", "macro")
-_READING_NOTES = {
-    "paper": "reading `paper`: the equations as printed",
-    "released": "reading `released`: the authors' code",
-}
 _TINTS = {"paper": BLUE, "released": ORANGE}
 
 
@@ -70,7 +67,7 @@ def table_5(results: Results, seeds: Sequence[int], scale: Scale) -> View:
             rows: dict[str, list[list[TableEntry | None]]] = {}
             for kind in VECTOR_KINDS:
                 table = Table(
-                    f"{TITLES[_FACEBOOK]}: AUC, `{protocol}`, {_READING_NOTES[reading]}"
+                    f"{TITLES[_FACEBOOK]}: AUC, `{protocol}`, {READING_LABELS[reading]}"
                     f"{KIND_NOTES[kind]}",
                     ["walk", *OPERATOR_LABELS.values()],
                 )
@@ -90,7 +87,7 @@ def table_5(results: Results, seeds: Sequence[int], scale: Scale) -> View:
             for place, operator in ((0, "Hadamard"), (3, "Weighted-L2")):
                 dots.append(
                     Dots(
-                        f"{protocol}, {reading}, {operator}",
+                        f"{protocol}, {READING_LABELS[reading]}, {operator}",
                         [label for label, _ in view.tables[0].rows],
                         [entries[place] for entries in rows["raw"]],
                         [entries[place] for entries in rows["smoothed"]],
@@ -118,7 +115,7 @@ def table_8(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         rows: dict[str, list[list[TableEntry | None]]] = {}
         for kind in VECTOR_KINDS:
             table = Table(
-                f"{TITLES[_PPI]}: F1, {_READING_NOTES[reading]}{KIND_NOTES[kind]}",
+                f"{TITLES[_PPI]}: F1, {READING_LABELS[reading]}{KIND_NOTES[kind]}",
                 ["walk", "micro F1", "macro F1"],
             )
             for (reward, exploration), method in ablation(reading, scale).items():
@@ -135,7 +132,7 @@ def table_8(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         for place, measure in enumerate(_MEASURES):
             dots.append(
                 Dots(
-                    f"{reading}, {measure} F1",
+                    f"{READING_LABELS[reading]}, {measure} F1",
                     [label for label, _ in view.tables[0].rows],
                     [entries[place] for entries in rows["raw"]],
                     [entries[place] for entries in rows["smoothed"]],
@@ -177,7 +174,7 @@ def figure_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                     number = paper.TABLE_8.get(("js", _PUBLISHED_EPSILONS.get(epsilon, "")), {})
                     published = number.get(measure) if kind == "raw" else None
                     entries.append(group_entry(found, kind, measure, published))
-                groups.add(f"{measure}, {reading}{KIND_NOTES[kind]}", entries)
+                groups.add(f"{measure}, {READING_LABELS[reading]}{KIND_NOTES[kind]}", entries)
                 curves.append(_curve(reading, kind, entries))
         points = [
             (one, paper.TABLE_8["js", name][measure]) for one, name in _PUBLISHED_EPSILONS.items()
@@ -193,7 +190,7 @@ def figure_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
                     cells = _ablation_cells(LINK_PREDICTION, _FACEBOOK, [method], seeds, scale)
                     entries.append(link_entry(results.all(cells), kind, "shared", operator))
                 name = OPERATOR_LABELS[operator]
-                links.add(f"{name}, {reading}{KIND_NOTES[kind]}", entries)
+                links.add(f"{name}, {READING_LABELS[reading]}{KIND_NOTES[kind]}", entries)
                 curves.append(_curve(reading, kind, entries))
         points = [
             (one, paper.TABLE_5["js", name][operator]) for one, name in _PUBLISHED_EPSILONS.items()
@@ -217,7 +214,7 @@ _PUBLISHED_EPSILONS = {0.0: "none", 0.5: "epsilon"}  # ε of rows of Tables 5 an
 
 def _curve(reading: str, kind: str, entries: list[TableEntry | None]) -> Curve:
     return Curve(
-        f"{reading} reading{KIND_NOTES[kind]}",
+        f"{READING_LABELS[reading]}{KIND_NOTES[kind]}",
         paper.EPSILONS,
         entries,
         _TINTS[reading],

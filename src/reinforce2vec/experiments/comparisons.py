@@ -91,11 +91,12 @@ def _groups_of_methods(methods: Iterable[EmbeddingMethod]) -> dict[str, list[Emb
 
 def _chosen_notes(results: Results, cells: Iterable[Cell]) -> list[str]:
     """Return notes on what methods with choices have chosen."""
-    found = [
-        f"{cell.scale.title(cell.graph)}, seed {cell.seed}: {chosen}"
-        for cell in cells
-        if (chosen := results.chosen(cell)) is not None
-    ]
+    seeds: dict[str, list[str]] = {}
+    for cell in cells:
+        if (chosen := results.chosen(cell)) is not None:
+            setting = chosen.replace("p", "p = ").replace("-q", ", q = ")
+            seeds.setdefault(f"{cell.scale.title(cell.graph)} {setting}", []).append(f"{cell.seed}")
+    found = [f"{setting} (seeds {', '.join(listed)})" for setting, listed in seeds.items()]
     return ["node2vec's p and q, chosen by validation: " + "; ".join(found) + "."] if found else []
 
 
@@ -400,6 +401,9 @@ def figure_3(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         f"{_FIGURE_3_KINDS} The paper has curves without numbers; its one number for "
         "reinforce2vec, from Table 7 or 8, is drawn as a star."
     )
-    caption = f"F1 over the share of nodes that train. {_FIGURE_3_KINDS}"
+    caption = (
+        f"F1 over the share of nodes that train. {_FIGURE_3_KINDS} Methods whose curves are far "
+        "below all others are named above the panel."
+    )
     view.pictures.append(Picture("figure-3", caption, partial(curve_plot, panels)))
     return view

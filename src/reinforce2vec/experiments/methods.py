@@ -25,6 +25,7 @@ REWARD_LABELS = {
 }
 EXPLORATION_LABELS = {"none": "w/o exploration", "epsilon": "ε-greedy", "ucb": "UCB"}
 READING_WALKS = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
+READING_LABELS = {"paper": "equations as printed", "released": "authors' code"}
 
 _OF_THE_RUN = ("dimensions", "seed", "workers", "backend")  # not settings of a method
 
@@ -38,10 +39,10 @@ _OUR_SETTINGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ),
     (
         "repelled",
-        "ours: 10 walks a node, repelled",
+        "ours: 10 walks per node, repelled",
         {"walk": ReinforcedWalk(weight=0.0, attraction=0.03, candidates=3)} | _FEW_WALKS,
     ),
-    ("few-walks", "ours: 10 walks a node", {"walk": ReinforcedWalk()} | _FEW_WALKS),
+    ("few-walks", "ours: 10 walks per node", {"walk": ReinforcedWalk()} | _FEW_WALKS),
 )
 
 
@@ -163,7 +164,7 @@ def _baselines(scale: Scale) -> list[EmbeddingMethod]:
         _walk_method("deepwalk", "DeepWalk", FirstOrderWalk(), scale, like="deepwalk"),
         EmbeddingMethod(
             "deepwalk-10",
-            "DeepWalk, 10 walks a node",
+            "DeepWalk, 10 walks per node",
             parameters=scale.training() | {"walk": FirstOrderWalk()} | _FEW_WALKS,
         ),
         _walk_method(
@@ -196,9 +197,9 @@ def variant(reading: str, reward: str, exploration: str, scale: Scale) -> Embedd
     """
     if not READING_WALKS[reading](reward, exploration).draws:
         reward = "js"
-    label = f"{REWARD_LABELS[reward]} {EXPLORATION_LABELS[exploration]}, {reading}"
+    label = f"{REWARD_LABELS[reward]} {EXPLORATION_LABELS[exploration]}, {READING_LABELS[reading]}"
     if (reward, exploration) == ("js", "ucb"):
-        label = f"reinforce2vec, {reading} reading"
+        label = f"reinforce2vec, {READING_LABELS[reading]}"
     return _walk_method(
         f"{reading}-{reward}-{exploration}",
         label,
@@ -276,7 +277,7 @@ def greedy(reading: str, epsilon: float, scale: Scale) -> EmbeddingMethod:
         return variant(reading, "js", "epsilon", scale)
     return _walk_method(
         f"{reading}-js-epsilon{epsilon:g}",
-        f"ε = {epsilon:g}, {reading}",
+        f"ε = {epsilon:g}, {READING_LABELS[reading]}",
         READING_WALKS[reading]("js", "epsilon", weight=epsilon),
         scale,
         group="paper",

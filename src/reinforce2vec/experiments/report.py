@@ -1,4 +1,4 @@
-"""Writing results: Markdown, JSON and figures, and one page with all of them."""
+"""Writing results: a page, JSON and figures for each experiment, and a page of links to all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_report(
     scale: Scale,
     say: Callable[[str], None],
 ) -> None:
-    """Write the files of each experiment, and the page and the data of all in the folder."""
+    """Write the files of each experiment, and the contents and the data of all in the folder."""
     results_data = _read_data(out / _RESULTS_JSON)
     drawing = True
     for experiment in experiments:
@@ -38,7 +38,7 @@ def write_report(
         if drawing:
             try:
                 for picture in view.pictures:
-                    _draw_picture(out, picture)
+                    draw_picture(out, picture)
             except InputError as error:
                 say(f"{error}; the tables are written without them")
                 drawing = False
@@ -66,13 +66,13 @@ class _Facts(NamedTuple):
     def __str__(self) -> str:
         words = [counted(len(self.seeds), "seed"), f"reinforce2vec {__version__}", self.backend]
         if self.commits:
-            words.append(f"cells computed at {', '.join(self.commits)}")
+            words.append(f"computed at commit {', '.join(self.commits)}")
         return ", ".join(words)
 
 
 def _page(experiment: Experiment, view: View, facts: _Facts, out: Path) -> str:
     """Return an experiment as Markdown."""
-    parts = [f"## {experiment.title}\n"]
+    parts = [f"# {experiment.title}\n"]
     parts.append(f"*{facts}.*\n")
     parts += [f"{note}\n" for note in view.notes]
     for picture in view.pictures:
@@ -93,21 +93,21 @@ def _data(experiment: Experiment, view: View, facts: _Facts) -> dict[str, Any]:
 
 
 def _index(out: Path) -> str:
-    """Return one page of all experiments whose files are in the folder."""
-    parts = [
-        "# Results\n",
-        "Every number comes from `reinforce2vec reproduce`; `results.json` holds the same, and "
-        "`cells/` the scores of each method with each seed.\n",
+    """Return a page of links to all experiments whose files are in the folder."""
+    links = [
+        f"- [{one.title}]({one.name}.md)"
+        for one in EXPERIMENTS.values()
+        if (out / f"{one.name}.md").exists()
     ]
-    parts += [
-        path.read_text(encoding="utf-8")
-        for name in EXPERIMENTS
-        if (path := out / f"{name}.md").exists()
-    ]
-    return "\n".join(parts)
+    intro = (
+        "Every number comes from `reinforce2vec reproduce`. Numbers of the paper, where it has "
+        "one, are in brackets, with the difference. [results.json](results.json) holds the same "
+        "as data."
+    )
+    return "\n".join(["# All tables and figures", "", intro, "", *links, ""])
 
 
-def _draw_picture(out: Path, picture: Picture) -> None:
+def draw_picture(out: Path, picture: Picture) -> None:
     """Draw a figure, and write its files."""
     from .figures import pyplot
 

@@ -254,7 +254,7 @@ class Progress:
         line = f"{done:,} of {counted(self.all, 'cell')}  {elapsed} elapsed  "
         line += "" if left is None else f"about {clock(left)} left  "
         line += "now: " + ", ".join(self.current)
-        self.line.show(line)
+        self.line.show(line, done / max(self.all, 1))
 
     def end(self) -> None:
         """Clear the line."""

@@ -79,7 +79,7 @@ def speed(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         find = partial(_points, task, graph, seeds=seeds, scale=wider, results=results)
         named = {
             "reinforce2vec, default": [
-                point._replace(label=f"{walks} walks a node")
+                point._replace(label=f"{walks} walks per node")
                 for walks, method in ours.items()
                 for point in find(method)[-1:]
             ],

@@ -69,7 +69,7 @@ _BUDGET = Sweep(
 )
 _FAMILY_SEARCH = Sweep(
     "family",
-    "The family of walks with 5 walks a node",
+    "The family of walks with 5 walks per node",
     tuple(_setting(row, walk, 5, _USUAL_RATE, place=False) for row, walk in _FAMILY.items()),
     _GRAPHS,
     notes=(f"All at the learning rate {_USUAL_RATE}, our default for so few walks.",),

@@ -89,7 +89,8 @@ class Sweep:
             for kind in VECTOR_KINDS:
                 for measure in _measures(graph):
                     title = f"{TITLES[graph]}: {_measure_label(graph, measure)}{KIND_NOTES[kind]}"
-                    table = Table(title, ["", *(f"{place:g}" for place in places)])
+                    columns = [f"walk, by {self.place_label}", *(f"{one:g}" for one in places)]
+                    table = Table(title, columns)
                     for row in rows:
                         picks = [
                             self._choice(graph, row, place, kind, results, seeds, scale)
@@ -108,7 +109,7 @@ class Sweep:
                                 )
                             )
                     view.tables.append(table)
-            y_label = f"{_measure_label(graph, _measures(graph)[0])}, %"
+            y_label = "AUC, best operator, %" if graph in LINK_GRAPHS else "micro F1, %"
             panels.append(Panel(TITLES[graph], self.place_label, y_label, curves, logarithmic=True))
         view.more = {"chosen": chosen}
         view.pictures.append(Picture(self.name, self.title, partial(curve_plot, panels)))
@@ -125,7 +126,7 @@ class Sweep:
         ]
         tables = []
         for kind in VECTOR_KINDS:
-            table = Table(f"{self.title}{KIND_NOTES[kind]}", ["", *columns])
+            table = Table(f"{self.title}{KIND_NOTES[kind]}", ["walk", *columns])
             for row in rows:
                 entries: list[TableEntry | None] = []
                 for graph in self.graphs:

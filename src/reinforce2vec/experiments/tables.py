@@ -68,7 +68,7 @@ class Table:
     def markdown(self) -> str:
         """Return the table as Markdown; the best mean of a column of percentages is bold."""
         best = [self._best(number) for number in range(len(self.columns) - 1)]
-        lines = [f"**{self.title}**", "", _line(self.columns)]
+        lines = [f"## {self.title}", "", _line(self.columns)]
         lines.append(_line(["---"] * len(self.columns)))
         for label, entries in self.rows:
             texts = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,25 +13,30 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._util.errors import InputError
+from .._util.ids import Ids
 from .._util.progress import counted
-from ..embedding import Embedding, project, recommend_links
+from ..embedding import Embedding
+from ..embedding.links import LinkRanking
 from ..embedding.matching import without_info
 from ..embedding.nearest import nearest_rows
-from ..embedding.projection import project_method
+from ..embedding.projection import Nearest, place_nodes, project_method
+from ..files.node_tables import NodeTable, read_node_table
 from ..graph import Graph
 from ..plotting.classes import classes_of
 from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
+from ..plotting.palette import LOOKS, OTHERS, SCALE, SHAPES
+from ._columns import Column, columns_of
+from ._details import Details
 from ._edges import MapLinks, edges_on_map
-from ._packing import fixed_point, pack
+from ._links import are_odds, missing_links, score_note
+from ._packing import fixed_point
+from ._typical import typical_of
 
-_MAP_NODES = 100_000  # a browser draws so many smoothly
+FILE_NODES = 200_000  # in a file, which can still be sent around
+SERVED_NODES = 2_000_000  # in memory of a browser
+_ASKED_FROM = 20_000  # nodes; a server works out details of larger maps when they are asked for
+_MOST_SEARCHED = 100_000  # nodes without a graph among which communities are searched for
 _LISTED = 10  # nearest neighbours, and likely missing links, per node
-_COUNT_NAMES = {  # scores of links that are no log-odds
-    "allocation": "common neighbours (resource allocation)",
-    "adamic-adar": "common neighbours (Adamic-Adar)",
-    "common": "common neighbours",
-    "three-steps": "paths of three steps",
-}
 
 _Arrays = dict[str, NDArray[Any] | None]
 _Rows = NDArray[np.int64]
@@ -44,13 +49,15 @@ def report_nothing(message: str) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-class _Contents(NamedTuple):
+class Contents(NamedTuple):
     """The contents of a page."""
 
-    data: bytes
-    """Header and arrays, packed."""
-    n_nodes: int
-    """Number of nodes on the map."""
+    header: dict[str, Any]
+    arrays: _Arrays
+    details: Details | None
+    """Answers what the page asks; None if the page has it all."""
+    ids: Ids
+    """The nodes on the map."""
     method: str
     """The projection."""
     notes: list[str]
@@ -64,8 +71,7 @@ class _Shown:
     embedding: Embedding
     positions: NDArray[np.float64] | None  # if they were given
     links: MapLinks | None
-    labels: NDArray[np.int32] | None  # the class of each node, -1 for none
-    sets: list[tuple[int, ...]] | None  # all classes of each node, where some have several
+    columns: list[Column]  # labels first
 
     def part(self, rows: _Rows) -> _Shown:
         """Return the same for some of the nodes."""
@@ -77,8 +83,7 @@ class _Shown:
             ),
             None if self.positions is None else self.positions[rows],
             None if self.links is None else self.links.part(rows),
-            None if self.labels is None else self.labels[rows],
-            None if self.sets is None else [self.sets[row] for row in rows.tolist()],
+            [column.part(rows) for column in self.columns],
         )
 
 
@@ -86,14 +91,16 @@ def gather_contents(
     embedding: Embedding,
     graph: Graph | None,
     labels: Any,
+    columns: Any,
     *,
     title: str,
     method: str,
     seed: int,
     positions: Any,
+    served: bool,
     progress: bool,
     step: ReportStep,
-) -> _Contents:
+) -> Contents:
     """Collect everything that the page shows.
 
     Parameters
@@ -104,48 +111,73 @@ def gather_contents(
         Neighbours, degrees, communities and missing links come from it.
     labels : anything that :func:`classes_of` takes, or None
         The classes of the nodes.
+    columns : NodeTable, or anything that :func:`read_node_table` takes, or None
+        The user's columns.
     title : str
         Written above the map.
-    method : {"auto", "pca", "tsne", "umap"}
+    method : {"auto", "pca", "tsne", "umap", "layout"}
         The projection of vectors to points.
     seed : int
         Seed of the map, of communities, and of the sample if there are too many nodes.
     positions : array (n_nodes, 2) or None
         Positions of the nodes, if they are known; `method` is then ignored.
+    served : bool
+        Whether a server can answer questions: then maps may be larger.
     progress : bool
         Show progress of the longest searches on the terminal, if there is one.
     step : callable
         Called with the name of each step.
     """
     _check_vectors(embedding)
-    classes = None if labels is None else classes_of(labels, embedding)
     shown = _Shown(
         embedding,
         None if positions is None else checked_positions(positions, len(embedding)),
         None if graph is None else MapLinks.of(embedding, graph),
-        None if classes is None else classes.codes,
-        None if classes is None else classes.sets,
+        _given_columns(embedding, labels, columns),
     )
     notes = []
     if shown.links is not None and (strangers := int(np.count_nonzero(shown.links.rows < 0))):
         notes.append(f"Not in the graph: {counted(strangers, 'node')} with a vector.")
-    if len(embedding) > _MAP_NODES:
-        rows, which = _foremost_rows(shown, seed)
+    most = SERVED_NODES if served else FILE_NODES
+    if len(embedding) > most:
+        rows, which = _foremost_rows(shown, most, seed)
         notes.append(f"The map has {which} of {len(embedding):,}; neighbours are among these.")
         shown = shown.part(rows)
     method = project_method(method, len(shown.embedding))
-    arrays, about, kept = _node_arrays(shown, method, seed, progress, step)
-    if kept is not None:
-        notes.append(f"Long lists of neighbours are cut: at least {kept} are listed.")
-    sets = None
-    if shown.sets is not None:
-        arrays["label_set"], sets = _distinct_sets(shown.sets)
+    held = not (served and len(shown.embedding) > _ASKED_FROM)
+    work = _Work(shown, method, seed, held, progress, step)
+    arrays: _Arrays = {}
+    arrays["x"], arrays["y"] = work.places().astype(np.float32).T
+    shown = replace(shown, columns=[*shown.columns, *work.found_columns()])
+    about: dict[str, Any] = {}
+    ranking = work.ranking()
+    if ranking is not None:
+        about = {"link_note": score_note(ranking.score), "link_odds": are_odds(ranking.score)}
+    details = None
+    if held:
+        arrays |= work.details(ranking)
+        if work.kept_edges is not None:
+            notes.append(
+                f"Long lists of neighbours are cut: at least {work.kept_edges} are listed."
+            )
+    else:
+        details = Details(shown.embedding, shown.links, ranking, _LISTED)
+        about["asks"] = "details"
+    described = []
+    for number, column in enumerate(shown.columns):
+        description, values = column.packed(number)
+        described.append(description)
+        arrays |= values
     header = {
         "title": title,
         "file_name": re.sub(r"[^\w.-]+", "-", title).strip("-.")[:60] or "map",
         "ids": [str(node) for node in shown.embedding.ids.tolist()],
-        "label_names": None if classes is None else classes.names,
-        "label_sets": sets,
+        "columns": described,
+        "typical": _typical(shown.columns),
+        "looks": [[look.light, look.dark, SHAPES.index(look.shape)] for look in LOOKS],
+        "shapes": list(SHAPES),
+        "others": [OTHERS.light, OTHERS.dark],
+        "scale": list(SCALE),
         "listed": min(_LISTED, len(shown.embedding)),
         "nodes": len(embedding),
         "edges": None if graph is None else graph.n_edges,
@@ -156,8 +188,7 @@ def gather_contents(
         "version": __version__,
         **about,
     }
-    with step("packing the page"):
-        return _Contents(pack(header, arrays), len(shown.embedding), method, notes)
+    return Contents(header, arrays, details, shown.embedding.ids, method, notes)
 
 
 def _check_vectors(embedding: Embedding) -> None:
@@ -168,75 +199,121 @@ def _check_vectors(embedding: Embedding) -> None:
         raise InputError("some vectors hold numbers that are not finite: they cannot be drawn")
 
 
-def _foremost_rows(shown: _Shown, seed: int) -> tuple[_Rows, str]:
+def _foremost_rows(shown: _Shown, most: int, seed: int) -> tuple[_Rows, str]:
     """Return as many rows as a map holds, by degree or as a sample, and a text that says which."""
     if shown.links is not None:
         order = np.argsort(-shown.links.degrees, kind="stable")
-        return np.sort(order[:_MAP_NODES]), f"the {_MAP_NODES:,} nodes of highest degree"
-    nodes = np.random.default_rng(seed).choice(len(shown.embedding), _MAP_NODES, replace=False)
-    return np.sort(nodes), f"a random {_MAP_NODES:,} nodes"
+        return np.sort(order[:most]), f"the {most:,} nodes of highest degree"
+    nodes = np.random.default_rng(seed).choice(len(shown.embedding), most, replace=False)
+    return np.sort(nodes), f"a random {most:,} nodes"
 
 
-def _node_arrays(
-    shown: _Shown, method: str, seed: int, progress: bool, step: ReportStep
-) -> tuple[_Arrays, dict[str, Any], int | None]:
-    """Return all arrays of the page, what the header says about them, and the edges kept per node.
-
-    The last is None if no edges were left out.
-    """
-    embedding, links = shown.embedding, shown.links
-    arrays: _Arrays = {"label": shown.labels}
-    if shown.positions is None:
-        with step(f"placing {counted(len(embedding), 'node')} by {METHOD_NAMES[method]}"):
-            arrays["x"], arrays["y"] = project(embedding, method, seed=seed).T
-    else:
-        arrays["x"], arrays["y"] = shown.positions.T
-    nearest = nearest_rows(embedding.vectors, k=_LISTED, progress=progress)
-    arrays |= {"nearest": nearest[0], "cosines": fixed_point(nearest[1], 3)}
-    with step("looking for communities"):
-        graph, rows = (None, None) if links is None else (links.graph, links.rows)
-        arrays["community"] = communities_of(embedding, graph, rows, seed, nearest).codes
-    if links is None:
-        return arrays, {}, None
-    missing = _missing_links(embedding, links, progress)
-    arrays |= {"missing": missing.rows, "scores": fixed_point(missing.scores, 2)}
-    edges, kept = edges_on_map(links)
-    arrays |= {"degree": links.degrees, "in_degree": links.inward} | edges
-    header = {"link_note": missing.note, "link_odds": missing.are_odds}
-    return arrays, header, kept
+def _given_columns(embedding: Embedding, labels: Any, columns: Any) -> list[Column]:
+    """Return the labels, if there are any, and the user's columns."""
+    given = []
+    if labels is not None:
+        classes = classes_of(labels, embedding)
+        given.append(
+            Column("label", "Label", "category", classes.codes, classes.names, classes.sets)
+        )
+    if columns is not None:
+        table = columns if isinstance(columns, NodeTable) else read_node_table(columns, embedding)
+        taken = ["community", "degree", "in_degree", *(column.name for column in given)]
+        given += columns_of(table, taken)
+    return given
 
 
-class _MissingLinks(NamedTuple):
-    """For each node the likeliest missing links and their scores, padded with -1 and NaN."""
-
-    rows: NDArray[np.int32]
-    scores: NDArray[np.float64]
-    """Log-odds, or percent of the highest score."""
-    are_odds: bool
-    note: str
-    """What the scores are."""
-
-
-def _missing_links(embedding: Embedding, links: MapLinks, progress: bool) -> _MissingLinks:
-    """Recommend links for each node on the map."""
-    found = recommend_links(without_info(embedding), links.graph, _LISTED, progress=progress)
-    own = embedding.rows(found.sources.tolist())
-    place = np.arange(len(own)) - np.searchsorted(own, own)  # sources come in the order of rows
-    rows = np.full((len(embedding), min(_LISTED, len(embedding))), -1, np.int32)
-    scores = np.full(rows.shape, np.nan)
-    rows[own, place] = embedding.rows(found.targets.tolist())
-    scores[own, place] = found.scores
-    if found.scorer not in _COUNT_NAMES:
-        return _MissingLinks(rows, scores, True, "by the log-odds of being an edge")
-    scores *= 100 / max(float(found.scores.max(initial=0.0)), 1e-300)
-    note = f"by {_COUNT_NAMES[found.scorer]}, in percent of the highest on the map"
-    return _MissingLinks(rows, scores, False, note)
+def _typical(columns: list[Column]) -> dict[str, dict[int, str]]:
+    """Return what is typical of communities, and of labels that are only numbers."""
+    groups = {column.name: column for column in columns if column.facts.get("own")}
+    community = groups.get("community")
+    label = next((column for column in columns if column.name == "label"), None)
+    others = [column for column in columns if column not in groups.values()]
+    found = {}
+    if community is not None:
+        found["community"] = typical_of(community.values, others)
+    if label is not None and all(name.isdecimal() for name in label.names):
+        others = [column for column in others if column is not label]
+        found["label"] = typical_of(label.values, others)
+    return {name: texts for name, texts in found.items() if texts}
 
 
-def _distinct_sets(
-    sets: list[tuple[int, ...]],
-) -> tuple[NDArray[np.int32], list[tuple[int, ...]]]:
-    """Return the number of each node's set of classes, and the sets by number."""
-    numbers: dict[tuple[int, ...], int] = {}
-    codes = [numbers.setdefault(each, len(numbers)) for each in sets]
-    return np.array(codes, np.int32), list(numbers)
+class _Work:
+    """What is computed for a page; each of the searches is made once."""
+
+    def __init__(
+        self,
+        shown: _Shown,
+        method: str,
+        seed: int,
+        held: bool,
+        progress: bool,
+        step: ReportStep,
+    ) -> None:
+        self._shown, self._method, self._seed, self._held = shown, method, seed, held
+        self._progress, self._step = progress, step
+        self._found: Nearest | None = None
+        self.kept_edges: int | None = None  # how many every node keeps at least, if some are cut
+
+    def places(self) -> NDArray[Any]:
+        """Return the positions of the nodes."""
+        shown = self._shown
+        if shown.positions is not None:
+            return shown.positions
+        nearest = self._nearest() if self._method == "layout" and self._held else None
+        name = METHOD_NAMES[self._method]
+        with self._step(f"placing {counted(len(shown.embedding), 'node')} by {name}"):
+            points, self._found = place_nodes(
+                shown.embedding, self._method, self._seed, nearest, progress=self._progress
+            )
+        return points
+
+    def _nearest(self) -> Nearest:
+        """Return the most similar nodes of each."""
+        if self._found is None:
+            vectors = self._shown.embedding.vectors
+            self._found = nearest_rows(vectors, k=_LISTED, progress=self._progress)
+        return self._found
+
+    def found_columns(self) -> list[Column]:
+        """Return communities, and degrees if there is a graph."""
+        embedding, links = self._shown.embedding, self._shown.links
+        columns = []
+        if links is not None or self._found is not None or len(embedding) <= _MOST_SEARCHED:
+            nearest = None if links is not None else self._nearest()
+            with self._step("looking for communities"):
+                graph, rows = (None, None) if links is None else (links.graph, links.rows)
+                codes = communities_of(embedding, graph, rows, self._seed, nearest).codes
+            names = [str(number + 1) for number in range(int(codes.max()) + 1)]
+            facts = {"own": True, "numbered": True}
+            columns.append(Column("community", "Community", "category", codes, names, facts=facts))
+        if links is not None:
+            counts = {"degree": ("Degree", links.degrees)}
+            if links.inward is not None:
+                counts["in_degree"] = ("In-degree", links.inward)
+            columns += [
+                Column(name, title, "number", count.astype(np.float64), facts={"own": True})
+                for name, (title, count) in counts.items()
+            ]
+        return columns
+
+    def ranking(self) -> LinkRanking | None:
+        """Return how missing links are ranked; None without a graph."""
+        links = self._shown.links
+        if links is None:
+            return None
+        with self._step("learning which links are likely"):
+            return LinkRanking.of(without_info(self._shown.embedding), links.graph)
+
+    def details(self, ranking: LinkRanking | None) -> _Arrays:
+        """Return what the page shows of every node, as arrays."""
+        shown = self._shown
+        rows, cosines = self._nearest()
+        arrays: _Arrays = {"nearest": rows, "cosines": fixed_point(cosines, 3)}
+        if shown.links is None or ranking is None:
+            return arrays
+        everyone = np.arange(len(shown.embedding), dtype=np.int32)
+        missing = missing_links(ranking, everyone, _LISTED, "auto", self._progress)
+        arrays |= {"missing": missing.rows, "scores": fixed_point(missing.scores, 2)}
+        edges, self.kept_edges = edges_on_map(shown.links)
+        return arrays | edges

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from ..embedding import Embedding
@@ -55,6 +56,22 @@ class MapLinks:
         inward = None if self.inward is None else self.inward[shown]
         return replace(self, rows=self.rows[shown], degrees=self.degrees[shown], inward=inward)
 
+    def edges(self, both_ways: bool = False) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the edges between nodes on the map, and their weights, as :func:`edges_of`."""
+        place = np.full(self.graph.n_nodes, -1, np.int32)
+        known = np.flatnonzero(self.rows >= 0)
+        place[self.rows[known]] = known
+        ends, weights = edges_of(self.graph, both_ways)
+        ends = place[ends]
+        kept = (ends >= 0).all(axis=1)
+        return ends[kept], weights[kept]
+
+    def matrix(self) -> scipy.sparse.csr_array:
+        """Return the edges as a matrix of weights; undirected ones in both directions."""
+        ends, weights = self.edges(both_ways=True)
+        n = len(self.rows)
+        return scipy.sparse.csr_array((weights, (ends[:, 0], ends[:, 1])), shape=(n, n))
+
 
 def edges_on_map(links: MapLinks) -> tuple[dict[str, NDArray[Any] | None], int | None]:
     """Return the edges between nodes on the map, each once, as the page reads them.
@@ -67,13 +84,7 @@ def edges_on_map(links: MapLinks) -> tuple[dict[str, NDArray[Any] | None], int |
     int or None
         How many edges every node keeps at least, if some were left out.
     """
-    place = np.full(links.graph.n_nodes, -1, np.int32)
-    known = np.flatnonzero(links.rows >= 0)
-    place[links.rows[known]] = known
-    ends, weights = edges_of(links.graph)
-    ends = place[ends]
-    kept = (ends >= 0).all(axis=1)
-    ends, weights = ends[kept], weights[kept]
+    ends, weights = links.edges()
     if not links.graph.directed:
         ends.sort(axis=1)
     most = None
@@ -85,7 +96,7 @@ def edges_on_map(links: MapLinks) -> tuple[dict[str, NDArray[Any] | None], int |
     arrays = {
         "edge_counts": np.bincount(ends[:, 0], minlength=len(links.rows)),
         "edge_ends": np.diff(ends[:, 1], prepend=np.int32(0)),
-        "edge_weights": weights if links.graph.weighted else None,
+        "edge_weights": weights.astype(np.float32) if links.graph.weighted else None,
     }
     return arrays, most
 
@@ -108,3 +119,20 @@ def _foremost_edges(
         if np.count_nonzero(kept) <= _MAP_EDGES:
             break
     return kept, most
+
+
+def edges_between(
+    matrix: scipy.sparse.csr_array, rows: _Counts, most: int, directed: bool
+) -> list[list[int]] | None:
+    """Return the edges of a matrix between some rows, each once; None if there are over `most`."""
+    rows = np.unique(rows)
+    wanted = np.zeros(matrix.shape[0], bool)
+    wanted[rows] = True
+    found: list[list[int]] = []
+    for row in rows.tolist():
+        ends = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+        ends = ends[wanted[ends] & (directed | (ends >= row))]
+        if len(found) + len(ends) > most:
+            return None
+        found.extend([row, end] for end in ends.tolist())
+    return found

@@ -12,34 +12,33 @@ from importlib.resources import files
 _PLACEHOLDER = re.compile(rb"\{\{(\w+)\}\}")
 
 
-def page_with(title: str, data: bytes) -> bytes:
-    """Return the whole page around its data, which :func:`~._packing.pack` made."""
+def page_with(title: str, data: bytes = b"", source: str = "") -> bytes:
+    """Return the whole page around its data, as text, or with the address of its data."""
     parts = {
         "title": html.escape(title, quote=True).encode("utf-8", "replace"),
-        "policy": content_policy().encode(),
+        "policy": content_policy(served=bool(source)).encode(),
         "style": _static("explorer.css"),
         "script": _static("explorer.js"),
-        "licences": html.escape(_static("licences.txt").decode()).encode(),
         "data": data,
+        "source": source.encode(),
     }
     return _PLACEHOLDER.sub(lambda found: parts[found[1].decode()], _static("page.html"))
 
 
 @cache
-def content_policy() -> str:
+def content_policy(served: bool = False) -> str:
     """Return the content security policy: the page runs its own script and makes no requests.
 
-    regl, which draws, compiles its drawing commands with `Function`: hence 'unsafe-eval'. No text
-    from the data ever reaches it.
+    One that is served may ask its server.
     """
     script, style = _hash("explorer.js"), _hash("explorer.css")
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src {script} 'unsafe-eval'",
+            f"script-src {script}",
             f"style-src {style}",
             "img-src data:",
-            "connect-src 'none'",
+            "connect-src 'self'" if served else "connect-src 'none'",
             "base-uri 'none'",
             "form-action 'none'",
         ]

@@ -1,4 +1,4 @@
-"""`explore`: an embedding as an interactive map in the browser."""
+"""`explore`: an embedding as an interactive map, in the browser or in a notebook."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from .._util.checks import check_count
+from .._util.ids import Ids
 from ..embedding.embedding import as_embedding
 from ..embedding.matching import warn_of_mismatch
 from ..files.writing import check_space, check_target, resolve_target, whole
 from ..graph import Graph
-from ._data import ReportStep, gather_contents, report_nothing
+from ._data import Contents, ReportStep, gather_contents, report_nothing
+from ._details import Details
+from ._packing import as_text, pack
 from ._page import page_with
+from .notebook import MapView, in_notebook
 from .server import PageServer
 
 
@@ -23,13 +27,14 @@ def explore(
     labels: Any = ...,
     export: None = ...,
     *,
+    columns: Any = ...,
     method: str = ...,
     title: str | None = ...,
     seed: int = ...,
     positions: Any = ...,
     port: int = ...,
-    browser: bool = ...,
-) -> PageServer: ...
+    browser: bool | None = ...,
+) -> PageServer | MapView: ...
 
 
 @overload
@@ -39,6 +44,7 @@ def explore(
     labels: Any = ...,
     *,
     export: str | os.PathLike[str],
+    columns: Any = ...,
     method: str = ...,
     title: str | None = ...,
     seed: int = ...,
@@ -52,19 +58,21 @@ def explore(
     labels: Any = None,
     export: str | os.PathLike[str] | None = None,
     *,
+    columns: Any = None,
     method: str = "auto",
     title: str | None = None,
     seed: int = 0,
     positions: Any = None,
     port: int = 0,
-    browser: bool = True,
-) -> PageServer | Path:
-    """Visualize an embedding as an interactive map in the browser.
+    browser: bool | None = None,
+) -> PageServer | MapView | Path:
+    """Visualize an embedding as an interactive map: in a notebook in place, else in the browser.
 
-    The page finds nodes by their ids; for a node it shows the nearest neighbours, the neighbours in
-    the graph and the likeliest missing links; it colours nodes by label, community or degree, and
-    saves a selection of them. The page is self-contained: nothing is downloaded. Maps hold up to
-    100,000 nodes; of larger graphs those of highest degree are shown.
+    The page finds nodes by their ids and by your columns; for a node it shows the nearest
+    neighbours, the neighbours in the graph and the likeliest missing links; it colours, sizes and
+    filters nodes by any column, by community or by degree, and saves a selection of them. Nothing
+    is downloaded. A page that is served holds up to 2,000,000 nodes, one in a file or a notebook
+    200,000; of larger graphs those of highest degree are shown.
 
     Parameters
     ----------
@@ -78,8 +86,13 @@ def explore(
         (nodes, classes) of 0 and 1, a table with ids, or the path of a file; see
         :func:`read_labels` for these.
     export : path, optional
-        Write the page to this file instead of serving it.
-    method : {"auto", "pca", "tsne", "umap"}
+        Write the page to this file instead of showing it.
+    columns : optional
+        More about the nodes, any number of columns: the path of a CSV, TSV or Parquet file, or a
+        table of pandas, polars or Arrow, with a column of ids; or a dict of lists in row order, or
+        of dicts {id: value}. Numbers, dates, categories and texts are recognised; values may be
+        missing. Communities are named by what is typical of them in these columns.
+    method : {"auto", "pca", "tsne", "umap", "layout"}
         The projection, as for :func:`reinforce2vec.project`.
     title : str, optional
         Written above the map.
@@ -89,14 +102,17 @@ def explore(
         Positions of the nodes, if they are known, as :func:`reinforce2vec.project` returns them.
     port : int, default 0
         The port of the page, on this machine only; 0 takes a free one.
-    browser : bool, default True
-        Open the page in the browser.
+    browser : bool, optional
+        True opens the page in the browser, False only serves it. By default it is shown in the
+        notebook if there is one, and opened in the browser elsewhere.
 
     Returns
     -------
-    PageServer
-        Serves the page until it is closed or Python ends; a script calls its `wait()` to keep it
-        open. With `export`, the path of the file instead.
+    MapView, PageServer or Path
+        In a notebook a :class:`MapView`, which shows the page and has the selection as
+        `.selection`. Elsewhere a :class:`PageServer`, which serves the page until it is closed or
+        Python ends; a script calls its `wait()` to keep it open. With `export`, the path of the
+        file.
 
     Examples
     --------
@@ -104,22 +120,28 @@ def explore(
     >>> from reinforce2vec import Embedding, explore
     >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.8, 0.6], [0, 2]])
     >>> friends = [("ann", "bob"), ("bob", "cid")]
-    >>> with explore(people, friends, browser=False) as server:
+    >>> ages = {"age": [42, None, 17]}
+    >>> with explore(people, friends, columns=ages, browser=False) as server:
     ...     print(urllib.request.urlopen(server.url).status)
     200
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "people.html")
-    ...     explore(people, friends, export=file) == file
+    ...     explore(people, friends, columns=ages, export=file) == file
     True
     """
     if export is not None:
         check_target(export)  # before the work
+    here = export is None and browser is None and in_notebook()
     options: dict[str, Any] = {"method": method, "title": title, "seed": seed}
-    page = make_page(embedding, graph, labels, positions=positions, **options)
+    options |= {"columns": columns, "positions": positions}
+    served = export is None and not here
+    page = make_page(embedding, graph, labels, served=served, **options)
     if export is not None:
         return write_page(export, page)
-    server = PageServer(page.html, port)
-    if browser:
+    if here:
+        return MapView(page.html, page.ids)
+    server = serve_page(page, port)
+    if browser is not False:
         server.open()
     return server
 
@@ -128,12 +150,26 @@ class Page(NamedTuple):
     """The page, and facts about it."""
 
     html: bytes
-    n_nodes: int
-    """Number of nodes on the map."""
+    data: bytes | None
+    """What a page that is served fetches; None for one that holds its data."""
+    details: Details | None
+    """Answers what a large page that is served asks."""
+    ids: Ids
+    """The nodes on the map."""
     method: str
     """The projection."""
     notes: list[str]
     """Sentences about what was left out."""
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes on the map."""
+        return len(self.ids)
+
+    @property
+    def size(self) -> int:
+        """Size in bytes, with what it fetches at first."""
+        return len(self.html) + len(self.data or b"")
 
 
 def make_page(
@@ -141,14 +177,16 @@ def make_page(
     graph: Any = None,
     labels: Any = None,
     *,
+    columns: Any = None,
     method: str = "auto",
     title: str | None = None,
     seed: int = 0,
     positions: Any = None,
+    served: bool = False,
     progress: bool = True,
     step: ReportStep = report_nothing,
 ) -> Page:
-    """Make the page of :func:`explore`."""
+    """Make the page of :func:`explore`; one that is `served` is for :func:`serve_page` alone."""
     embedding = as_embedding(embedding)
     if graph is not None:
         graph = Graph.from_any(graph)
@@ -158,14 +196,30 @@ def make_page(
         embedding,
         graph,
         labels,
+        columns,
         title=title,
         method=method,
         seed=check_count("seed", seed, 0),
         positions=positions,
+        served=served,
         progress=progress,
         step=step,
     )
-    return Page(page_with(title, contents.data), *contents[1:])
+    with step("packing the page"):
+        return _packed(contents, title, served)
+
+
+def _packed(contents: Contents, title: str, served: bool) -> Page:
+    facts = contents.ids, contents.method, contents.notes
+    data = pack(contents.header, contents.arrays, planes=not served)
+    if served:
+        return Page(page_with(title, source="data"), data, contents.details, *facts)
+    return Page(page_with(title, as_text(data)), None, None, *facts)
+
+
+def serve_page(page: Page, port: int = 0) -> PageServer:
+    """Serve a page to this machine."""
+    return PageServer(page.html, port, data=page.data, details=page.details)
 
 
 def write_page(path: str | os.PathLike[str], page: Page) -> Path:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import hmac
+import json
 import os
+import secrets
 import sys
 import threading
 import webbrowser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+
+import numpy as np
 
 from .._util.checks import check_count
 from .._util.errors import InputError
+from ._details import Details
 from ._page import content_policy
 
 _HOST = "127.0.0.1"
 _HOST_NAMES = (_HOST, "localhost")  # allowed in the Host header
+_SECRET_BYTES = 24
+_MOST_ROWS = 100_000  # in a question about edges
+_MOST_EDGES = 100_000  # in its answer
+_BLOCK = 1 << 20  # bytes to send at a time
 _HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -24,13 +35,16 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+_HTML, _TEXT = "text/html; charset=utf-8", "text/plain; charset=utf-8"
+_JSON, _BINARY = "application/json", "application/octet-stream"
 
 
 class PageServer:
     """A server of a page on this machine, until it is closed.
 
-    It answers only browsers on this machine that use its own address: requests made by other sites,
-    or under another host name, are refused.
+    Its address holds a secret, as that of Jupyter does, and it answers only browsers on this
+    machine that know it: requests without the secret, made by other sites, or under another host
+    name are refused.
 
     Parameters
     ----------
@@ -38,14 +52,25 @@ class PageServer:
         The page, in HTML.
     port : int, default 0
         The port; 0 takes a free one.
+    data : bytes, optional
+        What the page fetches from `data`, beside it.
+    details : Details, optional
+        Answers what the page asks at `details`.
 
     Attributes
     ----------
     url : str
-        The address of the page.
+        The address of the page; who knows it can read the page.
     """
 
-    def __init__(self, page: bytes, port: int = 0) -> None:
+    def __init__(
+        self,
+        page: bytes,
+        port: int = 0,
+        *,
+        data: bytes | None = None,
+        details: Details | None = None,
+    ) -> None:
         try:
             self._server = _Server((_HOST, check_count("port", port, 0)), _Handler)
         except OverflowError:
@@ -57,9 +82,10 @@ class PageServer:
                 f"cannot listen on port {port}: {error.strerror or error}; choose another, or 0 "
                 "for one that is free"
             ) from None
-        self._server.page = page
+        self._server.page, self._server.data, self._server.details = page, data, details
+        self._server.secret = secrets.token_urlsafe(_SECRET_BYTES)
         self.port = int(self._server.server_address[1])
-        self.url = f"http://{_HOST}:{self.port}/"
+        self.url = f"http://{_HOST}:{self.port}/{self._server.secret}/"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
@@ -105,6 +131,9 @@ class _Server(ThreadingHTTPServer):
     allow_reuse_address = os.name != "nt"  # on Windows, others could take an address in use
     daemon_threads = True
     page: bytes
+    data: bytes | None
+    details: Details | None
+    secret: str
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore browsers that closed the connection."""
@@ -112,8 +141,20 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
+class _Answer(NamedTuple):
+    """What is sent."""
+
+    kind: str
+    body: bytes
+    code: int = 200
+
+
+def _refusal(code: int, sentence: str) -> _Answer:
+    return _Answer(_TEXT, f"{sentence}\n".encode(), code)
+
+
 class _Handler(BaseHTTPRequestHandler):
-    """Sends the page to allowed requests."""
+    """Sends the page and its data to allowed requests."""
 
     server: _Server
     server_version = "reinforce2vec"
@@ -121,47 +162,101 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30  # seconds without data
 
     def do_GET(self) -> None:
-        """Send the page."""
-        self._answer(with_body=True)
+        """Send the page, its data, or the details of a node."""
+        self._send(self._allowed() or self._found())
 
     def do_HEAD(self) -> None:
         """Send the headers alone."""
-        self._answer(with_body=False)
+        self._send(self._allowed() or self._found())
+
+    def do_POST(self) -> None:
+        """Send the edges between the rows that the request holds."""
+        refused = self._allowed()
+        if refused is None and (self.server.details is None or self._parts()[0] != "details"):
+            refused = _refusal(405, "only GET and HEAD are answered")
+        self._send(refused or self._edges())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("do_"):  # every other method
-            return lambda: self._refuse(405, "only GET and HEAD are answered")
+            return lambda: self._send(_refusal(405, "only GET and HEAD are answered"))
         raise AttributeError(name)
 
-    def _answer(self, with_body: bool) -> None:
+    # -- who may ask -------------------------------------------------------------------------------
+
+    def _allowed(self) -> _Answer | None:
+        """Return a refusal, or None if the request may be answered."""
         names = {f"{name}:{self.server.server_address[1]}" for name in _HOST_NAMES}
         origin = self.headers.get("Origin")
         if self.headers.get("Host", "").lower() not in names:
-            self._refuse(403, "this is served to this machine only, under its own name")
-        elif origin is not None and origin not in {f"http://{name}" for name in names}:
-            self._refuse(403, "this is not served to other sites")
-        elif self.path != "/":
-            self._refuse(404, "there is nothing here but the page at /")
-        else:
-            self._send(200, "text/html; charset=utf-8", self.server.page, with_body)
+            return _refusal(403, "this is served to this machine only, under its own name")
+        if origin is not None and origin not in {f"http://{name}" for name in names}:
+            return _refusal(403, "this is not served to other sites")
+        given = self.path.split("/", 2)[1:2]
+        if not given or not hmac.compare_digest(given[0].encode(), self.server.secret.encode()):
+            return _refusal(
+                403, "the address lacks the secret: use the whole address that was shown"
+            )
+        return None
 
-    def _refuse(self, code: int, sentence: str) -> None:
-        self.close_connection = True  # do not read the rest of the request
-        body = f"{sentence}\n".encode()
-        self._send(code, "text/plain; charset=utf-8", body, self.command != "HEAD")
+    # -- what is answered --------------------------------------------------------------------------
 
-    def _send(self, code: int, kind: str, body: bytes, with_body: bool) -> None:
-        self.send_response(code)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        if code == 405:
+    def _parts(self) -> tuple[str, dict[str, list[str]]]:
+        """Return the part of the path after the secret, and the parameters."""
+        path, _, parameters = self.path.partition("?")
+        rest = path.split("/", 2)
+        return rest[2] if len(rest) == 3 else "?", parse_qs(parameters)
+
+    def _found(self) -> _Answer:
+        name, given = self._parts()
+        server = self.server
+        if self.path == f"/{server.secret}/":
+            return _Answer(_HTML, server.page)
+        if name == "data" and server.data is not None and not given:
+            return _Answer(_BINARY, server.data)
+        if name == "details" and server.details is not None:
+            row = _whole(given.get("row"), len(server.details) - 1)
+            if row is None:
+                return _refusal(400, "expected the row of a node")
+            return _Answer(_JSON, json.dumps(server.details.of(row)).encode())
+        return _refusal(404, "there is nothing here but the page")
+
+    def _edges(self) -> _Answer:
+        details = self.server.details
+        assert details is not None
+        most = _whole(self._parts()[1].get("most"), _MOST_EDGES)
+        length = _whole([self.headers.get("Content-Length", "")], 4 * _MOST_ROWS)
+        if most is None or length is None or length % 4:
+            return _refusal(400, "expected the number of edges, and rows of nodes")
+        body = self.rfile.read(length)
+        rows = np.frombuffer(body, "<u4").astype(np.int64) if len(body) == length else None
+        if rows is None or (rows.size and rows.max() >= len(details)):
+            return _refusal(400, "expected rows of nodes")
+        return _Answer(_JSON, json.dumps(details.edges_among(rows, most)).encode())
+
+    def _send(self, answer: _Answer) -> None:
+        if answer.code != 200:
+            self.close_connection = True  # do not read the rest of the request
+        self.send_response(answer.code)
+        self.send_header("Content-Type", answer.kind)
+        self.send_header("Content-Length", str(len(answer.body)))
+        if answer.code == 405:
             self.send_header("Allow", "GET, HEAD")
-        self.send_header("Content-Security-Policy", f"{content_policy()}; frame-ancestors 'none'")
+        policy = content_policy(served=self.server.data is not None)
+        self.send_header("Content-Security-Policy", f"{policy}; frame-ancestors 'none'")
         for name, value in _HEADERS.items():
             self.send_header(name, value)
         self.end_headers()
-        if with_body:
-            self.wfile.write(body)
+        if self.command != "HEAD":
+            for begin in range(0, len(answer.body), _BLOCK):
+                self.wfile.write(answer.body[begin : begin + _BLOCK])
 
     def log_message(self, format: str, *words: Any) -> None:
         """Log nothing."""
+
+
+def _whole(given: list[str] | None, most: int) -> int | None:
+    """Return the whole number that a request names, from 0 to `most`; None if it is none."""
+    text = given[0] if given else ""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
+        return None
+    return int(text) if int(text) <= most else None

@@ -139,7 +139,7 @@ class _Choice(NamedTuple):
 
 def _from_file(path: Path, nodes: NamedRows, choice: _Choice) -> NamedLabels:
     """Read a text file."""
-    as_id = _parse_integer if nodes.ids.dtype == np.int64 else str
+    as_id = parse_integer if nodes.ids.dtype == np.int64 else str
     with opened(path, path.suffix == ".gz") as stream:
         comments = "" if marks_begin_ids(nodes.ids) else None
         text = DelimitedText(stream, str(path), "labels", comments=comments, choice=False)
@@ -171,9 +171,9 @@ def _from_file(path: Path, nodes: NamedRows, choice: _Choice) -> NamedLabels:
         return labels_by_id(pairs, nodes)._replace(unused=chosen.unused)
 
 
-def _parse_integer(word: str) -> int | str:
-    """Return an id as an integer, if it is one."""
-    return int(word) if INTEGER.fullmatch(word.encode()) else word
+def parse_integer(word: Any) -> Any:
+    """Return an id as an integer, if it is the text of one."""
+    return int(word) if isinstance(word, str) and INTEGER.fullmatch(word.encode()) else word
 
 
 def _is_header(heads: list[list[str]], is_node: Callable[[str], bool], choice: _Choice) -> bool:
@@ -225,7 +225,17 @@ def table_columns(table: Any) -> tuple[list[Any], list[list[Any]]]:
 
 def is_known_column(name: Any) -> bool:
     """Return whether the name of a column says that it holds ids or classes."""
-    return str(name).strip().lower() in (*_ID_NAMES, *_LABEL_NAMES)
+    return is_id_column(name) or is_label_column(name)
+
+
+def is_id_column(name: Any) -> bool:
+    """Return whether the name of a column says that it holds ids."""
+    return str(name).strip().lower() in _ID_NAMES
+
+
+def is_label_column(name: Any) -> bool:
+    """Return whether the name of a column says that it holds classes."""
+    return str(name).strip().lower() in _LABEL_NAMES
 
 
 def is_default_index(index: Any) -> bool:
@@ -265,12 +275,12 @@ def _choose_columns(
     label = choice.label
     plain = [str(name).strip().lower() if has_names else "" for name in names]
     if choice.id is not None:
-        of_ids = _position(names, plain, "id", choice.id)
+        of_ids = column_position(names, "id", choice.id)
     else:
         likely = [place for place, name in enumerate(plain) if name in _ID_NAMES]
         left = likely
         if label is not None and label != _ALL:  # "name" may be a class, if the user says so
-            named = _position(names, plain, "label", label)
+            named = column_position(names, "label", label)
             left = [place for place in likely if place != named]
         of_ids = _choose_ids(names, left, ids_in, nodes) if left else 0
         if len(left) < len(likely) and not any(node in nodes for node in ids_in(of_ids)):
@@ -282,7 +292,7 @@ def _choose_columns(
     if label == _ALL:
         chosen = others
     elif label is not None:
-        chosen = [_position(names, plain, "label", label)]
+        chosen = [column_position(names, "label", label)]
         if chosen == [of_ids]:
             raise InputError(
                 f"the column {names[of_ids]!r} holds the ids of nodes, expected labels",
@@ -341,8 +351,9 @@ def _ambiguous(names: Sequence[Any], others: list[int], likely: int, has_names: 
     )
 
 
-def _position(names: Sequence[Any], plain: list[str], role: str, column: str | int) -> int:
-    """Return the position of the column that the user names."""
+def column_position(names: Sequence[Any], role: str, column: str | int) -> int:
+    """Return the position of the column that the user names for a role."""
+    plain = [str(name).strip().lower() for name in names]
     if column in names:
         return list(names).index(column)
     if str(column).strip().lower() in plain:

@@ -10,14 +10,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .._util.errors import InputError
+from .._util.progress import being_read
 
 
 @contextmanager
 def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
     """Open a file; whatever keeps it from being read is an InputError that names it."""
     try:
-        with gzip.open(path) if compressed else path.open("rb") as stream:
-            yield stream  # type: ignore[misc]
+        with path.open("rb") as file, being_read(file.fileno()):
+            if not compressed:
+                yield file
+                return
+            with gzip.open(file) as stream:
+                yield stream  # type: ignore[misc]
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except IsADirectoryError:

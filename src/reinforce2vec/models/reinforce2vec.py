@@ -612,10 +612,10 @@ class Reinforce2Vec(Estimator):
             seconds = max(state.seconds - began, 1e-9)
             loss = ""
             if last is not None and not np.isnan(last.loss):
-                loss = f"loss {' '.join(f'{one:.3f}' for one in last.losses)}  "
-            return f"{readable((state.tokens - before) / seconds)} tokens/s  {loss}"
+                loss = f"  loss {' '.join(f'{one:.3f}' for one in last.losses)}"
+            return f"{readable((state.tokens - before) / seconds)} tokens/s{loss}"
 
-        report = terminal_progress("training", "walks", progress, more=details)
+        report = terminal_progress("training", "", progress, more=details)
         reported = state.walks * POINTS // max(trainer.n_walks, 1)
 
         def watch(moment: Moment) -> None:

@@ -7,19 +7,18 @@ from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._util.threads import in_turn
 from ._preparation import count_nodes
 from .corpus import BYTES_PER_WEIGHTED_ARC, Corpus, SampledWalks
 from .engine import Chunk, Engine, Outcome, chunks
-from .loss_curve import on_curve
+from .loss_curve import outcome_of
 from .noise import keep_chances
 from .pairs import PAIR_BYTES
 from .passes import PassSettings, PassTrainer
 from .rules import WindowTask
 from .schedule import pass_size
-from .state import POINTS, Settings, State
+from .state import Settings, State
 from .walk_pairs import PassWalks, WalkPairs, part_walks
 from .weights import new_weights, scales_bytes
 
@@ -95,7 +94,7 @@ class HostEngine(Engine):
     def __init__(
         self, corpus: Corpus, settings: Settings, state: State, workers: int, kernels: ModuleType
     ) -> None:
-        self.corpus, self.state, self.kernels = corpus, state, kernels
+        self.corpus, self.state, self.kernels, self.workers = corpus, state, kernels, workers
         self.n_walks = corpus.n_walks * settings.epochs
         keep = keep_chances(state.visits, settings.subsample)
         self.scales = []
@@ -104,28 +103,17 @@ class HostEngine(Engine):
             trainer = PassTrainer(weights, state.visits, passes, kernels, workers)
             task = WindowTask(np.uint64(one.seed), one.widest, keep)
             self.scales.append(_Scale(trainer, task))
-        self.parts = workers  # at least, to keep all threads busy
         self.chunk_walks = pass_walks(corpus, settings, int(np.count_nonzero(state.visits)))
 
     def train(self, chunk: Chunk) -> Outcome:
         """Make some walks and train each scale on them, in one pass."""
-        first, size = chunk
-        part = min(part_walks(self.corpus), -(-size // self.parts) or 1)
-        parts = list(chunks(self.corpus, first, first + size, part)) or [chunk]
-        walks = PassWalks(self.corpus, parts)
-        start = POINTS * first // self.n_walks
-        curves = [self._train_scale(scale, walks, chunk, start) for scale in self.scales]
-        losses, pairs = (np.stack(one) for one in zip(*curves, strict=True))
-        return Outcome(chunk, walks.tokens(), start, losses, pairs)
-
-    def _train_scale(
-        self, scale: _Scale, walks: PassWalks, chunk: Chunk, start: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Train one scale; return losses and pairs from point `start` of the loss curve on."""
-        trainer, (first, size) = scale.trainer, chunk
-        finder = WalkPairs(walks, scale.task, trainer.blocks.of, self.kernels)
-        done = trainer.train(finder, list(range(len(walks.parts))), first, size)
-        return on_curve(trainer.order, chunk, self.n_walks, start, *done)
+        walks, (first, size) = PassWalks(self.corpus, chunk, self.workers), chunk
+        parts = list(range(len(walks.parts)))
+        done = []
+        for trainer, task in self.scales:
+            finder = WalkPairs(walks, task, trainer.blocks.of, self.kernels)
+            done.append(trainer.train(finder, parts, first, size))
+        return outcome_of(chunk, self.n_walks, walks.tokens(), trainer.order, done)
 
     def collect(self, outputs: bool = True) -> None:
         """Do nothing: the matrices of the state are trained in place."""

@@ -19,7 +19,7 @@ from .._util.threads import taken_from
 from .blocks import dealt
 from .learning_rate import falling_rates
 from .pairs import PairFinder, PairSorter
-from .schedule import BucketTask, Work, in_turn, rounds
+from .schedule import BucketTask, Work, first_number, in_turn, rounds
 from .weights import Weights
 
 
@@ -95,7 +95,7 @@ class PassTrainer:
 
         def assign() -> None:
             sorter.assign(self.room)
-            self.room, number = sorter.pairs, first * n_blocks**2 % 2**62
+            self.room, number = sorter.pairs, first_number(first, n_blocks)
             self.executor.begin(Work(sorter.pairs, sorter.bounds, number, order, rates, losses))
 
         self._on_threads(sorter, assign)

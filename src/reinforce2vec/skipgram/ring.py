@@ -42,6 +42,10 @@ class Ring(NamedTuple):
     order: Order
     visits: list[_Visit]  # all, each after those that it has to wait for
 
+    def owned(self, worker: int) -> list[int]:
+        """Return the units that begin with a worker."""
+        return [unit for unit, owner in enumerate(self.owners) if owner == worker]
+
     def next_workers(self) -> list[int]:
         """Return where units go after each of the visits."""
         found, after = [], list(self.owners)
@@ -87,9 +91,8 @@ def _equal_ranges(blocks: range, count: int) -> list[range]:
 
 def _visits_of(ring: Ring, worker: int) -> list[_Visit]:
     """Return the visits of units to a worker, in their order."""
-    first = ring.owners.index(worker)
-    n_own, n_units = ring.owners.count(worker), len(ring.units)
-    turns = [(first + number) % n_units for number in range(n_units + n_own)]
+    own, n_units = ring.owned(worker), len(ring.units)
+    turns = [(own[0] + number) % n_units for number in range(n_units + len(own))]
     share, order = ring.shares[worker], ring.order
     contexts, centres = order["context_block"], order["centre_block"]
     here = (contexts >= share.start) & (contexts < share.stop)
@@ -98,7 +101,7 @@ def _visits_of(ring: Ring, worker: int) -> list[_Visit]:
         blocks = ring.units[unit]
         buckets = here & (centres >= blocks.start) & (centres < blocks.stop)
         if ring.owners[unit] == worker:
-            buckets &= (centres >= contexts) == (number < n_own)
+            buckets &= (centres >= contexts) == (number < len(own))
         found.append(_Visit(worker, unit, np.flatnonzero(buckets), _as_all(order[buckets])))
     return found
 

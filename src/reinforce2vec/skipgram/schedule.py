@@ -120,6 +120,11 @@ def pass_size(total: int, pairs: float, n_nodes: int) -> int:
     return max(1, int(min(usual / pairs, total / _FEWEST_PASSES, most / pairs)))
 
 
+def first_number(first: int, n_blocks: int) -> int:
+    """Return the number, for draws, of the first bucket of the pass from walk `first` on."""
+    return first * n_blocks**2 % 2**62
+
+
 class BucketTask(NamedTuple):
     """What it takes to train any bucket, beside the weights."""
 

@@ -115,11 +115,11 @@ class Trainer:
         often : bool
             Whether to call `watch` a hundred times even on a GPU, which takes larger chunks.
         """
+        ahead = 1 if often else 2  # callbacks may ask for the vectors of their moment
         with (
             closing(self.engine) as engine,
             held_back() as interrupt,
-            # callbacks may ask for the vectors, so nothing else may be under way then
-            ThreadPoolExecutor(1 if often else engine.threads) as threads,
+            ThreadPoolExecutor(min(engine.threads, ahead)) as threads,
         ):
             if checkpoint is not None:
                 engine.check_saving(checkpoint[0])
@@ -139,7 +139,6 @@ class Trainer:
                             return
                         yield chunk
 
-                ahead = 1 if often else 2
                 for outcome in in_turn(threads, engine.train, until_due(), ahead):
                     self.state.seconds = before + time.monotonic() - began
                     self._settle(outcome)

@@ -1,4 +1,4 @@
-"""The pairs of the walks of a pass, found part by part; see `pairs.PairFinder`."""
+"""The walks of a pass, part by part: their visits, and their pairs (see `pairs.PairFinder`)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._preparation import count_nodes
 from .corpus import Corpus
-from .engine import Chunk
+from .engine import Chunk, chunks
 from .rules import WindowTask
 
 _PART_TOKENS = 1 << 14  # whose pairs a thread finds at a time: about a millisecond of work
@@ -18,6 +19,14 @@ _PART_TOKENS = 1 << 14  # whose pairs a thread finds at a time: about a millisec
 def part_walks(corpus: Corpus) -> int:
     """Return how many walks a thread takes at a time; the result does not depend on it."""
     return max(1, _PART_TOKENS // corpus.mean_length)
+
+
+def count_visits(corpus: Corpus, first: int, last: int) -> NDArray[np.int64]:
+    """Return how often walks from number `first` to before `last` visit each node."""
+    visits = np.zeros(corpus.n_nodes, np.int64)
+    for chunk in chunks(corpus, first, last, part_walks(corpus)):
+        count_nodes(corpus.take(*chunk)[0], visits)
+    return visits
 
 
 class _Walks(NamedTuple):
@@ -32,9 +41,12 @@ class _Walks(NamedTuple):
 class PassWalks:
     """The walks of a pass, part by part: made for the first scale, and kept for the others."""
 
-    def __init__(self, corpus: Corpus, parts: list[Chunk]) -> None:
-        self.corpus, self.parts = corpus, parts
-        self.made: list[_Walks | None] = [None] * len(parts)
+    def __init__(self, corpus: Corpus, chunk: Chunk, threads: int = 1) -> None:
+        first, size = chunk
+        part = min(part_walks(corpus), -(-size // threads) or 1)  # all threads get some
+        self.corpus = corpus
+        self.parts = list(chunks(corpus, first, first + size, part)) or [chunk]
+        self.made: list[_Walks | None] = [None] * len(self.parts)
 
     def part(self, number: int) -> _Walks:
         """Return a part; a thread that takes a part for a scale is the only one that has it."""

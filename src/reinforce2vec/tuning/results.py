@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._util.errors import InputError
 from .._util.progress import clock, counted
@@ -35,6 +35,20 @@ class GraphReference:
     words: tuple[str, ...] = ("embed", "GRAPH", "-o", "vectors.npz")
     python: str = ""
     name: str = "the graph"
+
+
+class _Section(NamedTuple):
+    """A part of the report: a title, and below it a table, sentences, or code to copy."""
+
+    title: str
+    table: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    code: str = ""
+    words: int = 0  # the column of the table that has words and not numbers
+
+    def __str__(self) -> str:
+        code = [_indented(self.code)] if self.code else []
+        return "\n".join([self.title, *_columns(self.table, self.words), *self.notes, *code])
 
 
 @dataclass(eq=False, repr=False)
@@ -143,21 +157,23 @@ class Tuning:
     def __repr__(self) -> str:
         if not self.ranking:
             return f"Tuning({self.facts['task']}, nothing tried yet)"
-        parts = [self._heading(), self._comparison(), self._table()]
+        return "\n\n".join(map(str, self.sections()))
+
+    def sections(self) -> list[_Section]:
+        """Return the report: what was searched, scores, settings, and how to use the best."""
+        parts = [_Section(self._heading()), self._comparison(), self._table()]
         if self.importances:
             shares = [f"{_labels()[name]} {share:.0%}" for name, share in self.importances.items()]
-            parts.append(f"importance for the score: {', '.join(shares)}")
+            parts.append(_Section(f"importance for the score: {', '.join(shares)}"))
         better = self.better_baseline
         if better is not None:
-            parts.append(
-                f"{better.label} has the higher score here; as a command\n"
-                f"{_indented(self.baseline_command(better))}"
-            )
-        parts += [
-            f"the best setting by validation as a command\n{_indented(self.command)}",
-            f"and in Python\n{_indented(self.python)}",
+            title = f"{better.label} has the higher score here; as a command"
+            parts.append(_Section(title, code=self.baseline_command(better)))
+        title = "the best setting by validation as a command"
+        return [
+            *(*parts, _Section(title, code=self.command)),
+            _Section("and in Python", code=self.python),
         ]
-        return "\n\n".join(parts)
 
     def _heading(self) -> str:
         facts = self.facts
@@ -174,7 +190,7 @@ class Tuning:
             f"{facts['task']} on {self.source.name}: {tried} in {clock(self.elapsed)}, {how}{limit}"
         )
 
-    def _comparison(self) -> str:
+    def _comparison(self) -> _Section:
         metric = HEADS[self.facts["metric"]]
         rows = [["", "validation", self.facts["unseen"], "operator"]]
         named = [(f"best: no. {self.best.number}", self.best), ("default", self.default)]
@@ -192,22 +208,22 @@ class Tuning:
             rows.append([run.label, *scored, run.way])
         if self.facts["task"] != "link-prediction":
             rows = [row[:-1] for row in rows]
-        lines = [f"{metric}, in percent", *_columns(rows)]
-        lines += [f"{run.label} failed: {run.error}" for run in self.baselines if run.error]
+        table = tuple(map(tuple, rows))
+        notes = [f"{run.label} failed: {run.error}" for run in self.baselines if run.error]
         final = self.final_of(self.best)
         if final is None:
-            lines.append(
+            notes.append(
                 "Interrupted before the test: the validation score of the best is optimistic."
             )
-            return "\n".join(lines)
-        lines += [
+            return _Section(f"{metric}, in percent", table, tuple(notes))
+        notes += [
             "The setting was chosen by its validation score, which is therefore optimistic. The "
             f"search never used the {self.facts['unseen']},",
             "so their score is the one to expect. For it, training was repeated with "
             f"{counted(len(final.seeds), 'seed')}, and the classifier used all other data.",
             *self._verdict(),
         ]
-        return "\n".join(lines)
+        return _Section(f"{metric}, in percent", table, tuple(notes))
 
     def _verdict(self) -> list[str]:
         """Return a sentence if the best setting is hardly better than the default."""
@@ -229,7 +245,7 @@ class Tuning:
         best, default = self.final_of(self.best), self.final_of(self.default)
         return None if best is None or default is None else mean(best.test) - mean(default.test)
 
-    def _table(self) -> str:
+    def _table(self) -> _Section:
         rows = [
             ["no.", HEADS[self.facts["metric"]], "walk", "walks", "window", "rate", "smooth", "s"]
         ]
@@ -248,12 +264,8 @@ class Tuning:
                     f"{trial.seconds:.1f}",
                 ]
             )
-        return "\n".join(
-            [
-                f"best of {len(self.trials)} in the search, by validation of one training each",
-                *_columns(rows, {2}),
-            ]
-        )
+        title = f"best of {len(self.trials)} in the search, by validation of one training each"
+        return _Section(title, tuple(map(tuple, rows)), words=2)
 
     # -- files ---------------------------------------------------------------------------------
 
@@ -348,12 +360,12 @@ def _spread(values: Sequence[float]) -> str:
     return middle if len(values) == 1 else f"{middle} ± {stdev(values):.2f}"
 
 
-def _columns(rows: list[list[str]], to_the_left: Sequence[int] | set[int] = (0,)) -> list[str]:
+def _columns(rows: Sequence[Sequence[str]], words: int) -> list[str]:
     """Return rows as lines, with their cells in columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
-            cell.ljust(width) if place in to_the_left else cell.rjust(width)
+            cell.ljust(width) if place == words else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows

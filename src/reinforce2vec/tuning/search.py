@@ -356,10 +356,16 @@ class TuningSearch:
     def watch(self, moment: Any) -> None:
         """Update the line on the terminal; end a training that takes far too long."""
         if self.line.due():
-            self.line.show(self._status())
+            self.line.show(self._status(), self._share())
         late = self.clock.left < self.kept_for_the_end / 2
         if late and self.searching and self.found.trials:
             raise OutOfTime
+
+    def _share(self) -> float:
+        """Return how much of the budget is used: of the time, or else of the trials."""
+        if self.clock.limit is not None:
+            return 1 - self.clock.left / self.clock.limit
+        return len(self.found.trials) / max(self.wanted, 1)
 
     def _status(self) -> str:
         """Return how far the search is, in a line."""

@@ -193,9 +193,7 @@ def softmax_weight(scores, n, c_u, c, shift):
 # The same equations, operation by operation, for arrays: numpy does not have to be compiled.
 
 
-def _softmax_tables(
-    scores: Scores, counts: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _softmax_tables(scores: Scores, counts: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return exp of the scores of counts below `counts`, relative to an unvisited node's.
 
     There are two factors: exploit_table[n, c] * explore_table[c_u, c] is the weight. Both

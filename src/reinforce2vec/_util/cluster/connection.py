@@ -129,8 +129,7 @@ def _disconnect(ray: Any) -> None:
 def check_installed() -> None:
     """Raise InputError if Ray is not installed."""
     if find_spec("ray") is None:
-        error = missing("Ray", "ray", 'backend="ray"')
-        raise InputError(str(error), settings=[("backend", "ray")])
+        raise missing("Ray", "ray", 'backend="ray"', [("backend", "ray")])
 
 
 def is_connected() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -39,24 +40,32 @@ def check_versions(ray: Any) -> None:
                 found[name] = "missing"
         return found
 
-    strategy = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
-    working, ask = _working_nodes(ray), ray.remote(versions)
-    refs = [
-        ask.options(num_cpus=0, scheduling_strategy=strategy(node["NodeID"], soft=False)).remote()
-        for node in working
-    ]
-    try:
-        answers = results(ray, refs, _ANSWERING)
-    except WorkersLost as error:
-        raise InputError(f"a node of the Ray cluster does not start workers: {error}") from None
+    answers = on_every_node(ray, versions, _ANSWERING)
     for name, version in versions().items():
-        for node, found in zip(working, answers, strict=True):
+        for address, found in answers:
             if _compared(name, found[name]) != _compared(name, version):
                 raise InputError(
-                    f"{name} is {version} here, but {found[name]} on the node "
-                    f"{node['NodeManagerAddress']} of the Ray cluster: install the same version "
-                    "on all nodes"
+                    f"{name} is {version} here, but {found[name]} on the node {address} of the Ray "
+                    "cluster: install the same version on all nodes"
                 )
+
+
+def on_every_node(ray: Any, function: Callable[[], Any], seconds: float) -> list[tuple[str, Any]]:
+    """Call a function on every node that has CPUs; return their addresses, and what it returns."""
+
+    def call(function: Callable[[], Any]) -> Any:  # also travels whole
+        return function()
+
+    strategy = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+    working, remote = _working_nodes(ray), ray.remote(call)
+    places = [strategy(node["NodeID"], soft=False) for node in working]
+    refs = [remote.options(num_cpus=0, scheduling_strategy=at).remote(function) for at in places]
+    try:
+        answers = results(ray, refs, seconds)
+    except WorkersLost as error:
+        raise InputError(f"a node of the Ray cluster does not start workers: {error}") from None
+    addresses = [str(node["NodeManagerAddress"]) for node in working]
+    return list(zip(addresses, answers, strict=True))
 
 
 def _compared(name: str, version: str) -> list[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -44,6 +46,37 @@ def results(ray: Any, refs: Sequence[Any], seconds: float) -> list[Any]:
             raise WorkersLost(f"no worker has answered for {seconds:.0f} s")
         head.check()
     return [found[ref] for ref in refs]
+
+
+def in_turn(
+    ray: Any, calls: Iterable[Any], ahead: int, seconds: float, ending: float = 0.0
+) -> Generator[Any, None, None]:
+    """Yield the results of calls, in their order; at most `ahead` of them are under way.
+
+    Calls are made as the iterable is read. If this generator ends early, those that are left are
+    cancelled, and have so many seconds (`ending`) to end.
+    """
+    waiting: deque[Any] = deque()
+
+    def first() -> Any:
+        (result,) = results(ray, [waiting[0]], seconds)
+        waiting.popleft()
+        return result
+
+    try:
+        for call in calls:
+            waiting.append(call)
+            if len(waiting) >= ahead:
+                yield first()
+        while waiting:
+            yield first()
+    finally:
+        with suppress(Exception):  # the cluster may be lost
+            for call in waiting:
+                ray.cancel(call)
+            deadline, left = time.monotonic() + ending, list(waiting)
+            while left and time.monotonic() < deadline:
+                _, left = ray.wait(left, num_returns=len(left), timeout=0.1)
 
 
 def _fetched(ray: Any, refs: Sequence[Any]) -> list[Any]:

@@ -36,8 +36,8 @@ class Factorization(Estimator):
             The graph; anything else that :meth:`Graph.from_any` accepts is converted.
         y : None
             Ignored; scikit-learn compatibility.
-        progress : bool
-            Ignored; other estimators show a progress line.
+        progress : bool, default True
+            Show a progress line if the output is a terminal.
 
         Returns
         -------
@@ -53,7 +53,7 @@ class Factorization(Estimator):
             self._bytes(graph, dimensions),
             f"{type(self).__name__} with dimensions={dimensions} on {graph.n_nodes:,} nodes",
         )
-        found = self._vectors(graph, dimensions, rng)
+        found = self._vectors(graph, dimensions, rng, progress)
         vectors = np.zeros((graph.n_nodes, dimensions), np.float32)
         vectors[:, : found.shape[1]] = found  # a small graph has fewer dimensions: zeros follow
         linked = graph.degrees > 0
@@ -70,7 +70,9 @@ class Factorization(Estimator):
         """Estimate the memory that the method takes at least."""
 
     @abstractmethod
-    def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
+    def _vectors(
+        self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
+    ) -> Matrix:
         """Return vectors with at most so many dimensions."""
 
 

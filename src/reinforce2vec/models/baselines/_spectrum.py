@@ -8,15 +8,19 @@ with eigsh. One method serves both.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._util.progress import readable, terminal_progress
+
 Matrix = NDArray[Any]
 Product = Callable[[Matrix], Matrix]
 
+_PER_MILLE = 1000  # what progress is counted in
 _PASSES = 300  # products with a block of vectors, after which the result is accepted
 
 
@@ -31,6 +35,7 @@ def leading_eigenpairs(
     tolerance: float = 1e-9,
     confirm: int = 5,
     dtype: Any = np.float64,
+    progress: bool = False,
 ) -> tuple[NDArray[np.float64], Matrix]:
     """Return the most important eigenvalues of a symmetric matrix, and orthonormal eigenvectors.
 
@@ -58,6 +63,8 @@ def leading_eigenpairs(
         eigenvalue only as many times as it has vectors. Not needed where it has `rank` of them.
     dtype : float32 or float64
         The type of the vectors; small matrices within the method are always float64.
+    progress : bool
+        Show on the terminal how close the pairs are to the tolerance.
 
     Returns
     -------
@@ -75,6 +82,7 @@ def leading_eigenpairs(
     small = np.zeros((most, most))  # the matrix, as seen within the basis
     filled, searched, new = 0, 0, rng.standard_normal((n, block)).astype(dtype)
     new, _ = orthonormal(new, basis[:, :0], rng)
+    report = _terminal_report(rank, tolerance, progress)
     for _ in range(_PASSES):
         fresh = slice(filled, filled + block)
         basis[:, fresh] = new
@@ -88,7 +96,9 @@ def leading_eigenpairs(
         values, turns = values[order], turns[:, order]
         # only products with the latest block leave the space: they tell how wrong a pair is
         errors = np.linalg.norm(leaving @ turns[fresh], axis=0)
-        found = filled >= rank and not (errors > tolerance * np.abs(values).max())[:rank].any()
+        largest = np.abs(values).max()
+        report(errors[:rank] / largest if largest > 0 else errors[:rank])
+        found = filled >= rank and not (errors > tolerance * largest)[:rank].any()
         searched = searched + 1 if found else 0
         if searched > confirm or (found and block >= rank):
             break
@@ -100,7 +110,31 @@ def leading_eigenpairs(
         if searched == 1:
             new = rng.standard_normal((n, block)).astype(dtype)
             new, _ = orthonormal(new, basis[:, :filled], rng)
+    report(np.zeros(rank))
     return values[:rank], basis[:, :filled] @ turns[:, :rank].astype(dtype)
+
+
+def _terminal_report(rank: int, tolerance: float, progress: bool) -> Callable[[Matrix], None]:
+    """Return what shows progress, from the relative errors of the pairs after each product.
+
+    What is done is the mean share of the digits that a pair needs: errors fall by about the same
+    factor in each product.
+    """
+    products, began = 0, time.perf_counter()
+
+    def rate() -> str:
+        return f"{readable(products / max(time.perf_counter() - began, 1e-9))} products/s"
+
+    show = terminal_progress("finding eigenvectors", "", progress, more=rate)
+
+    def report(errors: Matrix) -> None:
+        nonlocal products
+        products += 1
+        digits = np.log(np.maximum(errors, tolerance)) / np.log(tolerance)
+        share = float(np.clip(digits, 0, 1).sum()) / rank
+        show(int(_PER_MILLE * share), _PER_MILLE)
+
+    return report
 
 
 def orthonormal(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.checks import check_count
+from ..._util.progress import counted, part_of
 from ...graph import Graph
 from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
 from ._blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, square_row_blocks
@@ -63,19 +64,27 @@ class GraRep(Factorization):
         a_part = -(-dimensions // self.steps)
         return 4 * BLOCK_BYTES + space_bytes(graph.n_nodes, a_part, BLOCK, 4)
 
-    def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
+    def _vectors(
+        self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
+    ) -> Matrix:
         walk = Steps(undirected_adjacency(graph))
         sums, parts = np.ones(graph.n_nodes), []
         for k in range(1, self.steps + 1):
             sums = walk.backward @ sums
             rank = dimensions // self.steps + (k <= dimensions % self.steps)
             if rank:
-                parts.append(_part(walk, k, sums, rank, rng))
+                with part_of(f"{k} of {counted(self.steps, 'step')}"):
+                    parts.append(_part(walk, k, sums, rank, rng, progress))
         return np.concatenate(parts, axis=1)
 
 
 def _part(
-    walk: Steps, k: int, sums: NDArray[np.float64], rank: int, rng: np.random.Generator
+    walk: Steps,
+    k: int,
+    sums: NDArray[np.float64],
+    rank: int,
+    rng: np.random.Generator,
+    progress: bool,
 ) -> Matrix:
     """Return the dimensions for k steps; `sums` are the column sums of the matrix."""
     n = walk.n
@@ -86,10 +95,11 @@ def _part(
     ]
     matrix = BlockMatrix(n, blocks)
     # one step is cheap, and its singular vectors live in few nodes: the others need every digit
-    precision: dict[str, Any] = {"tolerance": TOLERANCE, "dtype": np.float32}
+    how: dict[str, Any] = {"tolerance": TOLERANCE, "dtype": np.float32}
     if k == 1:
-        precision = {"tolerance": 1e-11, "dtype": np.float64}
-    _, right = leading_eigenpairs(matrix.gram_product, n, rank, rng, block=BLOCK, **precision)
+        how = {"tolerance": 1e-11, "dtype": np.float64}
+    how |= {"block": BLOCK, "progress": progress}
+    _, right = leading_eigenpairs(matrix.gram_product, n, rank, rng, **how)
     left, _ = singular_factors(matrix.product(right))
     found = np.zeros((n, rank), np.float32)
     found[:, : left.shape[1]] = fix_signs(left)

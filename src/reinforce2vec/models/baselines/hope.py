@@ -68,10 +68,12 @@ class HOPE(Factorization):
         space = space_bytes(graph.n_nodes, (dimensions + 1) // 2, _BLOCK, 8)
         return space + 32 * len(graph.indices)
 
-    def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
+    def _vectors(
+        self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
+    ) -> Matrix:
         adjacency, rank = graph.to_scipy() * self.beta, min(-(-dimensions // 2), graph.n_nodes)
         find = _directed if graph.directed else _undirected
-        sources, targets = find(adjacency, rank, rng)
+        sources, targets = find(adjacency, rank, rng, progress)
         vectors = np.zeros((graph.n_nodes, dimensions), np.float32)
         middle = -(-dimensions // 2)
         vectors[:, :rank] = sources
@@ -80,7 +82,9 @@ class HOPE(Factorization):
         return vectors * np.float32(np.sqrt(graph.n_nodes / square)) if square > 0 else vectors
 
 
-def _undirected(scaled: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
+def _undirected(
+    scaled: Any, rank: int, rng: np.random.Generator, progress: bool
+) -> tuple[Matrix, Matrix]:
     """Return both halves from the eigenvectors of βA for which |λ / (1 − λ)| is largest.
 
     On either side of its pole at 1 that function has no other extremum than 0 at 0, so the
@@ -99,6 +103,7 @@ def _undirected(scaled: Any, rank: int, rng: np.random.Generator) -> tuple[Matri
         importance=lambda values: np.abs(proximity(values)),
         block=_BLOCK,
         tolerance=_TOLERANCE,
+        progress=progress,
     )
     if (np.abs(1 - values) < 1e-9).any():
         raise _singular()
@@ -106,7 +111,9 @@ def _undirected(scaled: Any, rank: int, rng: np.random.Generator) -> tuple[Matri
     return sources, sources * np.sign(proximity(values))
 
 
-def _directed(scaled: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
+def _directed(
+    scaled: Any, rank: int, rng: np.random.Generator, progress: bool
+) -> tuple[Matrix, Matrix]:
     """Return both halves from singular vectors of S, which is known by its products."""
     n = scaled.shape[0]
     turned = scipy.sparse.csr_array(scaled.T)
@@ -119,7 +126,11 @@ def _directed(scaled: Any, rank: int, rng: np.random.Generator) -> tuple[Matrix,
         return np.asarray(turned @ solve_turned(np.ascontiguousarray(new)))
 
     _, right = leading_eigenpairs(
-        lambda new: back(forth(new)), n, rank, rng, block=_BLOCK, tolerance=_TOLERANCE
+        lambda new: back(forth(new)),
+        *(n, rank, rng),
+        block=_BLOCK,
+        tolerance=_TOLERANCE,
+        progress=progress,
     )
     sources, targets = singular_factors(forth(right), right)
     assert targets is not None

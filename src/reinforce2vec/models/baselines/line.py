@@ -21,7 +21,7 @@ from ._line_edges import incoming
 from ._line_training import LineSettings, LineTraining
 
 _ORDERS = {"both": (1, 2), "first": (1,), "second": (2,)}
-_NAMES = {1: "first order", 2: "second order"}
+_NAMES = {1: "LINE, first order", 2: "LINE, second order"}
 _SAMPLES_PER_NODE = 10_000
 _MOST_SAMPLES = 2**60
 _BYTES_PER_NODE = 64  # degrees, and the tables that nodes are drawn from

@@ -88,7 +88,9 @@ class NetMF(Factorization):
         eigenpairs = space_bytes(graph.n_nodes, max(dimensions, self.rank), BLOCK, 4)
         return 4 * BLOCK_BYTES + eigenpairs + 48 * len(graph.indices)
 
-    def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
+    def _vectors(
+        self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
+    ) -> Matrix:
         adjacency = undirected_adjacency(graph)
         order, pieces = _pieces(adjacency)
         adjacency = adjacency[order][:, order]
@@ -99,7 +101,9 @@ class NetMF(Factorization):
             if exact:
                 make = _exact_rows(links, self.window, scale)
             else:
-                make = _approximate_rows(links, self.window, scale, self.rank, rng)
+                make = _approximate_rows(
+                    *(links, self.window, scale, self.rank, rng), progress=progress
+                )
             for rows in square_row_blocks(links.shape[0]):
                 whole = slice(piece.start + rows.start, piece.start + rows.stop)
                 blocks.append(Block(whole, slice(whole.start, piece.stop), partial(make, rows)))
@@ -112,6 +116,7 @@ class NetMF(Factorization):
             tolerance=TOLERANCE,
             confirm=0,  # a pass takes long, and no graph but one of equal parts needs it
             dtype=np.float32,
+            progress=progress,
         )
         vectors = np.empty(found.shape, np.float32)
         vectors[order] = fix_signs(found * np.sqrt(np.abs(values)))
@@ -150,13 +155,13 @@ def _exact_rows(links: Any, window: int, scale: float) -> Callable[[slice], Any]
 
 
 def _approximate_rows(
-    links: Any, window: int, scale: float, rank: int, rng: np.random.Generator
+    links: Any, window: int, scale: float, rank: int, rng: np.random.Generator, *, progress: bool
 ) -> Callable[[slice], Any]:
     """Return a function that approximates rows of log max(M, 1), from the diagonal on."""
     roots = np.sqrt(np.asarray(links.sum(axis=1)).ravel())
     matrix = links.copy()
     matrix.data = matrix.data / roots[matrix.indices] / np.repeat(roots, np.diff(matrix.indptr))
-    values, vectors = _leading(matrix.astype(np.float32), rank, rng)
+    values, vectors = _leading(matrix.astype(np.float32), rank, rng, progress)
     near = np.mean([values**r for r in range(1, window + 1)], axis=0)
     right = (vectors / roots[:, None]).astype(np.float32)
     left = (right * (scale * near)).astype(np.float32)
@@ -169,7 +174,7 @@ def _approximate_rows(
 
 
 def _leading(
-    matrix: Any, rank: int, rng: np.random.Generator
+    matrix: Any, rank: int, rng: np.random.Generator, progress: bool
 ) -> tuple[NDArray[np.float64], Matrix]:
     """Return the leading eigenpairs of a normalised adjacency matrix A.
 
@@ -192,6 +197,7 @@ def _leading(
             tolerance=tolerance,
             confirm=0,  # a component is connected
             dtype=np.float32,
+            progress=progress,
         )
         return 2 * np.maximum(values, 0) ** (1 / power) - 1, vectors
 

@@ -80,7 +80,9 @@ class ProNE(Factorization):
     def _bytes(self, graph: Graph, dimensions: int) -> int:
         return space_bytes(graph.n_nodes, dimensions, _BLOCK, 8) + 48 * len(graph.indices)
 
-    def _vectors(self, graph: Graph, dimensions: int, rng: np.random.Generator) -> Matrix:
+    def _vectors(
+        self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
+    ) -> Matrix:
         adjacency = undirected_adjacency(graph)
         matrix = _edge_information(adjacency)
         transposed = scipy.sparse.csr_array(matrix.T)
@@ -89,12 +91,20 @@ class ProNE(Factorization):
             *(graph.n_nodes, dimensions, rng),
             block=_BLOCK,
             tolerance=_TOLERANCE,
+            progress=progress,
         )
         left, _ = singular_factors(matrix @ right)
         vectors = unit_rows(without_strays(fix_signs(left), adjacency).astype(np.float32))
         if not self.smooth:
             return vectors
-        return smooth(vectors, graph, order=self.order, mu=self.mu, theta=self.theta, backend="cpu")
+        return smooth(
+            *(vectors, graph),
+            order=self.order,
+            mu=self.mu,
+            theta=self.theta,
+            backend="cpu",
+            progress=progress,
+        )
 
 
 def _edge_information(adjacency: Any) -> Any:

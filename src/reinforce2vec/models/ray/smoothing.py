@@ -7,18 +7,17 @@ pure, and Ray repeats those of a worker that has ended.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._util.arrays import unlocked
 from ..._util.cluster import resources
 from ..._util.cluster.connection import connected
-from ..._util.cluster.waiting import WorkersLost, results
+from ..._util.cluster.waiting import WorkersLost, in_turn
 from ..._util.errors import InputError
 from ..._util.machine import Advice, check_memory
 from ..._util.progress import Report
@@ -109,24 +108,7 @@ class _Calls(NamedTuple):
         self, call: Callable[[_Item], Any], items: Iterable[_Item], seconds: float
     ) -> Iterator[Any]:
         """Yield the results of all calls, in the order of the items."""
-        waiting: deque[Any] = deque()
-
-        def first() -> Any:
-            (result,) = results(self.ray, [waiting[0]], seconds)
-            waiting.popleft()
-            return result
-
-        try:
-            for item in items:
-                waiting.append(call(item))
-                if len(waiting) >= self.at_once:
-                    yield first()
-            while waiting:
-                yield first()
-        finally:
-            for ref in waiting:
-                with suppress(Exception):  # of a cluster that is lost
-                    self.ray.cancel(ref)
+        return in_turn(self.ray, map(call, items), self.at_once, seconds)
 
 
 def _attempt(
@@ -201,7 +183,7 @@ def _filter_columns(
     workers: int,
 ) -> list[NDArray[np.float32] | None]:
     """Return filtered columns in ranges of the rows; before them None, to wait for."""
-    links = links._replace(inverse=links.inverse.copy())  # kernels are not compiled for read-only
+    links = links._replace(inverse=unlocked(links.inverse))
     result = np.empty(vectors.shape, np.float32)
     with ThreadPoolExecutor(workers) as threads:
         work = Work(threads, workers)

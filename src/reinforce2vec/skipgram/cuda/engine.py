@@ -21,11 +21,11 @@ from ..._util.cuda.compiling import compiled_module
 from ..._util.cuda.device import SHARED_RESERVE, THREADS, Device, cupy, properties
 from ..._util.errors import InputError
 from ...walks.cuda.walker import bytes_for_device
-from .._preparation import count_nodes
 from ..corpus import Corpus, GivenWalks, SampledWalks
 from ..engine import Chunk, Engine, Outcome, chunks
 from ..noise import POWER, Visits, keep_chances, noise_table
 from ..state import POINTS, Settings, State
+from ..walk_pairs import count_visits
 from ..weights import Matrix, Weights, blank_weights
 
 CROWD = 4.0  # walks in flight that hold a node's row at once, on average over all nodes
@@ -150,10 +150,7 @@ def _chunk_walks(corpus: Corpus) -> int:
 def _count_visits(corpus: Corpus, settings: Settings) -> Visits:
     """Return how often nodes occur in the walks of the pilot round."""
     if isinstance(corpus, GivenWalks):
-        found = np.zeros(corpus.n_nodes, np.int64)
-        for chunk in chunks(corpus, 0, corpus.n_pilot, _chunk_walks(corpus)):
-            count_nodes(corpus.take(*chunk)[0], found)
-        return found
+        return count_visits(corpus, 0, corpus.n_pilot)
     assert isinstance(corpus, SampledWalks)
     cp = cupy()
     shape = shape_for(settings.scales()[0], properties())

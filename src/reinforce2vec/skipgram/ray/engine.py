@@ -29,16 +29,17 @@ from ..checkpoint import Origin, write_checkpoint
 from ..corpus import Corpus
 from ..engine import Chunk, Engine, Outcome
 from ..host import most_pairs, pass_walks
-from ..loss_curve import on_curve
+from ..loss_curve import outcome_of
 from ..noise import Visits, keep_chances
 from ..pairs import PAIR_BYTES
 from ..ring import Ring, make_ring
 from ..row_files import StoredRows, folder_of_rows
-from ..state import POINTS, Settings, State
-from ..weights import roomy_weights, row_size
+from ..state import Settings, State
+from ..walk_pairs import count_visits
+from ..weights import roomy_weights, scales_bytes
 from .memory import Address
 from .tables import BYTES_PER_NODE, tables_of
-from .worker import Machine, Plan, Turn, Worker, count_visits
+from .worker import Machine, Plan, Turn, Worker
 
 _PLACING = 60.0  # seconds to wait for CPUs that are free
 _COMPILING = 600.0  # seconds that a worker may take to get ready
@@ -94,12 +95,17 @@ def _split(chunk: Chunk, parts: int) -> list[Chunk]:
 def bytes_for(corpus: Corpus, settings: Settings, workers: int) -> int:
     """Estimate the memory of one of the workers, beside what workers of a machine share."""
     workers = min(workers, blocks_for(corpus.n_nodes))
-    rows = sum(4 * row_size(one.dimensions) for one in settings.scales()) * corpus.n_nodes
+    rows = _matrix_bytes(corpus, settings)
     units = 3  # the one it trains, and those that come and go
     held = rows // workers + rows * units // (2 * workers)
     pairs = 2 * PAIR_BYTES * most_pairs(corpus, settings) // workers
     walks = 4 * pass_walks(corpus, settings, corpus.n_nodes) * corpus.mean_length // workers
     return _WORKER_BYTES + held + rows // workers + pairs + 2 * walks
+
+
+def _matrix_bytes(corpus: Corpus, settings: Settings) -> int:
+    """Return the bytes of all inputs, which are those of all outputs."""
+    return scales_bytes(corpus.n_nodes, [one.dimensions for one in settings.scales()]) // 2
 
 
 def shared_bytes(corpus: Corpus, settings: Settings) -> int:
@@ -225,14 +231,12 @@ class TrainingEngine(Engine):
         inputs = weights.inputs[tables.nodes[tables.span(self.ring.shares[number])]]
         units = {
             unit: weights.outputs[tables.nodes[tables.span(self.ring.units[unit])]]
-            for unit, owner in enumerate(self.ring.owners)
-            if owner == number
+            for unit in self.ring.owned(number)
         }
         results(self.ray, [worker.load.remote(scale, inputs, units)], seconds)
 
     def _seconds_for_rows(self) -> float:
-        rows = sum(4 * row_size(one.dimensions) for one in self.settings.scales())
-        return _PATIENCE + rows * self.corpus.n_nodes / _BYTES_PER_SECOND
+        return _PATIENCE + _matrix_bytes(self.corpus, self.settings) / _BYTES_PER_SECOND
 
     def _bring_home(self) -> None:
         """Have all units with the workers that own them."""
@@ -303,17 +307,12 @@ class TrainingEngine(Engine):
                 passes = [self._submit(scale, chunk, calls) for scale in range(len(self.tables))]
                 self._next += chunk.size
                 self._turn.notify_all()
-            done = [one.results(self._seconds_for(chunk)) for one in passes]
+            done = [one.results(self._seconds_for_pass()) for one in passes]
         except BaseException:
             self._give_up()
             raise
-        start = POINTS * chunk.first // self.n_walks
-        curves = [
-            on_curve(self.ring.order, chunk, self.n_walks, start, one.losses, one.pairs)
-            for one in done
-        ]
-        losses, pairs = (np.stack(one) for one in zip(*curves, strict=True))
-        return Outcome(chunk, done[0].tokens, start, losses, pairs)
+        of_buckets = [(one.losses, one.pairs) for one in done]
+        return outcome_of(chunk, self.n_walks, done[0].tokens, self.ring.order, of_buckets)
 
     def _give_up(self) -> None:
         """End the workers, so that nobody waits for them."""
@@ -324,7 +323,7 @@ class TrainingEngine(Engine):
             with suppress(Exception):
                 self.ray.kill(worker)
 
-    def _seconds_for(self, chunk: Chunk) -> float:
+    def _seconds_for_pass(self) -> float:
         """Return how long workers may take for a pass before they are lost."""
         work = most_pairs(self.corpus, self.settings) * max(1, self.settings.dimensions / 128)
         under_way = self.threads  # passes, of which one waits for the other

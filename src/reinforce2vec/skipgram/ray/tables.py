@@ -42,12 +42,16 @@ class Tables(NamedTuple):
         return slice(int(self.begins[blocks.start]), int(self.begins[blocks.stop]))
 
 
+def unit_begins(begins: NDArray[np.int64], ring: Ring) -> NDArray[np.int64]:
+    """Return, for each block, the first place of the unit that it belongs to."""
+    return np.concatenate([np.full(len(unit), begins[unit.start]) for unit in ring.units])
+
+
 def tables_of(blocks: Blocks, ring: Ring) -> Tables:
     """Return the tables for the blocks of one scale."""
     n_nodes, sizes = len(blocks.members), np.diff(blocks.begins)
     places = np.full(n_nodes + 1, -1, np.int32)
     places[blocks.members] = np.arange(n_nodes, dtype=np.int32)
-    first = np.concatenate([np.full(len(unit), blocks.begins[unit.start]) for unit in ring.units])
-    rows = np.arange(n_nodes) - np.repeat(first, sizes)
+    rows = np.arange(n_nodes) - np.repeat(unit_begins(blocks.begins, ring), sizes)
     of = np.repeat(np.arange(blocks.n_blocks, dtype=np.uint8), sizes)
     return Tables(places, blocks.members, of, rows.astype(np.int32), blocks.begins, blocks.noise)

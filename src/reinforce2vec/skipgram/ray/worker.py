@@ -20,21 +20,21 @@ from numpy.typing import NDArray
 
 from ..._util.cluster.waiting import WorkersLost
 from ..._util.machine import available_bytes
-from .._preparation import count_nodes, fill_inputs
+from .._preparation import fill_inputs
 from ..corpus import Corpus
-from ..engine import Chunk, chunks
+from ..engine import Chunk
 from ..kernel_choice import cpu_kernels
 from ..learning_rate import falling_rates
 from ..pairs import PairSorter
 from ..ring import Ring
 from ..row_files import StoredRows, write_rows
 from ..rules import WindowTask
-from ..schedule import BucketTask, Work
+from ..schedule import BucketTask, Work, first_number
 from ..state import Settings
-from ..walk_pairs import PassWalks, WalkPairs, part_walks
+from ..walk_pairs import PassWalks, WalkPairs
 from ..weights import Matrix, Weights, all_finite, zeros
 from .memory import Address, SharedMemory, UnitMemory, make_memories
-from .tables import Tables
+from .tables import Tables, unit_begins
 
 _Piece = tuple[NDArray[np.int64], NDArray[np.uint64]]  # bounds of buckets, and pairs
 
@@ -54,7 +54,6 @@ class Machine(NamedTuple):
     """Where a worker is, and what is free there."""
 
     node: str
-    process: int
     free: int | None
 
 
@@ -76,7 +75,7 @@ class Worker:
         import ray
 
         node = ray.get_runtime_context().get_node_id()
-        return Machine(node, os.getpid(), available_bytes())
+        return Machine(node, available_bytes())
 
     def prepare(
         self,
@@ -118,7 +117,7 @@ class Worker:
         """Take over rows, of one scale."""
         np.copyto(self.scales[scale].inputs, inputs)
         for unit, rows in units.items():
-            np.copyto(self.scales[scale].memory.rows(unit), rows)
+            self.adopt(scale, unit, rows)
 
     def adopt(self, scale: int, unit: int, rows: Matrix) -> None:
         """Take over a unit that has come back."""
@@ -168,7 +167,7 @@ class Worker:
         """
         self._check(turn, chunk)
         if scale == 0:
-            self.chunk, self.walks = chunk, _walks_of(self.corpus, share)
+            self.chunk, self.walks = chunk, PassWalks(self.corpus, share)
         ring, own = self.plan.ring, self.scales[scale]
         sorter = PairSorter(
             own.finder(self.walks), list(range(len(self.walks.parts))), own.n_blocks
@@ -215,20 +214,6 @@ class Worker:
             self.after = begins.first + begins.size
 
 
-def count_visits(corpus: Corpus, first: int, last: int) -> NDArray[np.int64]:
-    """Return how often walks from number `first` to before `last` visit each node."""
-    visits = np.zeros(corpus.n_nodes, np.int64)
-    for chunk in chunks(corpus, first, last, part_walks(corpus)):
-        count_nodes(corpus.take(*chunk)[0], visits)
-    return visits
-
-
-def _walks_of(corpus: Corpus, share: Chunk) -> PassWalks:
-    first, size = share
-    parts = list(chunks(corpus, first, first + size, part_walks(corpus)))
-    return PassWalks(corpus, parts or [share])
-
-
 class _Scale:
     """The rows of one scale that a worker has, and what trains them."""
 
@@ -257,8 +242,7 @@ class _Scale:
 
     def units(self) -> dict[int, Matrix]:
         """Return the rows of the units that this worker owns."""
-        owners = enumerate(self.ring.owners)
-        return {unit: self.memory.rows(unit) for unit, owner in owners if owner == self.number}
+        return {unit: self.memory.rows(unit) for unit in self.ring.owned(self.number)}
 
     def fill(self) -> None:
         nodes = self.tables.nodes[self.tables.span(self.share)]
@@ -290,11 +274,10 @@ class _Scale:
         self.bounds[last + 1 :] = ends[-1]
         if len(self.pairs) < ends[-1]:
             self.pairs = np.empty(ends[-1], np.uint64)
-        context = int(begins[self.share.start])
+        context, units = int(begins[self.share.start]), unit_begins(begins, self.ring).tolist()
         at = 0
         for bucket in range(last - first):
-            unit = next(one for one in self.ring.units if bucket % n_blocks in one)
-            offset = np.uint64(context << 32 | int(begins[unit.start]))
+            offset = np.uint64(context << 32 | units[bucket % n_blocks])
             for (bounds, pairs), size in zip(pieces, sizes[:, bucket], strict=True):
                 some = pairs[bounds[bucket] : bounds[bucket + 1]]
                 np.subtract(some, offset, out=self.pairs[at : at + size])
@@ -312,7 +295,7 @@ class _Scale:
             np.copyto(unit, rows)
         rates = falling_rates(self.settings.learning_rate, self.n_walks, *chunk, self.n_blocks)
         losses = np.zeros(len(order))
-        number = chunk.first * self.n_blocks**2 % 2**62
+        number = first_number(chunk.first, self.n_blocks)
         weights = Weights(self.inputs, unit, self.settings.dimensions)
         executor = self.kernels.Executor(weights, self.task, order, 1)
         executor.begin(Work(self.pairs, self.bounds, number, order, rates[order["round"]], losses))

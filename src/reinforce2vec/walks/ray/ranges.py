@@ -6,10 +6,7 @@ there, without a copy, and keeps the tables that it has made of the walk.
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.cluster.connection import connected
-from ..._util.cluster.resources import check_stores, cluster_cpus, nodes
-from ..._util.cluster.waiting import WorkersLost, results
+from ..._util.cluster.resources import check_stores, cluster_cpus, nodes, on_every_node
+from ..._util.cluster.waiting import WorkersLost, in_turn
 from ..._util.errors import InputError
 from ...graph import Graph
 from .._backends import Walker, make_walker
@@ -91,68 +88,27 @@ def map_ranges(
             stores = sum(int(node.get("object_store_memory", 0)) for node in nodes(ray))
             room = stores // _STORE_SHARE
             ahead = max(1, min(ahead, room // (4 * size * task.length)))
-        waiting: deque[Any] = deque()
-        try:
-            for first in range(0, task.n_walks, size):
-                waiting.append(make.remote([shared], first, min(size, task.n_walks - first)))
-                if len(waiting) >= ahead:
-                    yield _result(ray, waiting)
-            while waiting:
-                yield _result(ray, waiting)
-        finally:
-            _cancel(ray, waiting)
-
-
-def _result(ray: Any, waiting: deque[Any]) -> Any:
-    """Return the result of the oldest task."""
-    try:
-        (found,) = results(ray, [waiting[0]], _SILENCE)
-    except WorkersLost as error:
-        raise InputError(
-            f"the workers of the Ray cluster do not make walks: {error}. Are its nodes short of "
-            "memory, or busy with other work?"
-        ) from None
-    waiting.popleft()
-    return found
-
-
-def _cancel(ray: Any, waiting: Sequence[Any]) -> None:
-    """End tasks, so that none writes a file after this."""
-    with suppress(Exception):  # the cluster may be lost
-        for one in waiting:
-            ray.cancel(one)
-        deadline, left = time.monotonic() + _ENDING, list(waiting)
-        while left and time.monotonic() < deadline:
-            _, left = ray.wait(left, num_returns=len(left), timeout=0.1)
-
-
-def _nodes(ray: Any) -> list[dict[str, Any]]:
-    return [node for node in ray.nodes() if node["Alive"]]
+        calls = (
+            make.remote([shared], first, min(size, task.n_walks - first))
+            for first in range(0, task.n_walks, size)
+        )
+        try:  # at the end no task may write a file any more
+            yield from in_turn(ray, calls, ahead, _SILENCE, _ENDING)
+        except WorkersLost as error:
+            raise InputError(
+                f"the workers of the Ray cluster do not make walks: {error}. Are its nodes short "
+                "of memory, or busy with other work?"
+            ) from None
 
 
 def _check_nodes(ray: Any, check: Callable[[], str | None]) -> None:
     """Call a function on every node that can work; InputError with what it returns, if it does."""
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    nodes = [node for node in _nodes(ray) if node["Resources"].get("CPU", 0)]
-    places = [NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes]
-    call = ray.remote(_call)
-    calls = [call.options(num_cpus=0, scheduling_strategy=at).remote(check) for at in places]
-    try:
-        problems = results(ray, calls, _SILENCE)
-    except WorkersLost as error:
-        raise InputError(f"a node of the Ray cluster does not work: {error}") from None
-    for node, problem in zip(nodes, problems, strict=True):
+    for where, problem in on_every_node(ray, check, _SILENCE):
         if problem is not None:
-            where = node["NodeManagerAddress"]
             raise InputError(f"{problem} (this was found on the node {where} of the Ray cluster)")
 
 
 # -- in a worker -------------------------------------------------------------------------------
-
-
-def _call(check: Callable[[], str | None]) -> str | None:
-    return check()
 
 
 def _make(shared: list[Any], first: int, count: int) -> Any:

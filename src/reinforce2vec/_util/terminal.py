@@ -1,0 +1,86 @@
+"""What a terminal can show: colours, and lines that end between words."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from typing import TextIO
+
+_STYLES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33", "cyan": "36"}
+# a word that is too long may end after the first of these, or else the others
+_SEPARATORS = (r"(?<=[/\\,;=|&?])", r"(?<=[_.:+-])")
+
+
+def is_screen(stream: TextIO | None) -> bool:
+    """Return whether a stream is a terminal on which a line can be written over."""
+    return stream is not None and stream.isatty() and not _is_dumb()
+
+
+def is_rich(stream: TextIO | None) -> bool:
+    """Return whether to print for people: tables with lines, and styles.
+
+    True on a terminal, unless TERM=dumb. FORCE_COLOR makes it true for files and pipes as well.
+    """
+    if stream is None or _is_dumb():  # None: Python's, where the shell has closed it
+        return False
+    return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
+
+
+def styled(text: str, style: str, stream: TextIO | None) -> str:
+    """Return a text in a style, if the stream shows it and NO_COLOR is not set."""
+    if style == "plain" or os.environ.get("NO_COLOR") or not is_rich(stream):
+        return text
+    return f"\033[{_STYLES[style]}m{text}\033[0m"
+
+
+def columns() -> int:
+    """Return the width of the terminal, 80 if it is unknown."""
+    return shutil.get_terminal_size().columns
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Return a text in lines that end between words; all but the first are indented.
+
+    Only a word that is longer than a line is divided: after a separator, such as the slash of a
+    path, as long as there is one. Spaces at the beginning of a text are kept.
+    """
+    if len(text) <= width:
+        return [text]
+    if 2 * len(indent) > width:
+        indent = ""
+    lines, line = list[str](), ""
+    for word in re.findall(r"^\s+|\S+", text):
+        joined = f"{line} {word}" if line.strip() else f"{line}{word}"
+        if len(joined) <= width:
+            line = joined
+            continue
+        if line.strip() and len(indent) + len(word) <= width:
+            lines.append(line)
+            line = indent + word
+            continue
+        if line.strip():
+            line += " "
+        for piece in _divided(word, width - len(indent)):
+            if line.strip() and len(line) + len(piece) > width:
+                lines.append(line.rstrip())
+                line = indent
+            line += piece
+            while len(line) > width:
+                lines.append(line[:width])
+                line = indent + line[width:]
+    return [*lines, line]
+
+
+def _divided(word: str, width: int, separators: tuple[str, ...] = _SEPARATORS) -> Iterator[str]:
+    """Yield a word in parts that end after separators and, if it has enough of them, fit."""
+    if len(word) <= width or not separators:
+        yield word
+        return
+    for piece in re.split(separators[0], word):
+        yield from _divided(piece, width, separators[1:])
+
+
+def _is_dumb() -> bool:
+    return os.environ.get("TERM", "").lower() in ("dumb", "unknown")

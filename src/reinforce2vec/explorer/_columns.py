@@ -1,0 +1,261 @@
+"""Columns of the page: categories, numbers, times and texts of the nodes."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.ids import is_missing
+from ..files.label_files import is_label_column
+from ..files.node_tables import NodeTable
+
+_FEW = 60  # distinct texts that are always categories
+_SHARE, _MOST = 0.1, 2000  # more are, if they are at most such a share of the nodes and so many
+_LONGEST = 2000  # characters of a text that are kept
+_EXACT = 2**53  # beyond it, floats do not hold all whole numbers: texts show them as they are
+_LOG_SPAN = 100  # positive numbers suit a logarithmic scale if the largest is so many times typical
+_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-"})
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+_TIME = re.compile(
+    r"(\d{4}-\d\d(?:-\d\d)?)"
+    r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(Z|[-+]\d\d(?::?\d\d)?)?)?"
+)
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+
+_Codes = NDArray[np.int32]
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the page.
+
+    Attributes
+    ----------
+    name, title : str
+        What addresses it, and what the page calls it.
+    kind : {"category", "number", "time", "text"}
+    values : array
+        Numbers of categories, -1 for none; numbers, or seconds since 1970, NaN for none; of texts
+        an empty array.
+    names : list of str
+        The categories, or the texts of all nodes.
+    sets : list of tuples of int, optional
+        All categories of each node, if some have several.
+    facts : dict
+        What else the header of the page says of it.
+    """
+
+    name: str
+    title: str
+    kind: str
+    values: NDArray[Any]
+    names: list[str] = field(default_factory=list)
+    sets: list[tuple[int, ...]] | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def part(self, rows: NDArray[np.int64]) -> Column:
+        """Return the same for some of the nodes."""
+        if self.kind == "text":
+            return replace(self, names=[self.names[row] for row in rows.tolist()])
+        sets = None if self.sets is None else [self.sets[row] for row in rows.tolist()]
+        return replace(self, values=self.values[rows], sets=sets)
+
+    def packed(self, number: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what the header says of it, and its arrays, as web/src/data.js reads them."""
+        header: dict[str, Any] = {"name": self.name, "title": self.title, "kind": self.kind}
+        header |= self.facts
+        if self.kind == "text":
+            return header | {"texts": self.names}, {}
+        arrays = {f"column{number}": self.values}
+        if self.kind == "category":
+            header["names"] = self.names
+            if self.sets is not None:
+                arrays[f"sets{number}"], header["sets"] = _distinct_sets(self.sets)
+            return header, arrays
+        known = self.values[~np.isnan(self.values)]
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+        header |= {"low": low, "high": high}
+        if self.kind == "number":
+            header["log"] = _suits_logarithm(known)
+            arrays[f"column{number}"] = _smallest(self.values)
+        else:
+            header["days"] = bool((known % 86_400 == 0).all())
+        return header, arrays
+
+
+def _distinct_sets(
+    sets: list[tuple[int, ...]],
+) -> tuple[_Codes, list[tuple[int, ...]]]:
+    """Return the number of each node's set of categories, and the sets by number."""
+    numbers: dict[tuple[int, ...], int] = {}
+    codes = [numbers.setdefault(each, len(numbers)) for each in sets]
+    return np.array(codes, np.int32), list(numbers)
+
+
+def _suits_logarithm(known: _Floats) -> bool:
+    """Return whether numbers are positive or 0, and most are far smaller than the largest."""
+    if not known.size or known.min() < 0:
+        return False
+    return bool(known.max() > _LOG_SPAN * max(float(np.median(known)), 1e-300) > 0)
+
+
+def _smallest(values: _Floats) -> NDArray[Any]:
+    """Return numbers in the smallest type that holds them exactly."""
+    if (
+        not np.isnan(values).any()
+        and (values % 1 == 0).all()
+        and np.abs(values).max(initial=0) < 2**31
+    ):
+        return values.astype(np.int64)
+    narrow = values.astype(np.float32)
+    same = np.isnan(values) | (narrow.astype(np.float64) == values)
+    return narrow if same.all() else values
+
+
+# -- the user's columns ------------------------------------------------------------------------
+
+
+def columns_of(table: NodeTable, taken: Sequence[str] = ()) -> list[Column]:
+    """Return the columns of a table whose kinds are recognised by their values.
+
+    Columns without any value are left out. A name that is among `taken` is changed.
+    """
+    found = []
+    for name, values in zip(table.names, table.columns, strict=True):
+        plain = [None if _is_gap(value) else value for value in values]
+        if any(value is not None for value in plain):
+            own = f"{name} (own)" if name in taken else name
+            found.append(_recognised(own, name, plain))
+    return found
+
+
+def _recognised(name: str, title: str, values: list[Any]) -> Column:
+    """Return a column of the kind that its values have."""
+    known = [value for value in values if value is not None]
+    if all(isinstance(value, (bool, np.bool_)) for value in known):
+        return _categories(name, title, [_written(value) for value in values])
+    times = _as_times(known)
+    if times is not None:
+        return Column(name, title, "time", _spread(values, times))
+    numbers = _as_numbers(known)
+    if numbers is not None:
+        whole = bool((numbers % 1 == 0).all())
+        if whole and is_label_column(title) and len(np.unique(numbers)) <= _MOST:
+            texts = [None if value is None else str(int(float(value))) for value in values]
+            return _categories(name, title, texts)
+        return Column(name, title, "number", _spread(values, numbers))
+    texts = [_written(value) for value in values]
+    different = len(set(texts) - {None})
+    if different <= _FEW or (different <= _MOST and different <= _SHARE * len(known)):
+        return _categories(name, title, texts)
+    return Column(name, title, "text", np.empty(0), [text or "" for text in texts])
+
+
+def _is_gap(value: Any) -> bool:
+    """Return whether a value is missing, or a text that says so."""
+    if isinstance(value, str):
+        return value.strip().lower() in _MISSING
+    if isinstance(value, (list, tuple, set, dict, np.ndarray)):
+        return not len(value)
+    return is_missing(value)
+
+
+def _written(value: Any) -> str | None:
+    """Return a value as text."""
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        value = value.decode(errors="replace")
+    elif isinstance(value, (list, tuple, set, np.ndarray)):
+        value = ", ".join(map(str, value))
+    text = str(value).strip()
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _categories(name: str, title: str, texts: Sequence[str | None]) -> Column:
+    """Return a column of categories, in the order of their names."""
+    names = sorted({text for text in texts if text is not None}, key=_natural)
+    number = {text: place for place, text in enumerate(names)}
+    codes = [-1 if text is None else number[text] for text in texts]
+    return Column(name, title, "category", np.array(codes, np.int32), names)
+
+
+def _natural(text: str) -> list[tuple[bool, int, str]]:
+    """Return the sort key of a name: numbers in it count as numbers, before words."""
+    parts = filter(None, re.split(r"([0-9]+)", text))
+    return [(False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts]
+
+
+def _spread(values: list[Any], known: _Floats) -> _Floats:
+    """Return numbers for all nodes, with NaN where there is no value."""
+    spread = np.full(len(values), np.nan)
+    spread[[value is not None for value in values]] = known
+    return spread
+
+
+def _as_numbers(known: list[Any]) -> _Floats | None:
+    """Return values as numbers; None if some are none, or are too large to be exact."""
+    numbers = np.empty(len(known))
+    for place, value in enumerate(known):
+        if isinstance(value, str):
+            if not _NUMBER.fullmatch(value.strip()):
+                return None
+        elif not isinstance(value, (int, float, Decimal, np.integer, np.floating)):
+            return None
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):
+            return None
+        if abs(number) > _EXACT and not isinstance(value, (float, np.floating)):
+            return None
+        numbers[place] = number if math.isfinite(number) else np.nan
+    return None if np.isnan(numbers).all() else numbers
+
+
+def _as_times(known: list[Any]) -> _Floats | None:
+    """Return dates and times in seconds since 1970; None if some are none."""
+    seconds = np.empty(len(known))
+    for place, value in enumerate(known):
+        found = _seconds(value)
+        if found is None:
+            return None
+        seconds[place] = found
+    return seconds
+
+
+def _seconds(value: Any) -> float | None:
+    """Return a date, a time or its ISO 8601 text in seconds since 1970, without a zone in UTC."""
+    try:
+        if isinstance(value, datetime.datetime):
+            zoned = value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
+            return (zoned - _EPOCH).total_seconds()
+        if isinstance(value, datetime.date):
+            return float((value - _EPOCH.date()).days * 86_400)
+        if isinstance(value, np.datetime64):
+            return float(value.astype("datetime64[us]").astype(np.int64)) / 1e6
+        found = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
+        if found is None:
+            return None
+        day, clock, zone = found.groups()
+        moment = np.datetime64(day if clock is None else f"{day}T{clock}", "us")
+        return float(moment.astype(np.int64)) / 1e6 - _offset(zone)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _offset(zone: str | None) -> float:
+    """Return the seconds that a zone such as +02:00 is ahead of UTC."""
+    if zone is None or zone == "Z":
+        return 0.0
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+    return float(-seconds if zone[0] == "-" else seconds)

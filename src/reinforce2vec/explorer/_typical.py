@@ -1,0 +1,107 @@
+"""What is typical of groups: categories and words that their nodes have more often than others."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from ._columns import Column
+
+_WORD = re.compile(r"[^\W\d_][\w'’-]{2,}")
+_LEAST_SHARE = {"category": 0.35, "text": 0.15}  # of a group's nodes that have it
+_LEAST_LIFT = 1.5  # times as often as in all nodes
+_LEAST_SURPRISE = 3.0  # in standard deviations of chance
+_LEAST_NODES = 3
+_NAMED = 2  # categories or words in a name
+_LONGEST = 30  # characters of each
+_COMMON = """
+the and for with from that this are was were has have had not but you your our their its his her
+they them who what which when where how all any can will into over under about more most other some
+such than then there these those between via per use using used new one two und der die das les des
+est une del los las con por para
+"""
+_COMMON_WORDS = frozenset(_COMMON.split())
+
+_Codes = NDArray[np.int32]
+
+
+def typical_of(groups: _Codes, columns: Sequence[Column]) -> dict[int, str]:
+    """Return a short text for each group that has something typical in the columns.
+
+    A category or word is typical of a group if many of its nodes have it, clearly more often than
+    all nodes, and more than by chance; the clearest are named first.
+
+    Parameters
+    ----------
+    groups : int32 array
+        The group of each node, -1 for none.
+    columns : sequence of Column
+        Those of categories and of texts count.
+    """
+    n_groups = int(groups.max(initial=-1)) + 1
+    found: list[list[tuple[float, str]]] = [[] for _ in range(n_groups)]
+    if not n_groups:
+        return {}
+    inside = groups >= 0
+    sizes = np.bincount(groups[inside], minlength=n_groups)
+    belongs = scipy.sparse.csr_array(
+        (np.ones(inside.sum()), (groups[inside], np.flatnonzero(inside))),
+        shape=(n_groups, len(groups)),
+    )
+    for column in columns:
+        features, names = _features(column)
+        if not names:
+            continue
+        counts = (belongs @ features).tocoo()
+        overall = np.asarray(features.sum(axis=0)).ravel() / len(groups)
+        for group, place, count in zip(counts.row, counts.col, counts.data, strict=True):
+            expected = overall[place]
+            share = count / sizes[group]
+            deviation = np.sqrt(max(expected * (1 - expected), 1e-12) / sizes[group])
+            surprise = (share - expected) / deviation
+            if (
+                count >= _LEAST_NODES
+                and share >= _LEAST_SHARE[column.kind]
+                and share >= _LEAST_LIFT * expected
+                and surprise >= _LEAST_SURPRISE
+            ):
+                # how much better the group is described by it: common in it, rare elsewhere
+                score = float(share * np.log(share / expected))
+                found[group].append((-score, names[place]))
+    return {
+        group: ", ".join(dict.fromkeys(_shortened(name) for _, name in sorted(some)[:_NAMED]))
+        for group, some in enumerate(found)
+        if some
+    }
+
+
+def _features(column: Column) -> tuple[scipy.sparse.csr_array, list[str]]:
+    """Return which categories or words each node has, and what they are."""
+    if column.kind == "category":
+        sets = column.sets or [() if code < 0 else (code,) for code in column.values.tolist()]
+        return _indicators(sets, len(column.names)), column.names
+    if column.kind != "text":
+        return _indicators([], 0), []
+    words = [set(_WORD.findall(text.lower())) - _COMMON_WORDS for text in column.names]
+    counts = Counter(word for some in words for word in some)
+    known = sorted(word for word, count in counts.items() if count >= _LEAST_NODES)
+    number = {word: place for place, word in enumerate(known)}
+    sets = [tuple(number[word] for word in sorted(some) if word in number) for some in words]
+    return _indicators(sets, len(known)), known
+
+
+def _indicators(sets: Sequence[tuple[int, ...]], width: int) -> scipy.sparse.csr_array:
+    """Return a matrix (nodes, features) of 0 and 1."""
+    lengths = np.array([len(some) for some in sets], np.int64)
+    begins = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.array([place for some in sets for place in some], np.int64)
+    return scipy.sparse.csr_array((np.ones(len(places)), places, begins), shape=(len(sets), width))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"

@@ -1,0 +1,225 @@
+"""Columns of nodes in files and tables: any number of them, matched by ids."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._util.errors import InputError
+from .._util.ids import NamedRows, is_missing
+from .._util.progress import counted
+from .delimited import DelimitedText
+from .id_texts import marks_begin_ids
+from .label_files import (
+    column_position,
+    is_default_index,
+    is_id_column,
+    is_table,
+    parse_integer,
+    table_columns,
+)
+from .opening import expecting, naming, opened
+from .writing import import_arrow
+
+_ACCEPTED = (
+    "columns are read from a file (.csv, .tsv, .parquet), a table of pandas, polars or Arrow, or a "
+    "dict {name: values}"
+)
+
+
+class NodeTable(NamedTuple):
+    """Columns of nodes, in the order of the nodes."""
+
+    names: list[str]
+    columns: list[list[Any]]
+    """The values of each column, a value for each node; None where a node has none."""
+    notes: list[str]
+    """What was decided while it was read, and what was left out."""
+
+
+def read_node_table(source: Any, nodes: NamedRows, *, id: str | int | None = None) -> NodeTable:
+    """Read columns of nodes, matched by ids; nodes that the source lacks have no values.
+
+    Parameters
+    ----------
+    source : path, table of pandas, polars or Arrow, or dict
+        A file is Parquet (.parquet) or delimited text, which may be compressed (.gz). A dict has a
+        list in the order of the nodes, or a dict {id: value}, for each name; if one of the names
+        is that of a column of ids, such as "id", it is a table.
+    nodes : Graph or Embedding
+        The nodes, as rows.
+    id : str or int, optional
+        The column of the ids, by its name, or by its number from 1. By default one with a name such
+        as id, node, user_id or name that holds nodes, else the one that holds most nodes.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        found = _read_file(Path(source), nodes, id)
+        with naming(str(source)):
+            return _matched(*found, nodes, id)
+    if isinstance(source, Mapping):
+        names = [str(name) for name in source]
+        if id is None and not any(map(is_id_column, names)):
+            columns = [
+                _in_row_order(name, source[key], nodes)
+                for name, key in zip(names, source, strict=True)
+            ]
+            return NodeTable(*_named_once(names, columns), [])
+        return _matched(names, [_listed(name, each) for name, each in source.items()], nodes, id)
+    if not is_table(source):
+        raise InputError(f"{_ACCEPTED}, not from a {type(source).__name__}")
+    names, columns = table_columns(source)
+    if hasattr(source, "iloc") and not is_default_index(source.index):
+        names, columns = [source.index.name or "index", *names], [source.index.tolist(), *columns]
+    return _matched(names, columns, nodes, id)
+
+
+# -- sources -----------------------------------------------------------------------------------
+
+
+def _read_file(
+    path: Path, nodes: NamedRows, id: str | int | None
+) -> tuple[list[Any], list[list[Any]]]:
+    """Return the names and values of the columns of a file."""
+    if path.suffix == ".parquet":
+        _, parquet = import_arrow("reading a .parquet file")
+        with opened(path, False) as stream, expecting("a Parquet file", str(path)):
+            return table_columns(parquet.read_table(stream))
+    as_id = parse_integer if nodes.ids.dtype == np.int64 else str
+    with opened(path, path.suffix == ".gz") as stream:
+        comments = "" if marks_begin_ids(nodes.ids) else None
+        text = DelimitedText(stream, str(path), "columns", comments=comments, choice=False)
+        first = [field.decode() for field in text.heads[0]]
+        known = id in first or any(map(is_id_column, first))
+        has_names = known or not any(as_id(word) in nodes for word in first)
+        lines = list(text.rows(has_names))
+    names = first if has_names else [f"column {number}" for number in range(1, len(first) + 1)]
+    for number, row in lines:
+        if len(row) > len(names) and any(row[len(names) :]):
+            raise InputError(
+                f"{path}, line {number}: this line has {counted(len(row), 'field')}, but the first "
+                f"has {len(names)}"
+            )
+    columns: list[list[Any]] = [
+        [(row[place] or None) if place < len(row) else None for _, row in lines]
+        for place in range(len(names))
+    ]
+    return list(names), columns
+
+
+def _listed(name: Any, values: Any) -> list[Any]:
+    """Return the values of a column of a dict as a list."""
+    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
+        raise InputError(f"expected a list of values in the column {name!r}, not {values!r:.50}")
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def _in_row_order(name: str, values: Any, nodes: NamedRows) -> list[Any]:
+    """Return the values of a column that is a list in row order, or a dict {id: value}."""
+    if hasattr(values, "iloc") and not is_default_index(values.index):  # a Series of pandas
+        values = dict(zip(values.index.tolist(), values.tolist(), strict=True))
+    if isinstance(values, Mapping):
+        if values and not any(node in nodes for node in values):
+            raise _no_nodes(list(values), nodes, f"in the column {name!r}")
+        return [values.get(node) for node in nodes.ids.tolist()]
+    listed = _listed(name, values)
+    if len(listed) != len(nodes):
+        raise InputError(
+            f"the column {name!r} has {counted(len(listed), 'value')}, expected one for each of "
+            f"{counted(len(nodes), 'node')}; or give a dict {{id: value}}"
+        )
+    return listed
+
+
+# -- matching by ids ---------------------------------------------------------------------------
+
+
+def _matched(
+    names: Sequence[Any], columns: list[list[Any]], nodes: NamedRows, id: str | int | None
+) -> NodeTable:
+    """Return the columns beside the one of ids, in the order of the nodes."""
+    lengths = {len(column) for column in columns}
+    if len(lengths) > 1:
+        raise InputError("the columns have different numbers of values")
+    as_id = parse_integer if nodes.ids.dtype == np.int64 else _unchanged
+    place = _ids_among(names, columns, nodes, id, as_id)
+    rows = np.full(len(nodes), -1, np.int64)
+    strangers: list[Any] = []
+    repeated = 0
+    for number, value in enumerate(columns[place]):
+        node = as_id(value)
+        if is_missing(node) or not _is_node(node, nodes):
+            strangers.append(node)
+        elif rows[row := nodes.row(node)] >= 0:
+            repeated += 1
+        else:
+            rows[row] = number
+    if (rows < 0).all():
+        raise _no_nodes(columns[place], nodes, f"in the column {str(names[place])!r}")
+    notes = [f'nodes from "{names[place]}"'] if id is None else []
+    if strangers:
+        shown = f"({strangers[0]}, ...)"
+        notes.append(f"left out {counted(len(strangers), 'node')} that have no vector {shown}")
+    if repeated:
+        notes.append(f"{counted(repeated, 'line')} repeat a node: its first line counts")
+    if without := int(np.count_nonzero(rows < 0)):
+        notes.append(f"no values for {counted(without, 'node')}")
+    others = [number for number in range(len(names)) if number != place]
+    values = [
+        [None if row < 0 else columns[number][row] for row in rows.tolist()] for number in others
+    ]
+    return NodeTable(*_named_once([names[number] for number in others], values), notes)
+
+
+def _ids_among(
+    names: Sequence[Any],
+    columns: list[list[Any]],
+    nodes: NamedRows,
+    id: str | int | None,
+    as_id: Any,
+) -> int:
+    """Return which column holds the ids: a known name that holds nodes, else most nodes."""
+    if not columns or not columns[0]:
+        raise InputError("expected columns of nodes, found none")
+    if id is not None:
+        return column_position(names, "id", id)
+    found = [sum(_is_node(as_id(value), nodes) for value in column) for column in columns]
+    known = [place for place in range(len(names)) if is_id_column(names[place]) and found[place]]
+    return max(known or range(len(names)), key=lambda place: (found[place], -place))
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _is_node(value: Any, nodes: NamedRows) -> bool:
+    try:
+        return value in nodes
+    except TypeError:  # not hashable
+        return False
+
+
+def _no_nodes(values: list[Any], nodes: NamedRows, where: str) -> InputError:
+    """Return the error for ids none of which is a node."""
+    return InputError(
+        f"none of the ids {where} is a node: they are such as {values[0]!r:.60}, expected ids such "
+        f"as {nodes.ids[:1].tolist()[0]!r}"
+    )
+
+
+def _named_once(
+    names: Sequence[Any], columns: list[list[Any]]
+) -> tuple[list[str], list[list[Any]]]:
+    """Return names that are all different and not empty, and the columns."""
+    given: dict[str, None] = {}
+    for number, name in enumerate(names, 1):
+        plain = str(name).strip() or f"column {number}"
+        text, copy = plain, 1
+        while text in given:
+            copy += 1
+            text = f"{plain} ({copy})"
+        given[text] = None
+    return list(given), columns

@@ -1,0 +1,343 @@
+// The panel of filters: a range of each numeric column, categories to check, and a time slider.
+// A node passes if it passes all of them; bars show the nodes that pass all the others.
+
+import { byId, counted, make, say, written } from "./dom.js";
+import { mapped, scaleOf } from "./scales.js";
+
+const BINS = 32; // bars of a histogram
+const NO_BIN = 255; // of nodes without a value
+const STEPS = 200; // positions of a handle, unless whole numbers are fewer
+const LISTED = 12; // categories listed at first
+const MOST = 300; // after a click on "Show all"
+const WINDOW = 0.1; // share of the time that is played at once, if the range is not narrowed
+const FRAME = 180; // milliseconds between two steps of playing
+
+/** The filters of all columns but texts. */
+export class Filters {
+  /** `changed` is called when other nodes pass. */
+  constructor(nodes, changed) {
+    Object.assign(this, { nodes, changed });
+    this.failing = new Uint8Array(nodes.count); // how many filters each node fails
+    this.filters = null; // made when the panel opens for the first time
+    this.pending = 0;
+  }
+
+  /** How many filters are set. */
+  get count() {
+    return this.filters?.filter((filter) => filter.fails).length ?? 0;
+  }
+
+  /** Which rows pass, as bytes of 0 and 1; null if no filter is set. */
+  get shown() {
+    return this.count ? mapped(Uint8Array, this.failing, (fails) => (fails ? 0 : 1)) : null;
+  }
+
+  get passing() {
+    let passing = 0;
+    for (const fails of this.failing) if (!fails) passing++;
+    return passing;
+  }
+
+  passes(row) {
+    return !this.failing[row];
+  }
+
+  /** Make the panel, when it is needed. */
+  open() {
+    if (this.filters) return;
+    const kinds = { category: CategoryFilter, number: RangeFilter, time: RangeFilter };
+    const columns = this.nodes.columns.filter(({ kind }) => kind in kinds);
+    this.filters = columns.map((column) => new kinds[column.kind](column, this));
+    byId("filter-list").replaceChildren(...this.filters.map((filter) => filter.element));
+    byId("clear-filters").addEventListener("click", () => this.clear());
+    this.update();
+  }
+
+  /** Let a filter fail rows: bytes of 0 and 1, or null if it is not set. */
+  set(filter, fails) {
+    for (const [bytes, sign] of [
+      [filter.fails, -1],
+      [fails, 1],
+    ]) {
+      if (bytes) for (let row = 0; row < bytes.length; row++) this.failing[row] += sign * bytes[row];
+    }
+    filter.fails = fails;
+    this.pending ||= requestAnimationFrame(() => {
+      this.pending = 0;
+      this.update();
+      this.changed();
+    });
+  }
+
+  clear() {
+    for (const filter of this.filters) filter.clear();
+    byId("clear-filters").closest("section").querySelector("h2").focus();
+  }
+
+  update() {
+    for (const filter of this.filters) filter.count(this.failing);
+    const { count, passing } = this;
+    const all = counted(this.nodes.count, "node");
+    const result = count ? `${written(passing)} of ${all}` : all;
+    byId("passing").textContent = result;
+    byId("clear-filters").disabled = !count;
+    if (this.told !== result && this.told) say(`${result} pass the filters`);
+    this.told = result;
+  }
+}
+
+/** The part of the panel of a column. */
+const block = (column, ...content) =>
+  make("fieldset", { "data-column": column.name }, make("legend", {}, column.title), ...content);
+
+/** A range of numbers or times. */
+class RangeFilter {
+  constructor(column, filters) {
+    Object.assign(this, { column, filters, fails: null });
+    this.scale = scaleOf(column);
+    const { low, high, whole } = this.scale;
+    this.exact = whole && !column.log && high - low <= STEPS; // a step for each whole number
+    this.steps = this.exact ? Math.max(1, high - low) : STEPS;
+    this.bins = Math.min(BINS, this.steps + (this.exact ? 1 : 0));
+    this.bin = mapped(Uint8Array, column.values, (value) => this.binOf(value));
+    this.bars = Array.from({ length: this.bins }, () => make("span", {}, make("span")));
+    this.from = this.handle("from", 0);
+    this.to = this.handle("to", this.steps);
+    this.text = make("output", { class: "muted" });
+    this.playing = 0;
+    const without = this.bin.reduce((sum, bin) => sum + (bin === NO_BIN ? 1 : 0), 0);
+    this.element = block(
+      column,
+      make("div", { class: "histogram", "aria-hidden": "true" }, ...this.bars),
+      make("div", { class: "range" }, this.from, this.to),
+      make("div", { class: "range-text" }, this.text, column.kind === "time" && this.player()),
+      without > 0 && make("p", { class: "muted" }, `${written(without)} without a value`),
+    );
+    this.write();
+  }
+
+  binOf(value) {
+    if (Number.isNaN(value)) return NO_BIN;
+    const share = this.exact
+      ? (value - this.scale.low) / (this.steps + 1)
+      : this.scale.share(value);
+    return Math.min(Math.floor(share * this.bins), this.bins - 1);
+  }
+
+  handle(end, step) {
+    return make("input", {
+      type: "range",
+      min: 0,
+      max: this.steps,
+      value: step,
+      "aria-label": `${this.column.title}, ${end}`,
+      oninput: (event) => {
+        this.pause();
+        const [from, to] = [Number(this.from.value), Number(this.to.value)];
+        if (from > to) event.target.value = end === "from" ? to : from; // handles do not cross
+        this.apply();
+      },
+    });
+  }
+
+  /** Buttons that move the range through time. */
+  player() {
+    const button = (name, text, onclick) =>
+      make("button", { type: "button", "aria-label": name, title: name, onclick }, text);
+    const step = (direction) => () => {
+      this.pause();
+      this.move(direction * Math.max(1, Math.round(this.width() / 2)));
+    };
+    this.play = button("Play", "▶", () => (this.playing ? this.pause() : this.start()));
+    return make(
+      "div",
+      { class: "player" },
+      button("Earlier", "‹", step(-1)),
+      this.play,
+      button("Later", "›", step(1)),
+    );
+  }
+
+  /** The steps of the range; of a window in it, if it is not narrowed. */
+  width() {
+    const width = this.to.value - this.from.value;
+    return width < this.steps ? width : Math.max(1, Math.round(this.steps * WINDOW));
+  }
+
+  /** Move the range by some steps; returns whether it could. */
+  move(by) {
+    const width = this.width();
+    const whole = this.to.value - this.from.value === this.steps;
+    const before = whole ? (by > 0 ? -by : this.steps - width - by) : Number(this.from.value);
+    const from = Math.max(0, Math.min(before + by, this.steps - width));
+    if (!whole && from === before) return false;
+    this.from.value = from;
+    this.to.value = from + width;
+    this.apply();
+    return true;
+  }
+
+  start() {
+    if (Number(this.to.value) === this.steps && this.fails) {
+      const width = this.width(); // again from the beginning
+      this.from.value = 0;
+      this.to.value = width;
+    }
+    const step = Math.max(1, Math.round(this.steps / 100));
+    this.playing = setInterval(() => this.move(step) || this.pause(), FRAME);
+    this.move(step);
+    this.play.textContent = "❚❚";
+    this.play.ariaLabel = this.play.title = "Pause";
+  }
+
+  pause() {
+    if (!this.playing) return;
+    clearInterval(this.playing);
+    this.playing = 0;
+    this.play.textContent = "▶";
+    this.play.ariaLabel = this.play.title = "Play";
+  }
+
+  /** The value at a step; the ends are exact. */
+  at(step) {
+    const { low, high, whole, value } = this.scale;
+    if (step === 0 || step === this.steps) return step ? high : low;
+    return whole ? Math.round(value(step / this.steps)) : value(step / this.steps);
+  }
+
+  apply() {
+    this.write();
+    const { values } = this.column;
+    const [from, to] = [this.from, this.to].map((handle) => Number(handle.value));
+    if (from === 0 && to === this.steps) return this.filters.set(this, null);
+    const [low, high] = [this.at(from), this.at(to)];
+    const fails = (value) => (value >= low && value <= high ? 0 : 1); // also without a value
+    this.filters.set(this, mapped(Uint8Array, values, fails));
+  }
+
+  write() {
+    const ends = [this.from, this.to].map((handle) => Number(handle.value));
+    const texts = ends.map((step) => this.scale.text(this.at(step)));
+    this.text.textContent = texts[0] === texts[1] ? texts[0] : texts.join(" – ");
+    this.from.setAttribute("aria-valuetext", texts[0]);
+    this.to.setAttribute("aria-valuetext", texts[1]);
+    const { style } = this.from.parentElement ?? this.from;
+    style.setProperty("--from", ends[0] / this.steps);
+    style.setProperty("--to", ends[1] / this.steps);
+  }
+
+  /** Show how many nodes each bar has, of all and of those that pass. */
+  count(failing) {
+    const [all, passing] = [new Uint32Array(NO_BIN + 1), new Uint32Array(NO_BIN + 1)];
+    this.bin.forEach((bin, row) => {
+      all[bin]++;
+      if (failing[row] === (this.fails?.[row] ?? 0)) passing[bin]++;
+    });
+    const most = Math.max(...all.subarray(0, this.bins), 1);
+    const [from, to] = [this.from, this.to].map((handle) => Number(handle.value) / this.steps);
+    this.bars.forEach((bar, bin) => {
+      bar.style.height = `${(all[bin] / most) * 100}%`;
+      bar.firstChild.style.height = all[bin] ? `${(passing[bin] / all[bin]) * 100}%` : 0;
+      const middle = (bin + 0.5) / this.bins;
+      bar.classList.toggle("out", middle < from || middle > to);
+    });
+  }
+
+  clear() {
+    this.pause();
+    this.from.value = 0;
+    this.to.value = this.steps;
+    this.apply();
+  }
+}
+
+/** Categories to check; without a check, all pass. */
+class CategoryFilter {
+  constructor(column, filters) {
+    Object.assign(this, { column, filters, fails: null });
+    this.wanted = new Set();
+    this.sizes = this.sizesOf(() => true);
+    const { sizes } = this;
+    const order = [...sizes.keys()].filter((code) => sizes[code]);
+    order.sort((a, b) => sizes[b] - sizes[a] || a - b);
+    this.list = make("ul", {}, ...order.slice(0, LISTED).map((code) => this.entry(code)));
+    this.element = block(column, this.list, this.more(order.slice(LISTED, MOST)));
+  }
+
+  entry(code) {
+    const { column, filters } = this;
+    const name = filters.nodes.typical?.[column.name]?.[code] ?? column.names[code];
+    const change = (event) => {
+      if (event.target.checked) this.wanted.add(code);
+      else this.wanted.delete(code);
+      this.apply();
+    };
+    return make(
+      "li",
+      { "data-code": code },
+      make(
+        "label",
+        { title: name },
+        make("input", { type: "checkbox", onchange: change }),
+        make("span", { class: "name" }, name),
+        make("span", { class: "muted number" }),
+        make("span", { class: "meter" }, make("span")),
+      ),
+    );
+  }
+
+  more(codes) {
+    if (!codes.length) return null;
+    const button = make("button", { type: "button", class: "more" });
+    button.textContent = `Show ${written(codes.length)} more`;
+    button.addEventListener("click", () => {
+      const entries = codes.map((code) => this.entry(code));
+      this.list.append(...entries);
+      button.remove();
+      this.count(this.filters.failing);
+      entries[0].querySelector("input").focus();
+    });
+    return button;
+  }
+
+  apply() {
+    const { column, wanted, filters } = this;
+    if (!wanted.size) return filters.set(this, null);
+    const fails = new Uint8Array(filters.nodes.count);
+    for (let row = 0; row < fails.length; row++) {
+      const passes = column.sets
+        ? column.codesOf(row).some((code) => wanted.has(code))
+        : wanted.has(column.codes[row]);
+      fails[row] = passes ? 0 : 1;
+    }
+    filters.set(this, fails);
+  }
+
+  /** How many rows that pass a test each category has. */
+  sizesOf(passes) {
+    const { column, filters } = this;
+    const sizes = new Uint32Array(column.names.length);
+    for (let row = 0; row < filters.nodes.count; row++) {
+      if (!passes(row)) continue;
+      if (column.sets) for (const code of column.codesOf(row)) sizes[code]++;
+      else if (column.codes[row] >= 0) sizes[column.codes[row]]++;
+    }
+    return sizes;
+  }
+
+  count(failing) {
+    const passing = this.sizesOf((row) => failing[row] === (this.fails?.[row] ?? 0));
+    const most = this.sizes.reduce((a, b) => Math.max(a, b), 1);
+    for (const entry of this.list.children) {
+      const code = Number(entry.dataset.code);
+      entry.querySelector(".number").textContent = written(passing[code]);
+      entry.querySelector(".meter").firstChild.style.width = `${(passing[code] / most) * 100}%`;
+    }
+  }
+
+  clear() {
+    this.wanted.clear();
+    for (const box of this.list.querySelectorAll("input")) box.checked = false;
+    this.apply();
+  }
+}

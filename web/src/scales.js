@@ -1,0 +1,102 @@
+// Scales of numeric columns: values to shares from 0 to 1 and back, ticks, and values as text.
+
+import { timeText } from "./data.js";
+
+const DAY = 86_400;
+const YEAR = 365.25 * DAY;
+
+/** A typed array of what a function returns for each value; `Kind.from` takes much longer. */
+export function mapped(Kind, values, of) {
+  const found = new Kind(values.length);
+  for (let i = 0; i < values.length; i++) found[i] = of(values[i]);
+  return found;
+}
+
+/** The scale of a column of numbers or times. */
+export function scaleOf({ kind, low, high, log, days, values }) {
+  const span = high - low;
+  const unit = log ? Math.min(1, high / 1e4) || 1 : 0; // a logarithmic scale is linear up to it
+  const top = log ? Math.log1p(span / unit) : span;
+  const share = (value) =>
+    top ? Math.min(1, Math.max(0, (log ? Math.log1p((value - low) / unit) : value - low) / top)) : 0;
+  const value = (part) => low + (log ? Math.expm1(part * top) * unit : part * span);
+  const whole = kind === "number" && values.every((one) => Number.isNaN(one) || one % 1 === 0);
+  const text = (number) => (kind === "time" ? timeText(number, days) : short(number, whole));
+  const ticks = kind === "time" ? timeTicks(low, high) : log ? powers(low, high) : steps(low, high);
+  return {
+    low,
+    high,
+    whole,
+    share,
+    value,
+    text,
+    ticks: apart(
+      ticks.map((tick) => ({
+        share: share(tick),
+        text: kind === "time" ? tickText(tick, span) : short(tick, whole),
+      })),
+    ),
+  };
+}
+
+const APART = 0.16; // share of the scale between two ticks
+
+/** Ticks without those that are too close to a later one. */
+const apart = (ticks) =>
+  ticks.filter(({ share }, i) => i === ticks.length - 1 || ticks[i + 1].share - share >= APART);
+
+/** A number with as many digits as a reader needs. */
+function short(number, whole) {
+  const size = Math.abs(number);
+  if (size >= 1e6 || (size && size < 1e-3)) {
+    const options = { notation: size < 1 ? "scientific" : "compact", maximumSignificantDigits: 3 };
+    return number.toLocaleString("en", options);
+  }
+  const digits = whole ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 4;
+  const grouping = size >= 10_000; // 2019 may be a year
+  return number.toLocaleString("en", { maximumFractionDigits: digits, useGrouping: grouping });
+}
+
+/** About four round numbers in a range. */
+function steps(low, high) {
+  if (!(high > low)) return [low];
+  const rough = (high - low) / 3;
+  const ten = 10 ** Math.floor(Math.log10(rough));
+  const step = ten * [1, 2, 5, 10].find((factor) => ten * factor >= rough * 0.7);
+  const found = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
+    found.push(Number((i * step).toPrecision(12)));
+  }
+  return found;
+}
+
+/** The ends of a range and powers of ten between them. */
+function powers(low, high) {
+  const found = [low];
+  for (let power = Math.floor(Math.log10(high)); found.length < 4 && power > -12; power--) {
+    const tick = 10 ** power;
+    if (tick <= low || found.some((other) => other >= tick && other < tick * 4)) break;
+    if (tick < high / 2.5) found.push(tick);
+  }
+  return [...new Set([...found, high])].sort((a, b) => a - b);
+}
+
+/** Round times in a range: years, months or days. */
+function timeTicks(low, high) {
+  const span = high - low;
+  if (span > 3 * YEAR) {
+    const year = (seconds) => new Date(seconds * 1000).getUTCFullYear();
+    return steps(year(low), year(high))
+      .filter((one) => one % 1 === 0)
+      .map((one) => Date.UTC(one, 0) / 1000)
+      .filter((time) => time >= low && time <= high);
+  }
+  return steps(0, span).map((after) => low + after);
+}
+
+function tickText(tick, span) {
+  const text = new Date(tick * 1000).toISOString();
+  if (span > 3 * YEAR) return text.slice(0, text.indexOf("-", 1));
+  if (span > 90 * DAY) return text.slice(0, 7);
+  return span > 3 * DAY ? text.slice(5, 10) : text.slice(11, 16);
+}
