@@ -28,7 +28,7 @@ COMMAND = ("-m", "reinforce2vec")
 RUNS = {  # what is run, and whether its folder for compiled code is empty
     "import reinforce2vec": (("-c", "import reinforce2vec"), True),
     "--help": ((*COMMAND, "--help"), True),
-    "walk": ((*COMMAND, "walk", "numbers.txt", "-o", "walks.npz", "--quiet"), True),
+    "walk": ((*COMMAND, "walk", "numbers.txt", "-o", "walks.npy", "--quiet"), True),
     "embed, numbers as ids": (
         (*COMMAND, "embed", "numbers.txt", "-o", "vectors.npz", "--quiet"),
         True,
@@ -84,7 +84,7 @@ def measure(versions: dict[str, Path], rounds: int) -> list[dict]:
                     found = seconds_of(words, checkout, folder, cache[version])
                     rows.append({"round": number, "run": run, "version": version, **found})
                     print(rows[-1], file=sys.stderr)
-                    for result in (*folder.glob("*.npz"),):
+                    for result in (*folder.glob("*.np*"),):
                         result.unlink()
     return rows
 
