@@ -31,10 +31,10 @@ EYES = {
 }  # fmt: skip
 # The smallest distances in Oklab: (all 20 colours, the first 8, those of one shape).
 LEAST = {
-    "normal": (0.080, 0.090, 0.085),
-    "protanopia": (0.055, 0.075, 0.055),
-    "deuteranopia": (0.050, 0.055, 0.055),
-    "tritanopia": (0.040, 0.075, 0.040),
+    "normal": (0.090, 0.100, 0.095),
+    "protanopia": (0.060, 0.084, 0.060),
+    "deuteranopia": (0.060, 0.063, 0.060),
+    "tritanopia": (0.050, 0.060, 0.050),
 }
 
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import sys
+from functools import cache
 from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
 
 import reinforce2vec as r2v
 from helpers.command_line import run_python
-from helpers.paths import ROOT
 from reinforce2vec import plotting
 from reinforce2vec._util.errors import InputError
-from reinforce2vec.embedding import _html as embedding_html
 from reinforce2vec.evaluation.node_classification import NodeClassificationResult
 from reinforce2vec.files.label_files import NamedLabels
-from reinforce2vec.plotting import _places, maps, style
+from reinforce2vec.plotting import _places, maps, palette
 from reinforce2vec.plotting.classes import Classes, classes_of
 from reinforce2vec.plotting.maps import _point_style
 
@@ -69,7 +66,6 @@ def test_every_node_is_a_point_in_the_colour_of_its_class():
     assert points.get_offsets().shape == (90, 2)
     _, counts = np.unique(points.get_facecolors(), axis=0, return_counts=True)
     assert counts.tolist() == [30, 30, 30]
-    assert legend_of(figure) == ["blue  (30)", "green  (30)", "red  (30)"]
     assert sorted(names_on(figure.axes[0])) == ["blue", "green", "red"]
 
 
@@ -83,24 +79,12 @@ def test_names_stand_where_their_class_is():
         assert (group[np.argsort(apart)[:5]] == int(text.get_text())).all()
 
 
-def test_a_class_that_is_everywhere_has_no_name_in_the_map():
+def test_a_class_that_is_everywhere_is_in_the_legend():
     embedding, _ = vectors_in_groups()
     mixed = np.random.default_rng(1).integers(0, 4, 90)
     figure = plotting.embedding_map(embedding, mixed, method="pca")
     assert len(legend_of(figure)) == 4
     assert names_on(figure.axes[0]) == []
-
-
-def test_names_do_not_overlap():
-    embedding, group = vectors_in_groups(120, 12)
-    close = np.random.default_rng(0).normal(scale=0.1, size=(120, 2)) + np.eye(12)[group][:, :2]
-    close += np.column_stack([group % 4, group // 4])
-    figure = plotting.embedding_map(embedding, [f"class {g}" for g in group], positions=close)
-    figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
-    assert len(boxes) > 5
-    for one, other in combinations(boxes, 2):
-        assert not one.overlaps(other)
 
 
 def test_communities_are_found_with_and_without_a_graph():
@@ -109,20 +93,22 @@ def test_communities_are_found_with_and_without_a_graph():
     graph = [(f"n{a}", f"n{b}") for a, b in pairs if group[a] == group[b]]
     for given in (graph, None):
         figure = plotting.embedding_map(embedding, graph=given, method="pca")
-        assert legend_texts(figure, "community") == [f"{number}  (11)" for number in range(1, 5)]
+        assert sorted(names_on(figure.axes[0])) == ["1", "2", "3", "4"]
+        assert figure.axes[0].get_xlabel().endswith("coloured by community")
 
 
 def test_very_many_nodes_without_a_graph_are_not_grouped_unless_asked(monkeypatch):
     monkeypatch.setattr(maps, "_MAX_SEARCHED_NODES", 89)
     embedding, group = vectors_in_groups()
     drawn = plotting.embedding_map(embedding, method="pca")
-    assert drawn.axes[0].get_legend() is None
-    asked = plotting.embedding_map(embedding, method="pca", colour_by="community")
-    assert len(legend_texts(asked, "community")) > 1
-    linked = plotting.embedding_map(embedding, graph=[("n1", "n2")], method="pca")
-    assert legend_texts(linked, "community")
-    labelled = plotting.embedding_map(embedding, group, method="pca")
-    assert len(legend_texts(labelled, "class")) == 3
+    assert "coloured" not in drawn.axes[0].get_xlabel()
+    for options, by in [
+        ({"colour_by": "community"}, "community"),
+        ({"graph": [("n1", "n2")]}, "community"),
+        ({"labels": group}, "class"),
+    ]:
+        asked = plotting.embedding_map(embedding, method="pca", **options)
+        assert asked.axes[0].get_xlabel().endswith(f"coloured by {by}")
 
 
 def test_a_quiet_map_writes_nothing_on_the_terminal(monkeypatch, capsys):
@@ -132,13 +118,6 @@ def test_a_quiet_map_writes_nothing_on_the_terminal(monkeypatch, capsys):
     assert capsys.readouterr().err != ""
     plotting.embedding_map(embedding, method="pca", progress=False)
     assert capsys.readouterr().err == ""
-
-
-def legend_texts(figure, title):
-    """The lines of the legend of this title."""
-    legends = [one for one in figure.axes[0].get_children() if hasattr(one, "get_title")]
-    (found,) = [one for one in legends if one.get_title().get_text() == title]
-    return [text.get_text() for text in found.get_texts()]
 
 
 def test_nodes_are_as_large_as_their_degree():
@@ -153,7 +132,8 @@ def test_nodes_are_as_large_as_their_degree():
     order = np.argsort(CLUB.degrees, kind="stable")
     assert (np.diff(np.array(by_node)[order]) >= 0).all()
     assert by_node[33] > 3 * by_node[11]
-    assert "17" in legend_texts(figure, "degree")
+    (sizes,) = figure.findobj(matplotlib.legend.Legend)
+    assert "17" in [text.get_text() for text in sizes.get_texts()]
 
 
 def test_degrees_as_colours():
@@ -168,7 +148,7 @@ def test_nodes_may_be_missing_from_labels_and_graph():
     embedding, _ = vectors_in_groups()
     graph = [("n1", "n2"), ("n2", "n3"), ("stranger", "n1")]
     figure = plotting.embedding_map(embedding, {"n1": "a", "n2": "b"}, graph, method="pca")
-    assert legend_texts(figure, "class") == ["a  (1)", "b  (1)", "no class  (88)"]
+    assert legend_of(figure) == ["a  (1)", "b  (1)", "no class  (88)"]
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])
@@ -248,16 +228,30 @@ def test_of_several_classes_the_largest_is_shown():
     ]
 
 
-@pytest.mark.parametrize(("n_classes", "shown", "shapes"), [(8, 8, 1), (9, 9, 2), (17, 8, 1)])
-def test_classes_are_told_apart_by_colour_and_shape_or_are_left_pale(n_classes, shown, shapes):
+@pytest.mark.parametrize("n_classes", [8, 40, 49])
+def test_forty_classes_have_a_look_each_the_largest_first(n_classes):
     codes = np.repeat(np.arange(n_classes), np.arange(n_classes) + 1).astype(np.int32)
     looks, rest = Classes(codes, [f"c{number}" for number in range(n_classes)]).looks()
-    assert len({(look.colour, look.shape) for look in looks}) == len(looks) == shown
-    assert len({look.shape for look in looks}) == shapes
-    assert (rest is not None) == (n_classes > shown)
+    largest = [f"c{number}" for number in reversed(range(n_classes))]
+    assert [look.name for look in looks] == largest[:40]
+    assert [(look.colour, look.shape) for look in looks] == [
+        (look.light, look.shape) for look in palette.LOOKS[: len(looks)]
+    ]
+    assert (rest is not None) == (n_classes > 40)
     if rest is not None:
         assert rest.name == "9 others"
-        assert {look.name for look in looks} == {f"c{number}" for number in range(9, 17)}
+        assert len(rest.rows) == sum(range(10))
+
+
+def test_classes_of_one_size_are_ranked_by_name_in_pictures_and_pages():
+    embedding, _ = vectors_in_groups(5)
+    found = classes_of(["b", "10", "a", "2", "b"], embedding)
+    assert [look.name for look in found.looks()[0]] == ["b", "2", "10", "a"]
+    assert found.names == ["2", "10", "a", "b"]  # pages rank classes of one size by their number
+    several = classes_of([["b", "a"], ["b"], [], "a", "b"], embedding)
+    assert several.names == ["a", "b"]
+    assert several.sets == [(0, 1), (1,), (), (0,), (1,)]
+    assert several.codes.tolist() == [1, 1, -1, 0, 1]
 
 
 # -- walks -------------------------------------------------------------------------------------
@@ -417,53 +411,10 @@ def test_what_is_no_evaluation_is_refused(results, told):
         plotting.evaluation_scores(evaluation(), ["f2"])
 
 
-# -- for all readers ---------------------------------------------------------------------------
-
-# Machado, Oliveira and Fernandes (2009), on linear light: what is left of colours.
-EYES = {
-    "usual": np.eye(3),
-    "deuteranopia": [
-        *([0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413]),
-        [-0.011820, 0.042940, 0.968881],
-    ],
-    "protanopia": [
-        *([0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216]),
-        [-0.003882, -0.048116, 1.051998],
-    ],
-}
-TO_XYZ = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
-
-
-def as_seen(colour, eyes):
-    """A colour in CIELAB, where distances are those that people see."""
-    light = np.array([(c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
-                      for c in to_rgb(colour)])  # fmt: skip
-    xyz = TO_XYZ @ np.clip(EYES[eyes] @ light, 0, 1) / [0.9505, 1, 1.089]
-    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
-    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
-
-
-@pytest.mark.parametrize("eyes", EYES)
-@pytest.mark.parametrize("colours", [(*style.FILLS, style.PALE), style.COLOURS[:7]])
-def test_colours_are_told_apart_by_colour_blind_readers(eyes, colours):
-    seen = [as_seen(colour, eyes) for colour in colours]
-    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 12
-
-
-COLOURS_OF_PAGE = ROOT / "web" / "src" / "colours.js"
-
-
-@pytest.mark.skipif(not COLOURS_OF_PAGE.exists(), reason="only the repository has its sources")
-def test_pages_and_notebooks_have_the_colours_of_pictures():
-    listed = re.search(r"OKABE_ITO = \[(.*?)\];", COLOURS_OF_PAGE.read_text(), re.DOTALL)[1]
-    assert re.findall(r"#\w{6}", listed) == [colour.lower() for colour in style.FILLS]
-    assert style.BLUE.lower() == embedding_html._NEGATIVE
-    assert style.RED.lower() == embedding_html._POSITIVE
-
-
 # -- figures and files -------------------------------------------------------------------------
 
 
+@cache
 def figures():
     embedding, group = vectors_in_groups(120, 10)
     graph = [(f"n{a}", f"n{a + 10}") for a in range(110)]
@@ -479,7 +430,7 @@ def figures():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", figures())
+@pytest.mark.parametrize("name", ["map", "small map", "walks", "occupation", "stuck", "scores"])
 def test_all_that_is_written_lies_within_the_figure(name):
     figure = figures()[name]
     figure.draw_without_rendering()

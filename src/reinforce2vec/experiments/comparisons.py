@@ -400,6 +400,9 @@ def figure_3(results: Results, seeds: Sequence[int], scale: Scale) -> View:
         f"{_FIGURE_3_KINDS} The paper has curves without numbers; its one number for "
         "reinforce2vec, from Table 7 or 8, is drawn as a star."
     )
-    caption = f"F1 over the share of nodes that train. {_FIGURE_3_KINDS}"
+    caption = (
+        f"F1 over the share of nodes that train. {_FIGURE_3_KINDS} Methods whose curves are far "
+        "below all others are named above the panel."
+    )
     view.pictures.append(Picture("figure-3", caption, partial(curve_plot, panels)))
     return view

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..plotting.palette import LOOKS
 from ..plotting.style import (
     BLACK,
     BLUE,
     COLOURS,
+    FAINT,
     GREEN,
     GREY,
     MARKERS,
     ORANGE,
-    PURPLE,
     RED,
     SKY,
     STYLE,
@@ -26,6 +27,11 @@ from .tables import TableEntry
 from .toy import TOY_EDGES, ToyStep
 
 _LOOK: dict[Any, Any] = {**STYLE, "savefig.bbox": "tight"}  # legends are below the axes
+_MAX_BANDS = 6  # curves of a panel; bands of more hide each other
+_FEW_PLACES = 8  # each place of a logarithmic axis has a tick
+_OUTLIER = 0.65  # a curve is left out if the others have this share of its panel's range, or less
+_TOGETHER = 0.005  # lines of shares of time that end closer than this have one label
+_DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 _TOY_PLACES = {1: (0.0, 1.0), 3: (0.0, 0.0), 4: (1.0, 0.0), 5: (1.0, 1.0), 2: (1.9, 0.0)}
 
 
@@ -58,6 +64,7 @@ class Curve(NamedTuple):
     colour: str
     dashed: bool = False
     width: float = 1.4
+    hollow: bool = False  # its markers
 
 
 class Panel(NamedTuple):
@@ -73,19 +80,18 @@ class Panel(NamedTuple):
 
 
 def method_styles(groups: Sequence[str]) -> list[dict[str, Any]]:
-    """Return colour, dashes and width for methods by their groups; reinforced walks stand out."""
-    hues = {
-        "baseline": (ORANGE, SKY, GREEN, PURPLE, GREY, BLACK, YELLOW),
-        "paper": (BLUE,),
-        "ours": (RED,),
-        "own": (BLACK,),
-    }
-    styles, met = [], dict.fromkeys(hues, 0)
-    for group in groups:
-        turn, place = divmod(met[group], len(hues[group]))
-        met[group] += 1
-        width = 1.1 if group == "baseline" else 2.0
-        styles.append({"colour": hues[group][place], "dashed": turn % 2 == 1, "width": width})
+    """Return the style of the curve of each method, by their groups; reinforced walks stand out.
+
+    No two have the same colour. Baselines are thin and have hollow markers.
+    """
+    more = [look.light for look in LOOKS]
+    baselines = iter((ORANGE, SKY, GREEN, more[10], GREY, YELLOW, more[9], more[11]))
+    reinforced = iter((BLUE, more[15], RED, BLACK, more[18], more[17], more[13]))
+    styles = []
+    for number, group in enumerate(groups):
+        thin = group == "baseline"
+        colour = next(baselines if thin else reinforced, more[number % len(more)])
+        styles.append({"colour": colour, "width": 1.0 if thin else 1.8, "hollow": thin})
     return styles
 
 
@@ -124,10 +130,10 @@ def dot_plot(panels: Sequence[Dots], x_label: str, across: int = 2) -> Any:
                     one.paper, place, "|", color=BLACK, markersize=10, markeredgewidth=1.6,
                     label="published", zorder=4,
                 )  # fmt: skip
-        axis.set_yticks(places, panel.labels)
+        axis.set_yticks(places, [_plain(label) for label in panel.labels])
         axis.set_ylim(len(places) - 0.4, -0.6)
-        axis.set_title(panel.title)
-        axis.set_xlabel(x_label)
+        axis.set_title(_plain(panel.title))
+        axis.set_xlabel(_plain(x_label))
         axis.tick_params(axis="y", length=0)
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
@@ -149,52 +155,118 @@ def curve_plot(
         rows, across, figsize=(size[0] * across, size[1] * rows), squeeze=False
     )
     for axis, panel in zip(axes.flat, panels, strict=False):
+        shown, apart = _without_outliers(panel.curves)
         for number, curve in enumerate(panel.curves):
-            there = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if y is not None]
-            if not there:
-                continue
-            x = np.array([place for place, _ in there])
-            mean = np.array([one.mean for _, one in there])
-            spread = np.array([one.spread or 0.0 for _, one in there])
-            axis.plot(
-                x, mean, color=curve.colour, linestyle="--" if curve.dashed else "-",
-                marker=MARKERS[number % len(MARKERS)] if len(x) < 15 else "", markersize=3.5,
-                linewidth=curve.width, label=curve.label,
-            )  # fmt: skip
-            if spread.any():
-                axis.fill_between(
-                    x, mean - spread, mean + spread, color=curve.colour, alpha=0.18, linewidth=0
-                )
+            if curve in shown:
+                _draw_curve(axis, curve, number, band=len(panel.curves) <= _MAX_BANDS)
+        if apart:
+            ranges = (f"{one.label} {_range_of(one)}" for one in apart)
+            axis.set_title("lower: " + ", ".join(ranges), loc="right", fontsize=7, color=FAINT)
         if panel.points:
             axis.plot(
-                *np.transpose(panel.points),
-                "*",
-                color=BLACK,
-                markersize=9,
-                label="published",
-                zorder=5,
-            )
+                *np.transpose(panel.points), "*", color=BLACK, markersize=11, label="published",
+                markeredgecolor="white", markeredgewidth=0.7, zorder=5,
+            )  # fmt: skip
         if panel.level is not None:
             axis.axhline(panel.level, color=BLACK, linestyle=":", linewidth=1.2, label="published")
         if panel.logarithmic:
             axis.set_xscale("log")
-        axis.set_title(panel.title)
-        axis.set_xlabel(panel.x_label)
-        axis.set_ylabel(panel.y_label)
+            places = sorted(
+                {
+                    x
+                    for curve in panel.curves
+                    for x, y in zip(curve.x, curve.y, strict=True)
+                    if y is not None
+                }
+            )
+            plain_ticks(axis.xaxis, places if len(places) < _FEW_PLACES else ())
+        axis.set_title(_plain(panel.title))
+        axis.set_xlabel(_plain(panel.x_label))
+        axis.set_ylabel(_plain(panel.y_label))
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
-    _legend_below(figure, axes)
+    _legend_below(figure, axes, [curve.label for panel in panels for curve in panel.curves])
     return figure
 
 
-def _legend_below(figure: Any, axes: Any) -> None:
-    """Add one legend for all panels, each label once."""
+def _draw_curve(axis: Any, curve: Curve, number: int, band: bool) -> None:
+    """Draw one line; the spread over seeds as a band, if it is wanted."""
+    there = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if y is not None]
+    if not there:
+        return
+    x = np.array([place for place, _ in there])
+    mean = np.array([one.mean for _, one in there])
+    spread = np.array([one.spread or 0.0 for _, one in there])
+    few = len(x) < 15
+    axis.plot(
+        x, mean, color=curve.colour, linewidth=curve.width, label=curve.label,
+        linestyle="--" if curve.dashed else "-" if few else _DASHES[number % len(_DASHES)],
+        marker=MARKERS[number % len(MARKERS)] if few else "", markersize=3.5,
+        markerfacecolor="white" if curve.hollow or curve.dashed else curve.colour,
+        markeredgewidth=0.8,
+    )  # fmt: skip
+    if band and spread.any():
+        axis.fill_between(
+            x, mean - spread, mean + spread, color=curve.colour, alpha=0.18, linewidth=0
+        )
+
+
+def _without_outliers(curves: Sequence[Curve]) -> tuple[list[Curve], list[Curve]]:
+    """Return the curves to draw, and those so much lower that they would squeeze the others.
+
+    Their ranges are written above the panel.
+    """
+    shown = [curve for curve in curves if _means(curve)]
+    apart: list[Curve] = []
+    while len(shown) > 2:
+        lowest = min(shown, key=lambda curve: max(_means(curve)))
+        rest = [curve for curve in shown if curve is not lowest]
+        if _extent(rest) > _OUTLIER * _extent(shown):
+            break
+        shown = rest
+        apart.append(lowest)
+    return shown, apart
+
+
+def _means(curve: Curve) -> list[float]:
+    return [one.mean for one in curve.y if one is not None]
+
+
+def _extent(curves: Sequence[Curve]) -> float:
+    """Return the length of the y-axis that curves need."""
+    values = [value for curve in curves for value in _means(curve)]
+    return max(values) - min(values)
+
+
+def _range_of(curve: Curve) -> str:
+    return f"{min(_means(curve)):.1f} to {max(_means(curve)):.1f}"
+
+
+def plain_ticks(axis: Any, places: Sequence[float] = ()) -> None:
+    """Label a logarithmic axis with plain numbers: at these places, or at powers of ten."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
+    if places:
+        axis.set_ticks(list(places))
+        axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _plain(text: str) -> str:
+    """Return text without the marks of Markdown."""
+    return text.replace("`", "")
+
+
+def _legend_below(figure: Any, axes: Any, order: Sequence[str] = ()) -> None:
+    """Add one legend for all panels, each label once, first those of an order."""
     found: dict[str, Any] = {}
     for axis in axes.flat:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     width = figure.get_size_inches()[0]
     figure.tight_layout()
+    found = {label: found[label] for label in (*order, *found) if label in found}
     if found:
         longest = max(map(len, found))
         columns = max(1, min(len(found), int(width / (0.5 + 0.075 * longest))))
@@ -213,45 +285,74 @@ def toy_plot(
     """Draw the toy graph, its occupation vector after each of the first steps, and over time."""
     plt = pyplot()
     across = max(len(steps) + 1, 2)
-    figure = plt.figure(figsize=(2.3 * across, 5.6))
-    grid = figure.add_gridspec(2, 1, hspace=0.55)
-    top = grid[0].subgridspec(1, across, wspace=0.35)
-    _draw_toy_graph(figure.add_subplot(top[0]))
-    for place, step in enumerate(steps, start=1):
-        axis = figure.add_subplot(top[place])
-        tint = [ORANGE if node in step.divergences["kl"] else SKY for node in range(1, 6)]
-        tint[step.path[-1] - 1] = BLUE
-        axis.bar(range(1, 6), step.occupation, color=tint, width=0.7)
-        for node, moved in step.divergences["kl"].items():
-            high = step.occupation[node - 1]
-            weight = "bold" if node == step.following else "normal"
-            axis.text(
-                node, high + 0.01, f"{1 - moved:.4f}", ha="center", fontsize=6.5, weight=weight
-            )
-        axis.set_ylim(0, 0.52)
-        axis.set_xlim(0.1, 5.9)
-        axis.set_xticks(range(1, 6))
-        axis.grid(visible=False)
-        axis.set_title("→".join(map(str, step.path)), fontsize=9)
-        axis.set_xlabel(f"node; next: {step.following}" + (" (a tie)" if step.tied else ""))
-        if place == 1:
-            axis.set_ylabel("w(n), and Q above neighbours")
-    bottom = grid[1].subgridspec(1, max(len(settled), 1), wspace=0.25)
-    for place, (title, (x, vectors)) in enumerate(settled.items()):
-        axis = figure.add_subplot(bottom[place])
-        heights = _spread_out([float(share) for share in vectors[-1]], 0.035)
-        for node, (shares, colour, high) in enumerate(
-            zip(np.transpose(vectors), COLOURS, heights, strict=False), start=1
-        ):
-            axis.plot(x, shares, color=colour, linewidth=1.4)
-            axis.text(x[-1] * 1.2, high, str(node), color=colour, va="center", fontsize=8)
-        axis.set_xscale("log")
-        axis.set_ylim(0, 0.55)
+    figure = plt.figure(figsize=(2.1 * across, 5.4), layout="constrained")
+    above, below = figure.subfigures(2, 1)
+    panels = above.subplots(1, across, width_ratios=[1.2, *[1.0] * (across - 1)])
+    _draw_toy_graph(panels[0])
+    for axis, step in zip(panels[1:], steps, strict=False):
+        _draw_toy_step(axis, step)
+        axis.sharey(panels[1])
+    panels[1].set_ylabel("share of time w(n)")
+    handles, labels = panels[1].get_legend_handles_labels()
+    above.legend(handles, labels, ncols=len(labels), loc="outside upper right")
+    panels = below.subplots(1, max(len(settled), 1), sharey=True, squeeze=False)[0]
+    for axis, (title, (x, vectors)) in zip(panels, settled.items(), strict=False):
+        _draw_settling(axis, x, vectors)
         axis.set_title(title)
-        axis.set_xlabel("step n")
-        if place == 0:
-            axis.set_ylabel("w(n) of each node")
+    panels[0].set_ylabel("share of time w(n)")
     return figure
+
+
+def _draw_toy_step(axis: Any, step: ToyStep) -> None:
+    """Draw the shares of time of the five nodes before a move, and the scores of neighbours."""
+    here, nearby = step.path[-1], step.divergences["kl"]
+    kinds = {
+        "the walk is here": (BLUE, [here]),
+        "neighbours, with their scores Q; the next node in bold": (ORANGE, list(nearby)),
+        "other nodes": (GREY, [node for node in range(1, 6) if node not in (here, *nearby)]),
+    }
+    for label, (colour, nodes) in kinds.items():
+        heights = [step.occupation[node - 1] for node in nodes]
+        axis.bar(nodes, heights, color=colour, width=0.7, label=label)
+    for node, moved in nearby.items():
+        axis.text(
+            node, step.occupation[node - 1] + 0.012, f"{1 - moved:.4f}", ha="center", va="bottom",
+            fontsize=7.5, weight="bold" if node == step.following else "normal", rotation=90,
+        )  # fmt: skip
+    axis.set_ylim(0, 0.52)
+    axis.set_xticks(range(1, 6))
+    axis.tick_params(axis="x", length=0)
+    axis.grid(visible=False, axis="x")
+    axis.set_title("path " + "→".join(map(str, step.path)))
+    axis.set_xlabel("node; next: " + str(step.following) + (" (a tie)" if step.tied else ""))
+
+
+def _draw_settling(axis: Any, x: Sequence[int], vectors: Sequence[Sequence[float]]) -> None:
+    """Draw the share of time of each node over time, the nodes at the end of their lines."""
+    ends: list[tuple[float, list[int]]] = []  # lines that end together have one label
+    for node in np.argsort(vectors[-1], kind="stable").tolist():
+        high = float(vectors[-1][node])
+        if ends and high - ends[-1][0] < _TOGETHER:
+            ends[-1][1].append(node)
+        else:
+            ends.append((high, [node]))
+    for node, shares in enumerate(np.transpose(vectors)):
+        axis.plot(x, shares, color=COLOURS[node], linewidth=2.6 - 0.35 * node)  # none is hidden
+    heights = _spread_out([high for high, _ in ends], 0.035)
+    for (_, nodes), high in zip(ends, heights, strict=True):
+        label = ("nodes " if len(nodes) > 1 else "node ") + ", ".join(
+            str(node + 1) for node in sorted(nodes)
+        )
+        axis.annotate(
+            label, (1.0, high), xycoords=axis.get_yaxis_transform(), xytext=(3, 0),
+            textcoords="offset points", va="center", fontsize=8,
+            color=COLOURS[nodes[0]] if len(nodes) == 1 else BLACK,
+        )  # fmt: skip
+    axis.set_xscale("log")
+    axis.set_xlim(x[0], x[-1] * 1.02)
+    plain_ticks(axis.xaxis)
+    axis.set_ylim(0, 0.55)
+    axis.set_xlabel("step n")
 
 
 def _spread_out(heights: Sequence[float], gap: float) -> list[float]:
@@ -275,7 +376,7 @@ def _draw_toy_graph(axis: Any) -> None:
     axis.set_ylim(-0.5, 1.5)
     axis.set_aspect("equal")
     axis.axis("off")
-    axis.set_title("the toy graph")
+    axis.set_title("the graph")
 
 
 def stuck_plot(frequencies: dict[str, dict[int, list[int]]]) -> Any:
@@ -300,6 +401,8 @@ def stuck_plot(frequencies: dict[str, dict[int, list[int]]]) -> Any:
             )  # fmt: skip
         axis.set_xscale("log")
         axis.set_yscale("log")
+        plain_ticks(axis.xaxis)
+        plain_ticks(axis.yaxis)
         axis.set_title(title)
     for axis in axes[-1]:
         axis.set_xlabel("node, the most frequent first")

@@ -38,7 +38,7 @@ def write_report(
         if drawing:
             try:
                 for picture in view.pictures:
-                    _draw_picture(out, picture)
+                    draw_picture(out, picture)
             except InputError as error:
                 say(f"{error}; the tables are written without them")
                 drawing = False
@@ -107,7 +107,7 @@ def _index(out: Path) -> str:
     return "\n".join(parts)
 
 
-def _draw_picture(out: Path, picture: Picture) -> None:
+def draw_picture(out: Path, picture: Picture) -> None:
     """Draw a figure, and write its files."""
     from .figures import pyplot
 

@@ -108,7 +108,7 @@ class Sweep:
                                 )
                             )
                     view.tables.append(table)
-            y_label = f"{_measure_label(graph, _measures(graph)[0])}, %"
+            y_label = "AUC, best operator, %" if graph in LINK_GRAPHS else "micro F1, %"
             panels.append(Panel(TITLES[graph], self.place_label, y_label, curves, logarithmic=True))
         view.more = {"chosen": chosen}
         view.pictures.append(Picture(self.name, self.title, partial(curve_plot, panels)))

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import paper
 from .cells import PATHS, Cell
-from .figures import Curve, Panel, colours, curve_plot, stuck_plot, toy_plot
+from .figures import Curve, Panel, colours, curve_plot, plain_ticks, stuck_plot, toy_plot
 from .graphs import TITLES
 from .methods import EXPLORATION_LABELS, EmbeddingMethod, variant
 from .scale import Scale
@@ -97,8 +97,9 @@ def figure_1(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     view.tables.append(_convergence_table(moving))
     view.more = {"toy": settled, "moved": moving}
     caption = (
-        "The toy example. Above: w(n) before each of the first moves, with the score Q above each "
-        "neighbour, the chosen one bold. Below: w(n) of each node along a long walk."
+        "The toy example. Above: share of time w(n) of each node before each of the first moves, "
+        "with the score Q above each neighbour, the chosen one bold. Below: w(n) of each node "
+        "along a long walk."
     )
     view.pictures.append(Picture("figure-1", caption, partial(toy_plot, steps[:_SHOWN], settled)))
     tint = colours(list(moving))
@@ -132,6 +133,7 @@ def _convergence_plot(panel: Panel) -> Any:
     """Draw curves on logarithmic scales."""
     figure = curve_plot([panel], 1, (6.5, 3.8))
     figure.axes[0].set_yscale("log")
+    plain_ticks(figure.axes[0].yaxis)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Positions in a picture: nodes of a small graph, and labels that must not overlap.
+"""Positions in a picture: of the nodes of a small graph, and of the middle of a group.
 
 The layout is ours: on the karate club and on 300 nodes in planted groups, networkx's Kamada-Kawai
 reaches the same weighted stress (0.066, 0.146), and scikit-learn's MDS, which has no weights, 5 to
@@ -78,29 +78,6 @@ def turned_wide(places: _Points) -> _Points:
     """Centre positions and rotate them so that they spread most from left to right."""
     centred = places - places.mean(axis=0)
     return np.asarray(centred @ principal_axes(centred.T @ centred))
-
-
-def spread_boxes(centres: _Points, sizes: _Points, rounds: int = 300) -> _Points:
-    """Return positions of boxes near their centres, moved apart until they do not overlap."""
-    places = centres.astype(np.float64)
-    n = len(places)
-    for _ in range(rounds):
-        clash = False
-        for a in range(n):
-            for b in range(a + 1, n):
-                gap = places[b] - places[a]
-                over = (sizes[a] + sizes[b]) / 2 - np.abs(gap)
-                if (over <= 0).any():
-                    continue
-                clash = True
-                along = int(over[1] <= over[0])  # the shorter direction
-                push = np.zeros(2)
-                push[along] = (over[along] / 2 + 1e-6) * (1 if gap[along] >= 0 else -1)
-                places[a] -= push
-                places[b] += push
-        if not clash:
-            break
-    return places
 
 
 def middle_of(points: _Points, most: int = 500) -> _Points:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,14 +14,13 @@ from .._util.progress import counted
 from ..embedding import Embedding
 from ..evaluation.labels import by_rows
 from ..files.label_files import NamedLabels, classes_in, one_class
-from .style import FILLS, PALE
+from .palette import LOOKS, OTHERS
 
-_SHAPES = "o^"  # for each colour; more shapes cannot be distinguished when points are small
 OTHER = -1
 
 
 class Look(NamedTuple):
-    """How the nodes of a class are drawn."""
+    """How the nodes of a class are drawn: its colour, and one of the shapes of the palette."""
 
     name: str
     colour: str
@@ -51,33 +50,29 @@ class Classes:
     sets: list[tuple[int, ...]] | None = None
 
     def looks(self) -> tuple[list[Look], Look | None]:
-        """Return how to draw each class, sorted by name, and all other nodes, if there are any.
+        """Return how to draw each class, the largest first, and all other nodes, if there are any.
 
-        Up to eight classes differ by colour, up to sixteen by colour and shape. Of more, the eight
-        largest have a colour, and the others are pale.
+        Classes of one size are sorted by name. Each has a look of its own, up to the number of
+        looks in the palette; the smallest of more classes share one.
         """
         sizes = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
-        order = [number for number in np.argsort(-sizes, kind="stable").tolist() if sizes[number]]
-        many = len(order) > len(FILLS) * len(_SHAPES)
-        shown = order[: len(FILLS)] if many else order
-        shown = sorted(shown, key=lambda number: _numbers_first(self.names[number]))
+        order = sorted(
+            np.flatnonzero(sizes).tolist(),
+            key=lambda number: (-sizes[number], _numbers_first(self.names[number])),
+        )
+        shown = order[: len(LOOKS)]
         looks = [
-            Look(
-                self.names[number],
-                FILLS[place % len(FILLS)],
-                _SHAPES[place // len(FILLS)],
-                np.flatnonzero(self.codes == number),
-            )
-            for place, number in enumerate(shown)
+            Look(self.names[number], look.light, look.shape, np.flatnonzero(self.codes == number))
+            for number, look in zip(shown, LOOKS, strict=False)
         ]
         rest = np.flatnonzero(~np.isin(self.codes, shown))
         if not rest.size:
             return looks, None
         name = "no " + self.kind
-        if many:
-            name = f"{len(order) - len(shown):,} others"
+        if len(order) > len(shown):
+            name = counted(len(order) - len(shown), "other")
             name += ", or none" if (self.codes < 0).any() else ""
-        return looks, Look(name, PALE, "o", rest)
+        return looks, Look(name, OTHERS.light, OTHERS.shape, rest)
 
 
 def _numbers_first(name: str) -> tuple[float, str]:
@@ -103,7 +98,19 @@ def classes_of(labels: Any, embedding: Embedding) -> Classes:
             f"expected labels for each of {counted(len(embedding), 'node')}, got "
             f"{len(found.codes):,}"
         )
-    return found
+    return _sorted_by_name(found)
+
+
+def _sorted_by_name(classes: Classes) -> Classes:
+    """Number classes by name: those of one size have the same order in pictures and pages."""
+    order = sorted(range(len(classes.names)), key=lambda old: _numbers_first(classes.names[old]))
+    number = np.empty(len(order) + 1, np.int32)
+    number[order] = np.arange(len(order))
+    number[OTHER] = OTHER
+    sets = classes.sets and [tuple(sorted(number[list(one)].tolist())) for one in classes.sets]
+    return replace(
+        classes, codes=number[classes.codes], names=[classes.names[old] for old in order], sets=sets
+    )
 
 
 def _classes_from_matrix(matrix: NDArray[np.bool_], names: list[str]) -> Classes:

@@ -17,17 +17,14 @@ from ..embedding.matching import rows_in_graph
 from ..embedding.nearest import nearest_rows, neighbor_graph
 from ..embedding.projection import project_method
 from ..graph import Graph, edges_of, find_communities
-from ._places import middle_of, spread_boxes
+from ._naming import SMALL_TEXT, marker, name_classes, wrapped
 from .classes import OTHER, Classes, Look, classes_of
-from .style import BLUE, FAINT, INK, PALE, TIME, clear_axes, halo, new_figure, styled
+from .style import BLUE, FAINT, MARKS, PALE, TIME, TITLE_SIZE, clear_axes, new_figure, styled
 
 METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "layout": "our layout"}
 _MANY_POINTS = 3000  # with more points, they become a bitmap in SVG and PDF
 _MAX_SEARCHED_NODES = 100_000  # without a graph and labels, find communities up to here
 _FEW_EDGES = 2000  # draw edges up to this number; more would hide the nodes
-_MAX_NAMES = 24  # class names written on the map
-_LONGEST_NAME = 28  # characters
-_NAME_SIZE = 8.5  # font size, in points
 
 
 class _NodeSizes(NamedTuple):
@@ -54,7 +51,9 @@ def embedding_map(
 ) -> Any:
     """Draw a map of an embedding: similar nodes lie close together, colours show their classes.
 
-    The name of a class is written where most of its nodes are, unless most nodes there are others.
+    The name of a class is written on its nodes, if most nodes there are its own and there is room;
+    a legend lists the other classes. Up to 40 classes differ by colour and shape, as in
+    :func:`reinforce2vec.explore`; of more, the smallest are hollow grey points.
 
     Parameters
     ----------
@@ -98,8 +97,8 @@ def embedding_map(
     >>> club = r2v.karate_club()
     >>> model = r2v.Reinforce2Vec(dimensions=16, walks_per_node=10).fit(club)
     >>> figure = r2v.plotting.embedding_map(model.embedding_, graph=club, method="pca")
-    >>> figure.axes[0].get_legend().get_title().get_text()
-    'community'
+    >>> figure.axes[0].get_xlabel()
+    '34 nodes, 16 dimensions, by PCA, coloured by community'
     """
     embedding = as_embedding(embedding)
     wanted = check_drawing(colour_by, labels, graph, width, height, len(embedding))
@@ -114,21 +113,28 @@ def embedding_map(
     elif wanted == "community":
         classes = communities_of(embedding, whole, rows, seed, progress=progress)
     with styled():
+        room = 0.97 * width * 72  # points
         if axes is None:
             axes = new_figure(width, height).add_subplot()
-        clear_axes(axes, title)
-        axes.set_xlabel(caption, color=FAINT, fontsize=7, loc="left")
+        else:
+            room = axes.get_window_extent().width * 72 / axes.figure.dpi
+        clear_axes(axes, title and wrapped(title, TITLE_SIZE, room))
+        if wanted != "none":
+            caption += f", coloured by {'class' if wanted == 'label' else wanted}"
+        caption = wrapped(caption, SMALL_TEXT, room)
+        axes.set_xlabel(caption, color=FAINT, fontsize=SMALL_TEXT, loc="left")
+        below = 8 + 1.3 * SMALL_TEXT * (caption.count("\n") + 1)
         if whole is not None and rows is not None and whole.n_edges <= _FEW_EDGES:
             _draw_edges(axes, points, whole, rows)
         if wanted != "degree":
-            _explain_sizes(axes, sizes)
+            below = _explain_sizes(axes, sizes, below)
         if classes is not None:
-            _draw_classes(axes, points, sizes, classes)
+            _draw_classes(axes, points, sizes, classes, below)
         elif wanted == "degree" and degrees is not None:
             _draw_degrees(axes, points, sizes, degrees)
         else:
             everyone = np.arange(len(points))
-            _draw_nodes(axes, points, sizes.areas, [Look("", BLUE, "o", everyone)])
+            _draw_nodes(axes, points, sizes.areas, [Look("", BLUE, "circle", everyone)])
     return axes.figure.figure  # also for axes of a subfigure
 
 
@@ -211,7 +217,7 @@ def communities_of(
 
 def _node_sizes(n_nodes: int, degrees: NDArray[np.int64] | None, area: float) -> _NodeSizes:
     """Return areas in square points: larger if there are fewer nodes, and for high degrees."""
-    middle = float(np.clip(400 * area / max(n_nodes, 1), 1.2, 45))
+    middle = float(np.clip(600 * area / max(n_nodes, 1), 1.2, 45))
     if degrees is None or not degrees.any():
         return _NodeSizes(np.full(n_nodes, middle), None)
     typical = max(1.0, float(np.median(degrees[degrees > 0])))
@@ -227,20 +233,23 @@ def _draw_nodes(
     areas: NDArray[np.float64],
     looks: list[Look],
     layer: float = 2.0,
+    hollow: bool = False,
 ) -> None:
     """Draw the points of some classes, large nodes below small ones: no class hides another."""
     n = len(points)
-    colour, shape = np.empty(n, object), np.empty(n, "<U1")
+    colour, shape = np.empty(n, object), np.empty(n, object)
     for look in looks:
         colour[look.rows], shape[look.rows] = look.colour, look.shape
     order = np.random.default_rng(0).permutation(n)
     order = order[np.argsort(-areas[order], kind="stable")]
-    for mark in dict.fromkeys(look.shape for look in looks):
-        rows = order[shape[order] == mark]
-        axes.scatter(
-            *points[rows].T, s=areas[rows], c=colour[rows].tolist(), marker=mark, zorder=layer,
-            **_point_style(n),
-        )  # fmt: skip
+    for name in dict.fromkeys(look.shape for look in looks):
+        rows = order[shape[order] == name]
+        mark, share = MARKS[name]
+        fill = colour[rows].tolist()
+        how = _point_style(n) | {"c": fill}
+        if hollow:
+            how |= {"c": "none", "edgecolors": fill, "linewidths": 0.5}
+        axes.scatter(*points[rows].T, s=areas[rows] * share, marker=mark, zorder=layer, **how)
 
 
 def _draw_edges(
@@ -268,107 +277,63 @@ def _point_style(n_nodes: int) -> dict[str, Any]:
 
 
 def _draw_classes(
-    axes: Any, points: NDArray[np.float64], sizes: _NodeSizes, classes: Classes
+    axes: Any, points: NDArray[np.float64], sizes: _NodeSizes, classes: Classes, below: float
 ) -> None:
-    """Draw nodes in the colours of their classes, the names of classes, and a legend."""
-    from matplotlib.lines import Line2D
-
+    """Draw nodes in the colours of their classes, and name the classes."""
     looks, rest = classes.looks()
     if rest is not None:
-        _draw_nodes(axes, points, sizes.areas, [rest], 1.5)
+        _draw_nodes(axes, points, sizes.areas * 0.6, [rest], 1.5, hollow=True)
     _draw_nodes(axes, points, sizes.areas, looks)
-    handles = [
-        Line2D(
-            [], [], linestyle="", marker=look.shape, color=look.colour, markersize=5.5,
-            markeredgewidth=0, label=f"{_shortened(look.name)}  ({len(look.rows):,})",
-        )
-        for look in (looks if rest is None else [*looks, rest])
-    ]  # fmt: skip
-    _legend_beside(axes, handles, classes.kind)
-    _write_names(axes, points, looks)
+    name_classes(axes, points, looks, rest, classes.kind, below)
 
 
-def _legend_beside(axes: Any, handles: list[Any], title: str, low: bool = False) -> None:
-    """Add a legend on the right of the axes, at the top or bottom; keep one that is there."""
-    before = axes.get_legend()
-    legend = axes.legend(
-        handles=handles, title=title, loc="lower left" if low else "upper left",
-        bbox_to_anchor=(1.0, 0.0 if low else 1.0), alignment="left", handletextpad=0.2,
-        borderaxespad=0.0, labelspacing=0.35, title_fontsize=8,
-    )  # fmt: skip
-    legend.get_title().set_color(FAINT)
-    if before is not None:
-        axes.add_artist(before).set_clip_on(False)  # otherwise the layout leaves no room for it
-
-
-def _explain_sizes(axes: Any, sizes: _NodeSizes) -> None:
-    """Add a legend of node sizes for some degrees."""
-    from matplotlib.lines import Line2D
+def _explain_sizes(axes: Any, sizes: _NodeSizes, below: float) -> float:
+    """Add a line with the sizes of some degrees, `below` points under the axes; return its end."""
+    from matplotlib.legend import Legend
+    from matplotlib.transforms import ScaledTranslation
 
     degrees = sizes.degrees
     if degrees is None:
-        return
+        return below
     examples: dict[int, float] = {}
     for share in (0.05, 0.5, 0.99):
         row = int(np.argsort(degrees, kind="stable")[round(share * (len(degrees) - 1))])
         examples[int(degrees[row])] = float(sizes.areas[row])
+    widest = max(examples.values()) ** 0.5
     handles = [
-        Line2D(
-            [], [], linestyle="", marker="o", color=FAINT, markersize=max(1.0, area**0.5),
-            markeredgewidth=0, label=f"{degree:,}",
-        )
-        for degree, area in examples.items()
-    ]  # fmt: skip
-    _legend_beside(axes, handles, "degree", low=True)
+        marker("circle", FAINT, max(1.0, area**0.5), f"{'' if place else 'degree '}{degree:,}")
+        for place, (degree, area) in enumerate(examples.items())
+    ]
+    down = ScaledTranslation(0, -below / 72, axes.figure.figure.dpi_scale_trans)
+    line = Legend(
+        axes, handles, [handle.get_label() for handle in handles], ncols=len(handles),
+        loc="upper left", bbox_to_anchor=(0.0, 0.0),
+        bbox_transform=axes.transAxes + down, borderaxespad=0.0, borderpad=0.0, handletextpad=0.3,
+        handlelength=max(1.0, widest / SMALL_TEXT), columnspacing=0.9,
+        fontsize=SMALL_TEXT, labelcolor=FAINT,
+    )  # fmt: skip
+    axes.add_artist(line).set_clip_on(False)  # otherwise the layout leaves no room for it
+    height = float(line.get_window_extent().height)
+    return below + height * 72 / float(axes.figure.dpi) + 3
 
 
 def _draw_degrees(
     axes: Any, points: NDArray[np.float64], sizes: _NodeSizes, degrees: NDArray[np.int64]
 ) -> None:
-    """Draw nodes coloured by degree, on a logarithmic scale."""
+    """Draw nodes coloured by degree, on a logarithmic scale; high degrees are dark."""
     from matplotlib.colors import LogNorm
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     order = np.argsort(degrees, kind="stable")
     found = axes.scatter(
-        *points[order].T, s=sizes.areas[order], c=np.maximum(degrees[order], 1), cmap=TIME,
+        *points[order].T, s=sizes.areas[order], c=np.maximum(degrees[order], 1), cmap=f"{TIME}_r",
         norm=LogNorm(1, max(2, degrees.max())), zorder=2, **_point_style(len(points)),
     )  # fmt: skip
     bar = axes.figure.colorbar(found, ax=axes, shrink=0.5, aspect=18, pad=0.01, anchor=(0, 1))
     bar.set_label("degree")
+    few = degrees.max() < 100
+    bar.ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    bar.ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
     bar.solids.set_alpha(1)
     bar.outline.set_visible(False)
-
-
-def _write_names(axes: Any, points: NDArray[np.float64], looks: list[Look]) -> None:
-    """Write names of classes where most nearby nodes are theirs; names do not overlap."""
-    centres, names, radii = [], [], []
-    for look in looks[:_MAX_NAMES]:
-        centre = middle_of(points[look.rows])
-        apart = np.sqrt(((points - centre) ** 2).sum(axis=1))
-        own = apart[look.rows]
-        around = np.argsort(apart, kind="stable")[: max(3, len(own) // 2)]
-        if np.isin(around, look.rows).mean() > 0.5:
-            centres.append(centre)
-            names.append(_shortened(look.name))
-            radii.append(float(np.quantile(own, 0.8)))
-    if not names:
-        return
-    axes.figure.figure.draw_without_rendering()  # the legend has its room: the scale is final
-    scale = axes.transData.transform([(0, 0), (1, 0)])[:, 0]
-    dots = axes.figure.dpi / 72  # pixels per typographic point
-    boxes = np.array([(0.65 * len(name) + 0.5, 1.35) for name in names]) * _NAME_SIZE * dots
-    places = axes.transData.transform(np.array(centres))
-    radius = np.array(radii) * (scale[1] - scale[0])
-    small = radius < boxes[:, 1]  # else the name hides the group
-    places[small, 1] += 0.7 * (radius[small] + boxes[small, 1])
-    moved = axes.transData.inverted().transform(spread_boxes(places, boxes))
-    for name, (x, y) in zip(names, moved, strict=True):
-        axes.text(
-            x, y, name, ha="center", va="center", fontsize=_NAME_SIZE, weight="bold", color=INK,
-            path_effects=halo(), zorder=4,
-        )  # fmt: skip
-
-
-def _shortened(name: str) -> str:
-    """Return a name, cut to the longest allowed length."""
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

@@ -12,23 +12,28 @@ from typing import Any
 
 from .._util import errors
 from ..files.writing import check_target, known_suffix, resolve_target, whole
+from .palette import LOOKS, OTHERS
 
-# Okabe and Ito's palette, which colour-blind readers can distinguish.
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, GREY = (
-    *("#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442"),
-    *("#0072B2", "#D55E00", "#CC79A7", "#7F7F7F"),
-)
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, BLACK, GREY)  # of lines
-FILLS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, "#333333", YELLOW)  # of dots and areas
-PALE = "#D4D4D4"  # of the background; the greens and purples look grey to some readers
+BLUE, ORANGE, GREEN, PURPLE, SKY, RED, BLACK, YELLOW = (look.light for look in LOOKS[:8])
+GREY = OTHERS.light
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, BLACK, YELLOW)  # of lines and areas
+PALE = "#D4D4D4"  # of the background: edges, and nodes that were not visited
 INK, FAINT = "#333333", "#666666"  # of text
 MARKERS = "osD^vP*X"
+MARKS = {  # shapes of the palette: marker, and area that looks as large as that of a circle
+    "circle": ("o", 1.0),
+    "triangle": ("^", 1.2),
+    "square": ("s", 0.8),
+    "diamond": ("D", 0.7),
+    "cross": ("P", 1.2),
+}
 TIME = "viridis"  # for time and amounts: perceptually uniform, also for colour-blind readers
 
+TITLE_SIZE = 9.5  # points
 STYLE: dict[str, Any] = {
     "font.size": 9,
     "axes.labelsize": 9,
-    "axes.titlesize": 9.5,
+    "axes.titlesize": TITLE_SIZE,
     "axes.titlelocation": "left",
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,

@@ -16,7 +16,7 @@ from ..walks import occupation
 from ..walks import stuck_set as nodes_of_stuck_set
 from ._places import MAX_LAYOUT_NODES, layout, turned_wide
 from .maps import checked_positions
-from .style import COLOURS, FAINT, FILLS, INK, PALE, RED, TIME, clear_axes, halo, new_figure, styled
+from .style import COLOURS, FAINT, INK, PALE, RED, TIME, clear_axes, halo, new_figure, styled
 
 _PANEL = 2.7  # inches
 _MAX_ARCS = 600  # steps drawn one by one; of longer paths, the last ones
@@ -126,7 +126,7 @@ def occupation_over_time(
     """
     named = _named_paths(paths, title)
     n_nodes = check_count("n_nodes", n_nodes, 1)
-    top = min(check_count("top", top, 1), len(FILLS) - 1)
+    top = min(check_count("top", top, 1), len(COLOURS) - 1)
     with styled():
         panels = _row_of_panels(len(named), _PANEL, share=True)
         colours: dict[
@@ -360,7 +360,7 @@ def _different_colours(nodes: list[int], known: dict[int, str]) -> list[str]:
             taken.setdefault(known[node], node)
     for node in nodes:
         if taken.get(known.get(node, "")) != node:
-            fresh = [one for one in FILLS if one not in taken]
+            fresh = [one for one in COLOURS if one not in taken]
             unused = [one for one in fresh if one not in known.values()]
             known[node] = (unused or fresh)[0]
             taken[known[node]] = node
