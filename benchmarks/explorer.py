@@ -153,7 +153,7 @@ def render(found: dict) -> str:
         f"{machine['date']}. Chromium {chromium}, headless, "
         "without a GPU: SwiftShader draws on the CPU. Each page is opened three times (median, "
         "range); it is ready when all nodes are drawn and it can be used.\n",
-        "| nodes | size, MB | ready after, s | memory of the page, MB | details of a node, ms |",
+        "| nodes | size, MB | ready after, s | JavaScript heap, MB | details of a node, ms |",
         "|---|---|---|---|---|",
     ]
     for name, one in results.items():
@@ -191,10 +191,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=HERE / "results" / "explorer.json")
     options = parser.parse_args()
     before = json.loads(options.output.read_text())["results"] if options.output.exists() else {}
+    machine = describe()  # the commit that is measured, whatever is committed meanwhile
     wanted = [options.only] if options.only else list(PAGES)
     found = before | {name: measure(name) for name in wanted}
     results = {name: found[name] for name in PAGES if name in found}
-    found = {"machine": describe(), "results": results}
+    found = {"machine": machine, "results": results}
     publish(found, render, options.output)
 
 

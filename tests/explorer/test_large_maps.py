@@ -51,7 +51,7 @@ def test_files_hold_fewer_nodes_than_servers(monkeypatch):
         ("layout", 10**6, "placing 1,000,000 nodes by layout takes about"),
         ("auto", 5 * 10**6, "placing 2,000,000 nodes by layout takes about"),
         ("umap", 10**6, "; --method layout is faster"),
-        ("pca", 10**6, ""),
+        ("pca", 10**5, ""),
         ("auto", 100, ""),
     ],
 )

@@ -29,8 +29,8 @@ _NEIGHBORS = 10  # that attract a node in a layout
 _SEARCHED_EXACTLY = 20_000  # nodes; of more, the layout takes neighbours that are found fast
 
 _ROOM = 0.01  # for each node, in the variance of the points at which a layout starts
-# of one processor, measured by benchmarks/explorer.py
-_SECONDS_PER_NODE = {"pca": 5e-7, "tsne": 3e-3, "umap": 2e-3, "layout": 4e-4}
+# CPU time, measured with 64 dimensions: layout of a million nodes, the others of 5,000 or 6,000
+_SECONDS_PER_NODE = {"pca": 1e-5, "tsne": 5e-3, "umap": 6e-3, "layout": 2e-4}
 
 _Points = NDArray[np.float32]
 Nearest = tuple[NDArray[np.int32], NDArray[np.float32]]
