@@ -52,7 +52,7 @@ def test_a_part_that_did_not_run_is_named(page):
     "name",
     [
         *("walks", "training", "smoothing", "quality", "neighbors", "recommendation", "reading"),
-        *("default_speed", "stopping", "explorer"),
+        *("default_speed", "first_run", "stopping", "explorer"),
     ],
 )
 def test_the_pages_are_made_of_the_committed_results(monkeypatch, name):

@@ -227,3 +227,21 @@ def test_exp_saturates():
     assert scoring.exp(-700.1) == 0.0
     assert scoring.exp(-math.inf) == 0.0
     assert scoring.exp(700.1) == math.inf
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [False, True])
+@pytest.mark.parametrize("reward", ["js", "kl", "vertex"])
+def test_tables_have_the_bits_that_kernels_compute(reward, path):
+    scores = scores_for(reward, path=path, decisions=50, alpha=0.7, temperature=0.5, attraction=2.5)
+    explore = scores.explore_table
+    for c in range(32):
+        for c_u in range(32):
+            exponent = scoring.exploration(scores, c_u, c) - scoring.exploration(scores, c_u, 0)
+            assert explore[c_u, c] == scoring.exp(0.7 * exponent * scores.inverse_temperature)
+        for n in range(50):
+            q = scoring.exploitation(scores, n, c) - scoring.exploitation(scores, n, 0)
+            weight = scoring.exp(q * scores.inverse_temperature) * (2.5 if c else 1.0)
+            assert scores.exploit_table[n, c] == weight

@@ -184,7 +184,8 @@ def _stamp() -> str:
     """Return a digest of all files of those sub-packages that have compiled functions."""
     files = {path: path.read_bytes() for path in sorted(_PACKAGE.rglob("*.py"))}
     names = {path: path.relative_to(_PACKAGE) for path in files}
-    marks = (b"\n@compiled\n", b"\n@kernel\n", b"\n@inlined\n", b"\n@intrinsic\n")
+    decorators = ("compiled", "kernel", "inner", "inlined", "intrinsic")
+    marks = [f"\n@{name}\n".encode() for name in decorators]
     with_code = {
         names[path].parts[0] for path, text in files.items() if any(mark in text for mark in marks)
     }

@@ -1,9 +1,14 @@
 """How numba compiles our functions.
 
 All are kept on disk (`code_cache`), so that only the very first use waits for the compiler, and
-Ctrl-C does not wait for it (`interrupts`). `kernel` and `inlined` also leave out reference counts
-of arrays: counters that threads share would make a step of a walk ten times as long. Such functions
-may not allocate; callers pass in the arrays they write to.
+Ctrl-C does not wait for it (`interrupts`). Decorators:
+
+- `compiled`: a function as numba compiles it, which may allocate arrays;
+- `kernel`: a function that Python calls and that allocates nothing: callers pass in the arrays it
+  writes to. Without reference counts of arrays, which threads would share, a step of a walk takes
+  a tenth of the time;
+- `inner`: the same for a function that only kernels call. It becomes part of their code;
+- `inlined`: an `inner` function whose code replaces every call of it.
 
 With NUMBA_DISABLE_JIT=1 Python runs the functions itself. Integers that wrap around and numbers
 that overflow are intended, so numpy does not warn about them.
@@ -22,12 +27,15 @@ from numba import config, njit, typeof, types
 
 from .first_use import first_use
 from .interrupts import interruptible
-from .lean_compiler import InnerCompiler, LeanCompiler
 
 try:
     from .code_cache import CodeCache
 except ImportError:  # numba keeps its cache elsewhere
     CodeCache = None  # type: ignore[assignment,misc]
+try:
+    from .lean_compiler import InnerCompiler, LeanCompiler
+except ImportError:  # numba compiles in another way: it then takes longer
+    LeanCompiler = InnerCompiler = None  # type: ignore[assignment,misc]
 try:
     from numba.core import options
 except ImportError:  # numba keeps its options elsewhere
@@ -110,9 +118,12 @@ _KERNEL: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **_UNCOUNTED
 _PART = {"no_cpython_wrapper": True, **_KERNEL}
 
 compiled: Any = _decorator(nogil=True)
-kernel: Any = _decorator(pipeline_class=LeanCompiler, **_KERNEL)
-inner: Any = _part()
-inlined: Any = _part(forceinline=True)
+if LeanCompiler is None:
+    kernel = inner = _decorator(**_KERNEL)
+    inlined: Any = _decorator(inline="always", **_UNCOUNTED)
+else:
+    kernel = _decorator(pipeline_class=LeanCompiler, **_KERNEL)
+    inner, inlined = _part(), _part(forceinline=True)
 
 if INTERPRETED:
     compiled = kernel = inlined = inner = in_python

@@ -13,10 +13,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from numba.core import typed_passes, types, untyped_passes
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.typed_passes import NativeLowering, NoPythonBackend
+
+if not hasattr(CPUCodegen, "_pass_builder"):
+    raise ImportError("numba before 0.62 has other passes of LLVM")
 
 _NEEDLESS = {
     untyped_passes.WithLifting,
