@@ -194,7 +194,7 @@ def count_components(indptr, indices, mirrored, towards):
 # -- draws by weight -----------------------------------------------------------------------------
 
 
-class AliasTables(NamedTuple):
+class _AliasTables(NamedTuple):
     """What :func:`alias_tables` returns."""
 
     threshold: NDArray[np.float64]
@@ -203,14 +203,14 @@ class AliasTables(NamedTuple):
     largest: NDArray[np.float64]
 
 
-def alias_tables(indptr: NDArray[np.int64], weights: NDArray[np.float64]) -> AliasTables:
+def alias_tables(indptr: NDArray[np.int64], weights: NDArray[np.float64]) -> _AliasTables:
     """Return Walker's alias tables, one per row, for draws by weight in constant time.
 
     A draw picks a cell of the row uniformly and keeps it if a second uniform number in [0, 1) is
     below `threshold`, else takes the cell `alias` (numbered from the row's start). Linear time,
     12 bytes per arc. Also returns each row's sum of weights and largest weight.
     """
-    tables = AliasTables(
+    tables = _AliasTables(
         np.empty(weights.size), np.empty(weights.size, np.int32), *np.zeros((2, indptr.size - 1))
     )
     widest = np.diff(indptr).max(initial=0)
