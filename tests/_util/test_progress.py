@@ -6,14 +6,13 @@ import gzip
 import re
 import sys
 import threading
-import time
 from io import StringIO
 
 import numpy as np
 import pytest
 
 import reinforce2vec as r2v
-from helpers.terminals import Terminal
+from helpers.terminals import Terminal, until
 from reinforce2vec._util import progress
 from reinforce2vec.files.opening import opened
 
@@ -129,14 +128,6 @@ def test_parts_of_a_job_name_it(monkeypatch):
 
 
 # -- jobs that report nothing ------------------------------------------------------------------
-
-
-def until(condition):
-    """Wait for another thread; a test that waits in vain fails after a minute."""
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from helpers.terminals import Terminal
+from helpers.terminals import Terminal, until
+from reinforce2vec._util import progress
 from reinforce2vec._util.first_use import first_use
 from reinforce2vec.cli._compiling import compiling_shown
 
@@ -21,8 +22,8 @@ def compiling(monkeypatch):
         for name in ("functions", "seconds", "show", "hide"):
             monkeypatch.setattr(first_use, name, getattr(type(first_use)(), name))
         with compiling_shown():
-            first_use.begin("reinforce2vec.walks.cpu.open")
-            first_use.end()
+            with first_use.call():
+                first_use.begin("reinforce2vec.walks.cpu.open")
             first_use.seconds = seconds
         return stream.getvalue()
 
@@ -55,3 +56,29 @@ def test_nothing_is_printed_with_quiet_or_to_a_file(compiling, words):
 
     stream = Terminal() if "--quiet" in words else File()
     assert compiling(7.2, *words, stream=stream).replace("\r\033[K", "") == ""
+
+
+def test_an_error_has_the_last_word(compiling, monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "argv", ["reinforce2vec", "embed"])
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(first_use, "seconds", 60.0)
+    with pytest.raises(SystemExit), compiling_shown():
+        raise SystemExit(130)
+    assert stream.getvalue() == ""
+
+
+def test_compiling_interrupts_a_progress_line_and_gives_it_back(monkeypatch):
+    monkeypatch.setattr(progress, "_LEAST_SECONDS", 0.0)
+    stream = Terminal()
+    monkeypatch.setattr(sys, "argv", ["reinforce2vec", "embed"])
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(first_use, "seconds", 0.0)
+    with compiling_shown(), progress.waiting("reading edges"):
+        with first_use.call():
+            first_use.begin("reinforce2vec.files.delimited")
+            first_use.begin("reinforce2vec.files.other")  # which the first one calls
+            during = stream.getvalue()
+        after = len(stream.getvalue())
+        until(lambda: "reading edges ... 0:00" in stream.getvalue()[after:])
+    assert during.endswith("compiling: reading (first run only; kept for later runs) ...")

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from io import StringIO
 
 _CHILD = """
@@ -29,6 +30,14 @@ class Terminal(StringIO):
 
     def isatty(self):
         return True
+
+
+def until(condition):
+    """Wait for another thread; a test that waits in vain fails after a minute."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def run_on_terminal(*commands, **variables):

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -184,11 +185,8 @@ def _stamp() -> str:
     """Return a digest of all files of those sub-packages that have compiled functions."""
     files = {path: path.read_bytes() for path in sorted(_PACKAGE.rglob("*.py"))}
     names = {path: path.relative_to(_PACKAGE) for path in files}
-    decorators = ("compiled", "kernel", "inner", "inlined", "intrinsic")
-    marks = [f"\n@{name}\n".encode() for name in decorators]
-    with_code = {
-        names[path].parts[0] for path, text in files.items() if any(mark in text for mark in marks)
-    }
+    mark = re.compile(rb"\n@(compiled|kernel|inner|inlined|intrinsic)\b")
+    with_code = {names[path].parts[0] for path, text in files.items() if mark.search(text)}
     digest = hashlib.sha256()
     for path, text in files.items():
         if names[path].parts[0] in with_code:

@@ -34,7 +34,7 @@ except ImportError:  # numba keeps its cache elsewhere
     CodeCache = None  # type: ignore[assignment,misc]
 try:
     from .lean_compiler import InnerCompiler, LeanCompiler
-except ImportError:  # numba compiles in another way: it then takes longer
+except (ImportError, AttributeError):  # numba compiles in another way: it then takes longer
     LeanCompiler = InnerCompiler = None  # type: ignore[assignment,misc]
 try:
     from numba.core import options
@@ -79,9 +79,9 @@ def _compile(compiler: Callable[..., Any], *arguments: Any) -> Any:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return interruptible(compiler, *arguments)
+        with first_use.call():
+            return interruptible(compiler, *arguments)
     finally:
-        first_use.end()
         if collecting:
             gc.enable()
 

@@ -1,4 +1,4 @@
-"""numba's compiler with less work, since a first run waits for it: a third of the usual time.
+"""numba's compiler with less work, since a first run waits for it (benchmarks/first_run.py).
 
 numba compiles every function as if Python could call it: it optimises each twice and makes machine
 code of it, although that of a kernel has all that the kernel calls. Here, `InnerCompiler` leaves a
@@ -53,7 +53,8 @@ class _InnerLibrary(_Library):
 
     def finalize(self) -> None:
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(self, "_reload_init"):  # from numba 0.63 on
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
 

@@ -38,6 +38,7 @@ class ProgressLine:
     """
 
     _latest: ClassVar[ProgressLine | None] = None  # the one that reports
+    _paused: ClassVar[bool] = False  # something else stands there for a moment
 
     def __init__(
         self,
@@ -52,6 +53,17 @@ class ProgressLine:
         self._every = every if self.on_terminal else log_every
         self._next = time.perf_counter() + (0.0 if self.on_terminal else log_every or 0.0)
         self._shown = ""
+
+    def pause(self, text: str) -> None:
+        """Show something else on the terminal for a moment, in place of the job that reports."""
+        if self.on_terminal:
+            ProgressLine._paused = True
+            self._write(text)
+
+    def resume(self) -> None:
+        """End that."""
+        ProgressLine._paused = False
+        self.clear()
 
     @property
     def is_latest(self) -> bool:
@@ -82,17 +94,21 @@ class ProgressLine:
             return
         self._shown, ProgressLine._latest = text, self
         if self.on_terminal:
-            width = columns() - 1  # a line that wraps cannot be cleared
-            bar = "" if share is None or width < 3 * _BAR else self._bar(share)
-            room = width - (_BAR + 1 if bar else 0)
-            if len(text) > room:  # what comes last matters least
-                fitting = text[: room + 1].rpartition("  ")[0]
-                text = fitting if 2 * len(fitting) > room else text[:room]
-            self._stream.write(f"\r\033[K{bar}{text}")
-            self._stream.flush()
+            self._write(text, share)
         elif self._every is not None:
             self._stream.write(f"{text}\n")
             self._stream.flush()
+
+    def _write(self, text: str, share: float | None = None) -> None:
+        assert self._stream is not None
+        width = columns() - 1  # a line that wraps cannot be cleared
+        bar = "" if share is None or width < 3 * _BAR else self._bar(share)
+        room = width - (_BAR + 1 if bar else 0)
+        if len(text) > room:  # what comes last matters least
+            fitting = text[: room + 1].rpartition("  ")[0]
+            text = fitting if 2 * len(fitting) > room else text[:room]
+        self._stream.write(f"\r\033[K{bar}{text}")
+        self._stream.flush()
 
     def _bar(self, share: float) -> str:
         assert self._stream is not None
@@ -226,6 +242,8 @@ def waiting(what: str, wanted: bool = True) -> Iterator[None]:
 
     def update() -> None:
         while not ended.wait(0.2 if line.on_terminal else _LOG_EVERY):
+            if ProgressLine._paused:
+                continue
             if not line.is_latest:
                 return
             seconds = time.perf_counter() - began
@@ -258,11 +276,12 @@ _files: list[tuple[int, int]] = []  # descriptors and sizes of files that are be
 @contextmanager
 def being_read(descriptor: int) -> Iterator[None]:
     """Let :func:`waiting` show how much of an open file has been read."""
-    _files.append((descriptor, os.fstat(descriptor).st_size))
+    file = descriptor, os.fstat(descriptor).st_size
+    _files.append(file)
     try:
         yield
     finally:
-        _files.pop()
+        _files.remove(file)
 
 
 def _position(known: int) -> tuple[int, int]:

@@ -21,17 +21,23 @@ def compiling_shown() -> Iterator[None]:
     """
     quiet = "--quiet" in sys.argv
 
-    def show(stage: str) -> None:
-        line = ProgressLine(not quiet)  # a new one: `warm-up` redirects what its commands print
-        if line.on_terminal:
-            line.show(f"compiling: {stage} (first run only; kept for later runs) ...")
+    def line() -> ProgressLine:  # a new one: `warm-up` redirects what its commands print
+        return ProgressLine(not quiet)
 
-    first_use.show, first_use.hide = show, lambda: ProgressLine(not quiet).clear()
+    def show(stage: str) -> None:
+        line().pause(f"compiling: {stage} (first run only; kept for later runs) ...")
+
+    before = first_use.show, first_use.hide
+    first_use.show, first_use.hide = show, lambda: line().resume()
     try:
         yield
+    except SystemExit as end:
+        quiet |= bool(end.code)  # the last line is that of the error
+        raise
     finally:
+        first_use.show, first_use.hide = before
         if first_use.seconds >= _LONG and "warm-up" not in sys.argv[1:2]:
-            quiet |= not ProgressLine().on_terminal
+            quiet |= not line().on_terminal
             report(
                 f"compiled {counted(first_use.functions, 'function')} in {first_use.seconds:.0f} s;"
                 " later runs start at once. `reinforce2vec warm-up` compiles for all commands",
