@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from helpers.command_line import run
 from helpers.interrupts import wait_for_end
+from reinforce2vec.cli.reproduce import _sorted_out
 from reinforce2vec.experiments import reproduction
 from reinforce2vec.experiments.catalogue import EXPERIMENTS
 from reinforce2vec.experiments.cells import write_cell
@@ -219,3 +221,9 @@ def test_an_interrupt_ends_everything_with_a_sentence(tmp_path):
     assert f"interrupted: finished parts are saved in {tmp_path}" in told
     assert "Traceback" not in told
     wait_for_end(child.pid)
+
+
+def test_a_file_named_like_an_experiment_is_not_taken_for_a_graph(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "speed").write_text("1 2\n")
+    assert _sorted_out(["speed", "own.csv"]) == (["speed"], Path("own.csv"))

@@ -156,7 +156,7 @@ def reproduce(
 
 def _sorted_out(words: Sequence[str]) -> tuple[list[str], Path | None]:
     """Return the names of experiments, and the graph of the user, if one is among the words."""
-    files = [Path(word) for word in words if is_file_name(word)]
+    files = [word for word in words if word not in EXPERIMENTS and is_file_name(word)]
     if len(files) > 1:
         raise InputError(f"{files[1]}: give one graph of your own, not {len(files)}")
-    return [word for word in words if not is_file_name(word)], files[0] if files else None
+    return [word for word in words if word not in files], Path(files[0]) if files else None
