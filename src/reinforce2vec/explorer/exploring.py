@@ -101,7 +101,8 @@ def explore(
     positions : array (n_nodes, 2), optional
         Positions of the nodes, if they are known, as :func:`reinforce2vec.project` returns them.
     port : int, default 0
-        The port of the page, on this machine only; 0 takes a free one.
+        The port of the page, on this machine only; 0 takes a free one. Another port serves the
+        page in a notebook too.
     browser : bool, optional
         True opens the page in the browser, False only serves it. By default it is shown in the
         notebook if there is one, and opened in the browser elsewhere.
@@ -131,7 +132,7 @@ def explore(
     """
     if export is not None:
         check_target(export)  # before the work
-    here = export is None and browser is None and in_notebook()
+    here = export is None and browser is None and not port and in_notebook()
     options: dict[str, Any] = {"method": method, "title": title, "seed": seed}
     options |= {"columns": columns, "positions": positions}
     served = export is None and not here
