@@ -57,8 +57,8 @@ def project(
         overlap. The others keep neighbours together and show groups; distances between groups mean
         little. "tsne" needs scikit-learn, and "umap" needs umap-learn. "layout" is the
         neighbour layout, for many nodes: similar nodes attract each other and random ones repel, as
-        in UMAP, on all cores. "auto": t-SNE for up to 10,000 nodes if it is installed, else the layout. Fewer
-        than five nodes are always projected by PCA.
+        in UMAP, on all cores. "auto": t-SNE for up to 10,000 nodes if it is installed, else the
+        layout. Fewer than five nodes are always projected by PCA.
     seed : int, default 0
         Seed of all but PCA: one seed, one result, on any number of threads. They start from the
         points of PCA, so that another seed does not rotate the map.

@@ -27,6 +27,7 @@ from ..plotting.classes import classes_of
 from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
 from ..plotting.palette import LOOKS, OTHERS, SCALE, SHAPES
 from ._columns import Column, columns_of
+from ._cost import cost_note
 from ._details import Details
 from ._edges import MapLinks, edges_on_map
 from ._links import are_odds, missing_links, score_note
@@ -103,6 +104,7 @@ def gather_contents(
     served: bool,
     progress: bool,
     step: ReportStep,
+    tell: Callable[[str], object],
 ) -> Contents:
     """Collect everything that the page shows.
 
@@ -130,6 +132,8 @@ def gather_contents(
         Show progress of the longest searches on the terminal, if there is one.
     step : callable
         Called with the name of each step.
+    tell : callable
+        Called with a text that says how long it will take, if long.
     """
     _check_vectors(embedding)
     notes: list[str] = []
@@ -148,6 +152,12 @@ def gather_contents(
         shown = shown.part(rows)
     method = project_method(method, len(shown.embedding))
     held = not (served and len(shown.embedding) > _ASKED_FROM)
+    known = shown.positions is not None
+    cost = cost_note(
+        None if known else method, len(shown.embedding), held=held, linked=graph is not None
+    )
+    if cost:
+        tell(cost)
     work = _Work(shown, method, seed, held, progress, step)
     arrays: _Arrays = {}
     arrays["x"], arrays["y"] = work.places().astype(np.float32).T
