@@ -169,7 +169,7 @@ def render(found: dict) -> str:
         ]
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
-        "\nMaking the page, by our layout:\n",
+        "\nMaking the page, by the neighbour layout:\n",
         "| nodes | whole, s | CPU time, s | the map, s | peak memory, GB |",
         "|---|---|---|---|---|",
     ]

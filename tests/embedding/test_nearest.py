@@ -11,7 +11,7 @@ from reinforce2vec import Embedding, InputError, nearest_neighbors
 from reinforce2vec.embedding import _approximate_search as indexing
 from reinforce2vec.embedding import _exact_search as searching
 from reinforce2vec.embedding import nearest
-from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
+from reinforce2vec.embedding.nearest import RowSearch, nearest_rows, neighbor_graph
 
 
 def literal(vectors, k):
@@ -118,6 +118,20 @@ def test_some_rows_have_the_neighbours_they_have_among_all():
 @pytest.fixture
 def people():
     return Embedding(["ann", "bob", "cid", "dee"], [[1, 0], [0.8, 0.6], [0, 2], [-1, 0.1]])
+
+
+@pytest.mark.parametrize("scale", [1, 1e-42, 3e37])
+def test_single_rows_have_the_neighbours_they_have_among_all(scale):
+    vectors = np.random.default_rng(0).integers(-2, 3, (60, 4)).astype(np.float32)
+    vectors[::3] *= np.float32(scale)
+    rows, cosines = nearest_rows(vectors, k=70, method="exact", progress=False)
+    search = RowSearch(vectors)
+    for row in range(60):
+        for k in (1, 5, 70):
+            found, values = search.nearest(row, k)
+            known = min(k, 59)
+            assert found.tolist() == rows[row, :known].tolist()
+            assert np.array_equal(values.astype(np.float32), cosines[row, :known])
 
 
 def test_neighbours_by_id(people):

@@ -100,6 +100,14 @@ def test_an_embedding_is_left_as_it_is():
     assert np.array_equal(before, embedding.vectors)
 
 
+@pytest.mark.parametrize("method", ["tsne", "layout"])
+def test_seeds_may_be_large(method):
+    if method == "tsne":
+        pytest.importorskip("sklearn")
+    vectors = np.random.default_rng(0).normal(size=(12, 3))
+    assert np.isfinite(project(vectors, method, seed=2**64)).all()
+
+
 def test_which_method_auto_is(monkeypatch):
     with_package(monkeypatch, "sklearn")
     assert project_method("auto", 10_000) == "tsne"

@@ -79,13 +79,43 @@ def test_columns_come_from_anywhere_and_are_matched_by_ids(make, tmp_path):
 
 
 def test_what_was_decided_is_told(tmp_path):
-    table = read_node_table(text_file(tmp_path, TEXT + "ann,3,red\n"), PEOPLE)
+    table = read_node_table(text_file(tmp_path, TEXT + "ann,3,red\n,4,red\n"), PEOPLE)
     assert table.notes == [
         'nodes from "id"',
-        "left out 1 node that have no vector (zed, ...)",
-        "1 line repeat a node: its first line counts",
+        "left out 2 lines without a known node (zed)",
+        "1 line repeats a node: its first line counts",
         "no values for 1 node",
     ]
+
+
+def test_python_is_told_too():
+    frame = pd.DataFrame(frame_of())
+    (note,) = make_page(PEOPLE, columns=frame, method="pca").notes
+    assert note.startswith('Columns: nodes from "id"; left out 1 line without a known node (zed);')
+    (note,) = make_page(PEOPLE, columns={"age": {"ann": 1, "x": 2, "y": 3}}, method="pca").notes
+    assert note == 'Columns: left out 2 values of "age" without a known node (x, ...).'
+
+
+HUNDRED = Embedding(range(100), np.eye(100))
+AGES = [20 + row % 50 for row in range(100)]
+NAMES = [f"person {row}" for row in range(100)]
+
+
+def test_a_dict_of_lists_in_row_order_may_have_a_column_of_names():
+    table = read_node_table({"name": NAMES, "age": AGES}, HUNDRED)
+    assert table == NodeTable(["name", "age"], [NAMES, AGES], [])
+    names = read_node_table({"name": {1: "Ann"}, "age": AGES}, HUNDRED)
+    assert names.columns == [[None, "Ann", *[None] * 98], AGES]
+
+
+def test_repeated_values_are_no_better_ids():
+    people = [*range(60), *range(1000, 1100)]
+    frame = pd.DataFrame({"person": people, "age": (AGES * 2)[:160]})
+    table = read_node_table(frame, HUNDRED)
+    assert table.names == ["age"]
+    assert table.columns[0][:60] == AGES[:60]
+    with pytest.raises(InputError, match="'age' holds most nodes, but repeats them; call the"):
+        read_node_table(pd.DataFrame({"person": NAMES, "age": AGES}), HUNDRED)
 
 
 def test_the_column_of_ids_can_be_named(tmp_path):
@@ -99,6 +129,11 @@ def test_the_column_of_ids_can_be_named(tmp_path):
 def test_a_file_without_names_has_numbered_columns(tmp_path):
     table = read_node_table(text_file(tmp_path, "1,x\n2,y\n"), NUMBERED)
     assert (table.names, table.columns) == (["column 2"], [["x", "y", None]])
+    table = read_node_table(text_file(tmp_path, "500,red\n1,x\n"), NUMBERED)
+    assert (table.names, table.columns) == (["column 2"], [["x", None, None]])
+    assert "left out 1 line without a known node (500)" in table.notes
+    table = read_node_table(text_file(tmp_path, "person,2019\n1,7\n2,8\n"), NUMBERED)
+    assert (table.names, table.columns) == (["2019"], [["7", "8", None]])
 
 
 def test_names_are_made_different():
@@ -115,6 +150,12 @@ def test_names_that_the_page_has_itself_are_kept_apart():
         *("degree (own)", "community (own)", "community", "degree"),
     ]
     assert header["degree (own)"]["title"] == "degree"
+    given = {"x": [1, 2, 3], "id (own)": [1, 2, 3], "degree (own)": [4, 5, 6], "degree": [7, 8, 9]}
+    table = NodeTable([*given, "id"], [*given.values(), [1, 2, 3]], [])
+    header, _ = contents(PEOPLE, columns=table)
+    assert [one["name"] for one in header["columns"]] == [
+        *("x (own)", "id (own)", "degree (own)", "degree (own 2)", "id (own 2)", "community"),
+    ]
     assert arrays["degree"].tolist() == [1, 1, 0]
 
 
@@ -189,6 +230,9 @@ def test_hostile_files_end_in_a_sentence_that_names_them(content, complaint, nam
         (["12345678901234567890", "1"], "category"),  # a float would change it
         ([10**400, 1], "category"),
         (["1_000", "2"], "category"),
+        (["00012", "20095"], "category"),  # postcodes
+        (["0", "0.5", "-0.25", ".5", "10"], "number"),
+        ([np.datetime64("400000-01-01")], "category"),  # no browser knows such dates
         ([b"\xff", b"x"], "category"),
     ],
 )
@@ -248,6 +292,9 @@ def test_a_logarithmic_scale_is_for_skewed_positive_numbers():
     assert scale([1, 2, 3, 10_000])
     assert not scale([1, 2, 3, 4])
     assert not scale([-1, 2, 3, 10_000])
+    assert not scale([0] * 90 + [1] * 10)
+    assert not scale([1] * 90 + [1000] * 10)
+    assert scale([0] * 90 + [1, 2, 3, 4, 9, 10_000])
 
 
 def test_very_long_texts_are_cut():
@@ -278,6 +325,15 @@ def test_groups_are_named_by_what_is_typical_of_them():
     assert set(found[1].split(", ")) == {"law", "courts"}
     assert "x" not in found[2].split(", ")
     assert "the" not in str(found)
+
+
+def test_a_word_is_in_a_name_once():
+    groups = np.repeat(np.arange(2, dtype=np.int32), 40)
+    field = ["Chemistry"] * 40 + ["law"] * 40
+    text = [f"{field[row].lower()} number{row}" for row in range(80)]
+    table = NodeTable(["field", "text"], [field, text], [])
+    found = typical_of(groups, columns_of(table))
+    assert [name.lower() for name in found.values()] == ["chemistry", "law"]
 
 
 def test_without_anything_typical_groups_keep_their_numbers():
@@ -312,7 +368,7 @@ def test_the_command_reads_columns(people):
     words = ("vectors.npz", "--columns", "nodes.csv", "-o", "map.html", "--method", "pca")
     result = run("explore", *words)
     assert result.exit_code == 0, result.output
-    assert 'nodes.csv: 2 columns of nodes; nodes from "id"; left out 1 node' in result.stderr
+    assert 'nodes.csv: 2 columns of nodes; nodes from "id"; left out 1 line' in result.stderr
     result = run("explore", *words, "--id", "nothing")
     assert result.exit_code == 1
     assert "nothing" in result.stderr

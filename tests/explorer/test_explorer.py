@@ -184,6 +184,8 @@ def test_positions_that_are_known_are_kept(groups):
     assert np.array_equal(np.column_stack([arrays["x"], arrays["y"]]), places.astype(np.float32))
     with pytest.raises(InputError, match="positions must be 120 pairs"):
         make_page(embedding, positions=places[1:])
+    with pytest.raises(InputError, match=r"positions must be from -1e.30 to 1e.30"):
+        make_page(embedding, positions=places * 1e39)
 
 
 def test_labels_come_from_a_file(tmp_path):

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reinforce2vec import Embedding
-from reinforce2vec.cli._map_options import report_cost
-from reinforce2vec.explorer import _data, make_page, serve_page
+from helpers.command_line import run
+from helpers.page_contents import contents, unpack
+from reinforce2vec import Embedding, explore
+from reinforce2vec.embedding import projection
+from reinforce2vec.embedding.nearest import nearest_rows
+from reinforce2vec.explorer import _cost, _data, make_page, serve_page
+from reinforce2vec.explorer._cost import cost_note
 
 
 @pytest.mark.browser
@@ -46,19 +50,53 @@ def test_files_hold_fewer_nodes_than_servers(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("method", "nodes", "said"),
+    ("method", "nodes", "held", "linked", "said"),
     [
-        ("layout", 10**6, "placing 1,000,000 nodes by layout takes about"),
-        ("auto", 5 * 10**6, "placing 2,000,000 nodes by layout takes about"),
-        ("umap", 10**6, "; --method layout is faster"),
-        ("pca", 10**5, ""),
-        ("auto", 100, ""),
+        ("layout", 10**6, False, True, "a map of 1,000,000 nodes by neighbour layout takes about"),
+        ("umap", 10**6, False, True, '; the method "layout" is faster'),
+        ("layout", 50_000, True, True, "most of it for the neighbours and likely links of every"),
+        (None, 200_000, True, False, "a map of 200,000 nodes takes about"),
+        (None, 10**6, False, True, ""),
+        ("pca", 10**5, False, True, ""),
+        ("tsne", 100, True, True, ""),
     ],
 )
-def test_what_a_large_map_costs_is_said_first(method, nodes, said, capsys):
-    report_cost(method, nodes, 2_000_000, quiet=False)
-    told = capsys.readouterr().err
+def test_what_a_large_map_costs_is_known_first(method, nodes, held, linked, said, monkeypatch):
+    monkeypatch.setattr(_cost, "available_cpus", lambda: 2)
+    told = cost_note(method, nodes, held=held, linked=linked)
     assert said in told
     assert bool(said) == bool(told)
-    report_cost(method, nodes, 2_000_000, quiet=True)
-    assert not capsys.readouterr().err
+
+
+def test_lists_of_every_node_cost_more_than_the_map(monkeypatch):
+    monkeypatch.setattr(_cost, "available_cpus", lambda: 2)
+    assert cost_note("layout", 30_000, held=True, linked=True)
+    assert not cost_note("layout", 30_000, held=False, linked=True)
+
+
+def test_the_cost_is_said_in_python_and_by_the_command(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_cost, "_LONG", 0)
+    embedding = Embedding(range(10), np.eye(10))
+    explore(embedding, method="pca", export="map.html")
+    said = "a map of 10 nodes by PCA takes about 0 seconds"
+    assert capsys.readouterr().err.startswith(said)
+    embedding.save("vectors.npz")
+    words = ("explore", "vectors.npz", "--method", "pca", "-o", "map.html")
+    assert said in run(*words).stderr
+    assert said not in run(*words, "--quiet").stderr
+
+
+@pytest.mark.slow
+def test_a_map_is_the_same_served_and_in_a_file(monkeypatch):
+    monkeypatch.setattr(_data, "_ASKED_FROM", 100)
+    monkeypatch.setattr(projection, "_SEARCHED_EXACTLY", 100)
+    vectors = np.random.default_rng(0).normal(size=(600, 8))
+    _, held = contents(vectors, method="layout", seed=3)
+    page = make_page(vectors, method="layout", seed=3, served=True)
+    header, served = unpack(page.data)
+    assert "asks" in header
+    assert np.array_equal(held["x"], served["x"])
+    assert np.array_equal(held["y"], served["y"])
+    exact = nearest_rows(vectors, progress=False)[0]  # what the panel lists
+    assert np.array_equal(held["nearest"].reshape(600, 10), exact)

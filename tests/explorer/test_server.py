@@ -8,12 +8,25 @@ import json
 import os
 import re
 import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import numpy as np
 import pytest
 
+from helpers.page_contents import contents, unpack
 from reinforce2vec import Embedding, Graph, InputError, explore, nearest_neighbors, planted_groups
-from reinforce2vec.explorer import PageServer, _data, _page, make_page, serve_page
+from reinforce2vec.explorer import (
+    PageServer,
+    _data,
+    _details,
+    _edges,
+    _page,
+    exploring,
+    make_page,
+    serve_page,
+)
 from reinforce2vec.explorer import server as serving
 
 
@@ -213,7 +226,46 @@ def test_a_large_page_asks_for_details(large, groups):
 def test_a_small_page_that_is_served_holds_the_same_details(large, groups):
     page = make_page(*groups, method="pca", served=True)
     assert page.details is None
-    assert b'"asks"' not in page.data
+    header, arrays = unpack(page.data)
+    assert "asks" not in header
+    places = {"similar": ("nearest", "cosines", 3), "likely": ("missing", "scores", 2)}
+    for row in (0, 7, 119):
+        found = json.loads(answer(large, path=f"details?row={row}")[1])
+        for name, (rows, values, digits) in places.items():
+            part = slice(row * 10, row * 10 + len(found[name]))
+            assert arrays[rows][part].tolist() == [one["row"] for one in found[name]]
+            stored = arrays[values][part] / 10**digits
+            assert stored.tolist() == pytest.approx(
+                [one["value"] for one in found[name]], abs=0.011
+            )
+        linked = arrays["linked"][row * 10 : row * 10 + 10].astype(bool).tolist()
+        assert linked == [one["edge"] for one in found["similar"]]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_edges_that_are_not_listed_are_marked_all_the_same(directed, monkeypatch):
+    monkeypatch.setattr(_details, "_LISTED_NEIGHBOURS", 2)
+    monkeypatch.setattr(_edges, "_MAP_EDGES", 5)
+    monkeypatch.setattr(_edges, "_PER_NODE", (1,))
+    pairs = [(0, other) if other % 2 else (other, 0) for other in range(1, 9)] + [(1, 2), (3, 4)]
+    graph = Graph.from_edges(pairs, nodes=range(10), directed=directed)
+    embedding = Embedding(range(10), np.random.default_rng(0).normal(size=(10, 4)))
+    _, arrays = contents(embedding, graph)
+    listed = arrays["linked"].reshape(10, 10).astype(bool)
+    monkeypatch.setattr(_data, "_ASKED_FROM", 2)
+    details = make_page(embedding, graph, method="pca", served=True).details
+    for row, linked in ((0, set(range(1, 9))), (1, {0, 2})):
+        similar = details.of(row)["similar"]
+        assert {one["row"] for one in similar if one["edge"]} == linked
+        assert set(arrays["nearest"].reshape(10, 10)[row][listed[row]].tolist()) == linked
+
+
+def test_the_vectors_are_measured_once(groups, monkeypatch):
+    monkeypatch.setattr(_data, "_ASKED_FROM", 2)
+    page = make_page(*groups, method="pca", served=True)
+    page.details.of(0)
+    monkeypatch.setattr("reinforce2vec.embedding._exact_search.norms", None)
+    assert page.details._similar.nearest(1, 3)[0].size == 3
 
 
 def test_the_edges_between_rows_are_answered(large, groups):
@@ -279,5 +331,23 @@ def test_explore_serves_and_opens_the_page(groups, monkeypatch):
         assert b"Map of an embedding" in answer(server)[1]
         assert b'data-source="data"' in answer(server)[1]
         assert len(answer(server, path="data")[1]) > 1000
-        assert opened == [server.url]
+        (uri,) = opened
+        assert server.url.split("/")[3] not in uri  # others can see the arguments of commands
+        file = Path(url2pathname(urlsplit(uri).path))
+        assert f'content="0; url={server.url}"' in file.read_text()
+        if os.name == "posix":
+            assert file.stat().st_mode & 0o777 == 0o600
+        server.open()
+        assert opened == [uri, uri]
         assert server.url in server._repr_html_()
+    assert not file.exists()
+
+
+def test_a_port_serves_the_page_in_a_notebook_too(groups, monkeypatch):
+    monkeypatch.setattr(exploring, "in_notebook", lambda: True)
+    monkeypatch.setattr("webbrowser.open", lambda uri: True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with explore(*groups, method="pca", port=port) as server:
+        assert server.port == port

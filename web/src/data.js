@@ -196,14 +196,11 @@ class Held {
   }
 
   async details(row) {
-    const { nearest, cosines, missing, scores } = this.arrays;
+    const { nearest, cosines, linked, missing, scores } = this.arrays;
     const k = this.nodes.listed;
-    const neighbours = this.neighbours(row);
-    const linked = new Set(neighbours.flatMap(({ found }) => found.map((one) => one.row)));
-    const similar = ranked(nearest, cosines, 1000, k, row);
-    for (const one of similar) one.edge = linked.has(one.row);
+    const similar = ranked(nearest, cosines, 1000, k, row, linked); // some edges may be cut
     const likely = missing ? ranked(missing, scores, 100, k, row) : null;
-    return { similar, likely, neighbours };
+    return { similar, likely, neighbours: this.neighbours(row) };
   }
 
   async edgesAmong(rows, most) {
@@ -279,11 +276,12 @@ async function answered(address, options) {
   return answer.json();
 }
 
-function ranked(rows, values, unit, k, row) {
+/** What is stored for a row: k others with values, and whether each is linked with the row. */
+function ranked(rows, values, unit, k, row, linked = null) {
   const found = [];
   for (let i = row * k; i < (row + 1) * k; i++) {
-    if (rows[i] >= 0 && values[i] !== NOTHING)
-      found.push({ row: rows[i], value: values[i] / unit });
+    if (rows[i] < 0 || values[i] === NOTHING) continue;
+    found.push({ row: rows[i], value: values[i] / unit, edge: linked?.[i] === 1 });
   }
   return found;
 }

@@ -8,12 +8,8 @@ from typing import Annotated
 import typer
 
 from .._util.hyperparameters import PROJECTIONS
-from .._util.progress import counted
 from . import _options as options
-from ._messages import report
 from ._options import MAP
-
-_LONG = 10  # seconds that are worth a word
 
 Projection = Annotated[
     str,
@@ -42,17 +38,3 @@ def check_map(context: typer.Context, method: str, graph: Path | None) -> None:
         options.check_unused(context, options.GRAPH_OPTIONS, "a graph", "vectors alone")
     else:
         options.check_reading(graph, context.params)
-
-
-def report_cost(method: str, n_nodes: int, most: int, quiet: bool) -> None:
-    """Say how long the projection of so many nodes, or as many as a map has, will take if long."""
-    from ..embedding.projection import project_method, projection_seconds
-
-    n_nodes = min(n_nodes, most)
-    chosen = project_method(method, n_nodes)
-    seconds = projection_seconds(chosen, n_nodes)
-    if seconds >= _LONG:
-        about = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
-        faster = "; --method layout is faster" if chosen in ("tsne", "umap") else ""
-        nodes = counted(n_nodes, "node")
-        report(f"placing {nodes} by {chosen} takes about {about}{faster}", quiet)

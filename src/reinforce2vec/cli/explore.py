@@ -20,7 +20,7 @@ from ._inputs import (
     read_input_labels,
     read_input_vectors,
 )
-from ._map_options import MapSeed, Projection, check_map, report_cost
+from ._map_options import MapSeed, Projection, check_map
 from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, MAP, OUTPUT, SERVER
 
@@ -125,7 +125,7 @@ def explore(
             check_target(export)
             known_suffix(export, (".html", ".htm"), "pages are written to")
     with exit_code(FAILURE):
-        from ..explorer import FILE_NODES, SERVED_NODES, make_page, serve_page, write_page
+        from ..explorer import make_page, serve_page, write_page
 
         embedding = read_input_vectors(vectors, quiet)
         known = None if graph is None else read_input_graph(graph, context)
@@ -133,7 +133,6 @@ def explore(
             embedding = check_graph_of(embedding, known, context, quiet)
         classes = None if labels is None else read_input_labels(labels, embedding, context)
         table = None if columns is None else read_input_columns(columns, embedding, context)
-        report_cost(method, len(embedding), FILE_NODES if export else SERVED_NODES, quiet)
         page = make_page(
             embedding,
             known,
@@ -145,6 +144,7 @@ def explore(
             seed=seed,
             progress=not quiet,
             step=lambda message: status(message, quiet),
+            tell=lambda message: report(message, quiet),
         )
         for note in page.notes:
             report(f"note: {note}", quiet)

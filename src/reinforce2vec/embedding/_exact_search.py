@@ -177,7 +177,7 @@ def search_exactly(
     width = max(1, min(n_targets, _BLOCK_BYTES // (4 * step)))
     units = search.directions(search.targets)
     bonus = None if search.bonus is None else search.bonus.astype(np.float32)
-    slack = _rounding_margin(search)
+    slack = rounding_margin(search)
     block = np.empty(step * width, np.float32)
     with ThreadPoolExecutor(available_cpus()) as threads:
         for sources in slices(len(best), step):
@@ -197,7 +197,7 @@ def search_exactly(
             report(sources.stop, len(best))
 
 
-def _rounding_margin(search: SimilaritySearch) -> float:
+def rounding_margin(search: SimilaritySearch) -> float:
     """Return how much smaller a product in float32 may be than one that is not better.
 
     Twice the largest rounding error: every number of the two vectors, every product and every sum

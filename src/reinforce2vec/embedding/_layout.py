@@ -66,7 +66,7 @@ def _move_some(
     """Move as many nodes as are moved at a time, from one on; ever less from turn to turn."""
     last = min(first + _AT_A_TIME, len(old))
     pace = np.float32(1 - turn / _ROUNDS)
-    _move(first, last, old, new, begins, ends, pace, np.uint64(seed), turn)
+    _move(first, last, old, new, begins, ends, pace, np.uint64(seed % 2**64), turn)
 
 
 def _both_ways(nearest: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -20,13 +20,14 @@ from .._util.ids import Ids
 from .._util.progress import Report, counted, terminal_progress
 from ..graph import Graph
 from ._approximate_search import search_approximately
-from ._exact_search import Floats, Rows, SimilaritySearch, search_exactly
+from ._exact_search import Floats, Rows, SimilaritySearch, rounding_margin, search_exactly
 from .embedding import Embedding, are_several, checked_vectors
 
 # "auto" is exact for up to so many multiplications, and for so small a share of nodes that building
 # an index would take longer.
 _EXACT_UP_TO = 10**12
 _FEW = 1 / 8
+_FAINT = 1e-30  # length of vectors whose products in float32 may be lost
 _FAINTEST = 1e-6  # weight of a link between nodes that are not similar at all
 _SHOWN_NODES, _SHOWN_NEIGHBORS = 10, 5  # in a notebook
 
@@ -225,6 +226,48 @@ def nearest_rows(
     search = _search_among(matrix, sources.astype(np.int32))
     found, cosines = best_targets(search, k, method, search_progress("neighbours", progress))
     return found, cosines.astype(np.float32)
+
+
+class RowSearch:
+    """A search for the most similar rows of single rows of a matrix, which is prepared once.
+
+    Parameters
+    ----------
+    vectors : array (n, dimensions)
+        As for :func:`nearest_rows`, which finds the same.
+
+    Examples
+    --------
+    >>> RowSearch([[1, 0], [0, 2], [3, 4]]).nearest(0, 2)[0].tolist()
+    [2, 1]
+    """
+
+    def __init__(self, vectors: Any) -> None:
+        matrix = checked_vectors(vectors)
+        self._search = _search_among(matrix, np.empty(0, np.int32))
+        lengths = self._search.lengths
+        self._scales = np.where(lengths == 0, 1, lengths).astype(np.float32)
+        self._faint = (lengths > 0) & (lengths < _FAINT)
+
+    def nearest(self, row: int, k: int) -> tuple[NDArray[np.int64], Floats]:
+        """Return the k most similar other rows, the most similar first, and their cosines."""
+        vectors = self._search.vectors
+        k = min(k, len(vectors) - 1)
+        if not k:
+            return np.empty(0, np.int64), np.empty(0)
+        unit = self._search.directions(np.array([row], np.int32))[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            rough = vectors @ unit / self._scales
+        doubtful = self._faint | ~np.isfinite(rough)
+        rough[doubtful] = -np.inf
+        rough[row] = -np.inf
+        least = np.partition(rough, -k)[-k] - 2 * rounding_margin(self._search)
+        chosen = doubtful | (rough >= least)
+        chosen[row] = False
+        places = np.flatnonzero(chosen)
+        cosines = self._search.scores(np.full(len(places), row), places)
+        order = np.lexsort((places, -cosines))[:k]
+        return places[order], cosines[order]
 
 
 def _search_among(vectors: NDArray[np.float32], sources: Rows) -> SimilaritySearch:

@@ -55,10 +55,10 @@ def project(
     method : {"auto", "pca", "tsne", "umap", "layout"}
         "pca": the two principal components; fast and faithful to large distances, but groups may
         overlap. The others keep neighbours together and show groups; distances between groups mean
-        little. "tsne" needs scikit-learn, and "umap" needs umap-learn. "layout" is our own, for
-        many nodes: similar nodes attract each other and random ones repel, as in UMAP, on all
-        cores. "auto": t-SNE for up to 10,000 nodes if it is installed, else the layout. Fewer
-        than five nodes are always projected by PCA.
+        little. "tsne" needs scikit-learn, and "umap" needs umap-learn. "layout" is the
+        neighbour layout, for many nodes: similar nodes attract each other and random ones repel, as
+        in UMAP, on all cores. "auto": t-SNE for up to 10,000 nodes if it is installed, else the
+        layout. Fewer than five nodes are always projected by PCA.
     seed : int, default 0
         Seed of all but PCA: one seed, one result, on any number of threads. They start from the
         points of PCA, so that another seed does not rotate the map.
@@ -84,27 +84,24 @@ def place_nodes(
     embedding: Embedding | NDArray[Any],
     method: str,
     seed: int,
-    nearest: Nearest | None = None,
     *,
     progress: bool,
 ) -> tuple[_Points, Nearest | None]:
-    """Return what :func:`project` does, and the neighbours that a layout was made with.
-
-    They are searched for unless they are known.
-    """
+    """Return what :func:`project` does, and the neighbours that a layout was made with."""
     seed = check_count("seed", seed, 0)
     matrix = as_matrix(embedding)
     chosen = project_method(method, len(matrix))
     vectors = unit_rows(matrix.copy()).astype(np.float32, copy=False)
     points = _by_pca(vectors)
     if not points.any():  # all vectors are equal
-        return points, nearest
+        return points, None
+    nearest = None
     if chosen == "tsne":
         points = _by_tsne(vectors, points, seed)
     elif chosen == "umap":
         points = _by_umap(vectors, points, seed)
     elif chosen == "layout":
-        nearest = nearest or _nearest(vectors, seed, progress)
+        nearest = _nearest(vectors, seed, progress)
         report = terminal_progress("layout", "rounds", progress)
         spread = max(5.0, float(np.sqrt(_ROOM * len(points))))
         points = lay_out(nearest[0], _beginning(points, spread), seed, report)
@@ -115,7 +112,7 @@ def _nearest(vectors: _Points, seed: int, progress: bool) -> Nearest:
     """Return the nearest neighbours of all nodes; of many nodes, most of them."""
     if len(vectors) <= _SEARCHED_EXACTLY:
         return nearest_rows(vectors, k=_NEIGHBORS, method="exact", progress=progress)
-    report = terminal_progress("neighbours", "nodes", progress)
+    report = terminal_progress("neighbours", "", progress)  # of unequal steps, no nodes
     return rough_neighbors(vectors, _NEIGHBORS, seed, report)
 
 
@@ -164,7 +161,9 @@ def _by_tsne(vectors: _Points, start: _Points, seed: int) -> _Points:
     except ImportError:
         raise errors.missing("scikit-learn", "tsne", "t-SNE") from None
     perplexity = min(30.0, (len(vectors) - 1) / 3)
-    maker = manifold.TSNE(perplexity=perplexity, init=_beginning(start, 1e-4), random_state=seed)
+    maker = manifold.TSNE(
+        perplexity=perplexity, init=_beginning(start, 1e-4), random_state=seed % 2**32
+    )
     with threads.threadpool_limits(1):  # sums of several threads differ in their last bits
         return np.asarray(maker.fit_transform(vectors), np.float32)
 
@@ -180,7 +179,7 @@ def _by_umap(vectors: _Points, start: _Points, seed: int) -> _Points:
         maker = umap.UMAP(
             n_neighbors=min(15, len(vectors) - 1),
             init=_beginning(start, 5.0),
-            random_state=seed,
+            random_state=seed % 2**32,
             n_jobs=1,
         )
         return np.asarray(maker.fit_transform(vectors), np.float32)

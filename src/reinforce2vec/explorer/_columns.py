@@ -22,8 +22,10 @@ _SHARE, _MOST = 0.1, 2000  # more are, if they are at most such a share of the n
 _LONGEST = 2000  # characters of a text that are kept
 _EXACT = 2**53  # beyond it, floats do not hold all whole numbers: texts show them as they are
 _LOG_SPAN = 100  # positive numbers suit a logarithmic scale if the largest is so many times typical
+_LOG_LEAST = 4  # different numbers for a logarithmic scale
+_YEARS = 250_000  # before and after 1970 that the page can show
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-"})
-_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?")  # 007 is a code
 _TIME = re.compile(
     r"(\d{4}-\d\d(?:-\d\d)?)"
     r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(Z|[-+]\d\d(?::?\d\d)?)?)?"
@@ -103,9 +105,9 @@ def _distinct_sets(
 
 def _suits_logarithm(known: _Floats) -> bool:
     """Return whether numbers are positive or 0, and most are far smaller than the largest."""
-    if not known.size or known.min() < 0:
+    if not known.size or known.min() < 0 or len(np.unique(known)) < _LOG_LEAST:
         return False
-    return bool(known.max() > _LOG_SPAN * max(float(np.median(known)), 1e-300) > 0)
+    return bool(known.max() > _LOG_SPAN * float(np.median(known[known > 0])))
 
 
 def _smallest(values: _Floats) -> NDArray[Any]:
@@ -129,11 +131,16 @@ def columns_of(table: NodeTable, taken: Sequence[str] = ()) -> list[Column]:
 
     Columns without any value are left out. A name that is among `taken` is changed.
     """
-    found = []
+    found: list[Column] = []
+    used = set(taken)
     for name, values in zip(table.names, table.columns, strict=True):
         plain = [None if _is_gap(value) else value for value in values]
         if any(value is not None for value in plain):
-            own = f"{name} (own)" if name in taken else name
+            own, copy = name, 1
+            while own in used:
+                own = f"{name} (own)" if copy == 1 else f"{name} (own {copy})"
+                copy += 1
+            used.add(own)
             found.append(_recognised(own, name, plain))
     return found
 
@@ -241,6 +248,8 @@ def _seconds(value: Any) -> float | None:
         if isinstance(value, datetime.date):
             return float((value - _EPOCH.date()).days * 86_400)
         if isinstance(value, np.datetime64):
+            if abs(int(value.astype("datetime64[Y]").astype(np.int64))) > _YEARS:
+                return None
             return float(value.astype("datetime64[us]").astype(np.int64)) / 1e6
         found = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
         if found is None:

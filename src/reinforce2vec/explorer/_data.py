@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..plotting.classes import classes_of
 from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
 from ..plotting.palette import LOOKS, OTHERS, SCALE, SHAPES
 from ._columns import Column, columns_of
+from ._cost import cost_note
 from ._details import Details
 from ._edges import MapLinks, edges_on_map
 from ._links import are_odds, missing_links, score_note
@@ -37,6 +39,8 @@ SERVED_NODES = 2_000_000  # in memory of a browser
 _ASKED_FROM = 20_000  # nodes; a server works out details of larger maps when they are asked for
 _MOST_SEARCHED = 100_000  # nodes without a graph among which communities are searched for
 _LISTED = 10  # nearest neighbours, and likely missing links, per node
+_FARTHEST = 1e30  # position; squares of distances are of no use beyond
+_OWN_NAMES = ("id", "x", "y", "community", "degree", "in_degree")  # in what the page saves
 
 _Arrays = dict[str, NDArray[Any] | None]
 _Rows = NDArray[np.int64]
@@ -100,6 +104,7 @@ def gather_contents(
     served: bool,
     progress: bool,
     step: ReportStep,
+    tell: Callable[[str], object],
 ) -> Contents:
     """Collect everything that the page shows.
 
@@ -127,15 +132,17 @@ def gather_contents(
         Show progress of the longest searches on the terminal, if there is one.
     step : callable
         Called with the name of each step.
+    tell : callable
+        Called with a text that says how long it will take, if long.
     """
     _check_vectors(embedding)
+    notes: list[str] = []
     shown = _Shown(
         embedding,
-        None if positions is None else checked_positions(positions, len(embedding)),
+        None if positions is None else _drawable(checked_positions(positions, len(embedding))),
         None if graph is None else MapLinks.of(embedding, graph),
-        _given_columns(embedding, labels, columns),
+        _given_columns(embedding, labels, columns, notes),
     )
-    notes = []
     if shown.links is not None and (strangers := int(np.count_nonzero(shown.links.rows < 0))):
         notes.append(f"Not in the graph: {counted(strangers, 'node')} with a vector.")
     most = SERVED_NODES if served else FILE_NODES
@@ -145,6 +152,12 @@ def gather_contents(
         shown = shown.part(rows)
     method = project_method(method, len(shown.embedding))
     held = not (served and len(shown.embedding) > _ASKED_FROM)
+    known = shown.positions is not None
+    cost = cost_note(
+        None if known else method, len(shown.embedding), held=held, linked=graph is not None
+    )
+    if cost:
+        tell(cost)
     work = _Work(shown, method, seed, held, progress, step)
     arrays: _Arrays = {}
     arrays["x"], arrays["y"] = work.places().astype(np.float32).T
@@ -163,6 +176,8 @@ def gather_contents(
     else:
         details = Details(shown.embedding, shown.links, ranking, _LISTED)
         about["asks"] = "details"
+    with step("naming groups"):
+        typical = _typical(shown.columns)
     described = []
     for number, column in enumerate(shown.columns):
         description, values = column.packed(number)
@@ -173,7 +188,7 @@ def gather_contents(
         "file_name": re.sub(r"[^\w.-]+", "-", title).strip("-.")[:60] or "map",
         "ids": [str(node) for node in shown.embedding.ids.tolist()],
         "columns": described,
-        "typical": _typical(shown.columns),
+        "typical": typical,
         "looks": [[look.light, look.dark, SHAPES.index(look.shape)] for look in LOOKS],
         "shapes": list(SHAPES),
         "others": [OTHERS.light, OTHERS.dark],
@@ -199,6 +214,13 @@ def _check_vectors(embedding: Embedding) -> None:
         raise InputError("some vectors hold numbers that are not finite: they cannot be drawn")
 
 
+def _drawable(positions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return positions; InputError if some are too large for the page, which has float32."""
+    if np.abs(positions).max(initial=0) > _FARTHEST:
+        raise InputError(f"positions must be from {-_FARTHEST:g} to {_FARTHEST:g}: scale them")
+    return positions
+
+
 def _foremost_rows(shown: _Shown, most: int, seed: int) -> tuple[_Rows, str]:
     """Return as many rows as a map holds, by degree or as a sample, and a text that says which."""
     if shown.links is not None:
@@ -208,8 +230,13 @@ def _foremost_rows(shown: _Shown, most: int, seed: int) -> tuple[_Rows, str]:
     return np.sort(nodes), f"a random {most:,} nodes"
 
 
-def _given_columns(embedding: Embedding, labels: Any, columns: Any) -> list[Column]:
-    """Return the labels, if there are any, and the user's columns."""
+def _given_columns(
+    embedding: Embedding, labels: Any, columns: Any, notes: list[str]
+) -> list[Column]:
+    """Return the labels, if there are any, and the user's columns.
+
+    Appends to the notes how columns were read, unless the caller has read them.
+    """
     given = []
     if labels is not None:
         classes = classes_of(labels, embedding)
@@ -217,9 +244,11 @@ def _given_columns(embedding: Embedding, labels: Any, columns: Any) -> list[Colu
             Column("label", "Label", "category", classes.codes, classes.names, classes.sets)
         )
     if columns is not None:
-        table = columns if isinstance(columns, NodeTable) else read_node_table(columns, embedding)
-        taken = ["community", "degree", "in_degree", *(column.name for column in given)]
-        given += columns_of(table, taken)
+        table = columns
+        if not isinstance(columns, NodeTable):
+            table = read_node_table(columns, embedding)
+            notes += [f"Columns: {'; '.join(table.notes)}."] if table.notes else []
+        given += columns_of(table, (*_OWN_NAMES, *(column.name for column in given)))
     return given
 
 
@@ -252,7 +281,7 @@ class _Work:
     ) -> None:
         self._shown, self._method, self._seed, self._held = shown, method, seed, held
         self._progress, self._step = progress, step
-        self._found: Nearest | None = None
+        self._rough: Nearest | None = None  # the neighbours that a layout was made with
         self.kept_edges: int | None = None  # how many every node keeps at least, if some are cut
 
     def places(self) -> NDArray[Any]:
@@ -260,27 +289,26 @@ class _Work:
         shown = self._shown
         if shown.positions is not None:
             return shown.positions
-        nearest = self._nearest() if self._method == "layout" and self._held else None
         name = METHOD_NAMES[self._method]
         with self._step(f"placing {counted(len(shown.embedding), 'node')} by {name}"):
-            points, self._found = place_nodes(
-                shown.embedding, self._method, self._seed, nearest, progress=self._progress
+            points, self._rough = place_nodes(
+                shown.embedding, self._method, self._seed, progress=self._progress
             )
         return points
 
+    @cached_property
     def _nearest(self) -> Nearest:
-        """Return the most similar nodes of each."""
-        if self._found is None:
+        """The most similar nodes of each: those that the page lists."""
+        with self._step("looking for the most similar nodes"):
             vectors = self._shown.embedding.vectors
-            self._found = nearest_rows(vectors, k=_LISTED, progress=self._progress)
-        return self._found
+            return nearest_rows(vectors, k=_LISTED, progress=self._progress)
 
     def found_columns(self) -> list[Column]:
         """Return communities, and degrees if there is a graph."""
         embedding, links = self._shown.embedding, self._shown.links
         columns = []
-        if links is not None or self._found is not None or len(embedding) <= _MOST_SEARCHED:
-            nearest = None if links is not None else self._nearest()
+        if links is not None or self._rough is not None or len(embedding) <= _MOST_SEARCHED:
+            nearest = None if links is not None else self._rough or self._nearest
             with self._step("looking for communities"):
                 graph, rows = (None, None) if links is None else (links.graph, links.rows)
                 codes = communities_of(embedding, graph, rows, self._seed, nearest).codes
@@ -308,12 +336,14 @@ class _Work:
     def details(self, ranking: LinkRanking | None) -> _Arrays:
         """Return what the page shows of every node, as arrays."""
         shown = self._shown
-        rows, cosines = self._nearest()
+        rows, cosines = self._nearest
         arrays: _Arrays = {"nearest": rows, "cosines": fixed_point(cosines, 3)}
         if shown.links is None or ranking is None:
             return arrays
+        arrays["linked"] = shown.links.are_linked(rows)
         everyone = np.arange(len(shown.embedding), dtype=np.int32)
-        missing = missing_links(ranking, everyone, _LISTED, "auto", self._progress)
+        with self._step("looking for likely links"):
+            missing = missing_links(ranking, everyone, _LISTED, "auto", self._progress)
         arrays |= {"missing": missing.rows, "scores": fixed_point(missing.scores, 2)}
         edges, self.kept_edges = edges_on_map(shown.links)
         return arrays | edges

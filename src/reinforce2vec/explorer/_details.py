@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..embedding import Embedding
 from ..embedding.links import LinkRanking
-from ..embedding.nearest import nearest_rows
+from ..embedding.nearest import RowSearch
 from ._edges import MapLinks, edges_between
 from ._links import missing_links
 
@@ -52,25 +52,24 @@ class Details:
     def of(self, row: int) -> dict[str, Any]:
         """Return what `Nodes.details` in web/src/data.js promises for a row."""
         with self._lock:  # a browser may ask for several at once, and memory is bounded
-            rows, cosines = nearest_rows(
-                self._embedding.vectors, [row], self._listed, method="exact", progress=False
-            )
-            neighbours = self._neighbours(row)
-            edges = {one["row"] for part in neighbours for one in part["found"]}
-            found = rows[0] >= 0
+            rows, cosines = self._similar.nearest(row, self._listed)
+            edges = self._linked_rows(row)
             similar = [
                 {"row": other, "value": round(value, 3), "edge": other in edges}
-                for other, value in zip(
-                    rows[0, found].tolist(), cosines[0, found].tolist(), strict=True
-                )
+                for other, value in zip(rows.tolist(), cosines.tolist(), strict=True)
             ]
-            return {"similar": similar, "likely": self._likely(row), "neighbours": neighbours}
+            likely, neighbours = self._likely(row), self._neighbours(row)
+            return {"similar": similar, "likely": likely, "neighbours": neighbours}
 
     def edges_among(self, rows: _Rows, most: int) -> list[list[int]] | None:
         """Return the edges between some rows; None if there are more than `most`."""
         if self._links is None:
             return []
         return edges_between(self._out, rows, most, self._links.graph.directed)
+
+    @cached_property
+    def _similar(self) -> RowSearch:
+        return RowSearch(self._embedding.vectors)
 
     def _likely(self, row: int) -> list[dict[str, Any]] | None:
         if self._ranking is None:
@@ -95,6 +94,17 @@ class Details:
     @cached_property
     def _in(self) -> scipy.sparse.csr_array:
         return self._out.T.tocsr()
+
+    def _linked_rows(self, row: int) -> set[int]:
+        """Return all neighbours of a row, in any direction."""
+        if self._links is None:
+            return set()
+        matrices = (self._out, self._in) if self._links.graph.directed else (self._out,)
+        return {
+            other
+            for matrix in matrices
+            for other in matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]].tolist()
+        }
 
     def _neighbours(self, row: int) -> list[dict[str, Any]]:
         links = self._links

@@ -72,6 +72,20 @@ class MapLinks:
         n = len(self.rows)
         return scipy.sparse.csr_array((weights, (ends[:, 0], ends[:, 1])), shape=(n, n))
 
+    def are_linked(self, others: NDArray[np.int32]) -> NDArray[np.uint8]:
+        """Return whether each node has an edge, in any direction, with others: 0 or 1.
+
+        Parameters
+        ----------
+        others : int32 array (n, k)
+            Rows of other nodes, for each node on the map; -1 for none.
+        """
+        n = len(self.rows)
+        ends = self.edges()[0].astype(np.int64)
+        edges = np.concatenate([ends[:, 0] * n + ends[:, 1], ends[:, 1] * n + ends[:, 0]])
+        pairs = np.arange(n, dtype=np.int64)[:, None] * n + others
+        return ((others >= 0) & np.isin(pairs, edges)).astype(np.uint8)
+
 
 def edges_on_map(links: MapLinks) -> tuple[dict[str, NDArray[Any] | None], int | None]:
     """Return the edges between nodes on the map, each once, as the page reads them.

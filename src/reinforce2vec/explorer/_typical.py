@@ -58,26 +58,35 @@ def typical_of(groups: _Codes, columns: Sequence[Column]) -> dict[int, str]:
         if not names:
             continue
         counts = (belongs @ features).tocoo()
-        overall = np.asarray(features.sum(axis=0)).ravel() / len(groups)
-        for group, place, count in zip(counts.row, counts.col, counts.data, strict=True):
-            expected = overall[place]
-            share = count / sizes[group]
-            deviation = np.sqrt(max(expected * (1 - expected), 1e-12) / sizes[group])
-            surprise = (share - expected) / deviation
-            if (
-                count >= _LEAST_NODES
-                and share >= _LEAST_SHARE[column.kind]
-                and share >= _LEAST_LIFT * expected
-                and surprise >= _LEAST_SURPRISE
-            ):
-                # how much better the group is described by it: common in it, rare elsewhere
-                score = float(share * np.log(share / expected))
-                found[group].append((-score, names[place]))
-    return {
-        group: ", ".join(dict.fromkeys(_shortened(name) for _, name in sorted(some)[:_NAMED]))
-        for group, some in enumerate(found)
-        if some
-    }
+        groups_of, places, inside_counts = counts.row, counts.col, counts.data
+        expected = (np.asarray(features.sum(axis=0)).ravel() / len(groups))[places]
+        share = inside_counts / sizes[groups_of]
+        deviation = np.sqrt(np.maximum(expected * (1 - expected), 1e-12) / sizes[groups_of])
+        typical = (
+            (inside_counts >= _LEAST_NODES)
+            & (share >= _LEAST_SHARE[column.kind])
+            & (share >= _LEAST_LIFT * expected)
+            & (share - expected >= _LEAST_SURPRISE * deviation)
+        )
+        # how much better the group is described by it: common in it, rare elsewhere
+        scores = share[typical] * np.log(share[typical] / expected[typical])
+        for group, place, score in zip(
+            groups_of[typical].tolist(), places[typical].tolist(), scores.tolist(), strict=True
+        ):
+            found[group].append((-score, _shortened(names[place])))
+    return {group: ", ".join(_foremost(some)) for group, some in enumerate(found) if some}
+
+
+def _foremost(some: list[tuple[float, str]]) -> list[str]:
+    """Return the best names; of names that hold the same words, the best alone."""
+    kept: list[str] = []
+    seen: set[str] = set()
+    for _, name in sorted(some):
+        words = set(_WORD.findall(name.lower())) or {name.lower()}
+        if not words <= seen and len(kept) < _NAMED:
+            kept.append(name)
+            seen |= words
+    return kept
 
 
 def _features(column: Column) -> tuple[scipy.sparse.csr_array, list[str]]:

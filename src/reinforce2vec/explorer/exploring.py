@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from .._util.checks import check_count
 from .._util.ids import Ids
+from .._util.progress import waiting
 from ..embedding.embedding import as_embedding
 from ..embedding.matching import warn_of_mismatch
 from ..files.writing import check_space, check_target, resolve_target, whole
@@ -101,7 +105,8 @@ def explore(
     positions : array (n_nodes, 2), optional
         Positions of the nodes, if they are known, as :func:`reinforce2vec.project` returns them.
     port : int, default 0
-        The port of the page, on this machine only; 0 takes a free one.
+        The port of the page, on this machine only; 0 takes a free one. Another port serves the
+        page in a notebook too.
     browser : bool, optional
         True opens the page in the browser, False only serves it. By default it is shown in the
         notebook if there is one, and opened in the browser elsewhere.
@@ -131,10 +136,11 @@ def explore(
     """
     if export is not None:
         check_target(export)  # before the work
-    here = export is None and browser is None and in_notebook()
+    here = export is None and browser is None and not port and in_notebook()
     options: dict[str, Any] = {"method": method, "title": title, "seed": seed}
     options |= {"columns": columns, "positions": positions}
     served = export is None and not here
+    options |= {"step": waiting, "tell": partial(print, file=sys.stderr)}
     page = make_page(embedding, graph, labels, served=served, **options)
     if export is not None:
         return write_page(export, page)
@@ -185,8 +191,12 @@ def make_page(
     served: bool = False,
     progress: bool = True,
     step: ReportStep = report_nothing,
+    tell: Callable[[str], object] = len,
 ) -> Page:
-    """Make the page of :func:`explore`; one that is `served` is for :func:`serve_page` alone."""
+    """Make the page of :func:`explore`; one that is `served` is for :func:`serve_page` alone.
+
+    `step` is called with the name of each step, `tell` with what it will cost.
+    """
     embedding = as_embedding(embedding)
     if graph is not None:
         graph = Graph.from_any(graph)
@@ -204,6 +214,7 @@ def make_page(
         served=served,
         progress=progress,
         step=step,
+        tell=tell,
     )
     with step("packing the page"):
         return _packed(contents, title, served)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import hmac
 import json
 import os
 import secrets
 import sys
+import tempfile
 import threading
 import webbrowser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
@@ -36,6 +39,11 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
 }
 _HTML, _TEXT = "text/html; charset=utf-8", "text/plain; charset=utf-8"
+_DOORWAY = (
+    '<!doctype html><meta charset="utf-8"><title>Map of an embedding</title>'
+    '<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={0}">'
+    '<p><a href="{0}">Open the map</a></p>\n'
+)
 _JSON, _BINARY = "application/json", "application/octet-stream"
 
 
@@ -86,12 +94,28 @@ class PageServer:
         self._server.secret = secrets.token_urlsafe(_SECRET_BYTES)
         self.port = int(self._server.server_address[1])
         self.url = f"http://{_HOST}:{self.port}/{self._server.secret}/"
+        self._doorway: Path | None = None
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
     def open(self) -> bool:
-        """Open the page in the browser; False if there is none."""
-        return webbrowser.open(self.url)
+        """Open the page in the browser; False if there is none.
+
+        The browser opens a file that only this user can read, and that leads to the address: other
+        users can see the arguments of commands.
+        """
+        if self._doorway is None:
+            descriptor, name = tempfile.mkstemp(".html", "reinforce2vec-")  # for this user alone
+            self._doorway = Path(name)
+            atexit.register(self._remove_doorway)
+            with open(descriptor, "w", encoding="ascii") as stream:
+                stream.write(_DOORWAY.format(self.url))
+        return webbrowser.open(self._doorway.as_uri())
+
+    def _remove_doorway(self) -> None:
+        if self._doorway is not None:
+            self._doorway.unlink(missing_ok=True)
+            self._doorway = None
 
     def wait(self) -> None:
         """Serve until interrupted by Ctrl-C."""
@@ -108,6 +132,8 @@ class PageServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+        self._remove_doorway()
+        atexit.unregister(self._remove_doorway)
 
     def __enter__(self) -> PageServer:
         return self

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ _ACCEPTED = (
     "columns are read from a file (.csv, .tsv, .parquet), a table of pandas, polars or Arrow, or a "
     "dict {name: values}"
 )
+_REPEATED = 1.5  # times that a node is in a column of ids on average, at most, unless it is named
 
 
 class NodeTable(NamedTuple):
@@ -49,12 +51,13 @@ def read_node_table(source: Any, nodes: NamedRows, *, id: str | int | None = Non
     source : path, table of pandas, polars or Arrow, or dict
         A file is Parquet (.parquet) or delimited text, which may be compressed (.gz). A dict has a
         list in the order of the nodes, or a dict {id: value}, for each name; if one of the names
-        is that of a column of ids, such as "id", it is a table.
+        is that of a column of ids, such as "id", and its list holds nodes, it is a table.
     nodes : Graph or Embedding
         The nodes, as rows.
     id : str or int, optional
         The column of the ids, by its name, or by its number from 1. By default one with a name such
-        as id, node, user_id or name that holds nodes, else the one that holds most nodes.
+        as id, node, user_id or name that holds nodes, else the one that holds most nodes; nodes
+        that repeat count once.
     """
     if isinstance(source, (str, os.PathLike)):
         found = _read_file(Path(source), nodes, id)
@@ -62,12 +65,13 @@ def read_node_table(source: Any, nodes: NamedRows, *, id: str | int | None = Non
             return _matched(*found, nodes, id)
     if isinstance(source, Mapping):
         names = [str(name) for name in source]
-        if id is None and not any(map(is_id_column, names)):
+        if id is None and not any(_holds_ids(*one, nodes) for one in source.items()):
+            notes: list[str] = []
             columns = [
-                _in_row_order(name, source[key], nodes)
+                _in_row_order(name, source[key], nodes, notes)
                 for name, key in zip(names, source, strict=True)
             ]
-            return NodeTable(*_named_once(names, columns), [])
+            return NodeTable(*_named_once(names, columns), notes)
         return _matched(names, [_listed(name, each) for name, each in source.items()], nodes, id)
     if not is_table(source):
         raise InputError(f"{_ACCEPTED}, not from a {type(source).__name__}")
@@ -88,13 +92,13 @@ def _read_file(
         _, parquet = import_arrow("reading a .parquet file")
         with opened(path, False) as stream, expecting("a Parquet file", str(path)):
             return table_columns(parquet.read_table(stream))
-    as_id = parse_integer if nodes.ids.dtype == np.int64 else str
     with opened(path, path.suffix == ".gz") as stream:
         comments = "" if marks_begin_ids(nodes.ids) else None
         text = DelimitedText(stream, str(path), "columns", comments=comments, choice=False)
-        first = [field.decode() for field in text.heads[0]]
+        heads = [[field.decode() for field in fields] for fields in text.heads]
+        first = heads[0]
         known = id in first or any(map(is_id_column, first))
-        has_names = known or not any(as_id(word) in nodes for word in first)
+        has_names = known or _are_names(first, heads[1:], nodes)
         lines = list(text.rows(has_names))
     names = first if has_names else [f"column {number}" for number in range(1, len(first) + 1)]
     for number, row in lines:
@@ -110,6 +114,41 @@ def _read_file(
     return list(names), columns
 
 
+def _are_names(first: list[str], others: list[list[str]], nodes: NamedRows) -> bool:
+    """Return whether the first line of a file names the columns: it holds no id.
+
+    If ids are numbers, a number may be that of a node without a vector, unless a word stands above
+    nodes.
+    """
+    numbered = nodes.ids.dtype == np.int64
+    as_id = parse_integer if numbered else str
+    ids = [as_id(word) for word in first]
+    if any(_is_node(one, nodes) for one in ids):
+        return False
+    if not (numbered and any(isinstance(one, int) for one in ids)):
+        return True
+    below = [[as_id(row[place]) for row in others if place < len(row)] for place in range(len(ids))]
+    return any(
+        isinstance(one, str) and bool(those) and all(_is_node(other, nodes) for other in those)
+        for one, those in zip(ids, below, strict=True)
+    )
+
+
+def _holds_ids(name: Any, values: Any, nodes: NamedRows) -> bool:
+    """Return whether a column of a dict is one of ids: by its name, and a list that holds nodes.
+
+    A list of another length cannot be in row order.
+    """
+    if (
+        not is_id_column(name)
+        or isinstance(values, (str, Mapping))
+        or not hasattr(values, "__iter__")
+    ):
+        return False
+    listed = _listed(name, values)
+    return len(listed) != len(nodes) or bool(_nodes_in(listed, nodes))
+
+
 def _listed(name: Any, values: Any) -> list[Any]:
     """Return the values of a column of a dict as a list."""
     if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
@@ -117,13 +156,20 @@ def _listed(name: Any, values: Any) -> list[Any]:
     return values.tolist() if hasattr(values, "tolist") else list(values)
 
 
-def _in_row_order(name: str, values: Any, nodes: NamedRows) -> list[Any]:
-    """Return the values of a column that is a list in row order, or a dict {id: value}."""
+def _in_row_order(name: str, values: Any, nodes: NamedRows, notes: list[str]) -> list[Any]:
+    """Return the values of a column that is a list in row order, or a dict {id: value}.
+
+    Appends to the notes what was left out.
+    """
     if hasattr(values, "iloc") and not is_default_index(values.index):  # a Series of pandas
         values = dict(zip(values.index.tolist(), values.tolist(), strict=True))
     if isinstance(values, Mapping):
-        if values and not any(node in nodes for node in values):
-            raise _no_nodes(list(values), nodes, f"in the column {name!r}")
+        strangers = [node for node in values if not _is_node(node, nodes)]
+        if values and len(strangers) == len(values):
+            raise _no_nodes(strangers, nodes, f"in the column {name!r}")
+        if strangers:
+            left = counted(len(strangers), "value")
+            notes.append(f'left out {left} of "{name}" without a known node{_such_as(strangers)}')
         return [values.get(node) for node in nodes.ids.tolist()]
     listed = _listed(name, values)
     if len(listed) != len(nodes):
@@ -144,8 +190,8 @@ def _matched(
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
         raise InputError("the columns have different numbers of values")
-    as_id = parse_integer if nodes.ids.dtype == np.int64 else _unchanged
-    place = _ids_among(names, columns, nodes, id, as_id)
+    as_id = _id_reader(nodes)
+    place = _ids_among(names, columns, nodes, id)
     rows = np.full(len(nodes), -1, np.int64)
     strangers: list[Any] = []
     repeated = 0
@@ -161,10 +207,11 @@ def _matched(
         raise _no_nodes(columns[place], nodes, f"in the column {str(names[place])!r}")
     notes = [f'nodes from "{names[place]}"'] if id is None else []
     if strangers:
-        shown = f"({strangers[0]}, ...)"
-        notes.append(f"left out {counted(len(strangers), 'node')} that have no vector {shown}")
+        lines = counted(len(strangers), "line")
+        notes.append(f"left out {lines} without a known node{_such_as(strangers)}")
     if repeated:
-        notes.append(f"{counted(repeated, 'line')} repeat a node: its first line counts")
+        repeat = "line repeats" if repeated == 1 else "lines repeat"
+        notes.append(f"{repeated:,} {repeat} a node: its first line counts")
     if without := int(np.count_nonzero(rows < 0)):
         notes.append(f"no values for {counted(without, 'node')}")
     others = [number for number in range(len(names)) if number != place]
@@ -175,24 +222,39 @@ def _matched(
 
 
 def _ids_among(
-    names: Sequence[Any],
-    columns: list[list[Any]],
-    nodes: NamedRows,
-    id: str | int | None,
-    as_id: Any,
+    names: Sequence[Any], columns: list[list[Any]], nodes: NamedRows, id: str | int | None
 ) -> int:
     """Return which column holds the ids: a known name that holds nodes, else most nodes."""
     if not columns or not columns[0]:
         raise InputError("expected columns of nodes, found none")
     if id is not None:
         return column_position(names, "id", id)
-    found = [sum(_is_node(as_id(value), nodes) for value in column) for column in columns]
+    found = [_nodes_in(column, nodes) for column in columns]
+    distinct = [len(counts) for counts in found]
     known = [place for place in range(len(names)) if is_id_column(names[place]) and found[place]]
-    return max(known or range(len(names)), key=lambda place: (found[place], -place))
+    place = max(known or range(len(names)), key=lambda place: (distinct[place], -place))
+    if not known and sum(found[place].values()) > _REPEATED * distinct[place]:
+        raise InputError(
+            f"no column is one of ids: {str(names[place])!r} holds most nodes, but repeats them; "
+            'call the column of ids "id", or give a dict of lists in the order of the nodes'
+        )
+    return place
 
 
-def _unchanged(value: Any) -> Any:
-    return value
+def _nodes_in(values: list[Any], nodes: NamedRows) -> Counter[Any]:
+    """Return how often each node is among some values."""
+    return Counter(one for one in map(_id_reader(nodes), values) if _is_node(one, nodes))
+
+
+def _id_reader(nodes: NamedRows) -> Callable[[Any], Any]:
+    """Return the function that makes an id of a value."""
+    return parse_integer if nodes.ids.dtype == np.int64 else lambda value: value
+
+
+def _such_as(strangers: list[Any]) -> str:
+    """Return an example of ids that are no nodes, in brackets; nothing if all are missing."""
+    shown = [str(one) for one in strangers if not is_missing(one)]
+    return f" ({shown[0]}{', ...' if len(shown) > 1 else ''})" if shown else ""
 
 
 def _is_node(value: Any, nodes: NamedRows) -> bool:

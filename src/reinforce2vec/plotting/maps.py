@@ -21,7 +21,7 @@ from ._naming import SMALL_TEXT, marker, name_classes, wrapped
 from .classes import OTHER, Classes, Look, classes_of
 from .style import BLUE, FAINT, MARKS, PALE, TIME, TITLE_SIZE, clear_axes, new_figure, styled
 
-METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "layout": "our layout"}
+METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "layout": "neighbour layout"}
 _MANY_POINTS = 3000  # with more points, they become a bitmap in SVG and PDF
 _MAX_SEARCHED_NODES = 100_000  # without a graph and labels, find communities up to here
 _FEW_EDGES = 2000  # draw edges up to this number; more would hide the nodes
