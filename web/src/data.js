@@ -155,7 +155,7 @@ class Column {
     if (this.kind === "time") return timeText(value, this.days);
     const size = Math.abs(value);
     const digits = size < 1e6 ? 6 : 15;
-    const useGrouping = size >= 10_000; // 2019 may be a year
+    const useGrouping = this.own || size >= 10_000; // 2019 may be a year
     return value.toLocaleString("en", { maximumSignificantDigits: digits, useGrouping });
   }
 
@@ -176,7 +176,7 @@ export function timeText(seconds, days) {
 }
 
 /** A number of an array with the fewest digits that identify it there. */
-function shortest(number, values) {
+export function shortest(number, values) {
   if (!(values instanceof Float32Array)) return number;
   for (let digits = 1; digits < 9; digits++) {
     const rounded = Number(number.toPrecision(digits));
@@ -274,7 +274,9 @@ class Asked {
 }
 
 async function answered(address, options) {
-  const answer = await fetch(address, options);
+  const answer = await fetch(address, options).catch(() => {
+    throw new Error("The server of this page no longer answers: start it again.");
+  });
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json();
 }

@@ -2,13 +2,14 @@
 // A node passes if it passes all of them; bars show the nodes that pass all the others.
 
 import { byId, counted, make, say, written } from "./dom.js";
+import { nameOf } from "./groups.js";
 import { mapped, scaleOf } from "./scales.js";
 
 const BINS = 32; // bars of a histogram
 const NO_BIN = 255; // of nodes without a value
 const STEPS = 200; // positions of a handle, unless whole numbers are fewer
 const LISTED = 12; // categories listed at first
-const MOST = 300; // after a click on "Show all"
+const MORE = 300; // listed by each click on "Show more"
 const WINDOW = 0.1; // share of the time that is played at once, if the range is not narrowed
 const FRAME = 180; // milliseconds between two steps of playing
 
@@ -95,9 +96,12 @@ class RangeFilter {
   constructor(column, filters) {
     Object.assign(this, { column, filters, fails: null });
     this.scale = scaleOf(column);
-    const { low, high, whole } = this.scale;
-    this.exact = whole && !column.log && high - low <= STEPS; // a step for each whole number
-    this.steps = this.exact ? Math.max(1, high - low) : STEPS;
+    const { low, high, unit } = this.scale;
+    const units = (high - low) / unit;
+    const minutes = column.kind === "time" && high - low > 60 * STEPS;
+    this.grain = unit || (minutes ? 60 : 0); // of the ends of the range, 0 for any
+    this.exact = unit > 0 && !column.log && units <= STEPS; // a step for each whole number or day
+    this.steps = this.exact ? Math.max(1, units) : STEPS;
     this.bins = Math.min(BINS, this.steps + (this.exact ? 1 : 0));
     this.bin = mapped(Uint8Array, column.values, (value) => this.binOf(value));
     this.bars = Array.from({ length: this.bins }, () => make("span", {}, make("span")));
@@ -119,7 +123,7 @@ class RangeFilter {
   binOf(value) {
     if (Number.isNaN(value)) return NO_BIN;
     const share = this.exact
-      ? (value - this.scale.low) / (this.steps + 1)
+      ? (value - this.scale.low) / this.scale.unit / (this.steps + 1)
       : this.scale.share(value);
     return Math.min(Math.floor(share * this.bins), this.bins - 1);
   }
@@ -198,17 +202,23 @@ class RangeFilter {
     this.play.ariaLabel = this.play.title = "Play";
   }
 
-  /** The value at a step; the ends are exact. */
+  /** The value at a step, as it is written; the ends are exact. */
   at(step) {
-    const { low, high, whole, value } = this.scale;
+    const { low, high, value } = this.scale;
     if (step === 0 || step === this.steps) return step ? high : low;
-    return whole ? Math.round(value(step / this.steps)) : value(step / this.steps);
+    const between = value(step / this.steps);
+    return this.grain ? Math.round(between / this.grain) * this.grain : between;
+  }
+
+  /** The steps of both handles. */
+  ends() {
+    return [this.from, this.to].map((handle) => Number(handle.value));
   }
 
   apply() {
     this.write();
     const { values } = this.column;
-    const [from, to] = [this.from, this.to].map((handle) => Number(handle.value));
+    const [from, to] = this.ends();
     if (from === 0 && to === this.steps) return this.filters.set(this, null);
     const [low, high] = [this.at(from), this.at(to)];
     const fails = (value) => (value >= low && value <= high ? 0 : 1); // also without a value
@@ -216,11 +226,12 @@ class RangeFilter {
   }
 
   write() {
-    const ends = [this.from, this.to].map((handle) => Number(handle.value));
+    const ends = this.ends();
     const texts = ends.map((step) => this.scale.text(this.at(step)));
     this.text.textContent = texts[0] === texts[1] ? texts[0] : texts.join(" – ");
     this.from.setAttribute("aria-valuetext", texts[0]);
     this.to.setAttribute("aria-valuetext", texts[1]);
+    this.from.classList.toggle("upper", ends[0] > this.steps / 2);
     const { style } = this.from.parentElement ?? this.from;
     style.setProperty("--from", ends[0] / this.steps);
     style.setProperty("--to", ends[1] / this.steps);
@@ -234,12 +245,11 @@ class RangeFilter {
       if (failing[row] === (this.fails?.[row] ?? 0)) passing[bin]++;
     });
     const most = Math.max(...all.subarray(0, this.bins), 1);
-    const [from, to] = [this.from, this.to].map((handle) => Number(handle.value) / this.steps);
+    const [first, last] = this.ends().map((step) => this.binOf(this.at(step)));
     this.bars.forEach((bar, bin) => {
       bar.style.height = `${(all[bin] / most) * 100}%`;
       bar.firstChild.style.height = all[bin] ? `${(passing[bin] / all[bin]) * 100}%` : 0;
-      const middle = (bin + 0.5) / this.bins;
-      bar.classList.toggle("out", middle < from || middle > to);
+      bar.classList.toggle("out", bin < first || bin > last);
     });
   }
 
@@ -261,12 +271,11 @@ class CategoryFilter {
     const order = [...sizes.keys()].filter((code) => sizes[code]);
     order.sort((a, b) => sizes[b] - sizes[a] || a - b);
     this.list = make("ul", {}, ...order.slice(0, LISTED).map((code) => this.entry(code)));
-    this.element = block(column, this.list, this.more(order.slice(LISTED, MOST)));
+    this.element = block(column, this.list, this.more(order.slice(LISTED)));
   }
 
   entry(code) {
-    const { column, filters } = this;
-    const name = filters.nodes.typical?.[column.name]?.[code] ?? column.names[code];
+    const name = nameOf(this.filters.nodes, this.column, code);
     const change = (event) => {
       if (event.target.checked) this.wanted.add(code);
       else this.wanted.delete(code);
@@ -289,11 +298,13 @@ class CategoryFilter {
   more(codes) {
     if (!codes.length) return null;
     const button = make("button", { type: "button", class: "more" });
-    button.textContent = `Show ${written(codes.length)} more`;
+    const next = codes.slice(0, MORE);
+    const left = codes.length > MORE ? ` of ${written(codes.length)}` : "";
+    button.textContent = `Show ${written(next.length)}${left} more`;
     button.addEventListener("click", () => {
-      const entries = codes.map((code) => this.entry(code));
+      const entries = next.map((code) => this.entry(code));
       this.list.append(...entries);
-      button.remove();
+      button.replaceWith(this.more(codes.slice(MORE)) ?? "");
       this.count(this.filters.failing);
       entries[0].querySelector("input").focus();
     });

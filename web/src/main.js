@@ -37,7 +37,7 @@ class Explorer {
       select: (rows) => this.pick(rows),
       view: () => this.follow(),
       lasso: (wanted) => byId("lasso").setAttribute("aria-pressed", String(wanted)),
-      edges: (found) => (byId("too-many-edges").hidden = found !== null),
+      edges: (trouble) => this.tellEdges(trouble),
     });
     this.map.free = () => freeMargins();
     const panels = ["bar", "legend", "filters", "view", "panel", "controls", "notes"].map(byId);
@@ -201,17 +201,22 @@ class Explorer {
     }
     const [row] = chosen;
     const waiting = setTimeout(() => this.chosen === chosen && this.showDetails(row, null), 150);
-    const details = await nodes.details(row);
+    const details = await nodes.details(row).catch((error) => error);
     clearTimeout(waiting);
     if (this.chosen !== chosen) return [];
+    if (details instanceof Error) {
+      this.showDetails(row, null, details.message);
+      if (anew) say(`${nodes.ids[row]}. ${details.message}`);
+      return chosen;
+    }
     this.showDetails(row, details);
     if (focused) this.focusDetails();
     if (anew) say(this.announced(row, details));
     return shownWith(row, details);
   }
 
-  showDetails(row, details) {
-    showNode(this.nodes, row, details, this.actions());
+  showDetails(row, details, trouble = "") {
+    showNode(this.nodes, row, details, this.actions(), trouble);
     const rows = (found) => (found ?? []).map((one) => one.row);
     this.overlay.show({
       row,
@@ -342,6 +347,13 @@ class Explorer {
     document.addEventListener("keydown", (event) => this.press(event));
     window.addEventListener("hashchange", () => this.openHash());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
+  }
+
+  /** Say why edges are not drawn; "" if they are. */
+  tellEdges(trouble) {
+    const line = byId("no-edges");
+    if (line.textContent !== trouble) line.textContent = trouble;
+    line.hidden = !trouble;
   }
 
   /** After a panel was opened or closed: on a phone, show all nodes beside it if all were shown. */

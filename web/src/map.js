@@ -33,7 +33,7 @@ const NO_PANELS = { left: 0, right: 0, top: 0, bottom: 0 };
 export class NodeMap {
   /**
    * `on` has the listeners: hover(row or -1), select(rows), view() after each drawing, lasso(whether
-   * it is on), edges(how many are drawn, or null if too many are in view).
+   * it is on), edges(why those in view are not drawn, or "").
    */
   constructor(canvas, nodes, on) {
     Object.assign(this, { canvas, nodes, on });
@@ -46,6 +46,7 @@ export class NodeMap {
     this.points = new Points(canvas, nodes.x, nodes.y, this.outlines, () => this.changed());
     this.painted = { codes: new Uint16Array(nodes.count), looks: [], size: null, shown: null };
     this.spread = 1; // the diameter of points on average, as a multiple of the smallest
+    this.passing = 1; // the share of the nodes that are shown
     this.chosen = []; // the selected rows
     this.chosenSet = new Set();
     this.layers = [];
@@ -100,6 +101,7 @@ export class NodeMap {
   paint({ codes, looks, size = null, shown = null }) {
     this.painted = { codes, looks, size, shown };
     this.spread = size ? spreadOf(size) : 1;
+    this.passing = shown ? shown.reduce((sum, one) => sum + one, 0) / shown.length : 1;
     this.points.paint(codes, looks, size);
     this.arrange();
   }
@@ -175,7 +177,7 @@ export class NodeMap {
   opacity(share) {
     const { width, height } = this.camera;
     const area = (Math.PI * (this.diameter(0) * this.spread) ** 2) / 4; // of a point, on average
-    const covered = this.grid.count(this.camera.box()) * share * area;
+    const covered = this.grid.count(this.camera.box()) * this.passing * share * area;
     return Math.min(1, Math.max(FAINTEST, (FILLED * width * height) / covered));
   }
 

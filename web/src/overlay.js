@@ -76,11 +76,18 @@ export class Overlay {
   async findEdges(view) {
     const { map } = this;
     const rows = map.edges ? map.inView(ENDS) : [];
-    const found = rows && (rows.length ? await map.nodes.edgesAmong(rows, EDGES) : []);
+    let trouble = "Too many are in view: zoom in to see them.";
+    let found = rows && [];
+    try {
+      if (rows?.length) found = await map.nodes.edgesAmong(rows, EDGES);
+    } catch (error) {
+      found = null;
+      trouble = error.message;
+    }
     if (view !== this.settled) return; // it has moved on
     this.edges = found ?? [];
-    this.canvas.dataset.edges = found ? found.length : "too many";
-    map.on.edges?.(found ? found.length : null);
+    this.canvas.dataset.edges = found ? found.length : "none";
+    map.on.edges(found ? "" : trouble);
     this.draw();
   }
 

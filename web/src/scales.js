@@ -13,27 +13,28 @@ export function mapped(Kind, values, of) {
 }
 
 /** The scale of a column of numbers or times. */
-export function scaleOf({ kind, low, high, log, days, values }) {
+export function scaleOf({ kind, low, high, log, days, own, values }) {
   const span = high - low;
-  const unit = log ? Math.min(1, high / 1e4) || 1 : 0; // a logarithmic scale is linear up to it
-  const top = log ? Math.log1p(span / unit) : span;
+  const bend = log ? Math.min(1, high / 1e4) || 1 : 0; // a logarithmic scale is linear up to it
+  const top = log ? Math.log1p(span / bend) : span;
   const share = (value) =>
-    top ? Math.min(1, Math.max(0, (log ? Math.log1p((value - low) / unit) : value - low) / top)) : 0;
-  const value = (part) => low + (log ? Math.expm1(part * top) * unit : part * span);
+    top ? Math.min(1, Math.max(0, (log ? Math.log1p((value - low) / bend) : value - low) / top)) : 0;
+  const value = (part) => low + (log ? Math.expm1(part * top) * bend : part * span);
   const whole = kind === "number" && values.every((one) => Number.isNaN(one) || one % 1 === 0);
-  const text = (number) => (kind === "time" ? timeText(number, days) : short(number, whole));
+  const unit = whole ? 1 : days ? DAY : 0; // values are multiples of it
+  const text = (number) => (kind === "time" ? timeText(number, days) : short(number, whole, own));
   const ticks = kind === "time" ? timeTicks(low, high) : log ? powers(low, high) : steps(low, high);
   return {
     low,
     high,
-    whole,
+    unit,
     share,
     value,
     text,
     ticks: apart(
       ticks.map((tick) => ({
         share: share(tick),
-        text: kind === "time" ? tickText(tick, span) : short(tick, whole),
+        text: kind === "time" ? tickText(tick, span) : short(tick, whole, own),
       })),
     ),
   };
@@ -45,15 +46,15 @@ const APART = 0.16; // share of the scale between two ticks
 const apart = (ticks) =>
   ticks.filter(({ share }, i) => i === ticks.length - 1 || ticks[i + 1].share - share >= APART);
 
-/** A number with as many digits as a reader needs. */
-function short(number, whole) {
+/** A number with as many digits as a reader needs; `own` says that it is a count and no year. */
+function short(number, whole, own) {
   const size = Math.abs(number);
   if (size >= 1e6 || (size && size < 1e-3)) {
     const options = { notation: size < 1 ? "scientific" : "compact", maximumSignificantDigits: 3 };
     return number.toLocaleString("en", options);
   }
   const digits = whole ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 4;
-  const grouping = size >= 10_000; // 2019 may be a year
+  const grouping = own || size >= 10_000; // 2019 may be a year
   return number.toLocaleString("en", { maximumFractionDigits: digits, useGrouping: grouping });
 }
 
