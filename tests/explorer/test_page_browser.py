@@ -11,7 +11,7 @@ import pytest
 
 from helpers.maps import PHONE, listed, search, texts
 from reinforce2vec import nearest_neighbors
-from reinforce2vec.explorer import make_page, serve_page, write_page
+from reinforce2vec.explorer import _data, make_page, serve_page, write_page
 
 pytestmark = pytest.mark.browser
 
@@ -191,12 +191,66 @@ def test_a_lasso_leaves_out_what_does_not_pass(opened, with_columns, columns):
     assert page.locator("#lasso").get_attribute("aria-pressed") == "false"
 
 
-def test_time_is_stepped_through_and_played(opened, with_columns):
+def test_a_range_of_one_number_is_marked_and_both_handles_can_leave_the_end(
+    opened, with_columns, columns
+):
+    page = opened(with_columns, **CALM)
+    page.click("#show-filters")
+    start, end = page.locator("[data-column=year] input").all()
+    start.focus()
+    press(page, "ArrowRight", 5)
+    end.focus()
+    page.keyboard.press("Home")  # handles do not cross
+    left = columns["year"].count(min(columns["year"]) + 5)
+    told(page, f"{left} of 120 nodes pass the filters")
+    marked = page.locator("[data-column=year] .histogram > span").evaluate_all(
+        "bars => bars.map((bar) => !bar.classList.contains('out'))"
+    )
+    assert marked == [number == 5 for number in range(len(marked))]
+    page.keyboard.press("End")
+    start.focus()
+    page.keyboard.press("End")
+    assert start.input_value() == end.input_value()
+    box = page.locator("[data-column=year] .range").bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 8, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, steps=3)
+    page.mouse.up()
+    assert int(start.input_value()) < int(end.input_value()) / 2
+
+
+def test_all_of_very_many_categories_can_be_checked(opened, tmp_path):
+    places = np.random.default_rng(0).normal(size=(500, 2))
+    labels = [f"c{row}" for row in range(500)]
+    columns = {"constructor": ["a", "b"] * 250}
+    made = make_page(places, labels=labels, columns=columns, positions=places)
+    page = opened(write_page(tmp_path / "map.html", made).as_uri(), **CALM)
+    page.click("#show-filters")
+    for button in ("Show 300 of 488 more", "Show 188 more"):
+        page.get_by_text(button, exact=True).click()
+    assert sorted(texts(page, "[data-column=label] .name")) == sorted(labels)
+    assert page.locator("[data-column=label] .more").count() == 0
+    page.locator("[data-column=label]").get_by_label("c499").check()
+    told(page, "1 of 500 nodes pass the filters")
+    page.select_option("#colour", "constructor")  # a name that JavaScript knows
+    assert texts(page, "#legend .name") == ["a", "b"]
+    assert page.locator("#legend-title").text_content() == "constructor: 2"
+
+
+def test_time_is_stepped_through_and_played(opened, with_columns, columns):
     page = opened(with_columns, **CALM)
     page.click("#show-filters")
     output = page.locator("[data-column=published] output")
     whole = output.text_content()
     assert whole == f"{FIRST_DAY} – {FIRST_DAY + datetime.timedelta(days=7 * 119)}"
+    handle = page.locator("[data-column=published] input").first
+    handle.focus()
+    press(page, "ArrowRight", 17)  # to 70.8 days after the first
+    day = handle.get_attribute("aria-valuetext")
+    assert day == str(FIRST_DAY + datetime.timedelta(days=71))
+    after = sum(date >= day for date in columns["published"])
+    told(page, f"{after} of 120 nodes pass the filters")
+    page.keyboard.press("Home")
     page.locator("[data-column=published]").get_by_label("Later").click()
     first = output.text_content()
     assert first.startswith(f"{FIRST_DAY} – 2020-")
@@ -248,6 +302,9 @@ def test_groups_are_named_by_what_is_typical_of_them(opened, known, tmp_path):
     page = opened(write_page(tmp_path / "map.html", made).as_uri())
     page.select_option("#colour", "community")
     assert set(topics.values()) <= set(texts(page, "#legend .name"))
+    page.click("#show-filters")
+    listed = {name.partition(": ")[2] for name in texts(page, "[data-column=community] .name")}
+    assert set(topics.values()) <= listed  # after the number: two can have the same words
     page.locator("#names span", has_text="robots").first.wait_for(state="attached")
 
 
@@ -415,6 +472,20 @@ window.fetch = async (...asked) => {
   return new Response(stream, { headers: { "Content-Length": bytes.length } });
 };
 """
+
+
+def test_the_page_says_that_its_server_has_ended(opened, known, monkeypatch):
+    monkeypatch.setattr(_data, "_ASKED_FROM", 100)
+    with serve_page(make_page(*known, method="pca", served=True)) as server:
+        page = opened(server.url, **CALM)
+    page.evaluate("() => { window.fetch = async () => { throw TypeError('Failed to fetch'); }; }")
+    search(page, "n30")
+    gone = "The server of this page no longer answers: start it again."
+    page.locator("#panel .waiting", has_text=gone).wait_for()
+    told(page, f"n30. {gone}")
+    page.click("#show-view")
+    page.get_by_label("Edges of what is in view").check()
+    page.locator("#no-edges", has_text=gone).wait_for()
 
 
 def test_the_page_says_how_much_of_its_data_has_come(opened):
