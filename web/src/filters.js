@@ -50,7 +50,10 @@ export class Filters {
     const columns = this.nodes.columns.filter(({ kind }) => kind in kinds);
     this.filters = columns.map((column) => new kinds[column.kind](column, this));
     byId("filter-list").replaceChildren(...this.filters.map((filter) => filter.element));
-    byId("clear-filters").addEventListener("click", () => this.clear());
+    byId("clear-filters").addEventListener("click", () => {
+      this.clear();
+      byId("filters-title").focus();
+    });
     this.update();
   }
 
@@ -72,7 +75,6 @@ export class Filters {
 
   clear() {
     for (const filter of this.filters) filter.clear();
-    byId("clear-filters").closest("section").querySelector("h2").focus();
   }
 
   update() {
@@ -95,6 +97,7 @@ const block = (column, ...content) =>
 class RangeFilter {
   constructor(column, filters) {
     Object.assign(this, { column, filters, fails: null });
+    this.keeps = null; // whether nodes without a value pass; null: while the range is not narrowed
     this.scale = scaleOf(column);
     const { low, high, unit } = this.scale;
     const units = (high - low) / unit;
@@ -109,13 +112,18 @@ class RangeFilter {
     this.to = this.handle("to", this.steps);
     this.text = make("output", { class: "muted" });
     this.playing = 0;
+    const onchange = () => {
+      this.keeps = this.without.checked;
+      this.apply();
+    };
+    this.without = make("input", { type: "checkbox", onchange });
     const without = this.bin.reduce((sum, bin) => sum + (bin === NO_BIN ? 1 : 0), 0);
     this.element = block(
       column,
       make("div", { class: "histogram", "aria-hidden": "true" }, ...this.bars),
       make("div", { class: "range" }, this.from, this.to),
       make("div", { class: "range-text" }, this.text, column.kind === "time" && this.player()),
-      without > 0 && make("p", { class: "muted" }, `${written(without)} without a value`),
+      without > 0 && make("label", {}, this.without, `${written(without)} without a value`),
     );
     this.write();
   }
@@ -215,13 +223,20 @@ class RangeFilter {
     return [this.from, this.to].map((handle) => Number(handle.value));
   }
 
+  /** Whether the range is not narrowed. */
+  isWhole() {
+    const [from, to] = this.ends();
+    return from === 0 && to === this.steps;
+  }
+
   apply() {
     this.write();
     const { values } = this.column;
-    const [from, to] = this.ends();
-    if (from === 0 && to === this.steps) return this.filters.set(this, null);
-    const [low, high] = [this.at(from), this.at(to)];
-    const fails = (value) => (value >= low && value <= high ? 0 : 1); // also without a value
+    const keeps = this.keeps ?? this.isWhole();
+    if (this.isWhole() && keeps) return this.filters.set(this, null);
+    const [low, high] = this.ends().map((step) => this.at(step));
+    const passes = (value) => (Number.isNaN(value) ? keeps : value >= low && value <= high);
+    const fails = (value) => (passes(value) ? 0 : 1);
     this.filters.set(this, mapped(Uint8Array, values, fails));
   }
 
@@ -231,6 +246,7 @@ class RangeFilter {
     this.text.textContent = texts[0] === texts[1] ? texts[0] : texts.join(" – ");
     this.from.setAttribute("aria-valuetext", texts[0]);
     this.to.setAttribute("aria-valuetext", texts[1]);
+    this.without.checked = this.keeps ?? this.isWhole();
     this.from.classList.toggle("upper", ends[0] > this.steps / 2);
     const { style } = this.from.parentElement ?? this.from;
     style.setProperty("--from", ends[0] / this.steps);
@@ -255,6 +271,7 @@ class RangeFilter {
 
   clear() {
     this.pause();
+    this.keeps = null;
     this.from.value = 0;
     this.to.value = this.steps;
     this.apply();
@@ -266,16 +283,20 @@ class CategoryFilter {
   constructor(column, filters) {
     Object.assign(this, { column, filters, fails: null });
     this.wanted = new Set();
+    this.none = column.names.length; // in place of the category of nodes without one
     this.sizes = this.sizesOf(() => true);
     const { sizes } = this;
-    const order = [...sizes.keys()].filter((code) => sizes[code]);
+    const order = [...sizes.keys()].filter((code) => sizes[code] && code !== this.none);
     order.sort((a, b) => sizes[b] - sizes[a] || a - b);
-    this.list = make("ul", {}, ...order.slice(0, LISTED).map((code) => this.entry(code)));
+    const first = [...order.slice(0, LISTED), ...(sizes[this.none] ? [this.none] : [])];
+    this.list = make("ul", {}, ...first.map((code) => this.entry(code)));
     this.element = block(column, this.list, this.more(order.slice(LISTED)));
   }
 
   entry(code) {
-    const name = nameOf(this.filters.nodes, this.column, code);
+    const { column, filters } = this;
+    const name =
+      code === this.none ? `No ${column.title.toLowerCase()}` : nameOf(filters.nodes, column, code);
     const change = (event) => {
       if (event.target.checked) this.wanted.add(code);
       else this.wanted.delete(code);
@@ -312,26 +333,32 @@ class CategoryFilter {
   }
 
   apply() {
-    const { column, wanted, filters } = this;
+    const { column, wanted, filters, none } = this;
     if (!wanted.size) return filters.set(this, null);
     const fails = new Uint8Array(filters.nodes.count);
     for (let row = 0; row < fails.length; row++) {
       const passes = column.sets
-        ? column.codesOf(row).some((code) => wanted.has(code))
-        : wanted.has(column.codes[row]);
+        ? this.codesOf(row).some((code) => wanted.has(code))
+        : wanted.has(column.codes[row] < 0 ? none : column.codes[row]);
       fails[row] = passes ? 0 : 1;
     }
     filters.set(this, fails);
   }
 
-  /** How many rows that pass a test each category has. */
+  /** The categories of a row, or what stands for none. */
+  codesOf(row) {
+    const codes = this.column.codesOf(row);
+    return codes.length ? codes : [this.none];
+  }
+
+  /** How many rows that pass a test each category has; the last number is of those without one. */
   sizesOf(passes) {
-    const { column, filters } = this;
-    const sizes = new Uint32Array(column.names.length);
+    const { column, filters, none } = this;
+    const sizes = new Uint32Array(none + 1);
     for (let row = 0; row < filters.nodes.count; row++) {
       if (!passes(row)) continue;
-      if (column.sets) for (const code of column.codesOf(row)) sizes[code]++;
-      else if (column.codes[row] >= 0) sizes[column.codes[row]]++;
+      if (column.sets) for (const code of this.codesOf(row)) sizes[code]++;
+      else sizes[column.codes[row] < 0 ? none : column.codes[row]]++;
     }
     return sizes;
   }

@@ -27,6 +27,7 @@ const MANY = 20_000; // with more nodes, and where drawing takes longer than a f
 const FRAME = 40; // (in milliseconds), a sample of the nodes moves
 const REST = 150; // milliseconds without movement after which the map is at rest
 const CONTOURED = 20_000; // from so many nodes on, contours are drawn at first
+const FEW_EDGES = 300; // up to so many are drawn at first
 const NO_PANELS = { left: 0, right: 0, top: 0, bottom: 0 };
 
 /** Draws nodes, and gives their positions on the screen. */
@@ -60,7 +61,8 @@ export class NodeMap {
     this.movements = 0;
     this.flight = null;
     this.showsContours = nodes.count >= CONTOURED;
-    this.showsEdges = false;
+    this.showsEdges = nodes.edges !== null && nodes.edges <= FEW_EDGES;
+    this.atHome = true; // whether all nodes are shown, or about to be
     this.span = span;
     this.resize();
     new ResizeObserver(() => this.resize()).observe(canvas);
@@ -266,10 +268,9 @@ export class NodeMap {
   resize() {
     const { width, height } = this.canvas.getBoundingClientRect();
     if (!width || !height) return;
-    const atHome = this.camera.scale === this.homeScale || !this.homeScale;
     Object.assign(this.camera, { width, height });
     this.camera.limits = [Math.min(width, height) / this.span.size / 8, CLOSEST / this.span.size];
-    if (atHome) this.reset(false);
+    if (this.atHome) this.reset(false);
     else this.changed();
   }
 
@@ -277,6 +278,7 @@ export class NodeMap {
   move(change) {
     this.flight?.stop();
     this.flight = null;
+    this.atHome = false;
     change();
     this.moved();
   }
@@ -300,6 +302,7 @@ export class NodeMap {
   async go(view, smoothly = true) {
     this.flight?.stop();
     this.flight = null;
+    this.atHome = false;
     if (!smoothly || calm()) {
       Object.assign(this.camera, view);
       this.moves = false;
@@ -316,7 +319,9 @@ export class NodeMap {
   reset(smoothly = true) {
     const view = this.camera.holding(widened(this.home, MARGIN), this.free());
     this.homeScale = view.scale;
-    return this.go(view, smoothly);
+    const arrival = this.go(view, smoothly);
+    this.atHome = true;
+    return arrival;
   }
 
   /** Show these rows, beside the panels. */

@@ -11,7 +11,7 @@ const MEMBERS = 200; // nodes of a selection that are listed
 /**
  * Show a node and what is known of it: {similar, likely, neighbours}, null while it is fetched, or if
  * there was some trouble.
- * `act` has go(row), point(row or -1), swatchOf(row), passes(row) and close().
+ * `act` has go(row), point(row or -1), swatchOf(row), passes(row), clearFilters() and close().
  */
 export function showNode(nodes, row, details, act, trouble = "") {
   open(
@@ -21,7 +21,12 @@ export function showNode(nodes, row, details, act, trouble = "") {
       make("h2", { class: "id", tabindex: "-1" }, nodes.ids[row]),
       closeButton(act),
       !act.passes(row) &&
-        make("p", { class: "muted filtered" }, "This node does not pass the filters."),
+        make(
+          "p",
+          { class: "muted filtered" },
+          "This node does not pass the filters. ",
+          make("button", { type: "button", onclick: act.clearFilters }, "Clear filters"),
+        ),
       facts(nodes, row),
     ),
     ...(details
@@ -103,7 +108,7 @@ function scored(nodes, found, digits, act) {
           { class: "bar" },
           make("span", { style: { width: `${(share(value) * 100).toFixed(1)}%` } }),
         ),
-        make("span", { class: "number" }, value.toFixed(digits)),
+        make("span", { class: "number" }, value.toFixed(digits).replace("-", "−")),
       ),
     ),
   );
