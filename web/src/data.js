@@ -125,7 +125,7 @@ class Nodes {
 }
 
 const SPREAD = 500; // nodes of a map up to which those on one spot are moved apart
-const APART = 0.012; // of the map
+const APART = 0.016; // of the map
 
 /** Positions, in a small map with nodes of one spot on a circle around it. */
 function spread(x, y) {
@@ -143,7 +143,7 @@ function spread(x, y) {
   const [right, up] = [x.slice(), y.slice()];
   for (const rows of spots.filter(({ length }) => length > 1)) {
     rows.forEach((row, i) => {
-      const angle = (2 * Math.PI * i) / rows.length;
+      const angle = Math.PI * (0.5 + (2 * i) / rows.length); // ids are written at the right
       const radius = APART * size * Math.max(1, rows.length / 6);
       right[row] = x[rows[0]] + radius * Math.cos(angle);
       up[row] = y[rows[0]] + radius * Math.sin(angle);
