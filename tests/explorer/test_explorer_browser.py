@@ -152,6 +152,8 @@ def test_neighbours_are_right_in_long_lists_of_edges(opened, tmp_path):
     rows = page.locator("#panel section.graph li .id")
     assert sorted(rows.all_text_contents()) == ["1499", "1501"]
     search(page, "0")
+    page.locator("#panel h2", has_text="0").wait_for()
+    assert texts(page, "#panel dd")[-1] == "1,200"  # its degree
     page.get_by_text("Show 1,000 of 1,200").click()
     shown = {int(node) for node in rows.all_text_contents()}
     assert len(shown) == rows.count() == 1000

@@ -359,6 +359,19 @@ def test_forty_groups_have_their_looks_on_the_map(many):
     wait_for_colours(many, lambda seen: sum(seen.get(colour, 0) > 20 for colour in wanted) >= 20)
 
 
+def test_the_few_nodes_that_pass_filters_are_not_transparent(open_page, tmp_path):
+    places = np.random.default_rng(0).uniform(size=(4000, 2))
+    labels = ["many"] * 3990 + ["few"] * 10
+    columns = {"weight": [0, *[100] * 3999]}  # large points, which cover the map
+    made = make_page(places, None, labels, columns=columns, positions=places)
+    page = open_page(write_page(tmp_path / "map.html", made).as_uri(), viewport=DESKTOP)
+    page.select_option("#size", "weight")
+    page.click("#show-filters")
+    page.get_by_label("few").check()
+    few = tuple(bytes.fromhex(LOOKS[1].light[1:]))
+    wait_for_colours(page, lambda seen: seen.get(few, 0) > 100)
+
+
 def test_the_map_is_drawn_again_after_a_lost_context(desktop):
     largest = tuple(bytes.fromhex(LOOKS[0].light[1:]))
     wait_for_colours(desktop, lambda seen: seen.get(largest, 0) > 100)
@@ -452,6 +465,9 @@ def test_a_picture_is_saved_as_svg(many, forty):
     lights = {look.light for look in LOOKS}
     filled = [path for path in root.iter(f"{SVG}path") if path.get("fill") in lights]
     points = sum(path.get("d").count("M") for path in filled)
+    colours = [path.get("fill") for path in filled]
+    changes = sum(one != other for one, other in pairwise(colours))
+    assert changes > 1000  # points of one colour are not all over those of another
     assert points == len(forty[0]) - 3 + 40  # on the map but for the smallest group; in the legend
 
 

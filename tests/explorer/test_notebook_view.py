@@ -80,6 +80,7 @@ def test_without_anywidget_the_page_is_shown_all_the_same(in_a_notebook, without
     bundle = view._repr_mimebundle_()
     assert bundle["text/html"].count("<") == 2  # of the frame alone: the page is escaped
     assert "&lt;/html&gt;" in bundle["text/html"]
+    assert 'allow="fullscreen; clipboard-write"' in bundle["text/html"]
     with pytest.raises(InputError, match=r"pip install 'reinforce2vec\[notebook\]'"):
         _ = view.selection
     with pytest.raises(InputError, match="anywidget"):
@@ -126,11 +127,20 @@ const listeners = new Set();
 const state = { rows: [2], height: 500, page: null };
 window.model = {
   get: (name) => state[name],
-  set: (name, value) => { state[name] = value; },
+  set: (name, value) => {  // as Backbone does
+    if (String(state[name]) === String(value)) return;
+    state[name] = value;
+    for (const one of listeners) one();
+  },
   save_changes: () => { window.saved = [...(window.saved ?? []), state.rows]; },
   on: (_, listener) => listeners.add(listener),
   off: (_, listener) => listeners.delete(listener),
-  fromPython: (rows) => { state.rows = rows; for (const one of listeners) one(); },
+};
+window.sent = []; // to the page
+const post = MessagePort.prototype.postMessage;
+MessagePort.prototype.postMessage = function (rows) {
+  window.sent.push([...rows]);
+  post.call(this, rows);
 };
 const page = await fetch("./page.html");
 state.page = new DataView(await page.arrayBuffer());
@@ -142,6 +152,7 @@ window.listening = () => listeners.size;
 @pytest.mark.browser
 @pytest.mark.slow
 def test_the_front_end_passes_the_selection_on_in_both_directions(browser):
+    """Also after its cell was moved; and ids are copied from within the frame."""
     html = make_page(PEOPLE, [("ann", "bob")], method="pca").html
     served = {
         "/": ("text/html", b'<!doctype html><script type="module" src="host.js"></script>'),
@@ -155,22 +166,31 @@ def test_the_front_end_passes_the_selection_on_in_both_directions(browser):
     page.on("pageerror", lambda error: complaints.append(str(error)))
 
     def reply(route):
-        kind, body = served[route.request.url.removeprefix("http://notebook.test")]
+        kind, body = served[route.request.url.removeprefix("http://localhost")]
         route.fulfill(content_type=kind, body=body)
 
-    page.route("http://notebook.test/**", reply)
-    page.goto("http://notebook.test/")
+    page.route("http://localhost/**", reply)
+    page.goto("http://localhost/")
     frame = page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for(state="attached", timeout=30_000)
     card = frame.locator("#panel h2")
     assert card.first.text_content(timeout=10_000) == "cid"  # selected in Python before
     assert page.evaluate("window.saved") is None  # nothing is sent back
-    page.evaluate("model.fromPython([0])")
+    page.evaluate("model.set('rows', [0])")
     frame.locator("#panel h2", has_text="ann").wait_for(timeout=10_000)
     frame.locator("#search").fill("dan")
     frame.locator("#search").press("Enter")
     page.wait_for_function("window.saved?.length === 1", timeout=10_000)
     assert page.evaluate("[model.get('rows'), window.saved]") == [[3], [[3]]]
+    assert page.evaluate("window.sent") == [[2], [0]]  # no echo of what was selected there
+    page.evaluate("document.body.append(document.querySelector('iframe'))")  # it loads again
+    frame.locator("#panel h2", has_text="dan").wait_for(timeout=30_000)
+    page.evaluate("model.set('rows', [0, 1])")
+    frame.locator("#panel h2", has_text="2 nodes selected").wait_for(timeout=10_000)
+    frame.get_by_text("Copy ids").click()
+    frame.get_by_text("Copied", exact=True).wait_for(timeout=10_000)
+    frame.locator("#panel li", has_text="bob").get_by_role("button").click()
+    page.wait_for_function("String(model.get('rows')) === '1'", timeout=10_000)
     assert page.evaluate("window.listening()") == 1
     page.evaluate("end()")
     assert page.evaluate("window.listening()") == 0

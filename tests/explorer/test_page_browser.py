@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from helpers.maps import PHONE, listed, search, texts
-from reinforce2vec import nearest_neighbors
-from reinforce2vec.explorer import make_page, serve_page, write_page
+from reinforce2vec import Embedding, nearest_neighbors
+from reinforce2vec.explorer import _data, make_page, serve_page, write_page
 
 pytestmark = pytest.mark.browser
 
@@ -155,7 +155,8 @@ def test_filters_combine_and_everything_follows(opened, with_columns, columns, k
     page.get_by_label("ICML").check()
     venues = np.array([name == "ICML" for name in columns["venue"]])
     told(page, f"{(passing & venues).sum()} of 120 nodes pass the filters")
-    assert page.locator("#filter-count").text_content() == str((passing & venues).sum())
+    facts = page.locator("#facts").text_content()
+    assert facts.startswith(f"{(passing & venues).sum()} of 120 nodes · ")
     others = np.array([name == "KDD" for name in columns["venue"]])  # those that a check would add
     bars = page.locator("[data-column=venue] li", has_text="KDD").locator(".number")
     assert bars.text_content() == str((passing & others).sum())
@@ -169,10 +170,22 @@ def test_filters_combine_and_everything_follows(opened, with_columns, columns, k
     assert "(filtered out)" in page.locator("#suggestions li").first.text_content()
     page.keyboard.press("Enter")
     page.get_by_text("This node does not pass the filters.").wait_for()
-    page.click("#clear-filters")
+    page.click("#panel .filtered button")
     page.wait_for_function("() => document.querySelector('#passing').textContent === '120 nodes'")
     assert page.locator("#clear-filters").is_disabled()
     assert not page.get_by_label("ICML").is_checked()
+    assert page.locator("#panel .filtered").count() == 0
+    page.get_by_label("No venue").check()  # of the first node
+    told(page, "1 of 120 nodes pass the filters")
+    page.click("#clear-filters")
+    scores = page.locator("[data-column=score]")
+    scores.get_by_label("without a value").uncheck()
+    told(page, "108 of 120 nodes pass the filters")
+    scores.get_by_label("score, to").focus()
+    page.keyboard.press("Home")  # of 1/8, which the second node has
+    told(page, "1 of 120 nodes pass the filters")
+    scores.get_by_label("without a value").check()
+    told(page, "13 of 120 nodes pass the filters")
 
 
 def test_a_lasso_leaves_out_what_does_not_pass(opened, with_columns, columns):
@@ -191,12 +204,67 @@ def test_a_lasso_leaves_out_what_does_not_pass(opened, with_columns, columns):
     assert page.locator("#lasso").get_attribute("aria-pressed") == "false"
 
 
-def test_time_is_stepped_through_and_played(opened, with_columns):
+def test_a_range_of_one_number_is_marked_and_both_handles_can_leave_the_end(
+    opened, with_columns, columns
+):
+    page = opened(with_columns, **CALM)
+    page.click("#show-filters")
+    start, end = page.locator("[data-column=year] input").all()
+    start.focus()
+    press(page, "ArrowRight", 5)
+    end.focus()
+    page.keyboard.press("Home")  # handles do not cross
+    left = columns["year"].count(min(columns["year"]) + 5)
+    told(page, f"{left} of 120 nodes pass the filters")
+    marked = page.locator("[data-column=year] .histogram > span").evaluate_all(
+        "bars => bars.map((bar) => !bar.classList.contains('out'))"
+    )
+    assert marked == [number == 5 for number in range(len(marked))]
+    page.keyboard.press("End")
+    start.focus()
+    page.keyboard.press("End")
+    assert start.input_value() == end.input_value()
+    box = page.locator("[data-column=year] .range").bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 8, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, steps=3)
+    page.mouse.up()
+    assert int(start.input_value()) < int(end.input_value()) / 2
+
+
+def test_all_of_very_many_categories_can_be_checked(opened, tmp_path):
+    places = np.random.default_rng(0).normal(size=(500, 2))
+    labels = [f"c{row}" for row in range(500)]
+    columns = {name: ["a", "b"] * 250 for name in ("constructor", "__proto__")}
+    made = make_page(places, labels=labels, columns=columns, positions=places)
+    page = opened(write_page(tmp_path / "map.html", made).as_uri(), **CALM)
+    page.click("#show-filters")
+    for button in ("Show 300 of 488 more", "Show 188 more"):
+        page.get_by_text(button, exact=True).click()
+    assert sorted(texts(page, "[data-column=label] .name")) == sorted(labels)
+    assert page.locator("[data-column=label] .more").count() == 0
+    page.locator("[data-column=label]").get_by_label("c499").check()
+    told(page, "1 of 500 nodes pass the filters")
+    for name in columns:  # which JavaScript knows
+        page.select_option("#colour", name)
+        assert texts(page, "#legend .name") == ["a", "b"]
+        assert page.locator("#legend-title").text_content() == f"2 values of {name}"
+
+
+def test_time_is_stepped_through_and_played(opened, with_columns, columns):
     page = opened(with_columns, **CALM)
     page.click("#show-filters")
     output = page.locator("[data-column=published] output")
     whole = output.text_content()
     assert whole == f"{FIRST_DAY} – {FIRST_DAY + datetime.timedelta(days=7 * 119)}"
+    handle = page.locator("[data-column=published] input").first
+    handle.focus()
+    press(page, "ArrowRight", 17)  # to 70.8 days after the first
+    day = handle.get_attribute("aria-valuetext")
+    assert day == str(FIRST_DAY + datetime.timedelta(days=71))
+    after = sum(date >= day for date in columns["published"])
+    told(page, f"{after} of 120 nodes pass the filters")
+    page.keyboard.press("Home")
     page.locator("[data-column=published]").get_by_label("Later").click()
     first = output.text_content()
     assert first.startswith(f"{FIRST_DAY} – 2020-")
@@ -247,8 +315,32 @@ def test_groups_are_named_by_what_is_typical_of_them(opened, known, tmp_path):
     made = make_page(embedding, graph, columns=columns, method="pca")
     page = opened(write_page(tmp_path / "map.html", made).as_uri())
     page.select_option("#colour", "community")
-    assert set(topics.values()) <= set(texts(page, "#legend .name"))
+    page.click("#show-filters")
+    for names in ("#legend .name", "[data-column=community] .name"):
+        found = dict(name.split(": ") for name in texts(page, names))
+        assert set(topics.values()) <= set(found.values())  # two can have the same words
     page.locator("#names span", has_text="robots").first.wait_for(state="attached")
+
+
+def test_a_map_of_four_nodes_can_be_read(opened, tmp_path):
+    """Two of them have one place, and the first column has one value."""
+    places = np.array([[0, 0], [0, 0], [1, 0], [0, 1.0]])
+    embedding = Embedding(["a", "b", "c", "d"], places + 1)
+    pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")]
+    columns = {"note": ["x", None, None, None]}
+    made = make_page(embedding, pairs, columns=columns, positions=places)
+    page = opened(write_page(tmp_path / "map.html", made).as_uri(), **CALM)
+    page.locator("#overlay[data-edges='4']").wait_for(state="attached")  # at first, as they are few
+    assert page.locator("#colour").input_value() == "community"
+    assert page.locator("#size-key").is_hidden()  # all degrees are 2
+    for node in ("a", "b"):
+        search(page, node)
+        page.locator("#panel h2", has_text=node).wait_for()
+        page.wait_for_function("() => document.querySelector('#points').dataset.chosen")
+        page.mouse.move(*map(int, page.locator("#points").get_attribute("data-chosen").split()))
+        page.wait_for_function(
+            "id => document.querySelector('#tooltip').firstChild?.textContent === id", arg=node
+        )
 
 
 @pytest.mark.slow
@@ -285,6 +377,22 @@ def test_on_a_phone_the_details_never_cover_their_node(opened, with_columns):
     page.tap("#show-filters")
     assert page.locator("#legend").is_hidden()
     assert page.locator("#filters").is_visible()
+
+
+def test_on_a_phone_the_map_is_above_each_sheet(opened, with_columns):
+    page = opened(with_columns, **ON_PHONE)
+    names = page.locator("#names span")
+    for sheet in ("legend", "filters", "view"):
+        page.tap(f"#show-{sheet}")
+        box = page.locator(f"#{sheet}").bounding_box()
+        assert box["width"] > PHONE["width"] - 40
+        assert PHONE["height"] - 40 < box["y"] + box["height"] <= PHONE["height"]
+        page.wait_for_function(
+            "top => [...document.querySelectorAll('#names span')].every("
+            "(one) => one.getBoundingClientRect().bottom < top)",
+            arg=box["y"],
+        )
+    assert names.count() == 3
 
 
 def test_on_a_phone_targets_are_large_and_nothing_overflows(opened, with_columns):
@@ -415,6 +523,20 @@ window.fetch = async (...asked) => {
   return new Response(stream, { headers: { "Content-Length": bytes.length } });
 };
 """
+
+
+def test_the_page_says_that_its_server_has_ended(opened, known, monkeypatch):
+    monkeypatch.setattr(_data, "_ASKED_FROM", 100)
+    with serve_page(make_page(*known, method="pca", served=True)) as server:
+        page = opened(server.url, **CALM)
+    page.evaluate("() => { window.fetch = async () => { throw TypeError('Failed to fetch'); }; }")
+    search(page, "n30")
+    gone = "The server of this page no longer answers: start it again."
+    page.locator("#panel .waiting", has_text=gone).wait_for()
+    told(page, f"n30. {gone}")
+    page.click("#show-view")
+    page.get_by_label("Edges of what is in view").check()
+    page.locator("#no-edges", has_text=gone).wait_for()
 
 
 def test_the_page_says_how_much_of_its_data_has_come(opened):

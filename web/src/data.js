@@ -89,8 +89,7 @@ class Nodes {
   constructor(header, arrays) {
     const { columns, nodes, asks, ...rest } = header;
     Object.assign(this, rest); // title, ids, notes, looks, shapes, scale, typical, …: see _data.py
-    this.x = arrays.x;
-    this.y = arrays.y;
+    [this.x, this.y] = spread(arrays.x, arrays.y);
     this.total = nodes;
     this.count = header.ids.length;
     this.columns = columns.map((column, number) => new Column(column, number, arrays));
@@ -125,6 +124,34 @@ class Nodes {
   }
 }
 
+const SPREAD = 500; // nodes of a map up to which those on one spot are moved apart
+const APART = 0.016; // of the map
+
+/** Positions, in a small map with nodes of one spot on a circle around it. */
+function spread(x, y) {
+  const count = x.length;
+  if (count > SPREAD) return [x, y];
+  const [wide, high] = [x, y].map((values) => Math.max(...values) - Math.min(...values));
+  const size = Math.max(wide, high) || 1;
+  const spots = []; // rows that are closer to each other than one can see
+  for (let row = 0; row < count; row++) {
+    const near = ([first]) => Math.hypot(x[first] - x[row], y[first] - y[row]) < (0.1 * size) / count;
+    const spot = spots.find(near);
+    if (spot) spot.push(row);
+    else spots.push([row]);
+  }
+  const [right, up] = [x.slice(), y.slice()];
+  for (const rows of spots.filter(({ length }) => length > 1)) {
+    rows.forEach((row, i) => {
+      const angle = Math.PI * (0.5 + (2 * i) / rows.length); // ids are written at the right
+      const radius = APART * size * Math.max(1, rows.length / 6);
+      right[row] = x[rows[0]] + radius * Math.cos(angle);
+      up[row] = y[rows[0]] + radius * Math.sin(angle);
+    });
+  }
+  return [right, up];
+}
+
 /** A column: the values of all nodes, which are numbers, times, texts, or categories. */
 class Column {
   constructor(header, number, arrays) {
@@ -155,8 +182,9 @@ class Column {
     if (this.kind === "time") return timeText(value, this.days);
     const size = Math.abs(value);
     const digits = size < 1e6 ? 6 : 15;
-    const useGrouping = size >= 10_000; // 2019 may be a year
-    return value.toLocaleString("en", { maximumSignificantDigits: digits, useGrouping });
+    const useGrouping = this.own || this.high >= 10_000; // 2019 may be a year
+    const text = value.toLocaleString("en", { maximumSignificantDigits: digits, useGrouping });
+    return text.replace("-", "−");
   }
 
   /** What a row has, as it is saved: a number, or text. */
@@ -176,7 +204,7 @@ export function timeText(seconds, days) {
 }
 
 /** A number of an array with the fewest digits that identify it there. */
-function shortest(number, values) {
+export function shortest(number, values) {
   if (!(values instanceof Float32Array)) return number;
   for (let digits = 1; digits < 9; digits++) {
     const rounded = Number(number.toPrecision(digits));
@@ -271,7 +299,9 @@ class Asked {
 }
 
 async function answered(address, options) {
-  const answer = await fetch(address, options);
+  const answer = await fetch(address, options).catch(() => {
+    throw new Error("The server of this page no longer answers: start it again.");
+  });
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json();
 }

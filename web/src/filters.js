@@ -2,13 +2,14 @@
 // A node passes if it passes all of them; bars show the nodes that pass all the others.
 
 import { byId, counted, make, say, written } from "./dom.js";
+import { nameOf } from "./groups.js";
 import { mapped, scaleOf } from "./scales.js";
 
 const BINS = 32; // bars of a histogram
 const NO_BIN = 255; // of nodes without a value
 const STEPS = 200; // positions of a handle, unless whole numbers are fewer
 const LISTED = 12; // categories listed at first
-const MOST = 300; // after a click on "Show all"
+const MORE = 300; // listed by each click on "Show more"
 const WINDOW = 0.1; // share of the time that is played at once, if the range is not narrowed
 const FRAME = 180; // milliseconds between two steps of playing
 
@@ -49,7 +50,10 @@ export class Filters {
     const columns = this.nodes.columns.filter(({ kind }) => kind in kinds);
     this.filters = columns.map((column) => new kinds[column.kind](column, this));
     byId("filter-list").replaceChildren(...this.filters.map((filter) => filter.element));
-    byId("clear-filters").addEventListener("click", () => this.clear());
+    byId("clear-filters").addEventListener("click", () => {
+      this.clear();
+      byId("filters-title").focus();
+    });
     this.update();
   }
 
@@ -71,7 +75,6 @@ export class Filters {
 
   clear() {
     for (const filter of this.filters) filter.clear();
-    byId("clear-filters").closest("section").querySelector("h2").focus();
   }
 
   update() {
@@ -94,10 +97,14 @@ const block = (column, ...content) =>
 class RangeFilter {
   constructor(column, filters) {
     Object.assign(this, { column, filters, fails: null });
+    this.keeps = null; // whether nodes without a value pass; null: while the range is not narrowed
     this.scale = scaleOf(column);
-    const { low, high, whole } = this.scale;
-    this.exact = whole && !column.log && high - low <= STEPS; // a step for each whole number
-    this.steps = this.exact ? Math.max(1, high - low) : STEPS;
+    const { low, high, unit } = this.scale;
+    const units = (high - low) / unit;
+    const minutes = column.kind === "time" && high - low > 60 * STEPS;
+    this.grain = unit || (minutes ? 60 : 0); // of the ends of the range, 0 for any
+    this.exact = unit > 0 && !column.log && units <= STEPS; // a step for each whole number or day
+    this.steps = this.exact ? Math.max(1, units) : STEPS;
     this.bins = Math.min(BINS, this.steps + (this.exact ? 1 : 0));
     this.bin = mapped(Uint8Array, column.values, (value) => this.binOf(value));
     this.bars = Array.from({ length: this.bins }, () => make("span", {}, make("span")));
@@ -105,13 +112,18 @@ class RangeFilter {
     this.to = this.handle("to", this.steps);
     this.text = make("output", { class: "muted" });
     this.playing = 0;
+    const onchange = () => {
+      this.keeps = this.without.checked;
+      this.apply();
+    };
+    this.without = make("input", { type: "checkbox", onchange });
     const without = this.bin.reduce((sum, bin) => sum + (bin === NO_BIN ? 1 : 0), 0);
     this.element = block(
       column,
       make("div", { class: "histogram", "aria-hidden": "true" }, ...this.bars),
       make("div", { class: "range" }, this.from, this.to),
       make("div", { class: "range-text" }, this.text, column.kind === "time" && this.player()),
-      without > 0 && make("p", { class: "muted" }, `${written(without)} without a value`),
+      without > 0 && make("label", {}, this.without, `${written(without)} without a value`),
     );
     this.write();
   }
@@ -119,7 +131,7 @@ class RangeFilter {
   binOf(value) {
     if (Number.isNaN(value)) return NO_BIN;
     const share = this.exact
-      ? (value - this.scale.low) / (this.steps + 1)
+      ? (value - this.scale.low) / this.scale.unit / (this.steps + 1)
       : this.scale.share(value);
     return Math.min(Math.floor(share * this.bins), this.bins - 1);
   }
@@ -198,29 +210,44 @@ class RangeFilter {
     this.play.ariaLabel = this.play.title = "Play";
   }
 
-  /** The value at a step; the ends are exact. */
+  /** The value at a step, as it is written; the ends are exact. */
   at(step) {
-    const { low, high, whole, value } = this.scale;
+    const { low, high, value } = this.scale;
     if (step === 0 || step === this.steps) return step ? high : low;
-    return whole ? Math.round(value(step / this.steps)) : value(step / this.steps);
+    const between = value(step / this.steps);
+    return this.grain ? Math.round(between / this.grain) * this.grain : between;
+  }
+
+  /** The steps of both handles. */
+  ends() {
+    return [this.from, this.to].map((handle) => Number(handle.value));
+  }
+
+  /** Whether the range is not narrowed. */
+  isWhole() {
+    const [from, to] = this.ends();
+    return from === 0 && to === this.steps;
   }
 
   apply() {
     this.write();
     const { values } = this.column;
-    const [from, to] = [this.from, this.to].map((handle) => Number(handle.value));
-    if (from === 0 && to === this.steps) return this.filters.set(this, null);
-    const [low, high] = [this.at(from), this.at(to)];
-    const fails = (value) => (value >= low && value <= high ? 0 : 1); // also without a value
+    const keeps = this.keeps ?? this.isWhole();
+    if (this.isWhole() && keeps) return this.filters.set(this, null);
+    const [low, high] = this.ends().map((step) => this.at(step));
+    const passes = (value) => (Number.isNaN(value) ? keeps : value >= low && value <= high);
+    const fails = (value) => (passes(value) ? 0 : 1);
     this.filters.set(this, mapped(Uint8Array, values, fails));
   }
 
   write() {
-    const ends = [this.from, this.to].map((handle) => Number(handle.value));
+    const ends = this.ends();
     const texts = ends.map((step) => this.scale.text(this.at(step)));
     this.text.textContent = texts[0] === texts[1] ? texts[0] : texts.join(" – ");
     this.from.setAttribute("aria-valuetext", texts[0]);
     this.to.setAttribute("aria-valuetext", texts[1]);
+    this.without.checked = this.keeps ?? this.isWhole();
+    this.from.classList.toggle("upper", ends[0] > this.steps / 2);
     const { style } = this.from.parentElement ?? this.from;
     style.setProperty("--from", ends[0] / this.steps);
     style.setProperty("--to", ends[1] / this.steps);
@@ -234,17 +261,17 @@ class RangeFilter {
       if (failing[row] === (this.fails?.[row] ?? 0)) passing[bin]++;
     });
     const most = Math.max(...all.subarray(0, this.bins), 1);
-    const [from, to] = [this.from, this.to].map((handle) => Number(handle.value) / this.steps);
+    const [first, last] = this.ends().map((step) => this.binOf(this.at(step)));
     this.bars.forEach((bar, bin) => {
       bar.style.height = `${(all[bin] / most) * 100}%`;
       bar.firstChild.style.height = all[bin] ? `${(passing[bin] / all[bin]) * 100}%` : 0;
-      const middle = (bin + 0.5) / this.bins;
-      bar.classList.toggle("out", middle < from || middle > to);
+      bar.classList.toggle("out", bin < first || bin > last);
     });
   }
 
   clear() {
     this.pause();
+    this.keeps = null;
     this.from.value = 0;
     this.to.value = this.steps;
     this.apply();
@@ -256,17 +283,20 @@ class CategoryFilter {
   constructor(column, filters) {
     Object.assign(this, { column, filters, fails: null });
     this.wanted = new Set();
+    this.none = column.names.length; // in place of the category of nodes without one
     this.sizes = this.sizesOf(() => true);
     const { sizes } = this;
-    const order = [...sizes.keys()].filter((code) => sizes[code]);
+    const order = [...sizes.keys()].filter((code) => sizes[code] && code !== this.none);
     order.sort((a, b) => sizes[b] - sizes[a] || a - b);
-    this.list = make("ul", {}, ...order.slice(0, LISTED).map((code) => this.entry(code)));
-    this.element = block(column, this.list, this.more(order.slice(LISTED, MOST)));
+    const first = [...order.slice(0, LISTED), ...(sizes[this.none] ? [this.none] : [])];
+    this.list = make("ul", {}, ...first.map((code) => this.entry(code)));
+    this.element = block(column, this.list, this.more(order.slice(LISTED)));
   }
 
   entry(code) {
     const { column, filters } = this;
-    const name = filters.nodes.typical?.[column.name]?.[code] ?? column.names[code];
+    const name =
+      code === this.none ? `No ${column.title.toLowerCase()}` : nameOf(filters.nodes, column, code);
     const change = (event) => {
       if (event.target.checked) this.wanted.add(code);
       else this.wanted.delete(code);
@@ -289,11 +319,13 @@ class CategoryFilter {
   more(codes) {
     if (!codes.length) return null;
     const button = make("button", { type: "button", class: "more" });
-    button.textContent = `Show ${written(codes.length)} more`;
+    const next = codes.slice(0, MORE);
+    const left = codes.length > MORE ? ` of ${written(codes.length)}` : "";
+    button.textContent = `Show ${written(next.length)}${left} more`;
     button.addEventListener("click", () => {
-      const entries = codes.map((code) => this.entry(code));
+      const entries = next.map((code) => this.entry(code));
       this.list.append(...entries);
-      button.remove();
+      button.replaceWith(this.more(codes.slice(MORE)) ?? "");
       this.count(this.filters.failing);
       entries[0].querySelector("input").focus();
     });
@@ -301,26 +333,32 @@ class CategoryFilter {
   }
 
   apply() {
-    const { column, wanted, filters } = this;
+    const { column, wanted, filters, none } = this;
     if (!wanted.size) return filters.set(this, null);
     const fails = new Uint8Array(filters.nodes.count);
     for (let row = 0; row < fails.length; row++) {
       const passes = column.sets
-        ? column.codesOf(row).some((code) => wanted.has(code))
-        : wanted.has(column.codes[row]);
+        ? this.codesOf(row).some((code) => wanted.has(code))
+        : wanted.has(column.codes[row] < 0 ? none : column.codes[row]);
       fails[row] = passes ? 0 : 1;
     }
     filters.set(this, fails);
   }
 
-  /** How many rows that pass a test each category has. */
+  /** The categories of a row, or what stands for none. */
+  codesOf(row) {
+    const codes = this.column.codesOf(row);
+    return codes.length ? codes : [this.none];
+  }
+
+  /** How many rows that pass a test each category has; the last number is of those without one. */
   sizesOf(passes) {
-    const { column, filters } = this;
-    const sizes = new Uint32Array(column.names.length);
+    const { column, filters, none } = this;
+    const sizes = new Uint32Array(none + 1);
     for (let row = 0; row < filters.nodes.count; row++) {
       if (!passes(row)) continue;
-      if (column.sets) for (const code of column.codesOf(row)) sizes[code]++;
-      else if (column.codes[row] >= 0) sizes[column.codes[row]]++;
+      if (column.sets) for (const code of this.codesOf(row)) sizes[code]++;
+      else sizes[column.codes[row] < 0 ? none : column.codes[row]]++;
     }
     return sizes;
   }

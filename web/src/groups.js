@@ -9,6 +9,34 @@ const LISTED = 300; // groups in the legend; all smaller ones share one entry
 /** The columns that can give nodes a colour. */
 export const colourable = (nodes) => nodes.columns.filter(({ kind }) => kind !== "text");
 
+/** The column that colours nodes at first: one that tells groups apart, or communities. */
+export function firstColouring(nodes) {
+  const found = colourable(nodes);
+  return found.find((column) => isTelling(column)) ?? nodes.column("community") ?? found[0];
+}
+
+const KNOWN = 0.1; // share of the nodes that have a value, at least
+const SHARED = 2; // nodes of each category on average, at least
+
+function isTelling({ kind, values, codes, low, high }) {
+  const isKnown = codes ? (code) => code >= 0 : (value) => !Number.isNaN(value);
+  const all = codes ?? values;
+  const known = all.reduce((sum, one) => sum + (isKnown(one) ? 1 : 0), 0);
+  if (known < KNOWN * all.length) return false;
+  if (kind !== "category") return high > low;
+  const groups = new Set(codes);
+  groups.delete(-1);
+  return groups.size > 1 && groups.size * SHARED <= known;
+}
+
+/** What is typical of a category, undefined if that is not known. */
+export const typicalOf = ({ typical }, { name }, code) =>
+  Object.hasOwn(typical, name) ? typical[name][code] : undefined;
+
+/** The name of a category, with what is typical of it. */
+export const nameOf = (nodes, column, code) =>
+  [column.names[code], typicalOf(nodes, column, code)].filter(Boolean).join(": ");
+
 /** The columns that can give nodes a size. */
 export const sizeable = (nodes) =>
   nodes.columns.filter(({ kind }) => kind === "number" || kind === "time");
@@ -27,7 +55,7 @@ export const looksOf = (nodes, way, lit) =>
 
 /** Groups ranked by size: the rank of each node; name and size of each rank. */
 function grouped(nodes, column) {
-  const { codes, names, title, name } = column;
+  const { codes, names, title } = column;
   const sizes = new Uint32Array(names.length);
   let without = 0;
   for (const code of codes) code < 0 ? without++ : sizes[code]++;
@@ -35,10 +63,9 @@ function grouped(nodes, column) {
   order.sort((a, b) => sizes[b] - sizes[a] || a - b);
   const ranks = new Uint16Array(names.length);
   order.forEach((code, rank) => (ranks[code] = Math.min(rank, LISTED)));
-  const typical = nodes.typical?.[name] ?? {};
   const groups = order.slice(0, LISTED).map((code) => {
-    const own = names[code];
-    return { name: typical[code] ?? own, own, size: sizes[code] };
+    const short = typicalOf(nodes, column, code) ?? names[code]; // on the map
+    return { name: nameOf(nodes, column, code), short, size: sizes[code] };
   });
   if (order.length > LISTED) {
     const rest = order.slice(LISTED);
@@ -52,10 +79,13 @@ function grouped(nodes, column) {
   return { title, codes: rank, groups, unnamed, summary: summaryOf(column, order.length) };
 }
 
-function summaryOf({ name, title }, count) {
-  const plural = { label: ["label"], community: ["community", "communities"] };
-  return plural[name] ? counted(count, ...plural[name]) : `${title}: ${written(count)}`;
-}
+const COUNTED = new Map([
+  ["label", ["label"]],
+  ["community", ["community", "communities"]],
+]);
+
+const summaryOf = ({ name, title }, count) =>
+  COUNTED.has(name) ? counted(count, ...COUNTED.get(name)) : `${counted(count, "value")} of ${title}`;
 
 /** Shades of numbers and times. */
 function shaded(nodes, column) {

@@ -22,8 +22,8 @@ export function showLegend(way, looks, lit, counts, swatch, toggle) {
 /** Show which values the smallest and the largest points have; `column` may be null. */
 export function showSizes(column) {
   const key = byId("size-key");
-  key.hidden = !column;
-  if (!column) return;
+  key.hidden = !column || column.low === column.high;
+  if (key.hidden) return;
   const { low, high, text } = scaleOf(column);
   const point = (radius) =>
     draw(
@@ -44,7 +44,7 @@ function groups(way, looks, lit, counts, swatch, toggle) {
         type: "button",
         class: dim ? "entry faded" : "entry",
         "aria-pressed": String(Boolean(lit?.has(rank))),
-        title: group.own && group.own !== group.name ? `${group.own}: ${group.name}` : group.name,
+        title: group.name,
         onclick: (event) => toggle(rank, event.ctrlKey || event.metaKey || event.shiftKey),
       },
       swatch(looks[rank]),

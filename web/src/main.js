@@ -3,7 +3,7 @@
 import { readData } from "./data.js";
 import { byId, counted, make, say, written } from "./dom.js";
 import { Filters } from "./filters.js";
-import { colourable, colouring, looksOf, sizeable, sizesBy } from "./groups.js";
+import { colourable, colouring, firstColouring, looksOf, sizeable, sizesBy } from "./groups.js";
 import { listenToHost } from "./host.js";
 import { showLegend, showSizes } from "./legend.js";
 import { NodeMap, canDraw } from "./map.js";
@@ -37,7 +37,7 @@ class Explorer {
       select: (rows) => this.pick(rows),
       view: () => this.follow(),
       lasso: (wanted) => byId("lasso").setAttribute("aria-pressed", String(wanted)),
-      edges: (found) => (byId("too-many-edges").hidden = found !== null),
+      edges: (trouble) => this.tellEdges(trouble),
     });
     this.map.free = () => freeMargins();
     const panels = ["bar", "legend", "filters", "view", "panel", "controls", "notes"].map(byId);
@@ -65,7 +65,9 @@ class Explorer {
   writeFacts() {
     const { nodes } = this;
     const total = counted(nodes.total, "node");
-    const parts = [nodes.count === nodes.total ? total : `${written(nodes.count)} of ${total}`];
+    const { count, passing } = this.filters;
+    const shown = count ? passing : nodes.count;
+    const parts = [shown === nodes.total ? total : `${written(shown)} of ${total}`];
     if (nodes.edges !== null) parts.push(counted(nodes.edges, "edge"));
     parts.push(counted(nodes.dimensions, "dimension"), nodes.method);
     const facts = parts.filter(Boolean).join(" · ");
@@ -95,6 +97,7 @@ class Explorer {
     const size = byId("size");
     const option = ({ name, title }) => make("option", { value: name }, title);
     colour.append(...colourable(nodes).map(option));
+    colour.value = firstColouring(nodes)?.name;
     size.append(...sizeable(nodes).map(option), make("option", { value: "" }, "Nothing"));
     const degree = [...size.options].find(({ value }) => value === "degree");
     size.value = degree ? "degree" : "";
@@ -130,9 +133,8 @@ class Explorer {
   }
 
   refilter() {
-    const { count, passing } = this.filters;
-    byId("filter-count").textContent = count ? written(passing) : "";
-    byId("show-filters").classList.toggle("set", count > 0);
+    byId("show-filters").classList.toggle("set", this.filters.count > 0);
+    this.writeFacts();
     this.paint();
     this.writeLegend();
     if (this.chosen.length) this.showChosen();
@@ -146,7 +148,7 @@ class Explorer {
   showNames() {
     const { way, lit } = this;
     const named = (rank) => rank !== way.unnamed && (!lit || lit.has(rank));
-    const names = (way.groups ?? []).map((group, rank) => (named(rank) ? group.name : null));
+    const names = (way.groups ?? []).map((group, rank) => (named(rank) ? (group.short ?? group.name) : null));
     this.overlay.showNames(way.groups ? way.codes : null, names);
   }
 
@@ -201,17 +203,22 @@ class Explorer {
     }
     const [row] = chosen;
     const waiting = setTimeout(() => this.chosen === chosen && this.showDetails(row, null), 150);
-    const details = await nodes.details(row);
+    const details = await nodes.details(row).catch((error) => error);
     clearTimeout(waiting);
     if (this.chosen !== chosen) return [];
+    if (details instanceof Error) {
+      this.showDetails(row, null, details.message);
+      if (anew) say(`${nodes.ids[row]}. ${details.message}`);
+      return chosen;
+    }
     this.showDetails(row, details);
     if (focused) this.focusDetails();
     if (anew) say(this.announced(row, details));
     return shownWith(row, details);
   }
 
-  showDetails(row, details) {
-    showNode(this.nodes, row, details, this.actions());
+  showDetails(row, details, trouble = "") {
+    showNode(this.nodes, row, details, this.actions(), trouble);
     const rows = (found) => (found ?? []).map((one) => one.row);
     this.overlay.show({
       row,
@@ -228,6 +235,7 @@ class Explorer {
       passes: (row) => this.filters.passes(row),
       swatchOf: (row) => this.swatch(this.looks[this.way.codes[row]]),
       close: () => this.close(),
+      clearFilters: () => this.filters.clear(),
     };
   }
 
@@ -344,10 +352,17 @@ class Explorer {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
   }
 
+  /** Say why edges are not drawn; "" if they are. */
+  tellEdges(trouble) {
+    const line = byId("no-edges");
+    if (line.textContent !== trouble) line.textContent = trouble;
+    line.hidden = !trouble;
+  }
+
   /** After a panel was opened or closed: on a phone, show all nodes beside it if all were shown. */
   makeWay() {
     const { map } = this;
-    if (PHONE.matches && !this.chosen.length && map.camera.scale === map.homeScale) map.reset();
+    if (PHONE.matches && !this.chosen.length && map.atHome) map.reset();
     else this.overlay.draw();
   }
 

@@ -27,13 +27,14 @@ const MANY = 20_000; // with more nodes, and where drawing takes longer than a f
 const FRAME = 40; // (in milliseconds), a sample of the nodes moves
 const REST = 150; // milliseconds without movement after which the map is at rest
 const CONTOURED = 20_000; // from so many nodes on, contours are drawn at first
+const FEW_EDGES = 300; // up to so many are drawn at first
 const NO_PANELS = { left: 0, right: 0, top: 0, bottom: 0 };
 
 /** Draws nodes, and gives their positions on the screen. */
 export class NodeMap {
   /**
    * `on` has the listeners: hover(row or -1), select(rows), view() after each drawing, lasso(whether
-   * it is on), edges(how many are drawn, or null if too many are in view).
+   * it is on), edges(why those in view are not drawn, or "").
    */
   constructor(canvas, nodes, on) {
     Object.assign(this, { canvas, nodes, on });
@@ -46,6 +47,7 @@ export class NodeMap {
     this.points = new Points(canvas, nodes.x, nodes.y, this.outlines, () => this.changed());
     this.painted = { codes: new Uint16Array(nodes.count), looks: [], size: null, shown: null };
     this.spread = 1; // the diameter of points on average, as a multiple of the smallest
+    this.passing = 1; // the share of the nodes that are shown
     this.chosen = []; // the selected rows
     this.chosenSet = new Set();
     this.layers = [];
@@ -59,7 +61,8 @@ export class NodeMap {
     this.movements = 0;
     this.flight = null;
     this.showsContours = nodes.count >= CONTOURED;
-    this.showsEdges = false;
+    this.showsEdges = nodes.edges !== null && nodes.edges <= FEW_EDGES;
+    this.atHome = true; // whether all nodes are shown, or about to be
     this.span = span;
     this.resize();
     new ResizeObserver(() => this.resize()).observe(canvas);
@@ -100,6 +103,7 @@ export class NodeMap {
   paint({ codes, looks, size = null, shown = null }) {
     this.painted = { codes, looks, size, shown };
     this.spread = size ? spreadOf(size) : 1;
+    this.passing = shown ? shown.reduce((sum, one) => sum + one, 0) / shown.length : 1;
     this.points.paint(codes, looks, size);
     this.arrange();
   }
@@ -175,7 +179,7 @@ export class NodeMap {
   opacity(share) {
     const { width, height } = this.camera;
     const area = (Math.PI * (this.diameter(0) * this.spread) ** 2) / 4; // of a point, on average
-    const covered = this.grid.count(this.camera.box()) * share * area;
+    const covered = this.grid.count(this.camera.box()) * this.passing * share * area;
     return Math.min(1, Math.max(FAINTEST, (FILLED * width * height) / covered));
   }
 
@@ -264,10 +268,9 @@ export class NodeMap {
   resize() {
     const { width, height } = this.canvas.getBoundingClientRect();
     if (!width || !height) return;
-    const atHome = this.camera.scale === this.homeScale || !this.homeScale;
     Object.assign(this.camera, { width, height });
     this.camera.limits = [Math.min(width, height) / this.span.size / 8, CLOSEST / this.span.size];
-    if (atHome) this.reset(false);
+    if (this.atHome) this.reset(false);
     else this.changed();
   }
 
@@ -275,6 +278,7 @@ export class NodeMap {
   move(change) {
     this.flight?.stop();
     this.flight = null;
+    this.atHome = false;
     change();
     this.moved();
   }
@@ -298,6 +302,7 @@ export class NodeMap {
   async go(view, smoothly = true) {
     this.flight?.stop();
     this.flight = null;
+    this.atHome = false;
     if (!smoothly || calm()) {
       Object.assign(this.camera, view);
       this.moves = false;
@@ -314,7 +319,9 @@ export class NodeMap {
   reset(smoothly = true) {
     const view = this.camera.holding(widened(this.home, MARGIN), this.free());
     this.homeScale = view.scale;
-    return this.go(view, smoothly);
+    const arrival = this.go(view, smoothly);
+    this.atHome = true;
+    return arrival;
   }
 
   /** Show these rows, beside the panels. */

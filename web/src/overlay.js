@@ -1,7 +1,7 @@
 // Drawn around the points: edges beneath them; contours, lines from the chosen node, rings and the
 // lasso over them; and names. What depends on all nodes in view waits until the map is at rest.
 
-import { make, styled } from "./dom.js";
+import { make, styled, written } from "./dom.js";
 import { contoursInView } from "./map/contours.js";
 import { groupsInView } from "./map/names.js";
 
@@ -9,6 +9,7 @@ const LINES = 200; // from the chosen node, of one kind, at most
 const EDGES = 15_000; // of what is in view, at most
 const ENDS = 20_000; // nodes in view whose edges are looked for, at most
 const IDS = 250; // nodes in view up to which their ids are written
+const FEW = 50; // nodes of a map on which names are beside points, which they would cover
 const COLOURS = ["ink", "paper", "text", "accent", "near-line", "missing-line", "graph-line"];
 
 export class Overlay {
@@ -76,11 +77,19 @@ export class Overlay {
   async findEdges(view) {
     const { map } = this;
     const rows = map.edges ? map.inView(ENDS) : [];
-    const found = rows && (rows.length ? await map.nodes.edgesAmong(rows, EDGES) : []);
+    const many = rows ? `${written(EDGES)} edges` : `${written(ENDS)} nodes`;
+    let trouble = `More than ${many} are in view: zoom in to see edges.`;
+    let found = rows && [];
+    try {
+      if (rows?.length) found = await map.nodes.edgesAmong(rows, EDGES);
+    } catch (error) {
+      found = null;
+      trouble = error.message;
+    }
     if (view !== this.settled) return; // it has moved on
     this.edges = found ?? [];
-    this.canvas.dataset.edges = found ? found.length : "too many";
-    map.on.edges?.(found ? found.length : null);
+    this.canvas.dataset.edges = found ? found.length : "none";
+    map.on.edges(found ? "" : trouble);
     this.draw();
   }
 
@@ -284,7 +293,9 @@ export class Overlay {
         ...[middle + half[0], y + down + half[1]],
       ];
       const seen = x >= left && x <= right && y >= top && y <= bottom;
-      const places = seen ? [0, -name.height, name.height].map(box) : [];
+      const beside = [-name.height, name.height];
+      const offsets = this.map.nodes.count > FEW ? [0, ...beside] : beside.map((down) => 1.2 * down);
+      const places = seen ? offsets.map(box) : [];
       const found = places.find((one) => this.take(one));
       name.hidden = !found;
       name.box = found ?? box(0);

@@ -1,6 +1,7 @@
 // The panel of a node, or of a selection.
 
 import { byId, counted, make, written } from "./dom.js";
+import { nameOf } from "./groups.js";
 import { csv, download, json } from "./save.js";
 
 const FIRST = 20; // graph neighbours listed at first
@@ -8,10 +9,11 @@ const MOST = 1000; // listed after a click on "Show all", at most
 const MEMBERS = 200; // nodes of a selection that are listed
 
 /**
- * Show a node and what is known of it: {similar, likely, neighbours}, null while it is fetched.
- * `act` has go(row), point(row or -1), swatchOf(row), passes(row) and close().
+ * Show a node and what is known of it: {similar, likely, neighbours}, null while it is fetched, or if
+ * there was some trouble.
+ * `act` has go(row), point(row or -1), swatchOf(row), passes(row), clearFilters() and close().
  */
-export function showNode(nodes, row, details, act) {
+export function showNode(nodes, row, details, act, trouble = "") {
   open(
     make(
       "header",
@@ -19,12 +21,17 @@ export function showNode(nodes, row, details, act) {
       make("h2", { class: "id", tabindex: "-1" }, nodes.ids[row]),
       closeButton(act),
       !act.passes(row) &&
-        make("p", { class: "muted filtered" }, "This node does not pass the filters."),
+        make(
+          "p",
+          { class: "muted filtered" },
+          "This node does not pass the filters. ",
+          make("button", { type: "button", onclick: act.clearFilters }, "Clear filters"),
+        ),
       facts(nodes, row),
     ),
     ...(details
       ? sections(nodes, details, act)
-      : [make("p", { class: "muted waiting" }, "Looking up its neighbours …")]),
+      : [make("p", { class: "muted waiting" }, trouble || "Looking up its neighbours …")]),
   );
 }
 
@@ -64,8 +71,8 @@ function facts(nodes, row) {
 
 /** The number of a community, and what is typical of it. */
 function numbered(nodes, column, row) {
-  const typical = nodes.typical?.[column.name]?.[column.codes[row]];
-  return [column.value(row), typical].filter(Boolean).join(": ");
+  const code = column.codes[row];
+  return code < 0 ? "" : nameOf(nodes, column, code);
 }
 
 function section(title, kind, note, content) {
@@ -101,7 +108,7 @@ function scored(nodes, found, digits, act) {
           { class: "bar" },
           make("span", { style: { width: `${(share(value) * 100).toFixed(1)}%` } }),
         ),
-        make("span", { class: "number" }, value.toFixed(digits)),
+        make("span", { class: "number" }, value.toFixed(digits).replace("-", "−")),
       ),
     ),
   );

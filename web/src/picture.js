@@ -82,36 +82,37 @@ function paintPoints(pen, map) {
     return;
   }
   const { opacity, rim, paper } = map.style(1);
-  const paint = (members, { shape = 0, alpha = 1, colour }, faint) => {
+  for (const { members, look, faint } of runsOf(map, rows, !rim && opacity === 1)) {
     pen.beginPath();
-    for (const row of members) trace(pen, map.outlines[shape], ...map.at(row), map.radius(row));
-    pen.globalAlpha = alpha * opacity * faint;
+    for (const row of members) {
+      trace(pen, map.outlines[look.shape ?? 0], ...map.at(row), map.radius(row));
+    }
+    pen.globalAlpha = (look.alpha ?? 1) * opacity * faint;
     pen.strokeStyle = paper;
     pen.lineWidth = 2 * rim;
     if (rim) pen.stroke();
-    pen.fillStyle = colour;
+    pen.fillStyle = look.colour;
     pen.fill();
-  };
-  for (const { members, look, faint } of layersOf(map, rows)) {
-    if (rim) for (const row of members) paint([row], look, faint);
-    else paint(members, look, faint);
   }
   pen.globalAlpha = 1;
 }
 
-/** Rows by layer and look, in the order in which the map draws them. */
-function layersOf(map, rows) {
-  const groups = new Map();
+/** Rows in the order in which the map draws them; `joined`: those of one look that follow each other. */
+function runsOf(map, rows, joined) {
+  const { codes, looks } = map.painted;
+  const place = new Uint32Array(codes.length);
+  map.points.order.forEach((row, i) => (place[row] = i));
+  const layer = new Map(rows.map((row) => [row, map.layerOf(row)]));
+  rows.sort((a, b) => layer.get(a) - layer.get(b) || place[a] - place[b]);
+  const runs = [];
   for (const row of rows) {
-    const [layer, code] = [map.layerOf(row), map.painted.codes[row]];
-    const key = layer * 65536 + code;
-    if (!groups.has(key)) {
-      const faint = map.layers[layer];
-      groups.set(key, { key, look: map.painted.looks[code], faint, members: [] });
-    }
-    groups.get(key).members.push(row);
+    const [look, faint] = [looks[codes[row]], map.layers[layer.get(row)]];
+    const last = runs.at(-1);
+    const follows = joined && last?.look === look && last.faint === faint && (look.alpha ?? 1) === 1;
+    if (follows) last.members.push(row);
+    else runs.push({ look, faint, members: [row] });
   }
-  return [...groups.values()].sort((a, b) => a.key - b.key);
+  return runs;
 }
 
 function paintLegend(pen, { heading, entries, scale, looks }, outlines, height) {

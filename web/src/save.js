@@ -1,24 +1,17 @@
 // The selection as a file.
 
+import { shortest } from "./data.js";
+
 /** The names of all columns of this map. */
 const heads = (nodes) => ["id", "x", "y", ...nodes.columns.map(({ name }) => name)];
 
 /** The values of a row in these columns. */
 const cells = (nodes, row) => [
   nodes.ids[row],
-  short(nodes.x[row]),
-  short(nodes.y[row]),
+  shortest(nodes.x[row], nodes.x),
+  shortest(nodes.y[row], nodes.y),
   ...nodes.columns.map((column) => column.value(row)),
 ];
-
-/** A float32 with the fewest digits that identify it. */
-function short(number) {
-  for (let digits = 1; digits < 9; digits++) {
-    const rounded = Number(number.toPrecision(digits));
-    if (Math.fround(rounded) === number) return rounded;
-  }
-  return number;
-}
 
 /** Quote text that a spreadsheet would run as a formula; numbers stay numbers. */
 const unrun = (text) => (/^[=+\-@\t\r]/.test(text) && isNaN(text) ? `'${text}` : text);

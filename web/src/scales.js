@@ -13,27 +13,29 @@ export function mapped(Kind, values, of) {
 }
 
 /** The scale of a column of numbers or times. */
-export function scaleOf({ kind, low, high, log, days, values }) {
+export function scaleOf({ kind, low, high, log, days, own, values }) {
+  const grouping = own || high >= 10_000; // 2019 may be a year
   const span = high - low;
-  const unit = log ? Math.min(1, high / 1e4) || 1 : 0; // a logarithmic scale is linear up to it
-  const top = log ? Math.log1p(span / unit) : span;
+  const bend = log ? Math.min(1, high / 1e4) || 1 : 0; // a logarithmic scale is linear up to it
+  const top = log ? Math.log1p(span / bend) : span;
   const share = (value) =>
-    top ? Math.min(1, Math.max(0, (log ? Math.log1p((value - low) / unit) : value - low) / top)) : 0;
-  const value = (part) => low + (log ? Math.expm1(part * top) * unit : part * span);
+    top ? Math.min(1, Math.max(0, (log ? Math.log1p((value - low) / bend) : value - low) / top)) : 0;
+  const value = (part) => low + (log ? Math.expm1(part * top) * bend : part * span);
   const whole = kind === "number" && values.every((one) => Number.isNaN(one) || one % 1 === 0);
-  const text = (number) => (kind === "time" ? timeText(number, days) : short(number, whole));
+  const unit = whole ? 1 : days ? DAY : 0; // values are multiples of it
+  const text = (number) => (kind === "time" ? timeText(number, days) : short(number, whole, grouping));
   const ticks = kind === "time" ? timeTicks(low, high) : log ? powers(low, high) : steps(low, high);
   return {
     low,
     high,
-    whole,
+    unit,
     share,
     value,
     text,
     ticks: apart(
       ticks.map((tick) => ({
         share: share(tick),
-        text: kind === "time" ? tickText(tick, span) : short(tick, whole),
+        text: kind === "time" ? tickText(tick, span) : short(tick, whole, grouping),
       })),
     ),
   };
@@ -41,21 +43,30 @@ export function scaleOf({ kind, low, high, log, days, values }) {
 
 const APART = 0.16; // share of the scale between two ticks
 
-/** Ticks without those that are too close to a later one. */
-const apart = (ticks) =>
-  ticks.filter(({ share }, i) => i === ticks.length - 1 || ticks[i + 1].share - share >= APART);
+/** The first and the last tick, and those between that are not too close to another. */
+function apart(ticks) {
+  if (ticks.length < 3) return ticks;
+  const [found, last] = [[ticks[0]], ticks.at(-1)];
+  for (const tick of ticks.slice(1, -1)) {
+    const room = Math.min(tick.share - found.at(-1).share, last.share - tick.share);
+    if (room >= APART) found.push(tick);
+  }
+  return [...found, last];
+}
 
-/** A number with as many digits as a reader needs. */
-function short(number, whole) {
+/** A number with as many digits as a reader needs; `useGrouping`: with thousands separators. */
+function short(number, whole, useGrouping) {
   const size = Math.abs(number);
   if (size >= 1e6 || (size && size < 1e-3)) {
     const options = { notation: size < 1 ? "scientific" : "compact", maximumSignificantDigits: 3 };
-    return number.toLocaleString("en", options);
+    return signed(number.toLocaleString("en", options));
   }
   const digits = whole ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 4;
-  const grouping = size >= 10_000; // 2019 may be a year
-  return number.toLocaleString("en", { maximumFractionDigits: digits, useGrouping: grouping });
+  return signed(number.toLocaleString("en", { maximumFractionDigits: digits, useGrouping }));
 }
+
+/** A number with a minus instead of a hyphen. */
+const signed = (text) => text.replace(/^-/, "−");
 
 /** About four round numbers in a range. */
 function steps(low, high) {

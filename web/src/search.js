@@ -1,6 +1,7 @@
 // The search field: ids, then categories, then texts of all columns.
 
 import { byId, counted, make, say } from "./dom.js";
+import { nameOf } from "./groups.js";
 
 const SUGGESTIONS = 12; // nodes
 const CATEGORIES = 4; // suggested as a whole
@@ -25,7 +26,10 @@ class Finder {
       .map((column) => ({ column, words: lower(column.texts) }));
     this.categories = columns
       .filter(({ kind }) => kind === "category")
-      .map((column) => ({ column, words: lower(namesOf(this.nodes, column)) }));
+      .map((column) => ({
+        column,
+        words: lower(column.names.map((_, code) => nameOf(this.nodes, column, code))),
+      }));
   }
 
   /**
@@ -77,16 +81,10 @@ class Finder {
     found.sort((a, b) => a.at - b.at || a.length - b.length);
     return found.slice(0, CATEGORIES).map(({ column, code }) => ({
       column,
-      name: namesOf(this.nodes, column)[code],
+      name: nameOf(this.nodes, column, code),
       rows: rowsOf(column, code, this.nodes.count),
     }));
   }
-}
-
-/** The names of categories, with what is typical of them. */
-function namesOf(nodes, column) {
-  const typical = nodes.typical?.[column.name] ?? {};
-  return column.names.map((name, code) => (typical[code] ? `${name}: ${typical[code]}` : name));
 }
 
 function rowsOf(column, code, count) {

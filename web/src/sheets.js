@@ -7,6 +7,8 @@ export const PHONE = matchMedia("(max-width: 640px)");
 const SMALL = matchMedia("(max-width: 640px), (max-height: 480px)"); // too small for the legend
 export const STACKED = matchMedia("(max-width: 860px) and (min-height: 560px)"); // details below
 
+const CROWDED = matchMedia("(max-width: 860px) and (max-height: 559px)"); // details beside the map
+
 const SHEETS = ["legend", "filters", "view"];
 const isOpen = (name) => !byId(name).hidden;
 
@@ -43,7 +45,9 @@ export function setUpSheets(opening, moved) {
   SMALL.addEventListener("change", () => show("legend", !SMALL.matches));
   return {
     open: (name) => show(name, true),
-    /** Close what would cover the map beside the details, on a phone. */
-    makeRoom: () => PHONE.matches && SHEETS.forEach((name) => show(name, false)),
+    /** Close what would cover the map beside the details, on a phone and in a small frame. */
+    makeRoom: () => {
+      if (PHONE.matches || CROWDED.matches) SHEETS.forEach((name) => show(name, false));
+    },
   };
 }

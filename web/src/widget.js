@@ -5,26 +5,34 @@ const HELLO = "reinforce2vec"; // see host.js
 function render({ model, el }) {
   const frame = document.createElement("iframe");
   frame.title = "Map of an embedding";
-  frame.setAttribute("sandbox", "allow-scripts allow-downloads allow-popups");
-  frame.setAttribute("allow", "fullscreen");
+  frame.setAttribute("sandbox", "allow-scripts allow-downloads");
+  frame.setAttribute("allow", "fullscreen; clipboard-write");
   frame.style.cssText = `width: 100%; height: ${model.get("height")}px; border: 0; display: block;`;
-  const { port1: own, port2: theirs } = new MessageChannel();
-  own.onmessage = ({ data }) => {
-    model.set("rows", data);
+  let port = null; // to the page
+  let taking = false; // a selection that the page has already
+  const send = () => port?.postMessage(model.get("rows"));
+  const take = ({ data }) => {
+    taking = true;
+    model.set("rows", data); // calls `changed`, here and in other views
+    taking = false;
     model.save_changes();
   };
-  const send = () => own.postMessage(model.get("rows"));
-  frame.addEventListener("load", () => {
+  const connect = () => {
+    port?.close();
+    const { port1: own, port2: theirs } = new MessageChannel();
+    own.onmessage = take;
+    port = own;
     frame.contentWindow.postMessage(HELLO, "*", [theirs]);
     if (model.get("rows").length) send();
-  }, { once: true });
-  const changed = () => send();
+  };
+  const changed = () => taking || send();
+  frame.addEventListener("load", connect); // again whenever the cell is moved
   model.on("change:rows", changed);
   frame.srcdoc = new TextDecoder().decode(model.get("page"));
   el.append(frame);
   return () => {
     model.off("change:rows", changed);
-    own.close();
+    port?.close();
     frame.remove();
   };
 }

@@ -87,6 +87,7 @@ class MapView:
             return self._widget._repr_mimebundle_(**options)
         frame = (
             f'<iframe title="Map of an embedding" sandbox="allow-scripts allow-downloads" '
+            f'allow="fullscreen; clipboard-write" '
             f'style="width: 100%; height: {self._height}px; border: 0" '
             f'srcdoc="{html.escape(self._page.decode())}"></iframe>'
         )
