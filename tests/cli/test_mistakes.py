@@ -272,6 +272,19 @@ def test_most_commands_have_values_to_get_wrong():
     assert [name for name, values in WRONG.items() if not values] == ["demo", "datasets", "warm-up"]
 
 
+@pytest.mark.parametrize(
+    ("name", "words", "told"),
+    [
+        ("evaluate link-prediction", "a.txt --method deepwalk --method netmf", "--method"),
+        ("embed", "a.txt -o v.npz -d 8 --dimensions 16", "--dimensions"),
+        ("plot", "v.npz --color-by degree --colour-by label", "--colour-by"),
+        ("embed", "a.txt -o v.npz --directed --undirected", "--directed or --undirected"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_refused(fail, name, words, told):
+    fail(name, words.split(), 2, f"give {told} once, not 2 times")
+
+
 def test_commands_that_do_not_exist_suggest_the_close_one(fail):
     fail("", ["embd"], 2, "'embd'. Did you mean 'embed'?")
     fail("evaluate", ["link-predicton"], 2, "Did you mean 'link-prediction'?")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -36,6 +37,18 @@ class _Command(TyperCommand):
         """Write the examples, which can be copied."""
         if self.epilog:
             formatter.write_examples(self.epilog)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options; one that is given twice, of which only the last would count, fails."""
+        words = [*args]  # reading them empties the list
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            _, _, order = self.make_parser(ctx).parse_args(args=words)
+            for option, times in Counter(order).items():
+                if times > 1 and _has_one_value(option):
+                    names = " or ".join([_flag(option), *option.secondary_opts])
+                    ctx.fail(f"give {names} once, not {times} times")
+        return rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; name options, not parameters, in the error it ends with."""
@@ -158,6 +171,13 @@ def with_options(error: InputError, params: Iterable[Any]) -> str:
             spelled = _as_option(options[name], value)
             message = message.replace(python_setting(name, value), spelled)
     return message
+
+
+def _has_one_value(param: Any) -> bool:
+    """Return whether a parameter is an option whose values exclude each other."""
+    if param.param_type_name != "option" or param.multiple:
+        return False
+    return not param.is_flag or bool(param.secondary_opts)
 
 
 def _flag(option: Any) -> str:
