@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from .._util.first_use import first_use
 from .._util.progress import ProgressLine, counted
+from ._exit_codes import INTERRUPTED
 from ._messages import report
 
 _LONG = 3.0  # seconds of compiling, after which `warm-up` is worth a line
@@ -17,9 +18,10 @@ _LONG = 3.0  # seconds of compiling, after which `warm-up` is worth a line
 def compiling_shown() -> Iterator[None]:
     """Show on the terminal, if there is one, what is being compiled while the block runs.
 
-    At the end, one line says how long it took and that it was the first time only.
+    At the end, one line says how long it took and that it was the first time only; not after an
+    interrupt, which leaves something to compile.
     """
-    quiet = "--quiet" in sys.argv
+    quiet, interrupted = "--quiet" in sys.argv, False
 
     def show(stage: str) -> None:
         line = ProgressLine(not quiet)  # a new one: `warm-up` redirects what its commands print
@@ -29,8 +31,12 @@ def compiling_shown() -> Iterator[None]:
     first_use.show, first_use.hide = show, lambda: ProgressLine(not quiet).clear()
     try:
         yield
+    except SystemExit as end:
+        interrupted = end.code == INTERRUPTED
+        raise
     finally:
-        if first_use.seconds >= _LONG and "warm-up" not in sys.argv[1:2]:
+        needless = interrupted or "warm-up" in sys.argv[1:2]
+        if first_use.seconds >= _LONG and not needless:
             quiet |= not ProgressLine().on_terminal
             report(
                 f"compiled {counted(first_use.functions, 'function')} in {first_use.seconds:.0f} s;"
