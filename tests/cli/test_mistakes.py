@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from helpers.command_line import MAIN, interrupted, started
+from helpers.command_line import MAIN, interrupted, started, run_python
 from helpers.commands_of import ALL, COMMANDS, flag_of, options_of
 from reinforce2vec import Embedding, Reinforce2Vec
 from reinforce2vec._util.errors import InputError
@@ -270,6 +270,16 @@ def test_values_that_are_none(folder, fail, name):
 
 def test_most_commands_have_values_to_get_wrong():
     assert [name for name, values in WRONG.items() if not values] == ["demo", "datasets", "warm-up"]
+
+
+def test_a_missing_file_is_told_before_the_library_is_imported(tmp_path):
+    code = (
+        "import sys\n"
+        "from reinforce2vec.cli.main import app\n"
+        "try: app(['embed', 'absent.csv', '-o', 'v.npz'], prog_name='reinforce2vec')\n"
+        "except SystemExit as end: print(end.code, 'numpy' in sys.modules)\n"
+    )
+    assert run_python(code, cwd=tmp_path) == "1 False\n"
 
 
 @pytest.mark.parametrize(

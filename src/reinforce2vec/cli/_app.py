@@ -6,7 +6,8 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -55,6 +56,7 @@ class _Command(TyperCommand):
         try:
             with exit_code(FAILURE):
                 check_address_space()
+                _check_arguments(self.params, ctx.params)
                 return super().invoke(ctx)
         except CommandEnd as ending:
             if ending.error is not None:
@@ -125,6 +127,14 @@ class App(typer.Typer):
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
         """Add a command of this form."""
         return super().command(name, **({"cls": _Command} | settings))
+
+
+def _check_arguments(params: Iterable[Any], given: Mapping[str, Any]) -> None:
+    """Raise InputError for a file that is missing, before the command takes its time to start."""
+    for param in params:
+        path = given.get(param.name)
+        if param.param_type_name == "argument" and isinstance(path, Path) and not path.exists():
+            raise InputError(f"{path}: there is no such file")
 
 
 # -- mistakes ----------------------------------------------------------------------------------
