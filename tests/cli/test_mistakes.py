@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from helpers.command_line import MAIN, interrupted, started, run_python
+from helpers.command_line import MAIN, interrupted, run_python, started
 from helpers.commands_of import ALL, COMMANDS, flag_of, options_of
 from reinforce2vec import Embedding, Reinforce2Vec
 from reinforce2vec._util.errors import InputError
