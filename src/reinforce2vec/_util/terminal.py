@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import TextIO
 
 _STYLES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33", "cyan": "36"}
-# a word that is too long may end after the first of these, or else the others
 # a word, or a number and its unit, which stay together: "122.9 kB", "(1 component"
 _WORDS = re.compile(r"^\s+|[^\w\s]?\d(?:[\d.,]*\d)? [^\W\d]\S*|\S+")
+# a word that is too long may end after the first of these, or else the others
 _SEPARATORS = (r"(?<=[/\\,;=|&?])", r"(?<=[_.:+-])")
 
 
@@ -45,8 +45,9 @@ def columns() -> int:
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """Return a text in lines that end between words; all but the first are indented.
 
-    A number stays with the word after it, if both fit into a line. Only a word that is longer than a line is divided: after a separator, such as the slash of a
-    path, as long as there is one. Spaces at the beginning of a text are kept.
+    A number stays with the word after it, if both fit into a line. Only a word that is longer than
+    a line is divided: after a separator, such as the slash of a path, as long as there is one.
+    Spaces at the beginning of a text are kept.
     """
     if len(text) <= width:
         return [text]

@@ -153,10 +153,9 @@ def _fits(nodes: _Nodes, number: int, spot: _Points, half: _Points, point: float
     around = np.array(nodes.tree.query_ball_point(spot, reach), np.int64)
     apart = np.abs(nodes.tree.data[around] - spot) - nodes.radii[around, None] * point
     covered = nodes.class_of[around[(apart < half).all(axis=1)]]
-    most = _HIDDEN * own if own >= _LARGE else 0
-    return len(covered) <= most and all(
-        _most_are(some, number) for some in (nodes.class_of[near], covered)
-    )
+    if len(covered) > (_HIDDEN * own if own >= _LARGE else 0):
+        return False
+    return _most_are(nodes.class_of[near], number) and _most_are(covered, number)
 
 
 def _most_are(classes: NDArray[np.int64], number: int) -> bool:
