@@ -66,17 +66,37 @@ def test_a_bar_stands_in_front_where_there_is_room(monkeypatch, width, bar):
     monkeypatch.setenv("COLUMNS", width)
     terminal = Terminal()
     line = progress.ProgressLine(stream=terminal)
-    line.show("walking  50% " + 200 * "x", 0.5)
+    line.show("walking  50%", 0.5)
     assert shown(terminal).count("━") == shown(terminal).count("─") == bar / 2
+    line.show("walking  50% " + 200 * "x", 0.5)
     assert len(shown(terminal)) == int(width) - 1  # a full line would wrap
 
 
-def test_what_comes_last_is_left_out_where_a_line_is_short(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
+@pytest.mark.parametrize(
+    ("width", "bar", "more"), [("60", 12, "  12 tokens/s  loss 1"), ("50", 6, "  12 tokens/s")]
+)
+def test_a_bar_is_shorter_where_a_line_is_and_what_comes_last_is_left_out(
+    monkeypatch, width, bar, more
+):
+    monkeypatch.setenv("COLUMNS", width)
     terminal = Terminal()
     line = progress.ProgressLine(stream=terminal)
-    line.show("training  50%  0:09 left  12 tokens/s  loss 1", 0.5)
-    assert shown(terminal) == f"{8 * '━'}{8 * '─'} training  50%  0:09 left  12 tokens/s"
+    line.show("training  50%  0:09 left  12 tokens/s  loss 1.", 0.5)
+    full = f"training  50%  0:09 left{more}{'.' * (bar > 6)}"
+    assert shown(terminal) == f"{bar // 2 * '━'}{bar // 2 * '─'} {full}"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rate"), [(0.5, "2 seeds/s"), (16, "16 s per seed"), (200, "3:20 per seed")]
+)
+def test_what_takes_over_a_second_has_a_time_in_place_of_a_rate(monkeypatch, clock, seconds, rate):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    report = progress.terminal_progress("links", "seeds")
+    for done in range(3):
+        report(done, 10)
+        clock.now += seconds
+    assert f"links  20%  {rate}  " in shown(terminal)
 
 
 def test_a_terminal_without_unicode_gets_a_plain_bar():

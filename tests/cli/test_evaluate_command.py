@@ -64,7 +64,7 @@ def test_links_of_a_file_are_those_of_the_library(folder):
     result = check(links("edges.txt", "--seeds", 2, "--walk", "first-order", "--fraction", 0.4))
     model = Reinforce2Vec(**FEW, walk=FirstOrderWalk())
     expected = evaluate_link_prediction(read_graph("edges.txt"), model, fraction=0.4, seeds=2)
-    assert result.stdout == f"{expected}\n"
+    assert result.stdout == f"reinforce2vec\n{expected}\n"
     assert "hadamard" in result.stdout
     assert result.stderr.startswith("edges.txt: Graph(34 nodes")
 
@@ -104,7 +104,7 @@ def test_links_of_a_data_set(folder, ppi):
     (folder / "here").mkdir()
     result = check(links("facebook", "--seeds", 1, "--data-dir", "here"))
     expected = evaluate_link_prediction(karate_club(), Reinforce2Vec(**FEW), seeds=1)
-    assert result.stdout == f"{expected}\n"
+    assert result.stdout == f"reinforce2vec\n{expected}\n"
     assert ppi == [("facebook", "here")]
 
 
@@ -263,5 +263,5 @@ def test_a_graph_of_a_file_is_read_as_told(folder):
     directed = read_graph("arcs.txt", directed=True)
     assert isinstance(directed, Graph)
     expected = evaluate_link_prediction(directed, Reinforce2Vec(**FEW), seeds=1, fraction=0.2)
-    assert result.stdout == f"{expected}\n"
+    assert result.stdout == f"reinforce2vec\n{expected}\n"
     assert ", directed," in result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -16,15 +17,16 @@ from reinforce2vec.cli._compiling import compiling_shown
 def compiling(monkeypatch):
     """A function that pretends to compile for so many seconds, and returns what was printed."""
 
-    def run(seconds, *words, stream):
+    def run(seconds, *words, stream, code=0):
         monkeypatch.setattr(sys, "argv", ["reinforce2vec", *words])
         monkeypatch.setattr(sys, "stderr", stream)
         for name in ("functions", "seconds", "show", "hide"):
             monkeypatch.setattr(first_use, name, getattr(type(first_use)(), name))
-        with compiling_shown():
+        with suppress(SystemExit), compiling_shown():
             with first_use.call():
                 first_use.begin("reinforce2vec.walks.cpu.open")
             first_use.seconds = seconds
+            sys.exit(code)
         return stream.getvalue()
 
     return run
@@ -42,6 +44,11 @@ def test_a_terminal_shows_the_stage_and_at_the_end_that_it_was_the_first_run(com
 
 def test_what_is_short_needs_no_line_at_the_end(compiling):
     assert "warm-up" not in compiling(0.5, "embed", "edges.txt", stream=Terminal())
+
+
+def test_an_interrupt_promises_nothing(compiling):
+    shown = compiling(7.2, "embed", "edges.txt", stream=Terminal(), code=130)
+    assert "later runs start" not in shown
 
 
 def test_warm_up_does_not_advertise_itself(compiling):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from helpers.command_line import MAIN, interrupted, started
+from helpers.command_line import MAIN, interrupted, run_python, started
 from helpers.commands_of import ALL, COMMANDS, flag_of, options_of
 from reinforce2vec import Embedding, Reinforce2Vec
 from reinforce2vec._util.errors import InputError
@@ -270,6 +270,29 @@ def test_values_that_are_none(folder, fail, name):
 
 def test_most_commands_have_values_to_get_wrong():
     assert [name for name, values in WRONG.items() if not values] == ["demo", "datasets", "warm-up"]
+
+
+def test_a_missing_file_is_told_before_the_library_is_imported(tmp_path):
+    code = (
+        "import sys\n"
+        "from reinforce2vec.cli.main import app\n"
+        "try: app(['embed', 'absent.csv', '-o', 'v.npz'], prog_name='reinforce2vec')\n"
+        "except SystemExit as end: print(end.code, 'numpy' in sys.modules)\n"
+    )
+    assert run_python(code, cwd=tmp_path) == "1 False\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "told"),
+    [
+        ("evaluate link-prediction", "a.txt --method deepwalk --method netmf", "--method"),
+        ("embed", "a.txt -o v.npz -d 8 --dimensions 16", "--dimensions"),
+        ("plot", "v.npz --color-by degree --colour-by label", "--colour-by"),
+        ("embed", "a.txt -o v.npz --directed --undirected", "--directed or --undirected"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_refused(fail, name, words, told):
+    fail(name, words.split(), 2, f"give {told} once, not 2 times")
 
 
 def test_commands_that_do_not_exist_suggest_the_close_one(fail):

@@ -35,6 +35,16 @@ def test_the_picture_is_named_like_the_vectors(place):
     assert imread("vectors.png").shape[:2] == (1350, 1800)
 
 
+def test_labels_are_called_as_their_column_and_it_is_told_which_of_several_counts(place):
+    lines = [f"{node},{'ab'[node % 2]}\n" for node in range(1, 35)]
+    (place / "teams.csv").write_text("id,team\n" + "".join([*lines, "1,a\n", "3,a\n"]))
+    words = ("--labels", "teams.csv", "--method", "pca", "-o", "map.svg")
+    *_, note, last = checked("plot", "vectors.npz", *words).stderr.splitlines()
+    several = "2 nodes with several labels"
+    assert note == f"note: {several}: the one with the most nodes gives the colour"
+    assert last == "map.svg: 34 nodes by PCA, coloured by team"
+
+
 @pytest.mark.parametrize("colour_by", ["label", "community", "degree", "none"])
 def test_colours_are_chosen(place, colour_by):
     words = ["plot", "vectors.npz", "-o", "map.svg", "--labels", "labels.txt"]

@@ -10,10 +10,11 @@ import sys
 import numpy as np
 import pytest
 
-from helpers.command_line import checked, run
+from helpers.command_line import checked, run, started
 from helpers.commands_of import COMMANDS, options_of
 from helpers.terminals import run_on_terminal, screen_lines, without_styles
 from reinforce2vec import Embedding
+from reinforce2vec._util.terminal import wrapped
 from reinforce2vec.cli._options import OUTPUT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -122,7 +123,7 @@ def test_errors_begin_with_a_red_word(screens):
 @pytest.mark.parametrize(
     ("variables", "allowed"),
     [
-        ({"NO_COLOR": "1"}, r"\033\[K|\033\[1m|\033\[22m|\033\[0m"),  # a line is still replaced
+        ({"NO_COLOR": "1"}, r"\033\[K"),  # a line is still replaced
         ({"TERM": "dumb"}, r"(?!)"),
     ],
 )
@@ -130,6 +131,30 @@ def test_colours_are_turned_off(folder, variables, allowed):
     cases = [(80, words) for words in [*TABLES, "embed edges.txt -o v.xyz", "plot --help"]]
     for text, _ in run_on_terminal(*cases, **variables):
         assert "\033" not in re.sub(allowed, "", text)
+
+
+@pytest.mark.slow
+def test_quiet_leaves_a_terminal_as_it_is(folder):
+    import pty  # there is none on Windows
+
+    ours, theirs = pty.openpty()
+    words = ("embed", "edges.txt", "-o", "v.csv", "--method", "hope", "-d", "4", "--quiet")
+    with started(*words, stdout=theirs, stderr=theirs) as process:
+        assert process.wait() == 0
+    os.write(theirs, b"end")
+    assert os.read(ours, 1000) == b"end"
+
+
+def test_a_number_and_its_unit_are_on_one_line():
+    text = "edges.txt: 5 nodes (122.9 kB) in 1 component, of 20. A 7"
+    for width in range(12, 60):
+        lines = wrapped(text, width)
+        assert " ".join(lines) == text
+        assert max(map(len, lines)) <= width
+        joined = "\n".join(lines)
+        for together in ("5 nodes", "(122.9 kB)", "1 component,"):
+            assert together in joined, width
+    assert wrapped("1 component", 9) == ["1", "component"]
 
 
 # -- in pipes ----------------------------------------------------------------------------------

@@ -67,28 +67,67 @@ def test_text_is_large_enough_inside_the_figure_and_does_not_overlap(width, heig
         assert min(room.width, room.height) > 0.45 * min(width, height) * figure.dpi
 
 
-@pytest.mark.parametrize(("n_classes", "width"), [(8, 6), (40, 6), (16, 3.4)])
-def test_each_class_is_named_on_the_map_or_in_the_legend_but_not_in_both(n_classes, width):
+@pytest.mark.parametrize(
+    ("n_classes", "width", "at_nodes"), [(2, 3.4, True), (8, 6, False), (39, 3.4, False)]
+)
+def test_all_classes_are_named_at_their_nodes_or_all_in_the_legend(n_classes, width, at_nodes):
     figure, names = map_of_classes(n_classes, width, 4.5)
     on_map = [text.get_text().replace("\n", " ") for text in figure.axes[0].texts]
     legend = figure.axes[0].get_legend()
     listed = [text.get_text().split("  (")[0] for text in legend.get_texts()] if legend else []
-    assert on_map
-    assert len(on_map) + len(listed) == n_classes
+    assert (len(on_map), len(listed)) == ((n_classes, 0) if at_nodes else (0, n_classes))
     whole = [name for name in (*on_map, *listed) if "…" not in name]
     assert len(set(whole)) == len(whole)
     assert set(whole) <= set(names)
 
 
-def test_a_name_stands_on_nodes_of_its_class():
-    rng = np.random.default_rng(0)
-    codes = np.arange(300) % 6
-    points = rng.normal(scale=0.6, size=(300, 2)) + np.column_stack([codes % 3, codes // 3]) * 2
-    figure = embedding_map(np.eye(300), [f"group {code}" for code in codes], positions=points)
-    assert len(figure.axes[0].texts) >= 4
-    for text in figure.axes[0].texts:
+def map_of_groups(size, **options):
+    """A map of six groups in two rows, all of one size, and the points."""
+    rng, codes = np.random.default_rng(0), np.arange(6 * size) % 6
+    points = rng.normal(scale=0.4, size=(len(codes), 2))
+    points += np.column_stack([codes % 3, codes // 3]) * 2.5
+    labels = [f"group {code}" if row >= 12 else None for row, code in enumerate(codes)]
+    return embedding_map(np.eye(len(codes)), labels, positions=points, **options), points, codes
+
+
+def nodes_under(text, axes, points):
+    """The nodes that a name covers."""
+    box = text.get_window_extent()
+    return [row for row, spot in enumerate(axes.transData.transform(points)) if box.contains(*spot)]
+
+
+@pytest.mark.parametrize("size", [12, 120])
+def test_a_name_is_at_nodes_of_its_class_and_covers_few(size):
+    figure, points, codes = map_of_groups(size)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    assert len(axes.texts) == 6
+    for text in axes.texts:
         near = np.argsort(((points - text.get_position()) ** 2).sum(axis=1))[:5]
         assert np.bincount(codes[near]).argmax() == int(text.get_text()[-1])
+        assert len(nodes_under(text, axes, points)) <= (0.12 * size if size > 50 else 0)
+
+
+def test_nodes_without_a_label_take_a_line_below_a_map_of_names():
+    figure, _, _ = map_of_groups(120)
+    (axes,) = figure.axes
+    legend = axes.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["no label  (12)"]
+    figure.draw_without_rendering()
+    assert legend.get_window_extent().y1 < axes.get_window_extent().y0
+    assert axes.get_window_extent().width > 0.95 * 6 * figure.dpi
+
+
+def test_shapes_of_many_classes_are_larger_than_dots():
+    rng = np.random.default_rng(0)
+    n, points = 3000, rng.normal(size=(3000, 2))
+    smallest = {}
+    for n_classes in (6, 39):
+        labels = np.arange(n) % n_classes
+        figure = embedding_map(points, labels, positions=points, width=3.4, height=2.6)
+        sizes = np.concatenate([one.get_sizes() for one in figure.axes[0].collections])
+        smallest[n_classes] = sizes.min()
+    assert smallest[39] > 1.5 * smallest[6]
 
 
 def test_names_that_begin_alike_stay_different_when_cut():

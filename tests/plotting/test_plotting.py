@@ -105,7 +105,7 @@ def test_very_many_nodes_without_a_graph_are_not_grouped_unless_asked(monkeypatc
     for options, by in [
         ({"colour_by": "community"}, "community"),
         ({"graph": [("n1", "n2")]}, "community"),
-        ({"labels": group}, "class"),
+        ({"labels": group}, "label"),
     ]:
         asked = plotting.embedding_map(embedding, method="pca", **options)
         assert asked.axes[0].get_xlabel().endswith(f"coloured by {by}")
@@ -148,7 +148,7 @@ def test_nodes_may_be_missing_from_labels_and_graph():
     embedding, _ = vectors_in_groups()
     graph = [("n1", "n2"), ("n2", "n3"), ("stranger", "n1")]
     figure = plotting.embedding_map(embedding, {"n1": "a", "n2": "b"}, graph, method="pca")
-    assert legend_of(figure) == ["a  (1)", "b  (1)", "no class  (88)"]
+    assert legend_of(figure) == ["a  (1)", "b  (1)", "no label  (88)"]
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])
@@ -215,9 +215,19 @@ def test_the_path_of_a_file_is_taken_for_labels(tmp_path):
     embedding, _ = vectors_in_groups(3)
     for path in (file, str(file)):
         figure = plotting.embedding_map(embedding, path, method="pca")
-        assert legend_of(figure) == ["dark blue  (1)", "red  (1)", "no class  (1)"]
+        assert legend_of(figure) == ["dark blue  (1)", "red  (1)", "no label  (1)"]
     with pytest.raises(InputError, match="no such file"):
         plotting.embedding_map(embedding, "abc", method="pca")
+
+
+@pytest.mark.parametrize(("header", "name"), [("id\tteam\n", "team"), ("", "label")])
+def test_caption_and_legend_call_labels_as_their_column(tmp_path, header, name):
+    file = tmp_path / "labels.txt"
+    file.write_text(header + "".join(f"n{row}\t{'ab'[row % 2]}\n" for row in range(29)))
+    figure = plotting.embedding_map(vectors_in_groups(30)[0], file, method="pca")
+    assert figure.axes[0].get_xlabel().endswith(f", coloured by {name}")
+    assert figure.axes[0].get_legend().get_title().get_text() == name
+    assert legend_of(figure)[-1] == f"no {name}  (1)"
 
 
 def test_of_several_classes_the_largest_is_shown():

@@ -13,7 +13,7 @@ from typing import ClassVar, TextIO
 from .terminal import columns, is_screen, styled
 
 _LEAST_SECONDS, _LEAST_SHARE = 1.0, 0.02  # of a job, after which its end can be foreseen
-_BAR = 16  # characters
+_BAR, _SHORT_BAR = 16, 6  # characters: where there is room, and at least
 _LOG_EVERY = 30.0  # seconds between two lines where the output is no terminal
 
 Report = Callable[[int, int], None]
@@ -102,21 +102,22 @@ class ProgressLine:
     def _write(self, text: str, share: float | None = None) -> None:
         assert self._stream is not None
         width = columns() - 1  # a line that wraps cannot be cleared
-        bar = "" if share is None or width < 3 * _BAR else self._bar(share)
-        room = width - (_BAR + 1 if bar else 0)
+        size = min(_BAR, max(_SHORT_BAR, width - len(text) - 1))  # shorter, for more text
+        bar = "" if share is None or width < 3 * _BAR else self._bar(share, size)
+        room = width - (size + 1 if bar else 0)
         if len(text) > room:  # what comes last matters least
             fitting = text[: room + 1].rpartition("  ")[0]
             text = fitting if 2 * len(fitting) > room else text[:room]
         self._stream.write(f"\r\033[K{bar}{text}")
         self._stream.flush()
 
-    def _bar(self, share: float) -> str:
+    def _bar(self, share: float, size: int) -> str:
         assert self._stream is not None
         done, left = ("━", "─") if _can_write(self._stream, "━─") else ("#", "-")
-        full = round(_BAR * min(max(share, 0.0), 1.0))
+        full = round(size * min(max(share, 0.0), 1.0))
         return (
             styled(done * full, "green", self._stream)
-            + styled(left * (_BAR - full), "dim", self._stream)
+            + styled(left * (size - full), "dim", self._stream)
             + " "
         )
 
@@ -175,12 +176,21 @@ def terminal_progress(
         elif line.due():
             speed, left = "", ""
             if pace.is_known(total):
-                speed = f"  {readable(pace.speed)} {unit}/s" if unit else ""
+                speed = f"  {_rate(pace.speed, unit)}" if unit else ""
                 left = f"  {clock((total - done) / pace.speed)} left"
             share = done / max(total, 1)
             line.show(f"{what} {share:4.0%}{speed}{left}  {more()}".rstrip(), share)
 
     return report
+
+
+def _rate(speed: float, unit: str) -> str:
+    """Return how many things are done a second, or how long one takes: "8 s per seed"."""
+    if speed >= 1:
+        return f"{readable(speed)} {unit}/s"
+    seconds = 1 / speed
+    long = clock(seconds) if seconds >= 100 else f"{seconds:.2g} s"
+    return f"{long} per {unit.removesuffix('s')}"
 
 
 class _Pace:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import TextIO
 
 _STYLES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33", "cyan": "36"}
+# a word, or a number and its unit, which stay together: "122.9 kB", "(1 component"
+_WORDS = re.compile(r"^\s+|[^\w\s]?\d(?:[\d.,]*\d)? [^\W\d]\S*|\S+")
 # a word that is too long may end after the first of these, or else the others
 _SEPARATORS = (r"(?<=[/\\,;=|&?])", r"(?<=[_.:+-])")
 
@@ -43,15 +45,21 @@ def columns() -> int:
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """Return a text in lines that end between words; all but the first are indented.
 
-    Only a word that is longer than a line is divided: after a separator, such as the slash of a
-    path, as long as there is one. Spaces at the beginning of a text are kept.
+    A number stays with the word after it, if both fit into a line. Only a word that is longer than
+    a line is divided: after a separator, such as the slash of a path, as long as there is one.
+    Spaces at the beginning of a text are kept.
     """
     if len(text) <= width:
         return [text]
     if 2 * len(indent) > width:
         indent = ""
     lines, line = list[str](), ""
-    for word in re.findall(r"^\s+|\S+", text):
+    words = [
+        word
+        for found in _WORDS.findall(text)
+        for word in ([found] if len(indent) + len(found) <= width else found.split() or [found])
+    ]
+    for word in words:
         joined = f"{line} {word}" if line.strip() else f"{line}{word}"
         if len(joined) <= width:
             line = joined

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -37,11 +39,24 @@ class _Command(TyperCommand):
         if self.epilog:
             formatter.write_examples(self.epilog)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options; one that is given twice, of which only the last would count, fails."""
+        words = [*args]  # reading them empties the list
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            _, _, order = self.make_parser(ctx).parse_args(args=words)
+            for option, times in Counter(order).items():
+                if times > 1 and _has_one_value(option):
+                    names = " or ".join([_flag(option), *option.secondary_opts])
+                    ctx.fail(f"give {names} once, not {times} times")
+        return rest
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command; name options, not parameters, in the error it ends with."""
         try:
             with exit_code(FAILURE):
                 check_address_space()
+                _check_arguments(self.params, ctx.params)
                 return super().invoke(ctx)
         except CommandEnd as ending:
             if ending.error is not None:
@@ -114,6 +129,14 @@ class App(typer.Typer):
         return super().command(name, **({"cls": _Command} | settings))
 
 
+def _check_arguments(params: Iterable[Any], given: Mapping[str, Any]) -> None:
+    """Raise InputError for a file that is missing, before the command takes its time to start."""
+    for param in params:
+        path = given.get(param.name)
+        if param.param_type_name == "argument" and isinstance(path, Path) and not path.exists():
+            raise InputError(f"{path}: there is no such file")
+
+
 # -- mistakes ----------------------------------------------------------------------------------
 
 
@@ -158,6 +181,13 @@ def with_options(error: InputError, params: Iterable[Any]) -> str:
             spelled = _as_option(options[name], value)
             message = message.replace(python_setting(name, value), spelled)
     return message
+
+
+def _has_one_value(param: Any) -> bool:
+    """Return whether a parameter is an option whose values exclude each other."""
+    if param.param_type_name != "option" or param.multiple:
+        return False
+    return not param.is_flag or bool(param.secondary_opts)
 
 
 def _flag(option: Any) -> str:

@@ -17,7 +17,8 @@ _LONG = 3.0  # seconds of compiling, after which `warm-up` is worth a line
 def compiling_shown() -> Iterator[None]:
     """Show on the terminal, if there is one, what is being compiled while the block runs.
 
-    At the end, one line says how long it took and that it was the first time only.
+    At the end, one line says how long it took and that it was the first time only; not after an
+    error or an interrupt, which may leave something to compile.
     """
     quiet = "--quiet" in sys.argv
 

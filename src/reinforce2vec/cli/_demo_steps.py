@@ -31,9 +31,9 @@ _NODES, _GROUPS, _MIXING = 1000, 6, 0.4
 _LONG, _LAST = 10_000, 100  # steps after which a walk may be stuck, and how many of them to look at
 _WALKS: dict[str, Walk] = {
     "first-order (DeepWalk)": FirstOrderWalk(),
-    "reinforced, the paper's equations": ReinforcedWalk.paper(),
-    "reinforced, the paper's own code": ReinforcedWalk.released(),
-    "reinforced, without exploration": ReinforcedWalk("js", "none"),
+    "reinforced, as printed": ReinforcedWalk.paper(),
+    "reinforced, authors' code": ReinforcedWalk.released(),
+    "reinforced, no exploration": ReinforcedWalk("js", "none"),
 }
 _WIDTH = max(map(len, _WALKS))
 
@@ -58,8 +58,7 @@ def run_demo(folder: Path, write: Write | None = print, data_dir: Path | None = 
     began = time.perf_counter()
     line = write or (lambda text: None)
     folder.mkdir(parents=True, exist_ok=True)
-    line(f"reinforce2vec {__version__}: node embeddings from reinforced random walks")
-    line("(the numerical code is compiled now; later runs skip that)\n")
+    line(f"reinforce2vec {__version__}: node embeddings from reinforced random walks\n")
     edges, groups = folder / "groups-edges.txt", folder / "groups-labels.txt"
     _write_planted(edges, groups)
     graph = read_graph(edges)
@@ -113,7 +112,7 @@ def _described(graph: Graph) -> str:
 
 def _report_walks(graph: Graph, write: Write) -> None:
     """Print how many nodes a walk of each kind visits, and how many in the long run."""
-    write(f"Walk      {'from every node, 40 nodes long':{_WIDTH}}  distinct  of the last {_LAST}")
+    write(f"Walk      {'40 nodes from every node':{_WIDTH}}  distinct  of last {_LAST}")
     for name, walk in _WALKS.items():
         walks = sample_walks(graph, walk, length=40, per_node=1)
         seen = np.mean([len(set(path)) for path in walks.tolist()])

@@ -113,7 +113,7 @@ def hyperparameter(
 # -- options of many commands ------------------------------------------------------------------
 
 Quiet = Annotated[
-    bool, typer.Option("--quiet", help="Print nothing unless it fails.", rich_help_panel=OUTPUT)
+    bool, typer.Option("--quiet", help="Print only the result, and errors.", rich_help_panel=OUTPUT)
 ]
 Json = Annotated[
     bool,

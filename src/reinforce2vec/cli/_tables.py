@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 import typer
 
@@ -68,7 +69,8 @@ def _print_rich(
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(file=place, highlight=False)
+    styles: Any = None if os.environ.get("NO_COLOR") else "auto"  # rich would still print bold
+    console = Console(file=place, highlight=False, color_system=styles)
     cells = [list(row) for row in rows]
     needed = [max(map(_longest, column)) for column in zip(head, *cells, strict=True)]
     if sum(needed) + _GAP * (len(head) - 1) > console.width:

@@ -157,7 +157,7 @@ def embed(
             report_direction(learner, found, quiet)
         began = time.perf_counter()
         trained = isinstance(learner, Reinforce2Vec)
-        stage = "preparing (training is compiled at its first use)" if trained else "computing"
+        stage = "preparing" if trained else "computing"
         with status(stage, quiet):
             if isinstance(learner, Reinforce2Vec):
                 fit = learner.fit if graph else learner.fit_walks

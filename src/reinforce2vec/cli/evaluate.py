@@ -290,12 +290,11 @@ def _print_results(results: Sequence[Evaluation], context: typer.Context, **fact
     if context.params["as_json"]:
         more = {"estimator": {"path": path} | own[0].to_dict()} if own else {}
         print_json(context, **facts, **ours.to_dict(), **more)
-    elif own:
-        _print_scores(ours, context.params["method"])
+        return
+    _print_scores(ours, facts.get("method", ""))  # of vectors in a file, it is unknown
+    if own:
         typer.echo()
         _print_scores(own[0], path)
-    else:
-        _print_scores(ours)
 
 
 def _print_scores(result: Evaluation, method: str = "") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -72,6 +73,15 @@ def main() -> None:
             _flush()
             os._exit(end.code if isinstance(end.code, int) else 0)
         raise
+    finally:
+        _leave_styles()
+
+
+def _leave_styles() -> None:
+    """Keep colorama, which numba imports, from writing an escape code when Python ends."""
+    reset = getattr(sys.modules.get("colorama.initialise"), "reset_all", None)
+    if reset is not None:
+        atexit.unregister(reset)
 
 
 def _flush() -> None:

@@ -126,7 +126,14 @@ def plot(
             )
         save(figure, target)
         shown = check_drawing(colour_by, labels, graph, width, height, len(embedding))
-        colours = "one colour" if shown == "none" else f"coloured by {shown}"
+        by = shown
+        if shown == "label" and classes is not None:
+            by = classes.column or by
+            several = int((classes.matrix.sum(axis=1) > 1).sum())
+            if several:
+                where = f"{counted(several, 'node')} with several labels"
+                report(f"note: {where}: the one with the most nodes gives the colour", quiet)
+        colours = "one colour" if shown == "none" else f"coloured by {by}"
         report(f"{target}: {counted(len(embedding), 'node')} by {chosen}, {colours}", quiet)
         if as_json:
             facts = {"nodes": len(embedding), "method": chosen, "colour_by": shown}

@@ -100,7 +100,7 @@ def update(
         running = ("workers", "backend")
         own = {name: getattr(learned, name) for name in running}
         given = {name: context.params[name] for name in own if options.was_given(context, name)}
-        with status("preparing (training is compiled at its first use)", quiet):
+        with status("preparing", quiet):
             learned.set_params(**given).partial_fit(new, progress=not quiet, again=again)
         graph = learned.set_params(**own).graph_
         assert graph is not None

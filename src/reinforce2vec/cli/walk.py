@@ -106,7 +106,7 @@ def walk(
             whole = options.read_graph_from(graph, given)
         report(lambda: f"{graph}: {whole!r}", quiet)
         report_reading(graph, whole, quiet)
-        with status("preparing (a kind of walk is compiled at its first use)", quiet):
+        with status("preparing", quiet):
             WalkSampler(
                 *(whole, chosen),
                 length=1,

@@ -47,6 +47,8 @@ class NamedLabels(NamedTuple):
     """Ids with labels that are not among the nodes; their labels were ignored."""
     unused: list[str] = []  # noqa: RUF012
     """Names of columns that hold neither ids nor classes."""
+    column: str | None = None
+    """Name of the column that holds the classes; None if it has none, or there are several."""
 
     @property
     def display(self) -> NDArray[np.int32]:
@@ -168,7 +170,7 @@ def _from_file(path: Path, nodes: NamedRows, choice: _Choice) -> NamedLabels:
         classes = [row[place] for place in chosen.labels if place < len(row) and row[place]]
         pairs.append((as_id(row[chosen.id]), classes))
     with naming(str(path)):
-        return labels_by_id(pairs, nodes)._replace(unused=chosen.unused)
+        return labels_by_id(pairs, nodes)._replace(unused=chosen.unused, column=chosen.name)
 
 
 def parse_integer(word: Any) -> Any:
@@ -208,7 +210,7 @@ def _from_table(table: Any, nodes: NamedRows, choice: _Choice) -> NamedLabels:
         (node, [one for place in chosen.labels for one in classes_in(columns[place][row])])
         for row, node in enumerate(columns[chosen.id])
     ]
-    return labels_by_id(pairs, nodes)._replace(unused=chosen.unused)
+    return labels_by_id(pairs, nodes)._replace(unused=chosen.unused, column=chosen.name)
 
 
 def table_columns(table: Any) -> tuple[list[Any], list[list[Any]]]:
@@ -258,6 +260,7 @@ class _Columns(NamedTuple):
     id: int
     labels: list[int]
     unused: list[str]
+    name: str | None  # of the column of classes
 
 
 def _choose_columns(
@@ -304,7 +307,9 @@ def _choose_columns(
     else:
         raise _ambiguous(names, others, (known or others)[0], has_names)
     unused = [str(names[place]) for place in others if place not in chosen]
-    return _Columns(of_ids, chosen, unused if has_names else [])
+    if not has_names:
+        return _Columns(of_ids, chosen, [], None)
+    return _Columns(of_ids, chosen, unused, str(names[chosen[0]]) if len(chosen) == 1 else None)
 
 
 def _choose_ids(

@@ -1,4 +1,4 @@
-"""Names of classes on a map: on their own nodes where they fit, all others in a legend."""
+"""Names of classes on a map: all of them at their own nodes if they fit, else all in a legend."""
 
 from __future__ import annotations
 
@@ -23,41 +23,50 @@ _ONE_LINE = 12  # characters; longer names have two lines
 _LONGEST = (28, 22, 18, 12)  # characters of a name in the legend, the first that fits
 _ROW, _HANDLE, _BETWEEN = 1.5, 1.4, 1.0  # height of a row, width of a marker and a gap, in ems
 _ENOUGH = 0.68  # of the smaller side of the figure: what a legend leaves to the map
+_LARGE, _HIDDEN = 50, 0.12  # nodes of a class that its name may cover, and which share of them
+_DIRECTIONS = ((0, 1), (0, -1), (1, 0), (-1, 0), (0.7, 0.7), (-0.7, 0.7), (0.7, -0.7), (-0.7, -0.7))
+_TOGETHER = 2 / 3  # of as many nodes as a class has, around its middle: its own
 _SAMPLE = 20_000  # nodes that are compared with the names
 
 _Points = NDArray[np.float64]
 
 
 def name_classes(
-    axes: Any, points: _Points, looks: Sequence[Look], rest: Look | None, kind: str, below: float
+    axes: Any,
+    points: _Points,
+    areas: NDArray[np.float64],
+    looks: Sequence[Look],
+    rest: Look | None,
+    kind: str,
+    below: float,
 ) -> None:
-    """Write names of classes on their nodes where these fit, and add a legend of the others.
+    """Write the name of each class at its nodes; if one does not fit, list all in a legend instead.
 
-    The legend begins `below` points under the axes, unless it is beside them.
+    Nodes have areas in square points. The legend begins `below` points under the axes, unless it is
+    beside them.
     """
     sample = np.random.default_rng(0).permutation(len(points))[:_SAMPLE]
-    nearby = cKDTree(points[sample])
     class_of = np.full(len(points), -1)
     for number, look in enumerate(looks):
         class_of[look.rows] = number
-    nodes = _Nodes(nearby, class_of[sample])
+    radii = np.sqrt(areas[sample] / np.pi)
+    nodes = _Nodes(cKDTree(points[sample]), class_of[sample], radii)
     names = _short_names([look.name for look in looks], _LONGEST[0])
     groups = [
         _Group(number, _two_lines(names[number]), *found)
         for number, look in enumerate(looks)
         if (found := _together(points, nodes, number, look)) is not None
     ]
-    while True:
-        on_map = {group.number for group in groups}
-        listed = [look for number, look in enumerate(looks) if number not in on_map]
-        legend = _add_legend(axes, listed if rest is None else [*listed, rest], kind, below)
-        axes.figure.figure.draw_without_rendering()  # the legend has its room: the scale is final
+    places: dict[int, _Points] = {}
+    if len(groups) == len(looks):
+        note = _add_legend(axes, [] if rest is None else [rest], "", below)
+        axes.figure.figure.draw_without_rendering()  # the note has its room: the scale is final
         places = _places_of_names(axes, nodes, groups)
-        if len(places) == len(groups):
-            break
-        groups = [group for group in groups if group.number in places]
-        if legend is not None:
-            legend.remove()
+        if len(places) < len(looks) and note is not None:
+            note.remove()
+    if len(places) < len(looks):
+        _add_legend(axes, [*looks] if rest is None else [*looks, rest], kind, below)
+        return
     for group in groups:
         axes.text(
             *places[group.number], group.name, ha="center", va="center", fontsize=_name_size(axes),
@@ -70,10 +79,11 @@ def name_classes(
 
 
 class _Nodes(NamedTuple):
-    """Nodes of the map, or a sample of very many: where they are, and the number of their class."""
+    """Nodes of the map, or a sample of very many: places, numbers of their classes, and sizes."""
 
     tree: Any
     class_of: NDArray[np.int64]
+    radii: NDArray[np.float64]  # in points
 
 
 class _Group(NamedTuple):
@@ -91,8 +101,8 @@ def _together(
     """Return the middle and radius of a class, if most nodes around there are its own."""
     middle = middle_of(points[look.rows])
     own = np.count_nonzero(nodes.class_of == number)
-    around = nodes.tree.query(middle, range(1, 1 + min(max(3, own // 2), nodes.tree.n)))[1]
-    if (nodes.class_of[around] == number).mean() <= 0.5:
+    around = nodes.tree.query(middle, range(1, 1 + min(max(3, own), nodes.tree.n)))[1]
+    if (nodes.class_of[around] == number).mean() < _TOGETHER:
         return None
     apart = np.linalg.norm(points[look.rows] - middle, axis=1)
     return middle, float(np.quantile(apart, 0.8))
@@ -101,8 +111,8 @@ def _together(
 def _places_of_names(axes: Any, nodes: _Nodes, groups: Sequence[_Group]) -> dict[int, _Points]:
     """Return where names are, in data coordinates, of the classes whose names fit.
 
-    A name fits where there is no other one, and most nodes that are near or covered by it are of
-    its class. The largest classes choose first.
+    A name fits where there is no other one, most nodes near it are of its class, and it covers few
+    of a large class and none of a small one. The largest classes choose first.
     """
     dots = axes.figure.dpi / 72  # pixels per typographic point
     frame = axes.get_window_extent()
@@ -125,20 +135,27 @@ def _places_of_names(axes: Any, nodes: _Nodes, groups: Sequence[_Group]) -> dict
             ):
                 continue
             spot = to_data.transform(place)
-            if _covers_own(nodes, group.number, spot, half / scale):
+            if _fits(nodes, group.number, spot, half / scale, dots / scale):
                 taken.append(box)
                 found[group.number] = spot
                 break
     return found
 
 
-def _covers_own(nodes: _Nodes, number: int, spot: _Points, half: _Points) -> bool:
-    """Whether a class has the most nodes near a place, and the most that a box there covers."""
+def _fits(nodes: _Nodes, number: int, spot: _Points, half: _Points, point: float) -> bool:
+    """Whether a class has the most nodes near a place, and a box there covers few nodes.
+
+    The box is `half` as wide and high in data coordinates, where a typographic point is `point`.
+    """
     own = np.count_nonzero(nodes.class_of == number)
     near = nodes.tree.query(spot, range(1, 1 + min(5, nodes.tree.n, 2 * own)))[1]
-    covered = np.array(nodes.tree.query_ball_point(spot, float(np.hypot(*half))), np.int64)
-    covered = covered[(np.abs(nodes.tree.data[covered] - spot) < half).all(axis=1)]
-    return _most_are(nodes.class_of[near], number) and _most_are(nodes.class_of[covered], number)
+    reach = float(np.hypot(*half) + nodes.radii.max() * point)
+    around = np.array(nodes.tree.query_ball_point(spot, reach), np.int64)
+    apart = np.abs(nodes.tree.data[around] - spot) - nodes.radii[around, None] * point
+    covered = nodes.class_of[around[(apart < half).all(axis=1)]]
+    if len(covered) > (_HIDDEN * own if own >= _LARGE else 0):
+        return False
+    return _most_are(nodes.class_of[near], number) and _most_are(covered, number)
 
 
 def _most_are(classes: NDArray[np.int64], number: int) -> bool:
@@ -148,13 +165,20 @@ def _most_are(classes: NDArray[np.int64], number: int) -> bool:
 
 
 def _shifts(half: _Points, radius: float) -> list[tuple[float, float]]:
-    """Return where a name may be, from the middle of its class; a small class stays visible."""
+    """Return where a name may be, from the middle of its class: in it, or else around it."""
     width, height = half
-    if radius < 2 * height:
-        out = radius + 1.2 * height
-        return [(0, out), (0, -out), (radius + width, 0), (-radius - width, 0)]
-    steps = np.array([0, 1, -1, 2, -2]) * height
-    return [(aside, up) for aside in (0, width / 2, -width / 2) for up in steps if abs(up) < radius]
+    inside = [
+        (aside, up)
+        for aside in (0, width / 2, -width / 2)
+        for up in np.array([0, 1, -1, 2, -2]) * height
+        if abs(up) < radius
+    ]
+    around = [
+        (right * (out + width), up * (out + height))
+        for out in np.array([1.0, 1.25, 1.6, 2.0]) * radius
+        for right, up in _DIRECTIONS
+    ]
+    return [*inside, *around]
 
 
 def _two_lines(name: str) -> str:
@@ -194,14 +218,20 @@ class _Arrangement(NamedTuple):
 
 
 def _add_legend(axes: Any, looks: Sequence[Look], kind: str, below: float) -> Any:
-    """Add a legend, beside or below the map; None if there is nothing to list."""
+    """Add a legend, beside or below the map; None if there is nothing to list.
+
+    Without a title it is a note, always below.
+    """
     from matplotlib.transforms import ScaledTranslation
 
     if not looks:
         return None
     figure = axes.figure.figure
     width, height = figure.get_size_inches() * 72
-    texts, columns, beside, _ = _arrange(looks, width, height)
+    if kind:
+        texts, columns, beside, _ = _arrange(looks, width, height)
+    else:
+        texts, columns, beside = [_with_size(look.name, look) for look in looks], len(looks), False
     handles = [
         marker(look.shape, look.colour, 5.5, text, hollow=look.colour == OTHERS.light)
         for text, look in zip(texts, looks, strict=False)  # fewer texts if some do not fit
@@ -210,7 +240,7 @@ def _add_legend(axes: Any, looks: Sequence[Look], kind: str, below: float) -> An
         handles[-1] = marker("circle", "none", 5.5, texts[-1])
     down = ScaledTranslation(0, -below / 72, figure.dpi_scale_trans)
     legend = axes.legend(
-        handles=handles, title=kind, ncols=columns, loc="upper left", alignment="left",
+        handles=handles, title=kind or None, ncols=columns, loc="upper left", alignment="left",
         bbox_to_anchor=(1.0, 1.0) if beside else (0.0, 0.0),
         bbox_transform=axes.transAxes if beside else axes.transAxes + down,
         fontsize=SMALL_TEXT, title_fontsize=SMALL_TEXT, handlelength=1.0, handletextpad=0.4,
@@ -232,7 +262,7 @@ def _arrange(looks: Sequence[Look], width: float, height: float) -> _Arrangement
     enough = _ENOUGH * min(width, height)
     for longest in _LONGEST:
         names = _short_names([look.name for look in looks], longest)
-        sizes = [f"{name}  ({len(look.rows):,})" for name, look in zip(names, looks, strict=True)]
+        sizes = [_with_size(name, look) for name, look in zip(names, looks, strict=True)]
         choices = [_below(names, width, height)]
         if width >= _NARROW * 72:
             choices = [_beside(sizes, 1, width, height), _beside(names, 2, width, height), *choices]
@@ -244,6 +274,11 @@ def _arrange(looks: Sequence[Look], width: float, height: float) -> _Arrangement
     if lines < len(names):
         names = [*names[: lines - 1], f"and {len(names) - lines + 1:,} more"]
     return _below(names, width, height)
+
+
+def _with_size(name: str, look: Look) -> str:
+    """Return a name with the number of nodes."""
+    return f"{name}  ({len(look.rows):,})"
 
 
 def _below(texts: list[str], width: float, height: float) -> _Arrangement:

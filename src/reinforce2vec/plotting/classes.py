@@ -39,14 +39,15 @@ class Classes:
     names : list of str
         The names of the classes.
     kind : str
-        What the legend calls them: "class", or "community".
+        What captions and legends call them: the name of the column of labels, if it is known, else
+        "label"; or "community".
     sets : list of tuples of int, optional
         The numbers of all classes of each node, if some have several.
     """
 
     codes: NDArray[np.int32]
     names: list[str]
-    kind: str = "class"
+    kind: str = "label"
     sets: list[tuple[int, ...]] | None = None
 
     def looks(self) -> tuple[list[Look], Look | None]:
@@ -91,6 +92,7 @@ def classes_of(labels: Any, embedding: Embedding) -> Classes:
         rows = by_rows(labels, embedding)
         if isinstance(rows, NamedLabels):
             found = _classes_from_matrix(rows.matrix, rows.names)
+            found = replace(found, kind=rows.column or found.kind)
         else:
             found = _classes_from_objects(rows)
     if len(found.codes) != len(embedding):

@@ -19,11 +19,13 @@ from ..embedding.projection import project_method
 from ..graph import Graph, edges_of, find_communities
 from ._naming import SMALL_TEXT, marker, name_classes, wrapped
 from .classes import OTHER, Classes, Look, classes_of
+from .palette import LOOKS
 from .style import BLUE, FAINT, MARKS, PALE, TIME, TITLE_SIZE, clear_axes, new_figure, styled
 
 METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "layout": "neighbour layout"}
 _MANY_POINTS = 3000  # with more points, they become a bitmap in SVG and PDF
 _MAX_SEARCHED_NODES = 100_000  # without a graph and labels, find communities up to here
+_ONE_SHAPE = sum(look.shape == LOOKS[0].shape for look in LOOKS)  # classes that are all circles
 _FEW_EDGES = 2000  # draw edges up to this number; more would hide the nodes
 
 
@@ -51,8 +53,8 @@ def embedding_map(
 ) -> Any:
     """Draw a map of an embedding: similar nodes lie close together, colours show their classes.
 
-    The name of a class is written on its nodes, if most nodes there are its own and there is room;
-    a legend lists the other classes. Up to 40 classes differ by colour and shape, as in
+    The names of classes are written at their nodes, if there is room for all of them; otherwise a
+    legend lists them all. Up to 40 classes differ by colour and shape, as in
     :func:`reinforce2vec.explore`; of more, the smallest are hollow grey points.
 
     Parameters
@@ -106,12 +108,13 @@ def embedding_map(
     rows = None if whole is None else rows_in_graph(embedding, whole)
     points, caption = _place_nodes(embedding, method, seed, positions, progress)
     degrees = None if whole is None or rows is None else degrees_of(whole, rows)
-    sizes = _node_sizes(len(points), degrees, width * height)
     classes = None
     if wanted == "label":
         classes = classes_of(labels, embedding)
     elif wanted == "community":
         classes = communities_of(embedding, whole, rows, seed, progress=progress)
+    shaped = classes is not None and len(classes.names) > _ONE_SHAPE
+    sizes = _node_sizes(len(points), degrees, width * height, shaped)
     with styled():
         room = 0.97 * width * 72  # points
         if axes is None:
@@ -120,7 +123,7 @@ def embedding_map(
             room = axes.get_window_extent().width * 72 / axes.figure.dpi
         clear_axes(axes, title and wrapped(title, TITLE_SIZE, room))
         if wanted != "none":
-            caption += f", coloured by {'class' if wanted == 'label' else wanted}"
+            caption += f", coloured by {wanted if classes is None else classes.kind}"
         caption = wrapped(caption, SMALL_TEXT, room)
         axes.set_xlabel(caption, color=FAINT, fontsize=SMALL_TEXT, loc="left")
         below = 8 + 1.3 * SMALL_TEXT * (caption.count("\n") + 1)
@@ -215,9 +218,15 @@ def communities_of(
     return Classes(codes, names, "community")
 
 
-def _node_sizes(n_nodes: int, degrees: NDArray[np.int64] | None, area: float) -> _NodeSizes:
-    """Return areas in square points: larger if there are fewer nodes, and for high degrees."""
-    middle = float(np.clip(600 * area / max(n_nodes, 1), 1.2, 45))
+def _node_sizes(
+    n_nodes: int, degrees: NDArray[np.int64] | None, area: float, shaped: bool = False
+) -> _NodeSizes:
+    """Return areas in square points: larger if there are fewer nodes, and for high degrees.
+
+    Nodes whose shapes differ are larger, so that the shapes can be told apart.
+    """
+    per_inch, least = (1200, 4.0) if shaped else (600, 1.2)
+    middle = float(np.clip(per_inch * area / max(n_nodes, 1), least, 45))
     if degrees is None or not degrees.any():
         return _NodeSizes(np.full(n_nodes, middle), None)
     typical = max(1.0, float(np.median(degrees[degrees > 0])))
@@ -284,7 +293,7 @@ def _draw_classes(
     if rest is not None:
         _draw_nodes(axes, points, sizes.areas * 0.6, [rest], 1.5, hollow=True)
     _draw_nodes(axes, points, sizes.areas, looks)
-    name_classes(axes, points, looks, rest, classes.kind, below)
+    name_classes(axes, points, sizes.areas, looks, rest, classes.kind, below)
 
 
 def _explain_sizes(axes: Any, sizes: _NodeSizes, below: float) -> float:

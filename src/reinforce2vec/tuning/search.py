@@ -245,7 +245,7 @@ class TuningSearch:
 
     def prepare(self) -> Space:
         """Return the space that the budget allows; give earlier trials to the proposals."""
-        self.line.show("preparing (training is compiled at its first use)")
+        self.line.show("preparing")
         space = SPACE
         if self.clock.limit is not None:
             (choices,) = (one.values for one in SPACE if one.name == "walks_per_node")
