@@ -346,11 +346,11 @@ def signatures(page):
 @pytest.mark.slow
 def test_a_long_signature_has_a_parameter_a_line(site):
     (fit, *_) = [one for one in signatures(page_of(site, "reference/models")) if "fit(" in one]
-    assert fit.splitlines()[:4] == ["fit(", "    graph: Graph,", "    y=None,", "    *,"]
+    assert fit.splitlines()[:4] == ["fit(", "    graph: Graph,", "    y: None = None,", "    *,"]
     for name in ("graphs", "walks", "models", "embeddings", "evaluation", "visualization"):
         for signature in signatures(page_of(site, f"reference/{name}")):
             lines = signature.splitlines()
-            assert all(line.count(": ") <= 1 for line in lines) or len(lines) == 1, signature
+            assert all(line.count(": ") <= 2 - (len(lines) > 1) for line in lines), signature
             assert all(len(line) <= 80 for line in lines), signature
 
 
@@ -363,6 +363,19 @@ def test_no_parameter_has_a_type_that_says_nothing(site):
         if re.search(r": Any\b|-> Any\b|\b_Callback\b|NDArray\[Any\]\B", one)
     ]
     assert found == []
+    (walks,) = [one for one in signatures(page_of(site, "reference/models")) if "walks(" in one]
+    assert walks.splitlines()[1:4] == [
+        "    walks: NDArray | Sequence | PathLike,",
+        "    ids: Sequence | Graph | None = None,",
+        "    **options: object,",
+    ]
+
+
+@pytest.mark.slow
+def test_classes_in_words_are_no_tuple(site):
+    for name in ("walks", "models"):
+        text = html.unescape(re.sub(r"<[^>]+>", "", page_of(site, f"reference/{name}").text))
+        assert not re.search(r"\(ReinforcedWalk,\s", text)
 
 
 @pytest.mark.slow
