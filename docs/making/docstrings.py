@@ -10,11 +10,36 @@ from typing import Any
 import griffe
 
 ROLE = re.compile(r":(?:class|data|func|meth|mod):`([\w.]+)`")
+# Classes in words as the type of a parameter: the reader of docstrings takes them for a tuple.
+NAMES = re.compile(r"(?<= : )[A-Z]\w+(?:, [A-Z]\w+)* or [A-Z]\w+(?=,|$)", re.MULTILINE)
 RULE = re.compile(r"^ *=+(?: +=+)+ *$", re.MULTILINE)
 # Methods of base classes, in the order of use; the others follow them.
 INHERITED = ("fit", "fit_transform", "transform", "transform_nodes", "save", "load")
 # Types of parameters that have none in the docstring.
-UNDESCRIBED = {"graph": "Graph"}
+UNDESCRIBED = {
+    "changes": "any object",
+    "graph": "Graph",
+    "input_features": "None",
+    "nodes": "iterable of node ids",
+    "options": "any object",
+    "test_vectors": "array or Embedding",
+    "train_vectors": "array or Embedding",
+    "weights": "sequence, optional",
+    "y": "None",
+}
+# Words of a docstring, and the type that they stand for.
+TYPES = {
+    r"arrays?": "NDArray",
+    r"sequences?|lists?": "Sequence",
+    r"iterables?": "Iterable",
+    r"node id": "Hashable",
+    r"dict": "dict",
+    r"table": "DataFrame",
+    r"path": "PathLike",
+    r"callable": "Callable",
+    r"object": "object",
+    r"Embedding|Estimator|Evaluation|Graph|Reinforce2Vec|StoredWalks": "",  # the word itself
+}
 # Names in annotations that a reader cannot look up.
 ALIASES = {
     "NDArray[Any]": "NDArray",
@@ -47,6 +72,7 @@ class AsMarkdown(griffe.Extension):  # type: ignore[misc]
             return
         holder = obj if obj.is_class else obj.parent
         text = ROLE.sub(lambda role: self.link(role[1], holder), obj.docstring.value)
+        text = NAMES.sub(lambda found: re.sub(r", | or ", " | ", found[0]), text)
         obj.docstring.value = with_tables(text)
 
     def link(self, target: str, holder: Any) -> str:
@@ -81,12 +107,16 @@ def spelled(annotation: Any, words: str, function: Any) -> Any:
     before = after = str(annotation)
     if before == "Any":
         named = re.match(r"(?:matplotlib )?([A-Z]\w+)(?=,|$| or )", words)
-        after = f"{named[1]}{' | None' * words.endswith('optional')}" if named else "None"
+        types = [named[1]] if named else []
+        for word in re.findall(r"[A-Z]\w+|node id(?!s)|\w+", ROLE.sub("", words)):
+            types += [kind or word for known, kind in TYPES.items() if re.fullmatch(known, word)]
+        types += ["None"] * words.endswith("optional")
+        after = " | ".join(dict.fromkeys(types)) if types != ["None"] else "None"
     for alias, meaning in ALIASES.items():
         after = re.sub(rf"(?<![\w.]){re.escape(alias)}(?![\w\[])", meaning, after)
     if after == before:
         return annotation
-    if after == "None":
+    if not after:
         return None
     return griffe.safe_get_annotation(ast.parse(after, mode="eval").body, function.parent)
 

@@ -43,6 +43,7 @@ def page(name: str, notebook: dict[str, Any]) -> tuple[str, dict[str, bytes]]:
     title, *rest = parts
     heading, _, text = title.partition("\n")
     download = f"[Download this notebook]({name}.ipynb){{ .md-button download }}"
+    heading = f"# Notebook: {heading.removeprefix('# ').lower()}"
     return "\n\n".join([heading, download, text, *rest]), pictures
 
 

@@ -18,10 +18,18 @@ FACTORS = {
     "changelog": 0.1,
     "notebooks/": 0.5,
 }
+# Words that people type and a page does not use, or not where a search weighs them most.
+KEYWORDS = {
+    "cite": ["citation"],
+    "howto/files": ["load"],
+    "howto/neighbours": ["neighbors"],
+    "howto/visualization": ["visualise", "color"],
+}
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Give a page its factor."""
+    """Give a page its factor and its keywords, which the theme calls tags."""
     fitting = (factor for path, factor in FACTORS.items() if page.file.src_uri.startswith(path))
     page.meta["search"] = {"boost": next(fitting, 1.0)}
+    page.meta["tags"] = KEYWORDS.get(page.file.src_uri.removesuffix(".md"), [])
     return markdown

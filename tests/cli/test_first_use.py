@@ -65,16 +65,6 @@ def test_nothing_is_printed_with_quiet_or_to_a_file(compiling, words):
     assert compiling(7.2, *words, stream=stream).replace("\r\033[K", "") == ""
 
 
-def test_an_error_has_the_last_word(compiling, monkeypatch):
-    stream = Terminal()
-    monkeypatch.setattr(sys, "argv", ["reinforce2vec", "embed"])
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(first_use, "seconds", 60.0)
-    with pytest.raises(SystemExit), compiling_shown():
-        raise SystemExit(130)
-    assert stream.getvalue() == ""
-
-
 def test_compiling_interrupts_a_progress_line_and_gives_it_back(monkeypatch):
     monkeypatch.setattr(progress, "_LEAST_SECONDS", 0.0)
     stream = Terminal()

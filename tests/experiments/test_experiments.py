@@ -535,6 +535,21 @@ def test_a_table_shows_a_dash_for_what_is_missing_and_the_best_bold():
     assert table.data()["rows"][1]["l1"]["paper"] == 94.0
 
 
+def test_a_table_has_the_best_by_the_digits_shown_in_bold_and_no_empty_column():
+    table = Table("AUC, `shared`", ["walk", "1", "5", "80"])
+    for label, tied, best in (("a", 99.12, 98.0), ("b", 99.14, 99.04), ("c", 99.1, 98.96)):
+        table.add(label, [TableEntry((tied,)), TableEntry((best,)), None])
+    assert table.markdown().splitlines() == [
+        "## AUC, shared",
+        "",
+        "| walk | 1 | 5 |",
+        "| --- | --- | --- |",
+        "| a | 99.1 | 98.0 |",
+        "| b | 99.1 | **99.0** |",
+        "| c | 99.1 | **99.0** |",
+    ]
+
+
 def test_the_papers_tables_agree_with_one_another():
     """DRRW with JS and UCB is reinforce2vec, and has the same numbers wherever it stands."""
     assert paper.TABLE_5["js", "ucb"] == paper.TABLE_4["facebook"]["reinforce2vec"]

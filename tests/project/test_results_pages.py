@@ -39,5 +39,8 @@ def test_a_page_is_for_strangers(name):
     page = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
     assert page.startswith(f"# {EXPERIMENTS[name].title}\n")
     assert re.findall(r"^## \w", page, re.MULTILINE)
+    assert not re.findall(r"^## .*`", page, re.MULTILINE)
+    one_seed = page.split("\n")[2].startswith("*1 seed,")
+    assert not (one_seed and "over seeds" in page and " ± " not in page.partition("\n## ")[2])
     assert not re.search(r"\b(?:paper|released) reading\b|p[\d.]+-q[\d.]+|cells computed", page)
     assert f"]({name}.md)" in (FOLDER / "results.md").read_text(encoding="utf-8")

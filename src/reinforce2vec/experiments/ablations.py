@@ -9,7 +9,7 @@ from ..plotting.style import BLUE, ORANGE
 from . import paper
 from .cells import FULL, HEADLINE, LINK_PREDICTION, NODE_CLASSIFICATION, Cell
 from .choosing import VECTOR_KINDS
-from .comparisons import KIND_NOTES, LEGEND, OPERATOR_LABELS, PAPERS_PROTOCOL, PROTOCOL_NOTES
+from .comparisons import KIND_NOTES, OPERATOR_LABELS, PAPERS_PROTOCOL, PROTOCOL_NOTES, legend
 from .figures import Curve, Dots, Panel, curve_plot, dot_plot
 from .graphs import TITLES
 from .methods import (
@@ -61,7 +61,7 @@ def table_5_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
 
 def table_5(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Show AUC by reward and exploration, in both readings and protocols."""
-    view, dots = View(notes=[LEGEND]), []
+    view, dots = View(notes=[legend(seeds)]), []
     for protocol in PROTOCOL_NOTES:
         for reading in READING_WALKS:
             rows: dict[str, list[list[TableEntry | None]]] = {}
@@ -110,7 +110,7 @@ def table_8_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
 
 def table_8(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Show F1 by reward and exploration, in both readings."""
-    view, dots = View(notes=[LEGEND]), []
+    view, dots = View(notes=[legend(seeds)]), []
     for reading in READING_WALKS:
         rows: dict[str, list[list[TableEntry | None]]] = {}
         for kind in VECTOR_KINDS:
@@ -157,7 +157,7 @@ def figure_4_cells(seeds: Sequence[int], scale: Scale) -> list[Cell]:
 
 def figure_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Show scores over ε; for ε = 1 every walk is first-order."""
-    view, panels = View(notes=[LEGEND]), []
+    view, panels = View(notes=[legend(seeds)]), []
     columns = ["", *(f"ε = {one:g}" for one in paper.EPSILONS)]
     groups = Table(f"{TITLES[_PPI]}: F1 by ε", columns)
     links = Table(f"{TITLES[_FACEBOOK]}: AUC by ε, `shared`", columns)

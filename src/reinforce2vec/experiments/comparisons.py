@@ -37,7 +37,6 @@ PROTOCOL_NOTES = {
 }
 PAPERS_PROTOCOL = "transfer"
 KIND_NOTES = {"raw": "", "smoothed": ", vectors smoothed"}
-LEGEND = "Ours in percent, mean ± sample standard deviation over seeds (the paper's, difference)."
 _BEST_NOTE = (
     "Best rows: for each seed (and shuffle) the setting with the best score on a validation part "
     "of the training data is taken, and its test score is reported; no test pair or label takes "
@@ -49,6 +48,13 @@ _TUNED_NOTE = (
     "training nodes, for each method, seed and shuffle alike; C = 1 is usual in published tables."
 )
 _FIGURE_3_KINDS = "Raw vectors; those of our default are smoothed by itself."
+
+
+def legend(seeds: Sequence[int], paper: bool = True) -> str:
+    """Return what the numbers of a table are; a single seed has no spread."""
+    spread = ", mean ± sample standard deviation over seeds" if len(seeds) > 1 else ""
+    papers = " (the paper's, difference)" if paper else ""
+    return f"Ours in percent{spread}{papers}."
 
 
 def _cells_of(
@@ -115,7 +121,7 @@ def table_4(results: Results, seeds: Sequence[int], scale: Scale) -> View:
 
 def _compare_links(results: Results, seeds: Sequence[int], scale: Scale, name: str) -> View:
     """Show tables of raw vectors, of smoothed ones and of the best, and a figure."""
-    view, methods = View(notes=[LEGEND]), compared(scale)
+    view, methods = View(notes=[legend(seeds)]), compared(scale)
     dots: list[Dots] = []
     for graph in scale.link_graphs:
         title = scale.title(graph)
@@ -236,7 +242,7 @@ def _compare_groups(
     results: Results, seeds: Sequence[int], scale: Scale, name: str, scope: str
 ) -> View:
     """Show tables of raw vectors, of smoothed ones and of the best, and a figure."""
-    view, methods = View(notes=[LEGEND]), compared(scale)
+    view, methods = View(notes=[legend(seeds)]), compared(scale)
     graphs = scale.classification_graphs
     found = {
         graph: by_method(
@@ -361,7 +367,7 @@ def figure_3(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     """Show F1 over the training fraction."""
     methods = compared(scale)
     styles = method_styles([method.group for method in methods])
-    panels, view = [], View(notes=[LEGEND])
+    panels, view = [], View(notes=[legend(seeds)])
     for measure in ("micro", "macro"):
         for graph in scale.classification_graphs:
             fractions = sorted(fractions_of(graph))

@@ -18,7 +18,7 @@ from .cells import (
     TABLES,
     Cell,
 )
-from .comparisons import LEGEND, PAPERS_PROTOCOL, widened
+from .comparisons import PAPERS_PROTOCOL, legend, widened
 from .figures import Curve, Panel, curve_plot, method_styles
 from .methods import EmbeddingMethod, compared, default_method
 from .scale import Scale
@@ -61,7 +61,7 @@ def speed(results: Results, seeds: Sequence[int], scale: Scale) -> View:
     wider = widened(scale)
     view = View(
         notes=[
-            LEGEND,
+            legend(seeds),
             f"{wider.dimensions} dimensions. Seconds are those of one embedding with {_THREADS} "
             "threads, one at a time; reading the graph, compiling and scoring do not count. "
             "Smoothed vectors take the seconds of the smoothing, too. AUC is that of protocol "

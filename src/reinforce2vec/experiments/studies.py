@@ -47,6 +47,14 @@ _BY_BUDGET: dict[str, Walk] = {
 }
 
 
+_NAMES = (
+    "Walks: *first-order* steps to any neighbour, as DeepWalk's; *released* is the walk of the "
+    "authors' code, `ReinforcedWalk.released()`; *attraction* multiplies the weight of visited "
+    "neighbours (below 1 the path repels the walk), and *candidates* is how many unvisited "
+    "neighbours a step considers."
+)
+
+
 def _setting(row: str, walk: Walk, walks: int, rate: float, place: bool) -> SweepSetting:
     """Return a walk with one amount of training and one learning rate."""
     parameters = {"walk": walk, "walks_per_node": walks, "learning_rate": rate}
@@ -65,14 +73,20 @@ _BUDGET = Sweep(
     ),
     _GRAPHS,
     "walks per node",
-    (f"The learning rate is chosen by validation from {', '.join(map(str, _RATES))}.",),
+    (
+        _NAMES,
+        f"The learning rate is chosen by validation from {', '.join(map(str, _RATES))}.",
+    ),
 )
 _FAMILY_SEARCH = Sweep(
     "family",
     "The family of walks with 5 walks per node",
     tuple(_setting(row, walk, 5, _USUAL_RATE, place=False) for row, walk in _FAMILY.items()),
     _GRAPHS,
-    notes=(f"All at the learning rate {_USUAL_RATE}, our default for so few walks.",),
+    notes=(
+        f"{_NAMES} *paper* is `ReinforcedWalk.paper()`, and *node2vec* `SecondOrderWalk(p, q)`.",
+        f"All at the learning rate {_USUAL_RATE}, our default for so few walks.",
+    ),
 )
 
 STUDIES: tuple[Sweep, ...] = (_BUDGET, _FAMILY_SEARCH)

@@ -14,7 +14,7 @@ from typing import Any
 
 from .cells import HEADLINE, LINK_PREDICTION, NODE_CLASSIFICATION, Cell
 from .choosing import VECTOR_KINDS
-from .comparisons import KIND_NOTES, LEGEND
+from .comparisons import KIND_NOTES, legend
 from .figures import Curve, Panel, colours, curve_plot
 from .graphs import CLASSIFICATION_GRAPHS, LINK_GRAPHS, TITLES
 from .methods import EmbeddingMethod
@@ -78,7 +78,7 @@ class Sweep:
         """Show a table and curves for each graph; validation takes the best choice."""
         rows = list(dict.fromkeys(setting.row for setting in self.settings))
         places = sorted({one.place for one in self.settings if one.place is not None})
-        view = View(notes=[LEGEND, *self.notes])
+        view = View(notes=[legend(seeds, paper=False), *self.notes])
         if not places:
             view.tables = self._flat_tables(rows, results, seeds, scale)
             return view
@@ -192,4 +192,4 @@ def _measures(graph: str) -> tuple[str, ...]:
 
 def _measure_label(graph: str, measure: str) -> str:
     """Return the label of a metric."""
-    return "AUC, `shared`, best operator" if graph in LINK_GRAPHS else f"{measure} F1"
+    return "AUC, best operator" if graph in LINK_GRAPHS else f"{measure} F1"

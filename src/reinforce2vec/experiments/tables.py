@@ -66,14 +66,25 @@ class Table:
         self.rows.append((label, list(entries)))
 
     def markdown(self) -> str:
-        """Return the table as Markdown; the best mean of a column of percentages is bold."""
-        best = [self._best(number) for number in range(len(self.columns) - 1)]
-        lines = [f"## {self.title}", "", _line(self.columns)]
-        lines.append(_line(["---"] * len(self.columns)))
+        """Return the table as Markdown, without empty columns.
+
+        The best means of a column of percentages, by the digits shown, are bold.
+        """
+        places = [
+            place
+            for place in range(len(self.columns) - 1)
+            if not self.rows or any(entries[place] is not None for _, entries in self.rows)
+        ]
+        heads = [self.columns[0], *(self.columns[1 + place] for place in places)]
+        lines = [f"## {self.title.replace('`', '')}", "", _line(heads)]
+        lines.append(_line(["---"] * len(heads)))
+        best = {place: self._best(place) for place in places}
         for label, entries in self.rows:
             texts = [
-                f"**{one}**" if one is not None and one is best[place] else _text(one)
-                for place, one in enumerate(entries)
+                f"**{entries[place]}**"
+                if _shown(entries[place]) == best[place]
+                else _text(entries[place])
+                for place in places
             ]
             lines.append(_line([label, *texts]))
         if self.note:
@@ -88,15 +99,21 @@ class Table:
         ]
         return {"title": self.title, "note": self.note, "rows": rows}
 
-    def _best(self, place: int) -> TableEntry | None:
-        found = [
-            entries[place] for _, entries in self.rows if isinstance(entries[place], TableEntry)
-        ]
-        return max(found, key=lambda one: one.mean) if len(found) > 1 else None
+    def _best(self, place: int) -> str:
+        """Return the best mean of a column as it is shown; "none" if all are shown alike."""
+        found = [entries[place] for _, entries in self.rows]
+        entries = [one for one in found if isinstance(one, TableEntry)]
+        if len({_shown(one) for one in entries}) < 2:
+            return "none"
+        return _shown(max(entries, key=lambda one: one.mean))
 
 
 def _line(texts: Sequence[str]) -> str:
     return "| " + " | ".join(texts) + " |"
+
+
+def _shown(one: Any) -> str:
+    return f"{one.mean:.1f}" if isinstance(one, TableEntry) else ""
 
 
 def _text(one: Any) -> str:
