@@ -230,7 +230,7 @@ def test_a_file_that_cannot_be_written_ends_in_a_sentence(folder):
 
 def test_an_interrupt_is_reported_in_a_line(folder, interrupts):
     with interrupt_when(lambda: any(file.stat().st_size for file in folder.glob(".*.part"))):
-        result = walk("--per-node", 10**7)
+        result = run("walk", "edges.txt", "-o", "walks.txt", "--per-node", 10**7)
     check(result, 130)
     assert result.stderr.splitlines()[-1].startswith("interrupted")
 
