@@ -88,6 +88,14 @@ def test_what_was_decided_is_told(tmp_path):
     ]
 
 
+def test_a_column_of_ids_that_fits_is_not_worth_a_word(tmp_path):
+    whole = {"id": ["ann", "bob", "cid"], "age": [1, 2, 3]}
+    assert [str(node) for node in PEOPLE.ids] == whole["id"]
+    assert read_node_table(pd.DataFrame(whole), PEOPLE).notes == []
+    other = pd.DataFrame({"who": whole["id"], "age": whole["age"]})
+    assert read_node_table(other, PEOPLE).notes == ['nodes from "who"']
+
+
 def test_python_is_told_too():
     frame = pd.DataFrame(frame_of())
     (note,) = make_page(PEOPLE, columns=frame, method="pca").notes

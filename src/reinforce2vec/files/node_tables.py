@@ -205,7 +205,7 @@ def _matched(
             rows[row] = number
     if (rows < 0).all():
         raise _no_nodes(columns[place], nodes, f"in the column {str(names[place])!r}")
-    notes = [f'nodes from "{names[place]}"'] if id is None else []
+    notes = []
     if strangers:
         lines = counted(len(strangers), "line")
         notes.append(f"left out {lines} without a known node{_such_as(strangers)}")
@@ -214,6 +214,8 @@ def _matched(
         notes.append(f"{repeated:,} {repeat} a node: its first line counts")
     if without := int(np.count_nonzero(rows < 0)):
         notes.append(f"no values for {counted(without, 'node')}")
+    if id is None and (notes or not is_id_column(names[place])):  # else there is no doubt
+        notes.insert(0, f'nodes from "{names[place]}"')
     others = [number for number in range(len(names)) if number != place]
     values = [
         [None if row < 0 else columns[number][row] for row in rows.tolist()] for number in others
