@@ -35,6 +35,8 @@ def sentence(result, code):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_address_without_ray_is_refused_before_anything_is_read(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
+    for file in ("edges.txt", "model.r2v"):
+        (tmp_path / file).touch()  # whoever reads one finds that it is empty
     for more in ((), ("--backend", "cpu")):
         result = run(*COMMANDS[name], "--address", "auto", *more)
         assert sentence(result, USAGE) == "error: --address needs --backend ray"

@@ -223,7 +223,7 @@ def _node_sizes(
 ) -> _NodeSizes:
     """Return areas in square points: larger if there are fewer nodes, and for high degrees.
 
-    Nodes whose shapes differ are larger, so that the shapes can be told apart.
+    Nodes whose shapes differ are larger, so that the shapes can be distinguished.
     """
     per_inch, least = (1200, 4.0) if shaped else (600, 1.2)
     middle = float(np.clip(per_inch * area / max(n_nodes, 1), least, 45))
