@@ -191,7 +191,7 @@ def make_page(
     served: bool = False,
     progress: bool = True,
     step: ReportStep = report_nothing,
-    tell: Callable[[str], object] = len,
+    tell: Callable[[str], object] = report_nothing,
 ) -> Page:
     """Make the page of :func:`explore`; one that is `served` is for :func:`serve_page` alone.
 
