@@ -1,0 +1,758 @@
+"""Inputs that no mutation makes: huge lines, archives that unpack to gigabytes, pickles, entities,
+named pipes, standard input, files that change while they are read, and odd names.
+
+Each is prepared and read in a process of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import os
+import pickle
+import struct
+import threading
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .cases import Case
+from .runs import Ending, Job, execute
+from .targets import TARGETS, Target, missing_packages
+
+CPU_SECONDS = 240.0  # for one case; 20 GB take more than a minute to unpack alone
+WALL_SECONDS = 1800.0
+LONG = 10_000_000  # characters of a line
+HUGE = 20 << 30  # bytes that an archive unpacks to
+LARGE = 2 << 30  # likewise, of those that are read in short runs, too
+
+
+@dataclass(frozen=True)
+class Special:
+    """A special case.
+
+    Attributes
+    ----------
+    name, about : str
+    target : str
+        The name of the reader.
+    prepare : function
+        Writes the file into a folder; returns its path, and options of the reader.
+    wanted : {"any", "result", "refusal"}
+        How it must end; "any" is a right result or a refusal.
+    after : function, optional
+        Gets the folder when all is over; returns what is wrong, or None.
+    read : function, optional
+        Reads in place of the target.
+    slow : bool
+        Whether it takes minutes, too long for a short run.
+    """
+
+    name: str
+    about: str
+    target: str
+    prepare: Callable[[Path], tuple[Path, dict[str, Any]]]
+    wanted: str = "any"
+    after: Callable[[Path], str | None] | None = None
+    read: Callable[..., Any] | None = None
+    slow: bool = False
+
+
+@dataclass(frozen=True)
+class _Sized(Case):
+    """An input that is only on the disk."""
+
+    n_bytes: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of its file."""
+        return self.n_bytes
+
+
+CASES: dict[str, Special] = {}
+
+
+def _add(name: str, about: str, target: str, prepare: Any, **more: Any) -> None:
+    CASES[name] = Special(name, about, target, prepare, **more)
+
+
+def installed(slow: bool) -> list[str]:
+    """Return the cases whose packages are installed, with slow ones or without."""
+    return [
+        name
+        for name, one in CASES.items()
+        if not missing_packages(TARGETS[one.target]) and (slow or not one.slow)
+    ]
+
+
+def work(one: Special) -> Callable[[Job, Callable[[dict[str, Any]], None]], None]:
+    """Return the work of reading a special case."""
+
+    def do(job: Job, report: Callable[[dict[str, Any]], None]) -> None:
+        folder = job.folder / "input"
+        path, options = one.prepare(folder)
+        job.marker.set(1)
+        target: Target = replace(TARGETS[one.target], check=lambda *_: None)
+        if one.read is not None:
+            target = replace(target, read=one.read)
+        if (
+            not path.name
+            or len(path.name) > 200
+            or "\0" in str(path)
+            or not path.name.isprintable()
+        ):
+            target = replace(target, names_file=False)
+        try:
+            n_bytes = path.stat().st_size
+        except (OSError, ValueError):
+            n_bytes = 0
+        ending = execute(target, _Sized(one.target, {}, path.name, options, n_bytes), path)
+        problem = one.after(folder) if one.after is not None else None
+        if not ending.is_finding and one.wanted not in ("any", ending.kind):
+            ending = Ending(
+                "wrong", f"expected a {one.wanted}, found a {ending.kind}: {ending.text}"
+            )
+        if problem is not None:
+            ending = Ending("wrong", problem)
+        report({"ending": replace(ending, content=None)})
+
+    return do
+
+
+# -- huge lines --------------------------------------------------------------------------------
+
+
+def _file(name: str, content: Callable[[], bytes], **options: Any) -> Any:
+    def prepare(folder: Path) -> tuple[Path, dict[str, Any]]:
+        path = folder / name
+        path.write_bytes(content())
+        return path, options
+
+    return prepare
+
+
+_WORDS: dict[str, Callable[[], bytes]] = {
+    "word": lambda: b"a" * LONG,
+    "digits": lambda: b"7" * LONG,
+    "decimal": lambda: b"1." + b"0" * LONG,
+    "spaces": lambda: b" " * LONG,
+    "tabs": lambda: b"\t" * LONG,
+    "commas": lambda: b"," * LONG,
+    "quotes": lambda: b'"' * LONG,
+    "comment": lambda: b"#" * LONG,
+    "breaks": lambda: b"\n" * LONG,
+    "returns": lambda: b"\r" * LONG,
+    "comments": lambda: b"#\n" * (LONG // 2),
+    "fields": lambda: b"1," * (LONG // 2),
+    "words": lambda: b"1 " * (LONG // 2),
+    "numbers": lambda: b"1e5" * (LONG // 3),
+    "open": lambda: b'"' + b"a" * LONG,
+}
+_LINES: dict[str, tuple[str, bytes, dict[str, Any]]] = {
+    "edges": ("graph.csv", b"source,target\na,b\n%s\nc,d\n", {}),
+    "labels": ("labels.csv", b"0,x\n%s\n1,y\n", {"nodes": "ints"}),
+    "nodes": ("nodes.txt", b"0\n%s\n1\n", {"nodes": "ints"}),
+    "columns": ("columns.csv", b"id,age\n0,1\n%s\n", {"nodes": "ints"}),
+    "walks-text": ("walks.txt", b"a\tb\n%s\nb\ta\n", {}),
+    "vectors-text": ("vectors.txt", b"2 2\na 1 2\n%s\n", {}),
+    "vectors-csv": ("vectors.csv", b"node,d0,d1\na,1,2\n%s\n", {}),
+    "matrix-market": (
+        "graph.mtx",
+        b"%%%%MatrixMarket matrix coordinate real general\n3 3 1\n%s\n",
+        {},
+    ),
+    "graphml": (
+        "graph.graphml",
+        b'<graphml><graph><edge source="%s" target="b"/></graph></graphml>',
+        {},
+    ),
+}
+
+
+def _add_lines() -> None:
+    for target, (name, text, options) in _LINES.items():
+        for kind, word in _WORDS.items():
+            if target not in ("edges", "labels") and kind not in (
+                "word",
+                "digits",
+                "breaks",
+                "words",
+            ):
+                continue
+            if target == "labels" and kind in (
+                "decimal",
+                "tabs",
+                "comment",
+                "returns",
+                "numbers",
+                "quotes",
+            ):
+                continue
+            _add(
+                f"{target}-line-{kind}",
+                f"ten million characters in {name}: {kind}",
+                target,
+                _file(name, lambda text=text, word=word: text % word(), **options),
+            )
+            if target == "edges" and kind not in ("decimal", "tabs", "numbers", "comment", "word"):
+                _add(
+                    f"{target}-first-{kind}",
+                    f"ten million characters at the beginning of {name}: {kind}",
+                    target,
+                    _file(name, lambda word=word: word() + b"\na,b\n"),
+                )
+
+
+# -- archives that unpack to gigabytes ---------------------------------------------------------
+
+
+def _gzip_bomb(head: bytes, block: bytes, size: int) -> bytes:
+    """Return a .gz file that unpacks to a beginning, and a block so often that it has a size."""
+    many = block * ((16 << 20) // len(block))
+    member = gzip.compress(many, 9, mtime=0)
+    return gzip.compress(head, mtime=0) + member * (size // len(many))
+
+
+def _deflate_bomb(head: bytes, size: int) -> bytes:
+    """Return raw deflated bytes: a beginning, and then zeros up to a size."""
+    packer = zlib.compressobj(9, wbits=-15)
+    begin = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
+    block = packer.compress(bytes(16 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return begin + block * (size // (16 << 20)) + packer.flush()
+
+
+def _npy_head(shape: tuple[int, ...], kind: str) -> bytes:
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        stream, {"descr": kind, "fortran_order": False, "shape": shape}
+    )
+    return stream.getvalue()
+
+
+def _zip_bomb(data: bytes, member: str, shape: tuple[int, ...], kind: str) -> bytes:
+    """Return an archive in which a member is an array of gigabytes; its checksum is not right."""
+    head = _npy_head(shape, kind)
+    size = len(head) + HUGE
+    packed = _deflate_bomb(head, HUGE)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(stream, "w") as new:
+        for name in old.namelist():
+            if name != member:
+                new.writestr(name, old.read(name))
+        info = zipfile.ZipInfo(member)
+        info.compress_type = zipfile.ZIP_STORED
+        new.writestr(info, packed)
+        where = info.header_offset
+    archive = bytearray(stream.getvalue())
+    # the member is said to be deflated, with a size that only ZIP64 can hold: 4 GB less one here
+    size = min(size, 2**32 - 2)
+    for signature, kind_at, size_at in ((b"PK\x03\x04", 8, 22), (b"PK\x01\x02", 10, 24)):
+        at = where if signature == b"PK\x03\x04" else archive.rindex(signature + b"")
+        while (
+            signature == b"PK\x01\x02"
+            and archive[at + 46 : at + 46 + len(member)] != member.encode()
+        ):
+            at = archive.rindex(signature, 0, at)
+        struct.pack_into("<H", archive, at + kind_at, zipfile.ZIP_DEFLATED)
+        struct.pack_into("<I", archive, at + size_at, size)
+    return bytes(archive)
+
+
+def _seed(target: str, number: int = 0) -> Case:
+    return TARGETS[target].cases()[number]
+
+
+def _add_bombs() -> None:
+    blocks = {
+        "edges": (
+            "graph.csv.gz",
+            b"source,target\n",
+            {"one": b"1,2\n", "blank": b"\n", "line": b"a"},
+            {},
+        ),
+        "matrix-market": (
+            "graph.mtx.gz",
+            b"%%MatrixMarket matrix coordinate real general\n3 3 999999999999\n",
+            {"entries": b"1 2 3\n", "comments": b"%\n", "blank": b"\n"},
+            {},
+        ),
+        "graphml": (
+            "graph.graphml.gz",
+            b"<graphml><graph>",
+            {"nodes": b'<node id="a"/>', "text": b"x", "deep": b"<a>"},
+            {},
+        ),
+        "labels": ("labels.csv.gz", b"0,x\n", {"one": b"1,y\n", "line": b"a"}, {"nodes": "ints"}),
+        "nodes": ("nodes.txt.gz", b"0\n", {"one": b"1\n"}, {"nodes": "ints"}),
+        "columns": ("columns.csv.gz", b"id,age\n0,1\n", {"one": b"1,5\n"}, {"nodes": "ints"}),
+        "walks-text": ("walks.txt.gz", b"a\tb\n", {"one": b"a\tb\n", "line": b"a\t"}, {}),
+        "vectors-text": ("vectors.txt.gz", b"99999999 2\n", {"one": b"a 1 2\n", "line": b"1 "}, {}),
+        "vectors-csv": ("vectors.csv.gz", b"node,d0,d1\n", {"one": b"a,1,2\n", "line": b"1,"}, {}),
+    }
+    for target, (name, head, kinds, options) in blocks.items():
+        for number, (kind, block) in enumerate(kinds.items()):
+            size = LARGE if number else HUGE
+
+            def content(head: bytes = head, block: bytes = block, size: int = size) -> bytes:
+                return _gzip_bomb(head, block, size)
+
+            about = f"{name} of {size >> 30} MB that unpacks to {size >> 30} GB: {kind}"
+            file = _file(name, content, **options)
+            _add(f"{target}-bomb-{kind}", about, target, file, slow=size == HUGE)
+    arrays = {
+        "graph-npz": ("data.npy", "<f8"),
+        "vectors-npz": ("vectors.npy", "<f4"),
+        "model": ("visits.npy", "<i8"),
+        "checkpoint": ("visits.npy", "<i8"),
+    }
+    for target, (member, kind) in arrays.items():
+
+        def prepare(
+            folder: Path, target: str = target, member: str = member, kind: str = kind
+        ) -> Any:
+            case = _seed(target)
+            path = case.write(folder)
+            shape = (HUGE // int(kind[-1]),) if target != "vectors-npz" else (HUGE // 16, 4)
+            path.write_bytes(_zip_bomb(case.files[case.main], member, shape, kind))
+            return path, case.options
+
+        _add(f"{target}-bomb", f"an archive whose {member} is 20 GB", target, prepare)
+
+    def mat(folder: Path) -> Any:
+        seed = next(case for case in TARGETS["matlab"].cases() if case.files[case.main][128] == 15)
+        data = seed.files[seed.main]
+        content = zlib.decompress(data[136:])
+        packed = b"\x78\xda" + _deflate_bomb(content[:100], 2 << 30)
+        path = folder / seed.main
+        path.write_bytes(data[:132] + struct.pack("<I", len(packed)) + packed)
+        return path, {}
+
+    _add("matlab-bomb", "a MATLAB file of 2 MB that unpacks to 2 GB", "matlab", mat)
+
+    def parquet(folder: Path) -> Any:
+        import pyarrow
+        from pyarrow import parquet
+
+        ones = pyarrow.array(np.ones(1 << 20, np.int64))
+        table = pyarrow.table({"source": ones, "target": ones})
+        path = folder / "graph.parquet"
+        with parquet.ParquetWriter(path, table.schema, compression="gzip") as writer:
+            for _ in range(100):
+                writer.write_table(table)
+        return path, {}
+
+    _add(
+        "edges-parquet-bomb",
+        "a Parquet file of some kB with 10^8 equal edges",
+        "edges-parquet",
+        parquet,
+    )
+
+
+def _add_announcements() -> None:
+    """Add small files that announce much."""
+    mtx = b"%%%%MatrixMarket matrix coordinate pattern general\n%d %d 1\n1 2\n"
+    for size in (10**7, 10**8, 2**31 - 2, 2**31, 10**12, 10**30):
+        text = mtx % (size, size)
+        _add(
+            f"matrix-market-of-{size:.0e}",
+            "60 bytes that declare so many nodes",
+            "matrix-market",
+            _file("graph.mtx", lambda text=text: text),
+        )
+    dense = b"%%MatrixMarket matrix array real general\n1000000 1000000\n1\n"
+    _add(
+        "matrix-market-dense",
+        "10^12 numbers declared",
+        "matrix-market",
+        _file("graph.mtx", lambda: dense),
+    )
+    for target, name in (("vectors-bin", "vectors.bin"), ("vectors-text", "vectors.txt")):
+        for size in (10**6, 10**9, 10**18):
+            text = b"%d 300\na 1 2 3\n" % size
+            _add(
+                f"{target}-of-{size:.0e}",
+                "a few bytes that announce so many vectors",
+                target,
+                _file(name, lambda text=text: text),
+            )
+    _add(
+        "vectors-text-wide",
+        "vectors of 10^9 dimensions",
+        "vectors-text",
+        _file("vectors.txt", lambda: b"1 1000000000\na 1\n"),
+    )
+
+    def npy(folder: Path) -> Any:
+        (folder / "walks.ids.txt").write_text("a\nb\n")
+        path = folder / "walks.npy"
+        path.write_bytes(_npy_head((10**12, 10), "<i4") + bytes(100))
+        return path, {}
+
+    _add("walks-npy-announced", "a matrix of 10^12 walks in 200 bytes", "walks-npy", npy)
+
+    def sparse(folder: Path) -> Any:
+        import scipy.sparse
+
+        path = folder / "graph.npz"
+        matrix = scipy.sparse.coo_array(([1.0], ([0], [1])), shape=(10**9, 10**9))
+        scipy.sparse.save_npz(path, matrix)
+        return path, {}
+
+    _add("graph-npz-of-1e9", "a sparse matrix of 10^9 rows in 1 kB", "graph-npz", sparse)
+
+    def offsets(folder: Path) -> Any:
+        path = folder / "graph.npz"
+        arrays = {"indices": np.array([1, 0, 2], np.int32), "data": np.ones(3)}
+        np.savez(
+            path,
+            indptr=np.array([0, 10**9, 2, 3], np.int32),
+            shape=np.array([3, 3]),
+            format=np.array(b"csr"),
+            **arrays,
+        )
+        return path, {}
+
+    _add("graph-npz-offsets", "indptr beyond the indices", "graph-npz", offsets, wanted="refusal")
+
+
+# -- pickles, entities -------------------------------------------------------------------------
+
+_MARK = "executed"
+
+
+class _Hostile:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open, (self.path, "w")
+
+
+def _not_executed(folder: Path) -> str | None:
+    return "a pickle was executed" if (folder / _MARK).exists() else None
+
+
+def _add_pickles() -> None:
+    for target in ("graph-npz", "vectors-npz", "model", "checkpoint", "walks-npy", "walks-shards"):
+
+        def prepare(folder: Path, target: str = target) -> Any:
+            case = _seed(target)
+            path = case.write(folder)
+            hostile = np.array([_Hostile(str(folder / _MARK))] * 3, object)
+            array = io.BytesIO()
+            np.lib.format.write_array(array, hostile, allow_pickle=True)
+            if path.is_dir():
+                for one in path.glob("*.npy"):
+                    one.write_bytes(array.getvalue())
+            elif path.suffix == ".npy":
+                path.write_bytes(array.getvalue())
+            else:
+                with zipfile.ZipFile(path) as archive:
+                    names = archive.namelist()
+                with zipfile.ZipFile(path, "w") as archive:
+                    for name in names:
+                        archive.writestr(name, array.getvalue())
+            return path, case.options
+
+        _add(
+            f"{target}-pickle",
+            "arrays that would execute code",
+            target,
+            prepare,
+            wanted="refusal",
+            after=_not_executed,
+        )
+
+    def raw(folder: Path, name: str) -> Any:
+        path = folder / name
+        path.write_bytes(pickle.dumps(_Hostile(str(folder / _MARK))))
+        return path, {}
+
+    for target, name in (
+        ("graph-npz", "graph.npz"),
+        ("matlab", "graph.mat"),
+        ("tuning", "study.json"),
+    ):
+        _add(
+            f"{target}-raw-pickle",
+            "a pickle under another name",
+            target,
+            lambda folder, name=name: raw(folder, name),
+            wanted="refusal",
+            after=_not_executed,
+        )
+
+
+def _add_entities() -> None:
+    end = b'<graphml><graph><edge source="%s" target="b"/></graph></graphml>'
+    lol = b"".join(b'<!ENTITY l%d "%s">' % (n, b"&l%d;" % (n - 1) * 10) for n in range(1, 12))
+    texts = {
+        "laughs": b'<!DOCTYPE g [<!ENTITY l0 "lol">' + lol + b"]>" + end % b"&l11;",
+        "quadratic": b'<!DOCTYPE g [<!ENTITY a "'
+        + b"x" * 100_000
+        + b'">]>'
+        + end % (b"&a;" * 30_000),
+        "external": b'<!DOCTYPE g [<!ENTITY a SYSTEM "file:///etc/hostname">]>'
+        + end.replace(b'source="%s"', b'source="a"').replace(
+            b"</graph>", b"<node id='n'/>&a;</graph>"
+        ),
+        "parameter": b'<!DOCTYPE g [<!ENTITY % p SYSTEM "file:///etc/hostname"> %p;]>' + end % b"a",
+        "doctype": b'<!DOCTYPE g SYSTEM "file:///etc/hostname">' + end % b"&a;",
+        "deep": b"<graphml>" + b"<a>" * 1_000_000,
+    }
+    for name, text in texts.items():
+        wanted = "any" if name in ("parameter", "external") else "refusal"
+        _add(
+            f"graphml-{name}",
+            f"entities or elements: {name}",
+            "graphml",
+            _file("graph.graphml", lambda text=text: text),
+            wanted=wanted,
+        )
+    for kind, text in {"lists": b"[" * 100_000, "dicts": b'{"a":' * 100_000}.items():
+        _add(
+            f"tuning-deep-{kind}",
+            "JSON that is nested 100,000 times",
+            "tuning",
+            _file("study.json", lambda text=text: text),
+            wanted="refusal",
+        )
+
+    def labels(folder: Path) -> Any:
+        path = folder / "labels.csv"
+        nodes = "\n".join(f"{number},class{number}" for number in range(70_000))
+        path.write_text(f"id,label\n{nodes}\n")
+        return path, {}
+
+    def read(path: Path) -> Any:
+        import reinforce2vec as r2v
+
+        ring = np.arange(70_000)
+        return r2v.read_labels(
+            path, r2v.Graph.from_edges(np.column_stack([ring, np.roll(ring, 1)]))
+        )
+
+    _add(
+        "labels-distinct",
+        "one distinct label for each of 70,000 nodes, 1 MB",
+        "labels",
+        labels,
+        read=read,
+    )
+
+
+# -- pipes, standard input, files that change --------------------------------------------------
+
+
+def _later(do: Callable[[], None], seconds: float = 0.05) -> None:
+    def run() -> None:
+        time.sleep(seconds)
+        with contextlib.suppress(OSError):  # the reader is gone
+            do()
+
+    threading.Thread(target=run, daemon=True).start()
+
+
+def _add_pipes() -> None:
+    for target in TARGETS:
+
+        def prepare(folder: Path, target: str = target) -> Any:
+            case = _seed(target)
+            path = case.write(folder)
+            if path.is_dir():
+                path, content = folder / "manifest.json", case.files["manifest.json"]
+            else:
+                content = case.files[case.main]
+            path.unlink()
+            os.mkfifo(path)
+            _later(lambda: _feed(path, content))
+            return (folder if case.main == "." else path), case.options
+
+        _add(f"{target}-pipe", "a named pipe in place of a file", target, prepare)
+    for name, content in {"empty": b"", "part": b"source,target\na,b\nb"}.items():
+
+        def closed(folder: Path, content: bytes = content) -> Any:
+            path = folder / "graph.csv"
+            os.mkfifo(path)
+            _later(lambda: _feed(path, content))
+            return path, {}
+
+        _add(f"edges-pipe-{name}", f"a named pipe that is closed: {name}", "edges", closed)
+
+    def standard_input(folder: Path) -> Any:
+        receive, send = os.pipe()
+        os.dup2(receive, 0)
+        os.write(send, b"source,target\na,b\nb,c\n")
+        os.close(send)
+        return Path("/dev/stdin"), {"format": "csv"}
+
+    _add("edges-stdin", "standard input", "edges", standard_input)
+    for name in ("/dev/null", "/proc/self/mem", "/proc/self/status"):
+        _add(
+            f"edges-{name.replace('/', '-')[1:]}",
+            f"the file {name}",
+            "edges",
+            lambda folder, name=name: (Path(name), {"format": "csv"}),
+        )
+
+
+def _feed(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+
+
+def _add_changing() -> None:
+    lines = b"".join(b"%d,%d\n" % (n, n + 1) for n in range(300_000))
+
+    def changing(folder: Path, change: Callable[[Path], None], data: bytes, name: str) -> Any:
+        path = folder / name
+        path.write_bytes(data)
+        for wait in (0.0, 0.005, 0.02, 0.05, 0.1):
+            _later(lambda: change(path), wait)
+        return path, {}
+
+    def cut(path: Path) -> None:
+        os.truncate(path, path.stat().st_size // 2)
+
+    def grow(path: Path) -> None:
+        with path.open("ab") as file:
+            file.write(lines[:100_000])
+
+    def scribble(path: Path) -> None:
+        with path.open("r+b") as file:
+            file.seek(path.stat().st_size // 2)
+            file.write(b"\0\xff" * 5000)
+
+    for kind, change in {"cut": cut, "grow": grow, "scribble": scribble}.items():
+        _add(
+            f"edges-while-{kind}",
+            f"a file that changes while it is read: {kind}",
+            "edges",
+            lambda folder, change=change: changing(folder, change, lines, "graph.csv"),
+        )
+
+        def other(folder: Path, target: str, change: Any = change) -> Any:
+            case = _seed(target)
+            path = case.write(folder)
+            for wait in (0.0, 0.001, 0.003):
+                _later(lambda: change(path), wait)
+            return path, case.options
+
+        for target in (
+            "graph-npz",
+            "vectors-npz",
+            "vectors-bin",
+            "walks-npy",
+            "model",
+            "edges-parquet",
+        ):
+            _add(
+                f"{target}-while-{kind}",
+                f"a file that changes while it is read: {kind}",
+                target,
+                lambda folder, target=target, other=other: other(folder, target),
+            )
+
+    def read_then_cut(path: Path) -> Any:
+        import reinforce2vec as r2v
+
+        walks = r2v.read_walks(path)
+        for one in [path] if path.is_file() else path.glob("*.npy"):
+            os.truncate(one, 10)
+        model = r2v.Reinforce2Vec(dimensions=4, window=2, smooth=False, workers=1)
+        model.fit_walks(walks, progress=False)
+        return walks
+
+    for target in ("walks-npy", "walks-shards"):
+
+        def large(folder: Path, target: str = target) -> Any:
+            import reinforce2vec as r2v
+
+            ring = np.arange(5000)
+            graph = r2v.Graph.from_edges(np.column_stack([ring, np.roll(ring, 1)]))
+            sampler = r2v.WalkSampler(graph, r2v.FirstOrderWalk(), length=20, per_node=2, workers=1)
+            path = folder / ("walks.npy" if target == "walks-npy" else "walks/")
+            r2v.write_walks(f"{path}/" if target == "walks-shards" else path, sampler)
+            return path, {}
+
+        _add(
+            f"{target}-cut-after",
+            "walks whose file is cut between reading and training",
+            target,
+            large,
+            read=read_then_cut,
+        )
+
+
+def _add_names() -> None:
+    names = {
+        "nul": "a\0b.csv",
+        "line": "a\nb.csv",
+        "escape": "\x1b[31mred.csv",
+        "surrogate": "\udcff.csv",
+        "long": "x" * 300 + ".csv",
+        "missing": "missing.csv",
+        "empty": "",
+        "dots": "..",
+    }
+    for kind, name in names.items():
+        _add(
+            f"edges-name-{kind}",
+            f"the name of a file: {kind}",
+            "edges",
+            lambda folder, name=name: (Path(f"{folder}/{name}"), {}),
+            wanted="refusal",
+        )
+
+    def folder_like(folder: Path) -> Any:
+        (folder / "graph.csv").mkdir()
+        return folder / "graph.csv", {}
+
+    def loop(folder: Path) -> Any:
+        (folder / "graph.csv").symlink_to("graph.csv")
+        return folder / "graph.csv", {}
+
+    _add("edges-folder", "a folder named like a file", "edges", folder_like, wanted="refusal")
+    _add("edges-link-loop", "a symbolic link to itself", "edges", loop, wanted="refusal")
+
+    def manifest(folder: Path) -> Any:
+        case = _seed("walks-shards")
+        path = case.write(folder)
+        about = json.loads((folder / "manifest.json").read_text())
+        for one in about.get("shards", []):
+            one["file"] = "../../" + str(one["file"])
+        (folder / "manifest.json").write_text(json.dumps(about))
+        return path, {}
+
+    _add(
+        "walks-shards-outside",
+        "a manifest that names files outside of its folder",
+        "walks-shards",
+        manifest,
+        wanted="refusal",
+    )
+
+
+for _make in (
+    _add_lines,
+    _add_bombs,
+    _add_announcements,
+    _add_pickles,
+    _add_entities,
+    _add_pipes,
+    _add_changing,
+    _add_names,
+):
+    _make()
