@@ -159,6 +159,7 @@ class Walks(NamedTuple):
     n_walks: int = NODES * WALKS
     mean_length: int = LENGTH
     longest: int = LENGTH
+    likely_length: float = LENGTH
     nbytes: int = graph_bytes()
 
 

@@ -12,19 +12,29 @@ from pathlib import Path
 
 def describe(*packages: str) -> dict:
     """Return machine, versions and date, for a file of results."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=Path(__file__).parent, capture_output=True, text=True, check=False,
-    )  # fmt: skip
     names = ("reinforce2vec", "numpy", "scipy", "numba", *packages)
     return {
-        "date": datetime.now(timezone.utc).date().isoformat(),
+        "date": date(),
         "processor": processor(),
         "processors": os.cpu_count(),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in names},
-        "commit": commit.stdout.strip(),
+        "commit": commit(),
     }
+
+
+def date() -> str:
+    """Return today's date."""
+    return datetime.now(timezone.utc).date().isoformat()
+
+
+def commit() -> str:
+    """Return the commit that is checked out, or "" outside of a repository."""
+    found = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        cwd=Path(__file__).parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return found.stdout.strip()
 
 
 def processor() -> str:

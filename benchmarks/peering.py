@@ -56,7 +56,13 @@ def environment(package: str) -> Path:
         print(f"installing {package} ...", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         requirements = HERE / "peers" / f"{package}-requirements.txt"
-        subprocess.run([python, "-m", "pip", "install", "-q", "-r", requirements], check=True)
+        install = [python, "-m", "pip", "install", "-q"]
+        subprocess.run([*install, "-r", requirements], check=True)
+        # what has pins that no supported Python can satisfy
+        alone = HERE / "peers" / f"{package}-alone.txt"
+        if alone.exists():
+            options = ["--no-deps", "--no-build-isolation"]
+            subprocess.run([*install, *options, "-r", alone], check=True)
         (folder / "ready").touch()
     return python
 

@@ -1,4 +1,4 @@
-"""Print the two tables of the README, made from committed results."""
+"""Print the tables of the README, made from committed results."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from statistics import median
 
+import race_page
 import training
 import walks
 
@@ -77,6 +78,11 @@ def quality() -> str:
     return table(["raw → smoothed", *FIGURES], rows)
 
 
+def race() -> str:
+    """Return the table of the race: seconds of ours, how many times that of others, quality."""
+    return race_page.readme_table(read("benchmarks", "results", "race.json"))
+
+
 def speed() -> str:
     """Return the table of speeds: beside a peer in the same rounds, and on a GPU."""
     trained, walked = (read("benchmarks", "results", f"{n}.json") for n in ("training", "walks"))
@@ -123,4 +129,4 @@ def millions(speeds: dict[int, float]) -> str:
 
 
 if __name__ == "__main__":
-    print(quality(), speed(), sep="\n\n")
+    print(quality(), race(), speed(), sep="\n\n")

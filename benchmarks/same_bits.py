@@ -91,6 +91,7 @@ def models(r2v):
         "GraRep": r2v.GraRep(dimensions=16, steps=2),
         "NetMF": r2v.NetMF(dimensions=16),
         "ProNE": r2v.ProNE(dimensions=16),
+        "Spectral": r2v.Spectral(dimensions=16),
     }
     return found
 
