@@ -6,10 +6,14 @@ import signal
 import sys
 
 import pytest
+from hypothesis import settings
 
 from helpers import emulator, toy_graphs
 from helpers.files import write_club, write_sides
 from reinforce2vec._util.cuda import device
+
+settings.register_profile("without a deadline", deadline=None)  # no test depends on timing
+settings.load_profile("without a deadline")
 
 
 def pytest_collection_modifyitems(items):

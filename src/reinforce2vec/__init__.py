@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ._util.machine import check_address_space
+
 __version__ = "0.1.0"
 
 # Imported at first use, so that `reinforce2vec --help` waits for no compiler.
@@ -27,6 +29,7 @@ _HOMES = {
     "GraRep": "models",
     "NetMF": "models",
     "ProNE": "models",
+    "Spectral": "models",
     "smooth": "models",
     "Embedding": "embedding",
     "align": "embedding",
@@ -63,6 +66,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name != "InputError":
+        check_address_space()  # before libraries are loaded that would abort
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)
 
 
@@ -103,6 +108,7 @@ if TYPE_CHECKING:
     from .models import NodeFeatures as NodeFeatures
     from .models import ProNE as ProNE
     from .models import Reinforce2Vec as Reinforce2Vec
+    from .models import Spectral as Spectral
     from .models import smooth as smooth
     from .tuning import Tuning as Tuning
     from .tuning import tune as tune

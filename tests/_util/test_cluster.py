@@ -242,7 +242,7 @@ def test_ray_does_not_handle_signals_while_it_starts():
     assert utils.set_sigterm_handler is usual
 
 
-def test_an_interrupt_waits_until_ray_is_connected(monkeypatch):
+def test_an_interrupt_waits_until_ray_is_connected(monkeypatch, interrupts):
     from ray._private import worker
 
     done = []

@@ -12,6 +12,7 @@ import pytest
 import reinforce2vec
 from helpers import emulator
 from reinforce2vec._util.cuda.compiling import source_of
+from reinforce2vec.walks.plan import MOST_PROPOSALS
 
 pytestmark = pytest.mark.gpu
 
@@ -47,6 +48,7 @@ def test_a_source_can_be_parsed_alone(path, tmp_path):
     source.write_text(f'#include "{emulator.HEADER.name}"\n{source_of(path)}', encoding="utf-8")
     for macros in MACROS[path.partition("/")[0]]:
         defines = [f"-D{name}={value}" for name, value in macros.items()]
+        defines.append(f"-DMOST_PROPOSALS={MOST_PROPOSALS}")
         command = [emulator.COMPILER, "-std=c++17", "-w", "-fsyntax-only", "-DWARPS", *defines]
         command += [f"-I{emulator.HEADER.parent}", str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

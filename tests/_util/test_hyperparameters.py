@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from helpers.commands_of import COMMANDS, options_of
 from helpers.paths import ROOT
 from reinforce2vec import InputError, Reinforce2Vec, ReinforcedWalk, SecondOrderWalk
 from reinforce2vec._util.hyperparameters import (
+    DUPLICATES,
+    ID_TYPES,
     PARAMETERS,
     PRESETS,
     REINFORCED,
@@ -65,12 +68,28 @@ def test_docstrings_name_the_defaults_and_choices_of_the_table(holder, name):
         assert described[1] == f"{kind}, default {shown}"
 
 
+@pytest.mark.parametrize(("name", "choices"), [("duplicates", DUPLICATES), ("id_type", ID_TYPES)])
+def test_choices_of_read_graph_are_those_of_the_table(name, choices):
+    listed = re.search(rf"^{name} : {{(.*)}}", inspect.getdoc(r2v.read_graph), re.M)[1]
+    assert listed == ", ".join(f'"{choice}"' for choice in choices)
+    options = [option for command in COMMANDS.values() for option in options_of(command)]
+    shown = [option.metavar for option in options if option.name == name]
+    assert set(shown) == {"|".join(choices)}
+
+
 @EACH
 def test_every_parameter_is_checked_by_the_table(holder, name):
     one = PARAMETERS[name]
     assert one.check(one.default) == one.default
     below = (one.least or 0) - 1
-    kinds = {bool: "yes", int: below, float: -1.0, str: "unheard-of", tuple: (below, 7)}
+    kinds = {
+        bool: "yes",
+        int: below,
+        float: -1.0,
+        str: "unheard-of",
+        Path: "unheard-of",
+        tuple: (below, 7),
+    }
     outside = kinds[one.type]
     for wrong in (outside, "text", [], float("nan")):
         with pytest.raises(InputError, match=f"^{name} must be ") as caught:

@@ -146,7 +146,7 @@ def test_a_class_with_one_answer_only_is_certain(n_classes):
     assert (np.abs(intercepts[2:]) < 100).all()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), rows=st.integers(2, 30), columns=st.integers(1, 40))
 def test_rows_that_repeat_vanish_or_are_huge_give_finite_weights(seed, rows, columns):
     rng = np.random.default_rng(seed)

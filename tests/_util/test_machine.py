@@ -36,6 +36,27 @@ def test_too_few_addresses_are_refused_before_a_library_aborts(folder, megabytes
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("megabytes", "first"),
+    [
+        *((megabytes, "reinforce2vec.Graph") for megabytes in (300, 500, 700)),
+        (1000, "import_module('reinforce2vec.models')"),
+    ],
+)
+def test_python_refuses_too_few_addresses_by_a_sentence(megabytes, first):
+    code = f"""
+import reinforce2vec
+from importlib import import_module
+try:
+    {first}
+except reinforce2vec.InputError as error:
+    print(error)
+"""
+    said = run_python(code, preexec_fn=limit_to(megabytes * 10**6))
+    assert said.startswith("`ulimit -v` leaves ")
+    assert len(said.splitlines()) == 1
+
+
 def test_addresses_that_are_left_count_as_free_memory():
     code = "from reinforce2vec._util.machine import available_bytes; print(available_bytes())"
     free = int(run_python(code, preexec_fn=limit_to(2 * 10**9)))

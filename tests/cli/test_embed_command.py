@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from reinforce2vec.models import reinforce2vec as model
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
 CHECKPOINT = ("--checkpoint", "training.checkpoint")
+_GUESSES = ["no weights", "separated by whitespace", "no header", "integer ids"]
 
 
 def as_options(settings):
@@ -129,10 +131,10 @@ def test_every_option_reaches_the_model(folder, made):
     }
     options = as_options({name.replace("_", "-"): value for name, value in settings.items()})
     words = ["--checkpoint", "c", "--checkpoint-every", "1.5", "--resume", "--walk", "first-order"]
-    words.append("--smooth")
+    words += ["--smooth", "--scratch", "."]
     check(run("embed", "edges.txt", "-o", "vectors.npz", *options, *words, "--quiet"))
-    walk = FirstOrderWalk()
-    assert made["model"].get_params() == settings | {"walk": walk, "smooth": True}
+    more = {"walk": FirstOrderWalk(), "smooth": True, "scratch": Path(".")}
+    assert made["model"].get_params() == settings | more
     assert str(made["checkpoint"]) == "c"
     assert (made["checkpoint_every"], made["resume"], made["progress"]) == (1.5, True, False)
 
@@ -279,10 +281,11 @@ CLOSING = (
 )
 
 
-def test_two_lines_on_stderr_sum_up(folder):
+def test_three_lines_on_stderr_sum_up(folder):
     result = check(embed())
     assert result.stdout == ""
-    graph, vectors = result.stderr.splitlines()
+    graph, guesses, vectors = result.stderr.splitlines()
+    assert guesses == f"edges.txt: {'; '.join(_GUESSES)}"
     assert graph.startswith("edges.txt: Graph(34 nodes, 78 edges, undirected, unweighted")
     assert re.search(r"; training needs about [\d.]+ MB of memory$", graph)
     assert re.fullmatch(CLOSING, vectors)
@@ -334,7 +337,7 @@ def test_json_tells_what_was_learned_and_how(folder):
         "edges": 78,
         "directed": False,
         "weighted": False,
-        "notes": [],
+        "notes": _GUESSES,
         "dropped_self_loops": 0,
         "merged_edges": 0,
         "method": "reinforce2vec",
@@ -393,11 +396,11 @@ def test_help_promises_one_result_for_one_seed_with_any_number_of_workers():
         (["edges.txt", "-o", "v.doc"], 2, "error: v.doc: vectors are written to files that end in"),
         (["edges.txt", "-o", "nowhere/v.npz"], 2, "does not exist: make it first"),
         (["edges.txt", "-o", "folder.npz"], 2, "this is a folder"),
-        (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose another"),
-        (["edges.txt", "-o", "link.txt"], 2, "has this name: choose another"),
-        (["--walks", "w.txt", "-o", "w.txt"], 2, "has this name: choose another"),
-        (["edges.txt", "-o", "v.npz", "--checkpoint", "v.npz"], 2, "has this name: choose another"),
-        (["edges.txt", "-o", "v.npz", "--checkpoint", "edges.txt"], 2, "name: choose another"),
+        (["edges.txt", "-o", "edges.txt"], 2, "choose another name"),
+        (["edges.txt", "-o", "link.txt"], 2, "choose another name"),
+        (["--walks", "w.txt", "-o", "w.txt"], 2, "choose another name"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint", "v.npz"], 2, "choose another name"),
+        (["edges.txt", "-o", "v.npz", "--checkpoint", "edges.txt"], 2, "choose another name"),
         (["edges.txt", "-o", "v.npz", "--resume"], 2, "error: --resume needs --checkpoint FILE"),
         (["edges.txt", "-o", "v.npz", "--p", "2"], 2, "error: --p is for --walk second-order"),
         (["edges.txt", "-o", "v.npz", "--temperature", "0"], 2, "--temperature must be a number"),
@@ -517,7 +520,7 @@ def test_a_resumed_command_writes_the_same_file(stopped):
 
 def test_without_resume_a_checkpoint_is_not_written_over(stopped):
     before = (stopped / "training.checkpoint").read_bytes()
-    result = check(embed(*CHECKPOINT), 1)
+    result = check(embed(*CHECKPOINT), 2)
     assert "this checkpoint exists: resume from it (--resume), or remove it" in result.stderr
     assert (stopped / "training.checkpoint").read_bytes() == before
 
@@ -555,7 +558,8 @@ def test_a_checkpoint_stays_when_the_vectors_cannot_be_written(folder, monkeypat
 
 
 HALFWAY = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup may have silenced it
 from reinforce2vec.models import reinforce2vec as model
 
 settle = model.Trainer._settle
@@ -583,9 +587,9 @@ def signalled(number, *words):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_leaves_a_checkpoint_from_which_it_goes_on(folder, number):
-    said = signalled(number, *few(), *CHECKPOINT)
+    said = signalled(getattr(signal, number), *few(), *CHECKPOINT)
     kept = "progress is saved in training.checkpoint"
     assert said == f"interrupted: {kept}: repeat the command with --resume"
     assert sorted(os.listdir(folder)) == ["edges.txt", "training.checkpoint"]
@@ -617,4 +621,4 @@ def test_walks_of_a_directed_graph_are_told(folder, words, told, used):
     assert told in result.stderr
     facts = json.loads(result.stdout)
     assert facts["settings"]["direction"] == used
-    assert facts["notes"] == []
+    assert facts["notes"] == [*_GUESSES[:3], "text ids"]

@@ -120,7 +120,8 @@ def test_nodes_of_a_file_are_those_of_the_library(folder):
         vectors, (np.arange(60) % 2)[:, None] == [0, 1], train=[0.3, 0.7], seeds=2
     )
     assert result.stdout == f"{expected}\n"
-    assert "labels.txt: 60 nodes in 2 classes\n" in result.stderr
+    told = "labels.txt: 60 nodes in 2 classes; no header; separated by whitespace\n"
+    assert told in result.stderr
 
 
 def test_nodes_of_a_data_set_are_embedded(folder, ppi):
@@ -224,7 +225,7 @@ def test_what_cannot_be_read_or_done_is_told(folder, ppi):
         (["node-classification", "facebook"], "the data set facebook has no labels"),
         (["node-classification", "vectors.npz", "--labels", "strange.txt"], "ids such as 0"),
         (["node-classification", "vectors.npz", "--labels", "short.txt"], "short.txt, line 2"),
-        (["node-classification", "vectors.npz", "--labels", "binary.txt"], "text in UTF-8"),
+        (["node-classification", "vectors.npz", "--labels", "binary.txt"], "expected UTF-8"),
         (
             ["node-classification", "vectors.npz", "--labels", "empty.txt"],
             "expected labels, found only comments",
@@ -253,7 +254,7 @@ def test_vectors_of_another_data_set_are_told_with_both_sizes(folder, ppi, ids):
 def test_one_class_is_told_and_nothing_to_predict(folder):
     (folder / "labels.txt").write_text("".join(f"{node} all\n" for node in range(60)))
     result = check(nodes("vectors.npz", "--labels", "labels.txt"), code=1)
-    assert "labels.txt: 60 nodes in 1 class\n" in result.stderr
+    assert "labels.txt: 60 nodes in 1 class; no header; separated by whitespace\n" in result.stderr
     assert "there is nothing to predict" in result.stderr
 
 

@@ -51,7 +51,8 @@ def test_what_was_decided_is_reported_in_one_line():
     ended = embed("calls.csv", "--weight", "minutes")
     assert (
         'calls.csv: nodes from "caller" and "callee"; weights from "minutes"; left out "id", '
-        '"time"; 1 comment skipped; 1 self-loop dropped; 1 duplicate edge merged\n' in ended.stderr
+        '"time"; separated by commas; a header; 1 comment skipped; text ids; '
+        "1 self-loop dropped; 1 duplicate edge merged, weights added\n" in ended.stderr
     )
     ended = run("walk", "calls.csv", "-o", "walks.txt", "--unweighted", "--length", "3")
     assert 'calls.csv: nodes from "caller" and "callee"; left out' in ended.stderr
@@ -77,7 +78,7 @@ def test_nodes_of_a_file_come_first(folder):
     ended = embed("calls.csv", "--unweighted", "--nodes", "nobody.txt")
     assert "nobody.txt: there is no such file" in ended.stderr
     ended = run("walk", "calls.csv", "-o", "people.txt", "--unweighted", "--nodes", "people.txt")
-    assert "people.txt: another file of this command has this name" in ended.stderr
+    assert "people.txt: the command reads this file" in ended.stderr
 
 
 def test_two_kinds_of_nodes(folder):

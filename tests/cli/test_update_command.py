@@ -251,5 +251,5 @@ def test_a_list_of_nodes_is_never_written_over(saved, command, suffix):
     nodes = saved / f"nodes{suffix}"
     nodes.write_text("1\n40\n")
     told = check(run(*command, nodes.name, "--nodes", nodes.name), 2).stderr
-    assert "another file of this command has this name" in told
+    assert "the command reads this file" in told
     assert nodes.read_text() == "1\n40\n"

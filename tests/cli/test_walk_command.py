@@ -121,11 +121,12 @@ def test_options_that_make_no_sense_are_refused(kind, options, message):
 # -- what it says ------------------------------------------------------------------------------
 
 
-def test_two_lines_on_stderr_sum_up(folder):
+def test_three_lines_on_stderr_sum_up(folder):
     result = walk()
     assert result.stdout == ""
-    graph, walks = result.stderr.splitlines()
+    graph, guesses, walks = result.stderr.splitlines()
     assert graph.startswith("edges.txt: Graph(34 nodes, 78 edges, undirected, unweighted")
+    assert guesses == "edges.txt: no weights; separated by whitespace; no header; integer ids"
     assert walks.startswith("walks.txt: 102 walks, 612 steps in ")
     assert walks.endswith("steps/s)")
 
@@ -186,7 +187,7 @@ def test_json_tells_what_was_written_and_how(folder):
         (["broken.txt", "-o", "w.txt"], 1, "broken.txt"),
         (["edges.txt", "-o", "w.doc"], 2, "error: w.doc: walks are written to files that end in"),
         (["edges.txt", "-o", "nowhere/w.txt"], 2, "does not exist: make it first"),
-        (["edges.txt", "-o", "edges.txt"], 2, "has this name: choose another"),
+        (["edges.txt", "-o", "edges.txt"], 2, "choose another name"),
         (["edges.txt", "-o", "w.txt", "--p", "2"], 2, "error: --p is for --walk second-order"),
         (
             ["edges.txt", "-o", "w.txt", "--exploration-weight", "-1"],

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -249,7 +249,6 @@ def matrices(max_rows):
 
 
 @given(matrices(30), st.integers(1, 40), st.data())
-@settings(deadline=None)
 def test_most_similar_is_what_sorting_all_cosines_gives(vectors, k, data):
     row = data.draw(st.integers(0, len(vectors) - 1))
     exact = vectors.astype(np.float64)

@@ -27,7 +27,7 @@ def scored(draw):
     return np.array(truth), np.array(draw(st.lists(scores, min_size=size, max_size=size)))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(scored())
 def test_areas_are_those_of_scikit_learn(case):
     truth, scores = case
@@ -42,7 +42,7 @@ def test_a_constant_score_says_nothing():
     assert average_precision(truth, np.zeros(10)) == pytest.approx(30)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(1, 20), st.integers(2, 6), st.floats(0, 1))
 def test_f1_is_that_of_scikit_learn(seed, rows, classes, share):
     truth, found = np.random.default_rng(seed).random((2, rows, classes)) < share
@@ -79,7 +79,7 @@ def random_graph(seed, nodes, edges, directed, weighted):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 15),

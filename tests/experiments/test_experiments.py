@@ -125,7 +125,7 @@ def test_a_method_that_smooths_is_not_smoothed_again(make_cell):
 
 
 def test_a_cell_tells_the_seconds_of_its_embedding_apart():
-    found = compute(group_cell(), None, [])
+    found = compute(group_cell(seed=4321), None, [])  # no other test's: vectors are kept
     assert 0 < found["fit_seconds"] <= found["seconds"] + 0.01
     assert found["smooth_seconds"] > 0
 

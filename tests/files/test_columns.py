@@ -82,7 +82,7 @@ def test_three_columns_without_known_names_are_refused_with_the_choice_spelled_o
     assert 'source="user", target="friend"' in message
     graph = read(columns, source="user", target="friend")
     assert_same(graph, PLAIN)
-    assert graph.notes == ('nodes from "user" and "friend"', 'left out "id"')
+    assert graph.notes[:3] == ('nodes from "user" and "friend"', "no weights", 'left out "id"')
 
 
 def test_two_known_pairs_are_ambiguous(read):
@@ -202,8 +202,8 @@ def read_text(tmp_path):
 def test_the_third_column_of_three_is_the_weight(read_text):
     graph = read_text("1 2 0.5\n2 3 4\n")
     assert graph.weights.tolist() == [0.5, 0.5, 4, 4]
-    assert graph.notes == ("weights from column 3",)
-    assert read_text("1 2\n2 3\n").notes == ()
+    assert "weights from column 3" in graph.notes
+    assert "no weights" in read_text("1 2\n2 3\n").notes
 
 
 @pytest.mark.parametrize("times", [(1289241911, 1289241942), (1289241911728, 1289241942004)])
@@ -271,7 +271,7 @@ def test_integers_beside_whole_decimals_are_refused(read_text):
 @pytest.mark.parametrize("word", ["NaN", "nan", "NA", "<NA>", "null", "None"])
 def test_a_missing_id_among_integers_is_refused(read_text, word):
     message = refusal(read_text, f"source,target\n1,2\n2,3\n{word},1\n2,{word}\n")
-    assert f'edge 3 ("1" and "{word}"): a node id is missing ("{word}")' in message
+    assert f'edge 3 ("{word}" and "1"): a node id is missing ("{word}")' in message
     assert read_text(f"a,b\nb,c\nc,{word}\n").n_nodes == 4
 
 
@@ -286,6 +286,23 @@ def test_frames_without_names_are_read_as_files_without_a_header():
     rows = polars.DataFrame(text, orient="row")
     assert rows.columns[0] == "column_0"
     assert Graph.from_any(rows).weighted
+
+
+def test_a_number_is_a_name_where_names_are_numbers_and_else_a_position():
+    rows = [["x", "a", "b"], ["y", "b", "c"]]
+    numbered = pandas.DataFrame(rows)
+    written = pyarrow.table({str(name): numbered[name] for name in numbered})
+    for table in (numbered, written, polars.DataFrame(rows, schema=["0", "1", "2"], orient="row")):
+        assert Graph.from_any(table, columns=(1, 2)).ids.tolist() == ["a", "b", "c"]
+        assert Graph.from_any(table, columns="0,1").ids.tolist() == ["x", "a", "y", "b"]
+        message = refusal(Graph.from_any, table, columns=(1, 3))
+        assert message.startswith("target=3: there is no such column: the columns are column 0, ")
+        assert message.endswith("; numbers are names here, not positions")
+    some = numbered.set_axis(["kind", "who", 2019], axis=1)
+    assert Graph.from_any(some, columns=("who", 2019)).ids.tolist() == ["a", "b", "c"]
+    assert "not positions" in refusal(Graph.from_any, some, columns=(2, 3))
+    names = numbered.set_axis(["kind", "who", "whom"], axis=1)
+    assert Graph.from_any(names, columns=(2, 3)).ids.tolist() == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("times", [(1289241911, 1289241942), (1289241911728.5, 1289241942004.0)])

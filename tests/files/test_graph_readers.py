@@ -18,6 +18,7 @@ from helpers.graphs import assert_same
 from helpers.real_data import real_file
 from helpers.refusals import refusal
 from reinforce2vec import Graph, read_graph
+from reinforce2vec.files._fields import parse_weights
 from reinforce2vec.files.edge_lists import read_edge_list
 
 
@@ -146,6 +147,26 @@ def test_weights_are_correctly_rounded():
     assert edges.weights.tolist() == [float(word) for word in words]
 
 
+def test_numbers_of_many_digits_are_correctly_rounded_by_the_kernel():
+    rng = np.random.default_rng(1)
+    words = [f"{number:.17f}" for number in rng.random(2000)]
+    words += [f"{number}e-{rng.integers(1, 22)}" for number in rng.integers(2**53, 2**62, 2000)]
+    between = (rng.integers(2**52, 2**53, 2000) * 2 + 1).tolist()  # two numbers of 53 bits
+    words += [
+        f"{number}.{last}" for number, last in zip(between, rng.integers(0, 10, 2000), strict=True)
+    ]
+    words += [f"{number * 10 + last}e-1" for number in between for last in (-1, 0, 1)]
+    data = np.frombuffer("".join(f"{word}\n" for word in words).encode(), np.uint8)
+    bounds = np.zeros((len(words), 6), np.int32)
+    bounds[:, 5] = np.flatnonzero(data == ord("\n"))
+    bounds[1:, 4] = bounds[:-1, 5] + 1
+    found = np.empty(len(words))
+    parse_weights(data, bounds, found)
+    done = ~np.isnan(found)
+    assert found[done].tolist() == np.array([float(word) for word in words])[done].tolist()
+    assert done[:4000].mean() > 0.99
+
+
 def test_weights_can_be_required_or_ignored():
     assert parse("1 2 3\n", weighted=False).weights is None
     assert parse("1 2 -3\n", weighted=False).weights is None
@@ -167,7 +188,7 @@ ids_of_any_kind = st.one_of(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_is_written_comes_back(data):
     ids = data.draw(ids_of_any_kind)
@@ -389,7 +410,7 @@ def test_matrices_that_are_no_adjacency(write):
     negative = "\n".join([lines[0], "3 3 1", "3 2 -1.0"])
     assert "row 2, column 1 (counted from 0)" in refusal(read_graph, write(negative, "m.mtx"))
     cut = "\n".join(lines[:3])
-    assert "not a MatrixMarket file" in refusal(read_graph, write(cut, "m.mtx"))
+    assert "announces 3 entries, and there are only 1" in refusal(read_graph, write(cut, "m.mtx"))
     packed = gzip.compress(GENERAL.encode())[:-10]
     assert str(write(packed, "m.mtx.gz")) in refusal(read_graph, write(packed, "m.mtx.gz"))
 
@@ -515,3 +536,71 @@ def test_the_graphs_of_the_paper(name, options, n_nodes, n_edges, loops):
     graph = read_graph(real_file(name), **options)
     assert (graph.n_nodes, graph.n_edges, graph.dropped_self_loops) == (n_nodes, n_edges, loops)
     assert not graph.weighted
+
+
+WEIGHTED = """<graphml><key id="w"{}/><graph edgedefault="{}">
+<node id="a"/><node id="b"/><edge source="a" target="b"{}><data key="w">2.5</data></edge>
+</graph></graphml>"""
+
+
+@pytest.mark.parametrize(
+    "key",
+    [' attr.name="weight"', ' for="all" attr.name="weight"', ' for="edge" attr.name="Weight"'],
+)
+def test_graphml_weights_of_keys_for_everything_are_read(write, key):
+    graph = read_graph(write(WEIGHTED.format(key, "undirected", ""), "g.graphml"))
+    assert graph.weights.tolist() == [2.5, 2.5]
+
+
+def test_graphml_directions_are_those_of_the_edges(write):
+    for own in ("1", "true", " true "):
+        text = WEIGHTED.format("", "undirected", f' directed="{own}"')
+        assert read_graph(write(text, "g.graphml")).directed
+    for own in ("0", "false"):
+        text = WEIGHTED.format("", "directed", f' directed="{own}"')
+        assert not read_graph(write(text, "g.graphml")).directed
+    graph = read_graph(write(graphml().replace(' edgedefault="undirected"', ""), "g.graphml"))
+    assert not graph.directed
+    assert any("no edgedefault" in note for note in graph.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (WEIGHTED.format("", "both", ""), 'its edgedefault is "both", expected "directed" or'),
+        (WEIGHTED.format("", "directed", ' directed="yes"'), 'edge number 1 has directed="yes"'),
+        (graphml().replace("2.5", "2_5"), 'edge number 1 has the weight "2_5", expected a number'),
+        (graphml().replace("2.5", "2<b/>5"), "a weight holds <b>, expected a number"),
+        (graphml().replace("2.5", "9" * 2000), "expected a number"),
+        (graphml().replace('<node id="b"/>', '<node id="a"/>'), 'two nodes with the id "a"'),
+        (
+            graphml().replace("</graph>", "</graph><key id='q' attr.name='weight'/>"),
+            "comes after edges",
+        ),
+        ('<!DOCTYPE g [<!ENTITY a "b">]>' + WEIGHTED, "it has a document type (<!DOCTYPE ...>)"),
+        ('<!DOCTYPE g SYSTEM "file:///etc/passwd">' + WEIGHTED, "it has a document type"),
+        (graphml().replace("2.5", "&other;"), "not a GraphML file: undefined entity"),
+        ('<?xml version="1.0" encoding="martian"?>' + WEIGHTED, "not a GraphML file: "),
+    ],
+)
+def test_odd_graphml_is_refused(write, text, message):
+    assert message in refusal(read_graph, write(text, "g.graphml"))
+
+
+def test_weights_of_two_keys_are_read(write):
+    """networkx has one key for integers and one for other numbers."""
+    text = graphml().replace(
+        "<graph ", "<key id='whole' for='edge' attr.name='weight' attr.type='long'/><graph ", 1
+    )
+    text = text.replace(
+        '<edge source="b" target="c"/>',
+        '<edge source="b" target="c"><data key="whole">3</data></edge>',
+    )
+    graph = read_graph(write(text, "g.graphml"))
+    assert sorted(set(graph.weights.tolist())) == [2.5, 3.0]
+
+
+def test_matrices_of_unsigned_integers_are_read(tmp_path):
+    matrix = scipy.sparse.coo_array(np.array([[0, 3], [3, 0]], np.uint32))
+    scipy.io.mmwrite(tmp_path / "g.mtx", matrix)
+    assert read_graph(tmp_path / "g.mtx").weights.tolist() == [3.0, 3.0]

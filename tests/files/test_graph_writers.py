@@ -171,7 +171,6 @@ ids_of_one_kind = st.one_of(
 
 @pytest.mark.slow
 @settings(
-    deadline=None,
     max_examples=150,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -190,9 +190,7 @@ texts = st.text(
 ).filter(lambda text: not set(text) & set("\0\r\ufeff") and text == text.strip(" \t\n"))
 
 
-@settings(
-    deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=st.dictionaries(
         texts.filter(lambda text: text != "node"), st.tuples(texts, texts), min_size=1, max_size=8
@@ -214,6 +212,17 @@ def test_whatever_the_csv_module_writes_comes_back(tmp_path, table, delimiter):
 # -- tables ------------------------------------------------------------------------------------
 
 TABLE = {"team": ["x", "y", "x"], "user": ["ann", "bob", "zed"], "city": ["Rome", "Oslo", None]}
+
+
+def test_a_number_is_a_name_where_names_of_columns_are_numbers():
+    table = pandas.DataFrame([["ann", "red", "old"], ["bob", "blue", "new"]])
+    nodes = people("ann", "bob")
+    assert classes(read_labels(table, nodes, id=0, label=1)) == [["red"], ["blue"]]
+    assert "label 3 is no column; there are 0, 1, 2" in refusal(
+        read_labels, table, nodes, id=0, label=3
+    )
+
+
 FRAME = pandas.DataFrame(TABLE)
 
 
@@ -242,3 +251,10 @@ def test_an_index_of_ids_is_the_column_of_ids():
     assert classes(read_labels(frame[["team"]], THREE)) == [["y"], ["x"], []]
     assert classes(read_labels(frame, THREE, label="city")) == [["Oslo"], ["Rome"], []]
     assert "from a file or a table, not from a list" in refusal(read_labels, ["x"], THREE)
+
+
+def test_many_classes_that_nodes_share_are_classes(write):
+    graph = Graph.from_edges([(node, node + 1) for node in range(1199)])
+    pairs = [(node, (node * 7 + shift) % 1100) for node in range(1200) for shift in range(3)]
+    path = write("".join(f"{node} {name}\n" for node, name in pairs), "labels.txt")
+    assert len(read_labels(path, graph).names) == 1100

@@ -81,6 +81,22 @@ def test_integers_stay_integers_if_all_of_them_are(write):
     assert read_graph(words, nodes=write("7\n8\n")).ids.tolist() == ["7", "8", "a", "b"]
 
 
+def test_a_byte_order_mark_is_removed_once(edges, write):
+    mark = "\ufeff"
+    twice = write(f"{mark}{mark}dee\n")
+    assert read_graph(edges, nodes=twice).ids.tolist()[0] == f"{mark}dee"
+    for comment in ("", "# nodes\n"):
+        path = write(f"{mark}{comment}dee\n")
+        assert read_graph(edges, nodes=path).ids.tolist()[0] == "dee"
+
+
+def test_a_byte_order_mark_within_a_file_is_refused(edges, write):
+    path = write("dee\n\ufeffeve\n")
+    assert "line 2: this line begins with a byte order mark" in refusal(
+        read_graph, edges, nodes=path
+    )
+
+
 def test_a_known_word_that_is_a_node_is_no_header(write):
     path = write("user,name\nname,item\n", "edges.csv")
     graph = read_graph(path, header=False, nodes=write("name\nlone\n"))

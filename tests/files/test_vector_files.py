@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import os
 import shutil
@@ -11,7 +12,7 @@ import struct
 import sys
 import zipfile
 from collections import namedtuple
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -25,7 +26,6 @@ from reinforce2vec import Graph, InputError
 from reinforce2vec._util import arrays as arrays_module
 from reinforce2vec.embedding import Embedding
 from reinforce2vec.files import _decimals, vector_files
-from reinforce2vec.files import writing as files
 from reinforce2vec.files.id_texts import EncodedIds
 from reinforce2vec.files.vector_files import _check_ids, check_vectors_fit, check_vectors_path
 
@@ -76,7 +76,7 @@ def named(data, vectors, names):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(any_vectors, st.data())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_integers_and_all_floats_come_back(folder, suffix, vectors, data):
     ids = named(data, vectors, integers)
     after = round_trip(folder / f"vectors{suffix}", ids, vectors)
@@ -86,7 +86,7 @@ def test_integers_and_all_floats_come_back(folder, suffix, vectors, data):
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 @given(any_vectors, st.data())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_all_strings_come_back(folder, suffix, vectors, data):
     ids = named(data, vectors, words)
     after = round_trip(folder / f"vectors{suffix}", ids, vectors)
@@ -95,7 +95,7 @@ def test_all_strings_come_back(folder, suffix, vectors, data):
 
 
 @given(any_vectors, st.data())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_strings_that_are_no_text_come_back_from_npz(folder, vectors, data):
     ids = named(data, vectors, st.text(st.characters()))
     assert round_trip(folder / "vectors.npz", ids, vectors).tolist() == ids
@@ -103,7 +103,7 @@ def test_strings_that_are_no_text_come_back_from_npz(folder, vectors, data):
 
 @pytest.mark.parametrize("suffix", WORD2VEC)
 @given(any_vectors, st.data())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_strings_without_whitespace_come_back_from_word2vec(folder, suffix, vectors, data):
     ids = named(data, vectors, tokens)
     ids[0] = "word" + "".join(ids)  # no integer
@@ -111,7 +111,7 @@ def test_strings_without_whitespace_come_back_from_word2vec(folder, suffix, vect
 
 
 @given(any_vectors, st.data())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_strings_of_one_line_come_back_from_tsv(folder, vectors, data):
     lines = words.filter(lambda word: word.strip() and not set("\t\r\n") & set(word))
     ids = named(data, vectors, lines)
@@ -121,7 +121,7 @@ def test_strings_of_one_line_come_back_from_tsv(folder, vectors, data):
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
 @given(any_vectors, st.data())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_all_strings_come_back_from_csv(folder, suffix, vectors, data):
     ids = named(data, vectors, words)
     ids[0] = "word" + "".join(ids)  # no integer
@@ -250,7 +250,6 @@ def test_the_smallest_and_largest_numbers_take_nine_figures():
 
 
 @given(arrays(np.uint32, 50).map(lambda numbers: numbers.view(np.float32)))
-@settings(deadline=None)
 def test_every_number_is_read_as_it_was(numbers):
     texts = spelled(numbers)
     read = np.array([float(text) for text in texts], np.float32)
@@ -259,7 +258,6 @@ def test_every_number_is_read_as_it_was(numbers):
 
 
 @given(st.integers(-12, 12), arrays(np.float64, 50, elements=st.floats(1, 10)))
-@settings(deadline=None)
 def test_ordinary_numbers_are_as_short_as_numpy_makes_them(power, numbers):
     numbers = (numbers * 10.0**power).astype(np.float32)
     for text, number in zip(spelled(numbers), numbers, strict=True):
@@ -535,21 +533,6 @@ def test_a_failed_writing_leaves_an_older_file_as_it_was(tmp_path, suffix):
     assert contents(tmp_path) == before
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
-def test_of_two_files_none_takes_its_name_when_the_disk_is_full(tmp_path):
-    (tmp_path / "b").write_text("old")
-    files._unfinished_name(tmp_path / "a").symlink_to("/dev/full")
-
-    def write_both():
-        with files.both_whole(tmp_path / "a", tmp_path / "b") as streams:
-            for stream in streams:
-                stream.write(b"new")
-
-    with pytest.raises(OSError, match="No space left"):
-        write_both()
-    assert contents(tmp_path) == {"b": b"old"}
-
-
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     for suffix in SUFFIXES:
@@ -717,7 +700,7 @@ def test_missing_and_empty_files_and_folders_are_named(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", [".npz", ".txt.gz", ".bin", ".parquet"])
 @given(cut=st.integers(1, 200))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_file_that_was_cut_short_is_refused(folder, suffix, cut):
     whole = folder / f"whole{suffix}"
     Embedding(["ann", "bob", "cid"], VECTORS).save(whole)
@@ -727,7 +710,7 @@ def test_a_file_that_was_cut_short_is_refused(folder, suffix, cut):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(st.binary(min_size=1))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_bytes_of_any_kind_are_refused(folder, suffix, content):
     if suffix == ".tsv":
         (folder / "any.metadata.tsv").write_text("ann\nbob\n")
@@ -738,7 +721,7 @@ def test_bytes_of_any_kind_are_refused(folder, suffix, content):
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_a_wrong_byte_gives_a_sentence_or_an_embedding(folder, suffix, place, value):
     path = folder / f"wrong{suffix}"
     Embedding(["ann", "bob", "cid"], VECTORS).save(path)
@@ -757,7 +740,7 @@ BAD_TEXT = {
     "9999999999999 99999999999\nann 1\n": ", line 1: it announces 9,999,999,999,999 vectors",
     "1 2\nann 1\n": ", line 2: expected 2 numbers, found 1",
     "1 1\nann 1 2\n": ", line 2: expected 1 number, found 2",
-    "1 1\nann \x1c\n": ', line 2: expected a number, found "\x1c"',
+    "1 1\nann \x1c\n": ', line 2: expected a number, found "\\x1c"',
     "2 2\nann 1 2\nbob 3 x7\n": ', line 3: expected a number, found "x7"',
     "2 2\nann 1 2\nbob 3 1_0\n": ', line 3: expected a number, found "1_0"',
     "3 2\nann 1 2\n\nbob 3 4\n": ", line 3: expected 2 numbers, found 0",
@@ -797,6 +780,43 @@ def test_errors_in_binary_files_count_the_vectors(tmp_path):
     assert "'a' occurs twice" in unreadable(path, b"2 1\na 1234\na 1234\n")
 
 
+@pytest.mark.parametrize("suffix", TEXT[:2])
+def test_a_byte_order_mark_before_vectors_is_left_out(tmp_path, suffix):
+    path = tmp_path / f"v{suffix}"
+    path.write_text("2 1\nann 1\nbob 2\n", encoding="utf-8-sig")
+    assert Embedding.load(path).ids.tolist() == ["ann", "bob"]
+
+
+class CutOff(io.FileIO):
+    """A file that another program truncates while it is read."""
+
+    def readinto(self, buffer):
+        count = super().readinto(buffer)
+        if self.tell() > 8000:  # after the first block
+            os.truncate(self.name, 20_000)
+        return count
+
+
+def test_a_binary_file_that_is_cut_off_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "v.bin"
+    Embedding(range(100), np.ones((100, 100))).save(path)  # 400 bytes for each vector
+
+    @contextmanager
+    def opened(path, compressed):
+        with io.BufferedReader(CutOff(path), 8000) as stream:
+            yield stream
+
+    monkeypatch.setattr(vector_files, "opened", opened)
+    assert refused(Embedding.load, path) == (
+        f"{path}: line 1 announces 100 vectors, but the file ends within vector 50"
+    )
+
+
+def test_ids_in_binary_files_may_be_longer_than_what_is_read_at_a_time(tmp_path):
+    ids = ["a" * 100_000, "b", "c" * 8_192]
+    assert round_trip(tmp_path / "v.bin", ids, VECTORS).tolist() == ids
+
+
 def test_vectors_and_labels_must_be_equally_many(tmp_path):
     path = tmp_path / "v.tsv"
     assert "v.metadata.tsv, which does not exist" in unreadable(path, b"1\t2\n3\t4\n")
@@ -811,7 +831,7 @@ def test_vectors_and_labels_must_be_equally_many(tmp_path):
 
 SOUND = {"format": 1, "ids": np.arange(2), "vectors": np.ones((2, 3), np.float32)}
 BAD_ARRAYS = {
-    "it names no format": {"format": None},
+    "the arrays format, vectors": {"format": None},
     "format 2, expected 1": {"format": 2},
     "not a matrix of float32": {"vectors": np.ones((2, 3))},
     "matrix of float32": {"vectors": np.ones(2, np.float32)},
@@ -822,7 +842,7 @@ BAD_ARRAYS = {
     "do not fit together": {"ids": np.zeros(9, np.uint8), "begins": np.array([0, 4, 5])},
     "fit together": {"ids": np.zeros(9, np.int64), "begins": np.array([0, 4, 9])},
     "utf-8": {"ids": np.full(9, 255, np.uint8), "begins": np.array([0, 4, 9])},
-    "allow_pickle=False": {"ids": np.array(["ann", "bob"], object)},
+    "it holds object": {"ids": np.array(["ann", "bob"], object)},
     "0 occurs twice": {"ids": np.zeros(2, np.int64)},
     "shape (2, 0)": {"vectors": np.ones((2, 0), np.float32)},
 }
@@ -838,8 +858,8 @@ def test_foreign_arrays_are_refused(tmp_path, words):
 
 def test_a_matrix_or_a_pickle_in_place_of_an_archive_is_refused(tmp_path):
     np.save(tmp_path / "v.npy", VECTORS)
-    assert "it names no format" in unreadable(tmp_path / "v.npz", (tmp_path / "v.npy").read_bytes())
-    assert "pickle" in unreadable(tmp_path / "v.npz", b"\x80\x04N.")
+    assert "not a zip file" in unreadable(tmp_path / "v.npz", (tmp_path / "v.npy").read_bytes())
+    assert "not a zip file" in unreadable(tmp_path / "v.npz", b"\x80\x04N.")
 
 
 def test_vectors_that_do_not_fit_in_memory_are_refused(tmp_path):
@@ -851,7 +871,9 @@ def test_vectors_that_do_not_fit_in_memory_are_refused(tmp_path):
                     np.lib.format.write_array_header_1_0(member, header)
                 else:
                     np.lib.format.write_array(member, np.asarray(array))
-    assert "not enough memory" in refused(Embedding.load, tmp_path / "v.npz")
+    assert "an array of shape (1099511627776, 262144) has" in refused(
+        Embedding.load, tmp_path / "v.npz"
+    )
 
 
 def test_foreign_tables_are_refused(tmp_path):

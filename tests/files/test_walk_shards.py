@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import pickle
 import sys
 
@@ -13,6 +15,7 @@ from helpers.interrupts import Stopped, stop_at
 from helpers.refusals import refusal
 from reinforce2vec import (
     Graph,
+    InputError,
     Reinforce2Vec,
     WalkSampler,
     karate_club,
@@ -20,6 +23,7 @@ from reinforce2vec import (
     write_walks,
 )
 from reinforce2vec.files import walk_shards
+from reinforce2vec.files.locks import claimed
 
 FORMATS = ("npy", "parquet")
 CLUB = karate_club()
@@ -168,6 +172,27 @@ def test_a_failure_leaves_an_older_set_as_it_was(tmp_path):
         write_walks(tmp_path / "walks", FailingSampler(RuntimeError("no more"), seed=1))
     with pytest.raises(RuntimeError):
         write_walks(tmp_path / "walks", FailingSampler(RuntimeError("no more"), seed=2))
+    assert contents(tmp_path / "walks") == before
+
+
+@pytest.mark.parametrize("step", ["replace", "open"])
+def test_a_disk_that_becomes_read_only_is_blamed_on_a_file_with_a_name(tmp_path, step, monkeypatch):
+    write(tmp_path / "walks", seed=1)
+    before, usual = contents(tmp_path / "walks"), os.open
+
+    def refuse(path, *more, **options):
+        raise OSError(errno.EROFS, "Read-only file system", os.fspath(path))
+
+    def open_others(path, *more, **options):
+        return (refuse if ".probe-" in os.fspath(path) else usual)(path, *more, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, step, {"replace": refuse, "open": open_others}[step])
+        patch.setattr(os, "unlink", refuse)
+        with pytest.raises((OSError, InputError), match="Read-only") as caught:
+            write(tmp_path / "walks", seed=2)
+    assert "/." not in str(caught.value)
+    write(tmp_path / "walks", seed=1)
     assert contents(tmp_path / "walks") == before
 
 
@@ -330,3 +355,19 @@ def test_a_file_that_goes_away_while_it_is_used_is_a_sentence(tmp_path):
     nodes = read_walks(tmp_path / "walks").nodes
     write(tmp_path / "walks", seed=2)
     assert "there is no such file" in refusal(lambda: nodes[:])
+
+
+def test_what_a_run_that_was_killed_at_its_check_left_is_removed(tmp_path):
+    (tmp_path / ".walks.0123456789abcdef.part").touch()
+    write(tmp_path / "walks")
+    assert os.listdir(tmp_path) == ["walks"]
+
+
+def test_a_second_run_into_one_folder_is_refused(tmp_path):
+    write(tmp_path / "walks", seed=1)
+    before = contents(tmp_path / "walks")
+    with claimed(tmp_path / "walks" / "manifest.json"):
+        with pytest.raises(InputError, match="another run is writing"):
+            write(tmp_path / "walks", seed=2)
+        assert before.items() <= contents(tmp_path / "walks").items()
+    assert contents(tmp_path / "walks") == before

@@ -106,7 +106,7 @@ def test_to_scipy_can_be_computed_with():
         ([(1, 2)], {"weights": ["x"]}, "weights must be numbers"),
         ([(1, 2)], {"weights": [-1]}, r"edge 0 \(counted from 0\) has weight -1"),
         ([(1, 2)], {"weights": [np.inf]}, "has weight inf"),
-        ([(1, 2), (1, 2)], {"weights": [1e308, 1e308]}, "weights span from inf to inf"),
+        ([(1, 2), (1, 2)], {"weights": [1e308, 1e308]}, "add up to more than 1.8e308"),
         ([(1, 2), (2, 3)], {"weights": [1e-200, 1.0]}, "150 orders of magnitude"),
     ],
 )

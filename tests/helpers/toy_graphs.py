@@ -74,6 +74,19 @@ def weighted_hub() -> Graph:
 
 
 @cache
+def large_weighted_hub(directed: bool = False) -> Graph:
+    """A hub of degree 80 and a ring of leaves, with weights over nine orders of magnitude."""
+    leaves = np.arange(1, 81)
+    spokes = np.column_stack([np.zeros_like(leaves), leaves])
+    ends = [spokes, np.column_stack([leaves, leaves % 80 + 1])]
+    if directed:
+        ends.append(spokes[:, ::-1])
+    edges = np.concatenate(ends)
+    weights = 10.0 ** np.random.default_rng(6).uniform(-4.5, 4.5, len(edges))
+    return Graph.from_edges(edges, weights, directed=directed)
+
+
+@cache
 def random_graph() -> Graph:
     """50 nodes with degrees from 1 to about 20, two of them with self-loops."""
     drawn = networkx.barabasi_albert_graph(50, 3, seed=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -9,13 +11,25 @@ import pytest
 import scipy.sparse
 
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
-from reinforce2vec import HOPE, Graph, GraRep, InputError, NetMF, ProNE, karate_club, rmat, smooth
+from reinforce2vec import (
+    HOPE,
+    Graph,
+    GraRep,
+    InputError,
+    NetMF,
+    ProNE,
+    Spectral,
+    karate_club,
+    planted_groups,
+    rmat,
+    smooth,
+)
 from reinforce2vec._util import machine
-from reinforce2vec.models.baselines import _blocks, hope, netmf
+from reinforce2vec.models.baselines import _blocks, grarep, hope, netmf, spectral
 from reinforce2vec.models.baselines._blocks import Block, BlockMatrix, Steps
 from reinforce2vec.models.baselines._spectrum import leading_eigenpairs, orthonormal
 
-METHODS = [HOPE, GraRep, NetMF, ProNE]
+METHODS = [HOPE, GraRep, NetMF, ProNE, Spectral]
 GRAPHS = {
     "karate": karate_club,
     "weighted": weighted,
@@ -129,6 +143,49 @@ def test_half_of_a_symmetric_matrix_is_enough():
     vectors = rng.random((20, 3))
     found = BlockMatrix(20, half).symmetric_product(vectors)
     np.testing.assert_allclose(found, matrix @ vectors, rtol=1e-4)
+
+
+@pytest.mark.parametrize("room", [0, 3 << 20, 1 << 30])
+@pytest.mark.parametrize("method", ["GraRep", "NetMF", "NetMF, exact"])
+def test_blocks_take_the_estimated_memory(method, room, monkeypatch):
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 1 << 20)
+    monkeypatch.setattr(_blocks, "_KEPT_BYTES", room)
+    n, rng = (
+        600 if "exact" in method else 1500,
+        np.random.default_rng(0),
+    )  # exact: two blocks at most
+    # two steps lead nearly everywhere: a sparse matrix of them would take twice as much
+    links = Graph.from_edges(rng.integers(0, n, (30 * n, 2))).to_scipy()
+    begins = method != "GraRep"  # at the diagonal
+    if method == "GraRep":
+        make = partial(grarep._log_chances, Steps(links), 3, np.full(n, n, np.float32))
+        estimate = _blocks.matrix_bytes(n, grarep._COPIES)
+    elif method == "NetMF":
+        make = netmf._approximate_rows(links, 2, links.sum(), 8, rng, progress=False)
+        estimate = _blocks.matrix_bytes(n, netmf._COPIES, half=True)
+    else:
+        make = netmf._exact_rows(links, 3, links.sum())
+        estimate = _blocks.matrix_bytes(n, netmf._EXACT_COPIES, half=True)
+    blocks = [
+        Block(rows, slice(rows.start if begins else 0, n), partial(make, rows))
+        for rows in _blocks.square_row_blocks(n)
+    ]
+    matrix, vector = BlockMatrix(n, blocks), np.ones((n, 1), np.float32)
+    tracemalloc.start()
+    try:
+        for _ in range(2):
+            matrix.symmetric_product(vector) if begins else matrix.product(vector)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.05 * estimate.making
+    assert estimate.making < 1.3 * peak
+
+
+def test_the_largest_component_is_counted():
+    edges = [(0, 1), (5, 4), (4, 3), (3, 2), (7, 8)]
+    assert netmf._largest_component(Graph.from_edges(edges)) == 4
+    assert netmf._largest_component(Graph.from_edges(edges, directed=True)) == 4
 
 
 def test_steps_of_a_walk_become_dense_without_a_change():
@@ -315,6 +372,65 @@ def test_prone_ends_with_smoothing(graph):
     np.testing.assert_allclose(inner(found), inner(expected), atol=1e-5)
 
 
+# -- Spectral --------------------------------------------------------------------------------------
+
+
+def eigenvectors(adjacency, regularization):
+    """Eigenvectors of the normalised matrix of nodes with edges, the largest eigenvalue first."""
+    links = adjacency + regularization * adjacency.sum() / len(adjacency) ** 2
+    roots = np.sqrt(links.sum(axis=1))
+    return np.linalg.eigh(links / roots / roots[:, None])[1][:, ::-1]
+
+
+@pytest.mark.parametrize("regularization", [0, 0.1, 1])
+def test_spectral_embedding_is_its_definition(graph, regularization):
+    adjacency = dense(graph)
+    linked = adjacency.any(axis=1)
+    expected = unit(eigenvectors(adjacency[np.ix_(linked, linked)], regularization)[:, 1:7])
+    found = Spectral(6, regularization).fit_transform(graph)[linked]
+    np.testing.assert_allclose(inner(found), inner(expected), atol=1e-2)
+
+
+@pytest.mark.parametrize("degree", [6, 30])  # several products in a pass of the search, or one
+def test_spectral_embedding_finds_planted_groups(degree):
+    groups = planted_groups(1000, 4, degree=degree, mixing=0.1, seed=1)
+    labels = groups.labels.argmax(axis=1)
+    found = Spectral(3).fit_transform(groups.graph)
+    means = np.array([found[labels == group].mean(axis=0) for group in range(4)])
+    linked = found.any(axis=1)
+    assert ((found @ means.T).argmax(axis=1) == labels)[linked].mean() > 0.9
+
+
+def test_small_components_do_not_take_the_dimensions_of_spectral_embedding():
+    core = planted_groups(600, 3, degree=12, mixing=0.1, seed=1).graph
+    pairs = [(f"x{k}", f"y{k}") for k in range(40)]
+    links = [(int(a), int(b)) for a, b in np.argwhere(np.triu(dense(core), 1))]
+    graph = Graph.from_edges([*links, *pairs])
+    assert graph.n_components > 40
+    ids = [one for one in range(600) if one in graph]
+    alone = Spectral(2).fit(Graph.from_edges(links)).embedding_[ids]
+    beside = Spectral(2).fit(graph).embedding_[ids]
+    products = (inner(alone) * inner(beside)).mean() / (inner(alone) ** 2).mean()
+    assert products > 0.95
+    without = Spectral(2, regularization=0).fit(graph).embedding_[ids]
+    assert (inner(alone) * inner(without)).mean() / (inner(alone) ** 2).mean() < 0.9
+
+
+def test_a_search_on_a_long_ring_ends_before_its_limit(monkeypatch):
+    products = []
+    make = spectral._normalised
+
+    def counted(*given):
+        product = make(*given)
+        return lambda new: products.append(None) or product(new)
+
+    monkeypatch.setattr(spectral, "_normalised", counted)
+    nodes = np.arange(3000)
+    ring = Graph.from_edges(np.column_stack([nodes, np.roll(nodes, 1)]))
+    Spectral(32).fit(ring)
+    assert len(products) < 200  # of 300
+
+
 # -- all of them -----------------------------------------------------------------------------------
 
 
@@ -357,7 +473,7 @@ def test_more_dimensions_than_nodes_end_in_zeros(method):
     assert not found[:, -1].any()
 
 
-@pytest.mark.parametrize("method", [GraRep, NetMF, ProNE])
+@pytest.mark.parametrize("method", [GraRep, NetMF, ProNE, Spectral])
 def test_directions_are_set_aside(method):
     graph = weighted_arcs()
     adjacency = dense(graph)
@@ -392,6 +508,7 @@ def test_rows_are_in_the_order_of_ids_and_anything_that_holds_a_graph_is_taken(m
         (NetMF(negatives=0), "negatives must be a number above 0"),
         (NetMF(rank=0), "rank must be an integer of at least 1"),
         (ProNE(mu=3), "mu must be a number"),
+        (Spectral(regularization=-1), "regularization must be a number at least 0"),
         (ProNE(seed=-1), "seed must be an integer of at least 0"),
     ],
 )

@@ -218,7 +218,7 @@ def test_it_does_not_matter_into_how_many_parts_draws_are_split(order, monkeypat
     monkeypatch.setattr(blocks, "_LEAST_NODES", 10)
     vectors = []
     for part in (1, 7, 1 << 12):
-        monkeypatch.setattr(_line_training, "_PART", part)
+        monkeypatch.setattr(_line_training, "CENTRES", part)
         training = training_of(toy_graphs.hub(), order, workers=2, samples=5000)
         training.run(lambda done, total: None)
         vectors.append(training.weights.vectors.tobytes())
@@ -377,7 +377,7 @@ def test_a_graph_without_nodes_is_refused():
 
 def test_more_memory_than_there_is_is_refused(monkeypatch):
     monkeypatch.setattr(machine, "available_bytes", lambda: 1000)
-    with pytest.raises(InputError, match=r"LINE needs about .* kB of memory, and 1\.0 kB are free"):
+    with pytest.raises(InputError, match=r"LINE with .* needs about .* and 1\.0 kB are free"):
         quick().fit(karate_club())
 
 

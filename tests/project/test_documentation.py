@@ -381,7 +381,7 @@ def test_classes_in_words_are_no_tuple(site):
 @pytest.mark.slow
 def test_fit_comes_before_inherited_methods(site):
     text = page_of(site, "reference/models").text
-    for name in ("Reinforce2Vec", "LINE", "HOPE", "GraRep", "NetMF", "ProNE"):
+    for name in ("Reinforce2Vec", "LINE", "HOPE", "GraRep", "NetMF", "ProNE", "Spectral"):
         members = re.findall(rf'<h3 id="reinforce2vec\.{name}\.(\w+)"', text)
         assert members.index("fit") < min(map(members.index, ("transform", "get_params", "save")))
 

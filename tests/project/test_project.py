@@ -31,7 +31,7 @@ def test_the_code_of_the_readme_runs_and_prints_what_it_shows(labelled):
     assert {"python", "sh"} <= set(languages)
 
 
-@pytest.mark.parametrize("table", ["quality", "speed"])
+@pytest.mark.parametrize("table", ["quality", "race", "speed"])
 def test_the_tables_of_the_readme_are_the_measured_ones(monkeypatch, table):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     assert getattr(importlib.import_module("readme"), table)() in README

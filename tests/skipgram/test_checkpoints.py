@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -25,6 +26,7 @@ from reinforce2vec import (
     rmat,
     sample_walks,
 )
+from reinforce2vec.files.array_files import write_arrays
 from reinforce2vec.models import reinforce2vec as model
 from reinforce2vec.skipgram import engine
 from reinforce2vec.walks import WalkSampler
@@ -262,6 +264,18 @@ def test_a_checkpoint_of_other_parameters_is_refused(halfway, no_work, name, val
     assert halfway.read_bytes() == before
 
 
+def test_long_values_of_a_crafted_checkpoint_are_cut(halfway, no_work, tmp_path):
+    with np.load(halfway) as stored:
+        arrays = dict(stored)
+    about = json.loads(arrays.pop("about").tobytes())
+    about["origin"]["walk_length"] = [0] * 10_000
+    crafted = tmp_path / "crafted.checkpoint"
+    write_arrays(crafted, about, arrays)
+    with pytest.raises(InputError, match=r"made with walk_length=\(0, 0, .*\.\.\., not") as refusal:
+        quick().fit(CLUB, checkpoint=crafted, resume=True)
+    assert len(str(refusal.value)) < 500
+
+
 def renamed(graph, ids):
     return Graph(graph.indptr, graph.indices, graph.weights, ids, graph.directed)
 
@@ -473,8 +487,15 @@ def test_an_interrupt_ends_a_training_without_a_checkpoint_too(interrupts):
     quick().fit(CLUB)
 
 
-def test_a_second_interrupt_does_not_wait(file, interrupts):
+def test_an_interrupt_that_comes_twice_at_once_leaves_a_checkpoint(file, uninterrupted, interrupts):
+    with pytest.raises(KeyboardInterrupt):
+        quick().fit(CLUB, checkpoint=file, callbacks=[interrupt_at(40, times=2)])
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+
+
+def test_an_interrupt_after_some_seconds_of_saving_does_not_wait(file, interrupts, monkeypatch):
     """It is raised at once, where the work is; a checkpoint there was stays."""
+    monkeypatch.setattr("reinforce2vec._util.interrupts._PATIENCE", -1)
     stop(quick(), 20, file)
     before = file.read_bytes()
     with pytest.raises(KeyboardInterrupt):
@@ -505,6 +526,70 @@ def test_interrupts_go_to_whoever_asked_for_them(interrupts, uninterrupted):
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     assert heard == [signal.SIGINT]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGHUP")
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP"])
+def test_a_signal_that_ends_a_script_leaves_a_checkpoint(file, uninterrupted, number):
+    """The default of these signals is to end the process at once, with what it had done."""
+    number = getattr(signal, number)
+
+    def raise_it(moment):
+        if 2 * moment.walks >= moment.n_walks:
+            signal.raise_signal(number)
+            signal.raise_signal(number)  # as a terminal does that is closed
+
+    child = os.fork()
+    if not child:
+        signal.signal(number, signal.SIG_DFL)
+        try:
+            quick().fit(CLUB, checkpoint=file, callbacks=[raise_it], progress=False)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == -number
+    assert walks_in(file) >= 34 * 20 / 2
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+    assert os.listdir(file.parent) == [file.name]
+
+
+@pytest.mark.parametrize("error", [Stopped, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_of_a_callback_leaves_a_checkpoint_of_all_that_was_done(
+    file, uninterrupted, error, workers
+):
+    seen = []
+
+    def fail(moment):
+        seen.append(moment.walks)
+        if 2 * moment.walks >= moment.n_walks:
+            raise error
+
+    with pytest.raises(error):
+        quick(workers=workers).fit(CLUB, checkpoint=file, callbacks=[fail])
+    assert os.listdir(file.parent) == [file.name]
+    assert walks_in(file) >= seen[-1]
+    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+
+
+def test_an_error_of_a_callback_is_told_even_if_no_checkpoint_can_be_written(file):
+    with largest_file(SOME), pytest.raises(Stopped):
+        quick().fit(CLUB, checkpoint=file, callbacks=[stop_at(50)])
+    assert os.listdir(file.parent) == []
+
+
+def test_a_second_training_into_one_checkpoint_is_refused(file, uninterrupted):
+    refusals = []
+
+    def try_it(moment):
+        with pytest.raises(InputError, match="another run is writing") as refusal:
+            quick().fit(CLUB, checkpoint=file, resume=True)
+        refusals.append(refusal)
+
+    options = {"checkpoint": file, "checkpoint_every": OFTEN}
+    assert same(quick().fit(CLUB, callbacks=[try_it], **options), uninterrupted)
+    assert refusals
+    assert os.listdir(file.parent) == [file.name]
 
 
 # -- other processes ---------------------------------------------------------------------------

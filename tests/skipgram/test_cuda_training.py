@@ -297,13 +297,13 @@ def test_new_edges_move_vectors_on_the_gpu_too(cuda):
 
 @pytest.mark.parametrize(("window", "times"), [(10, 1), ((1, 10), 2)], ids=str)
 def test_smoothing_follows(cuda, monkeypatch, window, times):
-    asked, usual = [], model.smoothing.smooth
+    asked, usual = [], model.smoothing.smooth_learned
 
     def noted(vectors, graph, *, backend, **options):
         asked.append(backend)
         return usual(vectors, graph, backend=backend, **options)
 
-    monkeypatch.setattr(model.smoothing, "smooth", noted)
+    monkeypatch.setattr(model.smoothing, "smooth_learned", noted)
     quick(window=window, smooth=True).fit(karate_club())
     assert asked == ["cuda"] * times
 

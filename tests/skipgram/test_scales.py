@@ -6,12 +6,14 @@ then change nothing in test_threads.py, and the GPU in test_cuda_training.py.
 
 from __future__ import annotations
 
+import gc
 import pickle
 import re
 import shutil
 import sys
 import tracemalloc
 import warnings
+import weakref
 from collections import Counter
 from functools import cache, partial
 from itertools import product
@@ -455,6 +457,27 @@ def test_a_default_rate_that_is_too_large_is_halved_for_the_windows_that_need_it
     assert everything(model) == everything(given)
 
 
+def test_training_that_begins_again_keeps_nothing_of_before(large_rate, monkeypatch):
+    """Not even until the garbage collector comes: there may be no memory for both."""
+    before, begin = [], reinforce2vec.begin
+
+    def watched(*given):
+        assert not any(reference() for reference in before)
+        state = begin(*given)
+        before.extend(weakref.ref(one) for one in (state, state.visits))
+        before.extend(weakref.ref(one.inputs.base) for one in state.scales)
+        return state
+
+    monkeypatch.setattr(reinforce2vec, "begin", watched)
+    gc.disable()
+    try:
+        with pytest.warns(UserWarning, match=AGAIN):
+            quick(workers=2).fit(CLUB, callbacks=[lambda moment: moment.loss])
+    finally:
+        gc.enable()
+    assert len(before) == 5 * 4
+
+
 def test_one_window_that_began_again_is_as_if_it_had_begun_so(large_rate):
     with pytest.warns(UserWarning, match=AGAIN):
         model = quick(window=10).fit(CLUB)
@@ -638,12 +661,14 @@ def test_the_same_windows_may_be_written_in_another_way(file, before, after):
     assert everything(resumed) == everything(quick(window=before).fit(CLUB))
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 5])
+@pytest.mark.parametrize("version", [1, 4, 6])
 def test_a_checkpoint_of_another_version_is_refused(file, version, monkeypatch):
     monkeypatch.setattr(checkpoint, "_FORMAT", version)
     stop(quick(), 50, file)
     monkeypatch.undo()
-    with pytest.raises(InputError, match="written by another version of reinforce2vec"):
+    with pytest.raises(
+        InputError, match=r"by another version of reinforce2vec.*: resume with that"
+    ):
         quick().fit(CLUB, checkpoint=file, resume=True)
 
 
@@ -792,7 +817,8 @@ def test_the_estimate_counts_the_pairs_and_matrices_of_each_window():
     )
     assert one < two < three
     odd = quick(dimensions=68, window=(1, 10)).estimate_memory(graph)  # 17 and 51, filled up
-    assert odd - two == 2 * 4 * graph.n_nodes * (32 + 64 - 16 - 48)
+    more = 2 * 4 * graph.n_nodes * (32 + 64 - 16 - 48)
+    assert more <= odd - two <= 1.1 * more
 
 
 def test_a_graph_may_have_more_windows_than_its_walks_are_long():

@@ -20,13 +20,22 @@ import numpy as np
 import pytest
 
 from helpers.interrupts import Stopped, interrupt_at, stop_at
-from reinforce2vec import LINE, FirstOrderWalk, Graph, Reinforce2Vec, rmat, sample_walks
+from reinforce2vec import (
+    LINE,
+    FirstOrderWalk,
+    Graph,
+    InputError,
+    Reinforce2Vec,
+    rmat,
+    sample_walks,
+)
 from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.models.baselines._line_edges import EdgePairs
 from reinforce2vec.skipgram import passes, plain, schedule, walk_pairs
 from reinforce2vec.skipgram.blocks import blocks_for
 from reinforce2vec.skipgram.cpu import engine as fast
 from reinforce2vec.skipgram.cpu import executor
+from reinforce2vec.walks import sampler
 
 WORKERS = [2, 3, 5, 8, 16]
 LONGEST_DELAY = 2e-4  # seconds
@@ -407,3 +416,76 @@ def test_a_training_after_one_that_failed_is_as_any_other(engine, delays):
     with pytest.raises(Broken):
         model.fit(some_blocks())
     assert everything(model.fit(some_blocks())) == expected
+
+
+@pytest.mark.parametrize("allowed", [0, 1, 3])
+def test_a_thread_that_does_not_start_ends_the_run_with_a_sentence(engine, allowed, monkeypatch):
+    runs = [
+        lambda: quick(workers=8, smooth=True).fit(some_blocks()),
+        lambda: LINE(4, samples=1000, workers=8).fit(some_blocks()),
+    ]
+    start = threading.Thread.start
+    for run in runs:
+        expected = run().embedding_.vectors.tobytes()
+        left = iter(range(allowed))
+
+        def refuse(thread, left=left):
+            if next(left, None) is None:
+                raise RuntimeError("can't start new thread")
+            start(thread)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refuse)
+            with pytest.raises(
+                InputError, match=r"not let this process start \d threads .*: set w"
+            ):
+                run()
+        assert run().embedding_.vectors.tobytes() == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_trains_the_same():
+    expected = quick(workers=4).fit(some_blocks()).embedding_.vectors.tobytes()
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(120)  # ends a child that hangs
+        try:
+            found = quick(workers=4).fit(some_blocks()).embedding_.vectors.tobytes()
+            os._exit(0 if found == expected else 3)
+        finally:
+            os._exit(4)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_forked_while_a_thread_makes_a_plan_does_not_wait_for_it(monkeypatch):
+    begun, go_on, plan_for = threading.Event(), threading.Event(), sampler.plan_for
+
+    def slow(*options):
+        begun.set()
+        go_on.wait(120)
+        return plan_for(*options)
+
+    def plan():
+        return sampler.WalkSampler(some_blocks()).plan
+
+    monkeypatch.setattr(sampler, "plan_for", slow)
+    thread = threading.Thread(target=plan)
+    thread.start()
+    begun.wait()
+    monkeypatch.setattr(sampler, "plan_for", plan_for)
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(60)  # ends a child that hangs
+        try:
+            plan()
+            os._exit(0)
+        finally:
+            os._exit(4)
+    go_on.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -550,6 +551,18 @@ def test_only_the_same_search_goes_on(groups, untrained, tmp_path):
         tune(karate_club(), trials=3, output=file, resume=True, **FEW)
     with pytest.raises(InputError, match="seed was 0 and is 1"):
         tune(groups, trials=3, output=file, resume=True, seed=1, **FEW)
+    sound = json.loads(file.read_text())
+    odd = [sound | {name: value} for name in sound for value in (None, [7], {"a": 1}, "x", 1e999)]
+    trial = sound["trials"][0]
+    odd += [
+        sound | {"trials": [trial | {name: value}]}
+        for name in ("number", "setting", "score", "seconds", "error")
+        for value in ([], {"walk": 1}, "x", 10**400, float("nan"))
+    ]
+    for text in ("{}", "[]", "7", "[" * 10**5, "\ud800", *map(json.dumps, odd)):
+        file.write_bytes(text.encode(errors="surrogatepass"))
+        with contextlib.suppress(InputError):  # what is worked out again, or was only told, is fine
+            repr(Tuning.load(file))
     file.write_text("{}")
     with pytest.raises(InputError, match="this is not a file that tuning has written"):
         tune(groups, trials=3, output=file, resume=True, **FEW)
@@ -683,7 +696,7 @@ NODES = ("edges.txt", "--task", "node-classification")
         (("edges.txt", "--resume"), "--resume needs --output FILE"),
         (("edges.txt", "--plot", "tuning.xls"), "end in one of .png .svg .pdf"),
         (("edges.txt", "-o", "labels.txt"), "this file exists: resume from it (--resume)"),
-        (("edges.txt", "-o", "edges.txt", "--resume"), "another file of this command has this"),
+        (("edges.txt", "-o", "edges.txt", "--resume"), "the command reads this file"),
         (("edges.txt", "-o", "no/tuning.json"), "does not exist: make it first"),
     ],
 )

@@ -129,6 +129,13 @@ def test_patience_ends_the_same():
     assert_same(toy_graphs.hub(), walk, length=200, per_node=1)
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_weighted_hub_is_the_same(directed):
+    graph = toy_graphs.large_weighted_hub(directed)
+    for walk in (KERNELS["capped"], KERNELS["reinforced"], REMEMBERING["capped-softmax"]):
+        assert_same(graph, walk, length=60, per_node=1)
+
+
 def test_places_beyond_sixteen_bits_are_the_same():
     assert_same(toy_graphs.star(), PRESETS["paper-vertex-epsilon"], length=70_000, starts=[0])
 

@@ -51,6 +51,17 @@ KERNELS = {
 }
 
 
+ON_A_HUB = (
+    ReinforcedWalk.released("js"),
+    ReinforcedWalk.released("kl", candidates=500),
+    ReinforcedWalk.released("js", weight=1e6),  # all proposals are refused
+    ReinforcedWalk("js", candidates=5, attraction=1e-3),
+    ReinforcedWalk("vertex", candidates=3),
+    ReinforcedWalk("vertex"),
+    ReinforcedWalk.released("js", temperature=1e-3),
+)
+
+
 def both(graph, walk, length=40, first=0, count=None, **options):
     """The same walks by both engines."""
     sampler = WalkSampler(graph, walk, length=length, backend="cpu", **options)
@@ -113,6 +124,13 @@ def test_proposals_end_the_same():
     assert_same(toy_graphs.hub(), walk, length=200, per_node=1)
 
 
+def test_a_weighted_hub_is_the_same():
+    for directed in (False, True):
+        graph = toy_graphs.large_weighted_hub(directed)
+        for walk in ON_A_HUB:
+            assert_same(graph, walk, length=60, per_node=1)
+
+
 @st.composite
 def graphs(draw):
     nodes = draw(st.integers(1, 12))
@@ -127,7 +145,7 @@ def graphs(draw):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     graph=graphs(),
     walk=st.sampled_from([*PRESETS.values(), *EXTREMES.values(), *KERNELS.values()]),

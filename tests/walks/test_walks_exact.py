@@ -40,7 +40,7 @@ BINS = 20
 
 
 def graph_named(name):
-    return TOY_GRAPHS[name]()
+    return getattr(toy_graphs, name)()
 
 
 # -- the judge -----------------------------------------------------------------------------------
@@ -171,6 +171,24 @@ def test_long_histories_follow_the_equations(preset, length, every, graph_name):
     assert_exact(graph_named(graph_name), PRESETS[preset], length=length, every=every, steps=4_000)
 
 
+ON_A_HUB = {
+    "released": ReinforcedWalk.released("js"),
+    "one candidate": ReinforcedWalk.released("kl", candidates=1),
+    "more candidates than neighbours": ReinforcedWalk.released("js", candidates=1000),
+    "strongly repelled": ReinforcedWalk("js", candidates=5, attraction=1e-3),
+    "vertex": ReinforcedWalk("vertex", "epsilon", weight=0.1, candidates=3),
+    "cold": ReinforcedWalk.released("js", temperature=0.05),
+    "no cap": ReinforcedWalk("vertex"),
+    "no cap, repelled": ReinforcedWalk("vertex", attraction=0.01),
+}
+
+
+@pytest.mark.parametrize("walk", ON_A_HUB)
+def test_walks_on_a_weighted_hub_follow_the_equations(walk):
+    graph = toy_graphs.large_weighted_hub(directed=walk == "one candidate")
+    assert_exact(graph, ON_A_HUB[walk], length=20, steps=6_000)
+
+
 @pytest.mark.parametrize("variation", ["linear-ucb", "linear-released-ucb", "graph-2-candidates"])
 def test_long_histories_of_other_walks_follow_the_equations(variation):
     assert_exact(toy_graphs.clique(), VARIATIONS[variation], length=2_500, every=50, steps=4_000)
@@ -252,6 +270,7 @@ def start_counted(path):
         (VARIATIONS["repelled-vertex"], "random_graph", {"attraction": 0.2}),
         (VARIATIONS["rare-epsilon"], "random_graph", {"weight": 0.2}),
         (VARIATIONS["linear-ucb"], "random_graph", {"annealing": "constant"}),
+        (ON_A_HUB["released"], "large_weighted_hub", {"candidates": 30}),
         (VARIATIONS["always-epsilon"], "clique", {"weight": 0.9}),
         (VARIATIONS["never-epsilon"], "clique", {"exploration": "ucb"}),
     ],

@@ -21,7 +21,7 @@ from reinforce2vec import (
     sample_walks,
 )
 
-modest = settings(max_examples=40, deadline=None)
+modest = settings(max_examples=40)
 
 
 # -- any graph, any walk -------------------------------------------------------------------------

@@ -7,12 +7,21 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 Vectors = NDArray[np.float32]
 """One vector per row."""
 
 BLOCK_BYTES = 1 << 22  # of a matrix to work on at a time
+_CACHE_LINE = 64  # bytes
+
+
+def aligned_zeros(size: int, dtype: DTypeLike = np.float32) -> NDArray[Any]:
+    """Return zeros that begin at a cache line."""
+    kind = np.dtype(dtype)
+    room = np.zeros(size + _CACHE_LINE // kind.itemsize, kind)
+    begin = -room.ctypes.data % _CACHE_LINE // kind.itemsize
+    return room[begin : begin + size]
 
 
 def row_blocks(matrix: NDArray[Any]) -> Iterator[slice]:

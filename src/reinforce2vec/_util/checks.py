@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .errors import InputError
+from .errors import InputError, short_repr
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Raise InputError for a path that no system takes: with a NUL character."""
+    if "\0" in os.fspath(path):
+        raise InputError(
+            f"{short_repr(os.fspath(path))}: the name of a file cannot hold a NUL character"
+        )
 
 
 def check_count(name: str, value: Any, least: int, most: float = np.inf) -> int:
@@ -17,7 +27,7 @@ def check_count(name: str, value: Any, least: int, most: float = np.inf) -> int:
     if not whole or not least <= value <= most:
         limit = f" and at most {most:,}" if most < np.inf else ""
         raise InputError(
-            f"{name} must be an integer of at least {least}{limit}, not {value!r}",
+            f"{name} must be an integer of at least {least}{limit}, not {short_repr(value)}",
             parameter=name,
             value=value,
         )
@@ -32,7 +42,7 @@ def check_counts(name: str, value: Any, least: int) -> int | tuple[int, ...]:
     counts = tuple(check_count(name, one, least) for one in value)
     if not counts or any(a >= b for a, b in pairwise(counts)):
         raise InputError(
-            f"{name} must be an integer, or several in ascending order, not {value!r}",
+            f"{name} must be an integer, or several in ascending order, not {short_repr(value)}",
             parameter=name,
             value=value,
         )
@@ -44,18 +54,29 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> Any:
     listed = tuple(choices)
     if value not in listed:
         raise InputError(
-            f"{name} must be one of {', '.join(listed)}, not {value!r}",
+            f"{name} must be one of {', '.join(listed)}, not {short_repr(value)}",
             parameter=name,
             value=value,
         )
     return value
 
 
+def check_folder(name: str, value: Any) -> Path:
+    """Return the path of a folder that exists."""
+    if isinstance(value, (str, Path)) and str(value) and "\0" not in str(value):
+        folder = Path(value)
+        if folder.is_dir():
+            return folder
+    raise InputError(
+        f"{name} must be a folder that exists, not {short_repr(value)}", parameter=name, value=value
+    )
+
+
 def check_flag(name: str, value: Any) -> bool:
     """Return True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(
-            f"{name} must be True or False, not {value!r}", parameter=name, value=value
+            f"{name} must be True or False, not {short_repr(value)}", parameter=name, value=value
         )
     return bool(value)
 
@@ -73,6 +94,8 @@ def check_number(
         wanted = f"above {above:g}" if above > -np.inf else f"at least {least:g}"
         limit = f" and at most {most:g}" if most < np.inf else ""
         raise InputError(
-            f"{name} must be a number {wanted}{limit}, not {value!r}", parameter=name, value=value
+            f"{name} must be a number {wanted}{limit}, not {short_repr(value)}",
+            parameter=name,
+            value=value,
         )
     return float(value)

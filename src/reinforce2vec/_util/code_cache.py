@@ -84,7 +84,7 @@ class CodeCache:
                 found = layer.load_overload(signature, target)
             except MemoryError:
                 raise
-            except Exception:  # a damaged file: pickle raises errors of any class
+            except Exception:  # noqa: S112  a damaged file: numba raises errors of any class
                 continue
             if found is not None:
                 tally.loaded += 1

@@ -23,10 +23,15 @@ from functools import partial, wraps
 from typing import Any
 
 import numpy as np
-from numba import config, njit, typeof, types
 
-from .first_use import first_use
-from .interrupts import interruptible
+from .machine import check_address_space
+
+check_address_space()  # numba and its libraries end in a traceback, or not at all
+
+from numba import config, njit, typeof, types  # noqa: E402
+
+from .first_use import first_use  # noqa: E402
+from .interrupts import interruptible  # noqa: E402
 
 try:
     from .code_cache import CodeCache

@@ -61,7 +61,7 @@ def fast_engine_compiles(attempt: Callable[[], object]) -> bool:
         return False
     try:
         attempt()
-    except MemoryError:
+    except (MemoryError, InputError):  # or no thread: another engine would not help
         raise
     except Exception as error:  # numba, llvmlite and the codegen of an intrinsic: any class
         _fall_back(error)

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+from .terminal import on_one_line
+
 # a scalar of numpy, as `repr` spells it: np.int64(3), np.str_('a'), np.True_
 _SCALAR = re.compile(
     r"""\bnp\.(?:
@@ -16,13 +18,16 @@ _SCALAR = re.compile(
     re.VERBOSE,
 )
 _SIMPLE = (bool, int, float, str, type(None))  # types that every process can unpickle
+_LONGEST = 60  # characters of what a message quotes
+_LONGEST_LINE = 300  # of what another package says
 
 
 class InputError(ValueError):
     """Invalid input; the message says what is wrong, where, and what to do.
 
-    The message names parameters as Python does; scalars of numpy in it become plain ones. The
-    attributes repeat parameters as data, so that the command line can name its options instead.
+    The message names parameters as Python does; scalars of numpy in it become plain ones, and
+    control characters and ends of lines are escaped. The attributes repeat parameters as data, so
+    that the command line can name its options instead.
 
     Parameters
     ----------
@@ -47,7 +52,7 @@ class InputError(ValueError):
         settings: Iterable[tuple[str, Any]] = (),
     ) -> None:
         plain = _SCALAR.sub(lambda found: found["truth"] or found["value"], message)
-        super().__init__(plain)
+        super().__init__(on_one_line(plain))  # it may quote a file or an id
         self.parameter, self.value, self.settings = parameter, value, tuple(settings)
 
     def renamed(self, parameter: str, name: str) -> InputError:
@@ -84,6 +89,30 @@ class NoEdges(InputError):
     """A file that holds no edges: empty, or nothing but a header or comments."""
 
 
+def excerpt(text: str | bytes, longest: int = _LONGEST) -> str:
+    """Return the beginning of a piece of a file, of an id or of a name, to show in a message.
+
+    >>> excerpt("a" * 100, 10)
+    'aaaaaaa...'
+    """
+    if isinstance(text, bytes):
+        text = text[: 4 * longest + 4].decode(errors="replace")  # so many bytes are longer
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def short_repr(value: Any, longest: int = _LONGEST) -> str:
+    """Return `repr` of a value to show in a message, cut if it is long; strings keep their quotes.
+
+    >>> short_repr("ann"), short_repr([1] * 100, 10), short_repr("a" * 100, 10)
+    ("'ann'", '[1, 1, ...', "'aaaaaaa...'")
+    """
+    if isinstance(value, (str, bytes)):
+        cut = value if len(value) <= longest else value[: longest - 3]
+        more = "" if len(value) <= longest else "..."
+        return repr(cut)[:-1] + more + repr(cut)[-1]
+    return excerpt(repr(value), longest)
+
+
 def python_setting(parameter: str, value: Any) -> str:
     """Spell a parameter and its value as an argument in Python; `...` stands for any value.
 
@@ -93,10 +122,10 @@ def python_setting(parameter: str, value: Any) -> str:
     if value is ...:
         return f"{parameter}=..."
     if isinstance(value, str):
-        return f'{parameter}="{value}"'
+        return f'{parameter}="{excerpt(value)}"'
     if isinstance(value, float) and float(f"{value:g}") == value:
         return f"{parameter}={value:g}"
-    return f"{parameter}={value}"
+    return f"{parameter}={excerpt(str(value))}"
 
 
 def missing(
@@ -112,8 +141,11 @@ def missing(
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of the message of an error; its class if there is no message."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+    """Return the first line of the message of an error, cut if it is very long; its class if there
+    is no message.
+    """
+    line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return excerpt(line, _LONGEST_LINE)
 
 
 def pandas_for(purpose: str) -> Any:

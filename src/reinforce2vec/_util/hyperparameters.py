@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 from typing import Any
 
 
@@ -22,7 +23,7 @@ class Parameter:
     name : str
         Its name in Python; the command's option has dashes instead of underscores.
     type : type
-        int, float, bool, str, or tuple: an integer, or several in ascending order.
+        int, float, bool, str, Path: a folder, or tuple: an integer, or several in ascending order.
     default : value
         What it is if nothing is given. None: it depends on other parameters, as `unset` says.
     help : str
@@ -70,7 +71,14 @@ class Parameter:
         most : float, optional
             A limit that other parameters set.
         """
-        from .checks import check_choice, check_count, check_counts, check_flag, check_number
+        from .checks import (
+            check_choice,
+            check_count,
+            check_counts,
+            check_flag,
+            check_folder,
+            check_number,
+        )
 
         if value is None and self.unset:
             return None
@@ -78,6 +86,8 @@ class Parameter:
             return check_choice(self.name, value, self.choices)
         if self.type is bool:
             return check_flag(self.name, value)
+        if self.type is Path:
+            return check_folder(self.name, value)
         if self.type is tuple:
             return check_counts(self.name, value, int(self.least or 0))
         if self.type is int:
@@ -118,7 +128,8 @@ class Parameter:
         """What stands for its value in the help."""
         if self.choices:
             return "|".join(self.choices)
-        return self.metavar or {int: "N", float: "NUMBER", tuple: "N[,N]"}.get(self.type, "")
+        usual = {int: "N", float: "NUMBER", tuple: "N[,N]", Path: "FOLDER"}
+        return self.metavar or usual.get(self.type, "")
 
     @property
     def range(self) -> str:
@@ -127,6 +138,8 @@ class Parameter:
             return ", ".join(self.choices)
         if self.type is bool:
             return "on or off"
+        if self.type is Path:
+            return "folder"
         if self.type is tuple:
             return f"integer, at least {self.least or 0:g}, or several in ascending order"
         kind = "integer" if self.type is int else "number"
@@ -150,8 +163,13 @@ class Parameter:
 
 
 DIRECTIONS = ("forward", "both")
-SHARD_FORMATS = ("npy", "parquet")  # of walks in a folder
 """Ways to follow the edges of a directed graph."""
+SHARD_FORMATS = ("npy", "parquet")
+"""Of walks in a folder."""
+DUPLICATES = ("merge", "refuse")
+"""What to do with edges that repeat another."""
+ID_TYPES = ("int", "str")
+"""What node ids become."""
 
 _TRAINING = (
     Parameter(
@@ -277,6 +295,16 @@ _RUNNING = (
         "enough, unless --workers is given.",
         choices=("auto", "cpu", "cuda", "ray"),
         short="leave it",
+    ),
+    Parameter(
+        "scratch",
+        Path,
+        None,
+        "A folder on a disk in which the matrices are kept while training and smoothing, for "
+        "graphs whose matrices do not fit into memory. On the CPU alone; the vectors are the same, "
+        "bit for bit. The files have no names, and end with the process.",
+        unset="the matrices are in memory",
+        short="a folder on a fast disk, if memory is short",
     ),
 )
 
@@ -408,7 +436,7 @@ WALKS = {"reinforced": REINFORCED, "first-order": (), "second-order": SECOND_ORD
 READINGS = ("paper", "released")
 """Presets of a reinforced walk."""
 
-BASELINE_METHODS = ("prone", "netmf", "grarep", "hope", "line")
+BASELINE_METHODS = ("prone", "netmf", "grarep", "hope", "line", "spectral")
 METHODS: dict[str, dict[str, Any]] = {
     "reinforce2vec": {},
     "deepwalk": {"kind": "first-order", "window": 10, "smooth": False},

@@ -1,4 +1,4 @@
-"""Ctrl-C: delayed until the current work is done, so that it can be saved; or at once.
+"""Ctrl-C, and signals to end: delayed until the work can be saved; or at once.
 
 Python handles signals in the main thread only, and only between two instructions of its own. What
 takes long outside of Python is therefore left to other threads, while the main one waits.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -15,7 +16,11 @@ from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 _Result = TypeVar("_Result")
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+ENDING = tuple(  # Windows has no SIGHUP: a terminal was closed
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+_SIGNALS = (signal.SIGINT, *ENDING)
+_PATIENCE = 3.0  # seconds after Ctrl-C before a second one ends the saving
 
 
 class _Interrupt:
@@ -35,28 +40,39 @@ def stop_command(number: int, frame: Any) -> NoReturn:
 
 
 @contextmanager
-def held_back() -> Iterator[_Interrupt]:
+def held_back(saves: bool = False) -> Iterator[_Interrupt]:
     """Record an interrupt instead of raising it; raise a second one at once.
 
     The code of the block checks `asked` regularly, and stops; KeyboardInterrupt is raised when the
-    block ends, also where it ends with an error. Only the main thread gets interrupts; in others
-    this does nothing.
+    block ends, also where it ends with an error. If the block `saves` its work, signals that would
+    end the process are recorded too, and raised again after the block; further ones do not disturb
+    the saving, except for Ctrl-C after some seconds. Only the main thread gets interrupts; in
+    others this does nothing.
     """
-    interrupt = _Interrupt()
-    usual = {}
+    interrupt, since = _Interrupt(), 0.0
+    usual: dict[int, Any] = {}
+    fatal: list[int] = []
     if threading.current_thread() is threading.main_thread():
+        held = [signal.default_int_handler, stop_command, *([signal.SIG_DFL] if saves else [])]
         usual = {
-            number: handler
-            for number in _SIGNALS
-            if (handler := signal.getsignal(number)) in (signal.default_int_handler, stop_command)
+            number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) in held
         }
 
     def note(number: int, frame: Any) -> None:
-        handler = usual[signal.Signals(number)]
-        interrupt.asked = True
+        nonlocal since
+        handler, now = usual[number], time.monotonic()
+        if interrupt.asked:
+            # a terminal that is closed sends SIGHUP twice, and who waits presses Ctrl-C twice
+            if not saves or (number == signal.SIGINT and now > since + _PATIENCE):
+                signal.signal(number, handler)
+                signal.raise_signal(number)
+            return
+        since = now
+        if handler is signal.SIG_DFL:
+            fatal.append(number)
         if handler is stop_command:  # also for threads that are still at work after the block
             _command.asked = True
-        signal.signal(number, handler)
+        interrupt.asked = True
 
     for number in usual:
         signal.signal(number, note)
@@ -67,6 +83,8 @@ def held_back() -> Iterator[_Interrupt]:
         _interrupts.remove(interrupt)
         for number, handler in usual.items():
             signal.signal(number, handler)
+        for number in fatal:
+            signal.raise_signal(number)
         if interrupt.asked:
             raise KeyboardInterrupt
 

@@ -12,6 +12,7 @@ from .errors import InputError
 from .progress import readable_bytes
 
 _FOR_LIBRARIES, _FOR_A_THREAD = 900_000_000, 100_000_000  # bytes of address space
+_KEPT_BY_ALLOCATOR = 32 << 20  # glibc keeps arrays of up to 32 MB that were freed, for later ones
 
 _GROUPS_OF_THIS_PROCESS = Path("/proc/self/cgroup")
 _CGROUPS = (
@@ -54,8 +55,11 @@ def check_address_space() -> None:
     Libraries that cannot reserve addresses for a thread abort the process, or wait for ever. They
     reserve far more than they use; this was measured with training from a cold cache.
     """
-    needed, most = _FOR_LIBRARIES + available_cpus() * _FOR_A_THREAD, _address_space()
-    if most is not None and most < needed:
+    most = _address_space()
+    if most is None or "numba" in sys.modules:  # what is loaded has what it needs
+        return
+    needed = _FOR_LIBRARIES + available_cpus() * _FOR_A_THREAD
+    if most < needed:
         raise InputError(
             f"`ulimit -v` leaves {readable_bytes(most)} of address space to this process, and its "
             f"libraries reserve about {readable_bytes(needed)} for {available_cpus()} CPU "
@@ -86,6 +90,15 @@ def _usual_advice(missing: int) -> Advice:
     return Advice("use fewer dimensions, a smaller graph or a larger machine")
 
 
+def largest_below(given: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number from 1 to before `given` that fits, where less fits too; or 0."""
+    low, high = 0, given  # what fits, what does not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
 def check_memory(
     needed: int,
     what: str,
@@ -99,7 +112,7 @@ def check_memory(
     Parameters
     ----------
     needed : int
-        Bytes.
+        Bytes, without what the allocator keeps.
     what : str
         What needs them: the subject of the error's sentence.
     advise : callable
@@ -109,12 +122,15 @@ def check_memory(
     place : str
         What is too small.
     """
+    usable, kept = free, 0
     if free is None:
-        free = available_bytes()
-    if free is not None and needed > free:
-        advice = advise(needed - free)
+        free, kept = available_bytes(), min(needed, _KEPT_BY_ALLOCATOR)
+        usable = None if free is None else max(free // 2, free - _KEPT_BY_ALLOCATOR)
+    if free is not None and usable is not None and needed > usable:
+        advice = advise(needed - usable)
+        about = needed if needed > free else needed + kept
         raise InputError(
-            f"{what} needs about {readable_bytes(needed)} of {place}, and "
+            f"{what} needs about {readable_bytes(about)} of {place}, and "
             f"{readable_bytes(max(free, 0))} are free: {advice.text}",
             settings=advice.settings,
         )
@@ -126,7 +142,8 @@ def _own_groups(root: Path) -> list[Path]:
         lines = _GROUPS_OF_THIS_PROCESS.read_text().splitlines()
     except OSError:
         return [root]
-    paths = {line.split(":", 2)[2] for line in lines if line.split(":")[1] in ("", "memory")}
+    fields = (line.split(":", 2) for line in lines)  # 4:memory:/a/b, or 0::/a/b of version 2
+    paths = {path for _, kinds, path in fields if not kinds or "memory" in kinds.split(",")}
     inner = [root / path.lstrip("/") for path in paths]
     return [
         root,

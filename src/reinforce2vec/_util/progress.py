@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ClassVar, TextIO
 
-from .terminal import columns, is_screen, styled
+from .terminal import columns, is_screen, printable, styled
 
 _LEAST_SECONDS, _LEAST_SHARE = 1.0, 0.02  # of a job, after which its end can be foreseen
 _BAR, _SHORT_BAR = 16, 6  # characters: where there is room, and at least
@@ -89,7 +89,7 @@ class ProgressLine:
         """
         if self._stream is None:
             return
-        text = "".join(f"{one}: " for one in _parents) + text
+        text = printable("".join(f"{one}: " for one in _parents) + text).replace("\n", " ")
         if text == self._shown:
             return
         self._shown, ProgressLine._latest = text, self

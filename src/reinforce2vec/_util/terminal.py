@@ -9,10 +9,35 @@ from collections.abc import Iterator
 from typing import TextIO
 
 _STYLES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33", "cyan": "36"}
+# Control characters, which a terminal would obey, those that turn the direction of writing, and
+# halves of characters, which cannot be written at all. Tabs and line breaks are left.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 # a word, or a number and its unit, which stay together: "122.9 kB", "(1 component"
 _WORDS = re.compile(r"^\s+|[^\w\s]?\d(?:[\d.,]*\d)? [^\W\d]\S*|\S+")
 # a word that is too long may end after the first of these, or else the others
 _SEPARATORS = (r"(?<=[/\\,;=|&?])", r"(?<=[_.:+-])")
+
+
+def printable(text: str) -> str:
+    r"""Return a text with escapes for characters that a terminal would obey.
+
+    For what is shown of files and ids, which may be anything. Tabs and ends of lines stay.
+
+    >>> print(printable("ann\x1b[2J"))
+    ann\x1b[2J
+    """
+    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def on_one_line(text: str) -> str:
+    r"""Return a text as :func:`printable` does, with escapes for the ends of lines too.
+
+    >>> print(on_one_line("a\nb"))
+    a\nb
+    """
+    return printable(text).replace("\n", "\\n")
 
 
 def is_screen(stream: TextIO | None) -> bool:

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from functools import cached_property
+from threading import RLock
+from typing import Any, TypeVar
+
+from .errors import InputError
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+
+
+class Threads(ThreadPoolExecutor):
+    """Threads for a piece of work; InputError if the system does not let them start."""
+
+    def submit(self, work: Callable[..., Any], /, *options: Any, **more: Any) -> Future[Any]:
+        """Let a thread do some work."""
+        try:
+            return super().submit(work, *options, **more)
+        except RuntimeError as error:
+            if "start new thread" not in str(error):  # after the end, say
+                raise
+            raise InputError(
+                f"the system does not let this process start {self._max_workers} threads (a limit "
+                "on threads or memory, such as ulimit -u, or pids.max of a container): set workers "
+                "to fewer, or allow more threads"
+            ) from error
 
 
 def taken_from(items: deque[_Item]) -> Iterator[_Item]:
@@ -38,3 +61,21 @@ def in_turn(
     finally:
         for job in reversed(waiting):  # no later one begins that would wait for an earlier one
             job.cancel()
+
+
+def _free_locks() -> None:
+    """Give a forked process new locks of cached properties.
+
+    Before Python 3.12 all objects of a class share one. A thread that held it does not exist in the
+    child, which would wait for it forever.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.startswith(__name__.partition(".")[0] + "."):
+            kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
+            for value in (value for kind in kinds for value in vars(kind).values()):
+                if isinstance(value, cached_property):
+                    value.lock = RLock()  # type: ignore[attr-defined]
+
+
+if sys.version_info < (3, 12) and hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_locks)

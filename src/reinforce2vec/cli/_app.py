@@ -133,7 +133,8 @@ def _check_arguments(params: Iterable[Any], given: Mapping[str, Any]) -> None:
     """Raise InputError for a file that is missing, before the command takes its time to start."""
     for param in params:
         path = given.get(param.name)
-        if param.param_type_name == "argument" and isinstance(path, Path) and not path.exists():
+        missing = isinstance(path, Path) and str(path) != "-" and not path.exists()
+        if param.param_type_name == "argument" and missing:
             raise InputError(f"{path}: there is no such file")
 
 

@@ -40,7 +40,7 @@ GraphArgument = Annotated[
 def is_file_name(word: str) -> bool:
     """Return whether an argument is a file, or looks like one that is missing."""
     path = Path(word)
-    return path.is_file() or bool(path.suffix) or len(path.parts) != 1
+    return word == "-" or path.is_file() or bool(path.suffix) or len(path.parts) != 1
 
 
 def is_dataset(name: str) -> bool:
@@ -114,10 +114,10 @@ def report_reading(path: Path | str, graph: Graph, quiet: bool) -> None:
     """Report what was decided while a graph was read, in one line, if there is anything."""
     counts = [
         (graph.dropped_self_loops, "self-loop", "dropped"),
-        (graph.merged_edges, "duplicate edge", "merged"),
+        (graph.merged_edges, "duplicate edge", f"merged{', weights added' * graph.weighted}"),
     ]
     drops = [f"{counted(number, what)} {verb}" for number, what, verb in counts if number]
-    if graph.notes or graph.merged_edges:
+    if graph.notes or any(drops):
         report(f"{path}: {'; '.join([*graph.notes, *drops])}", quiet)
 
 
@@ -187,7 +187,8 @@ def read_input_labels(
     def summary() -> str:
         labelled = counted(int(labels.matrix.any(axis=1).sum()), "node")
         unused = f"; left out {', '.join(labels.unused)}" if labels.unused else ""
-        return f"{path}: {labelled} in {counted(len(labels.names), 'class')}{unused}"
+        notes = "".join(f"; {note}" for note in labels.notes)
+        return f"{path}: {labelled} in {counted(len(labels.names), 'class')}{unused}{notes}"
 
     report(summary, quiet)
     if labels.strangers:

@@ -15,7 +15,7 @@ import typer
 from .. import __version__
 from .._util.errors import InputError
 from .._util.progress import ProgressLine, waiting
-from .._util.terminal import columns, styled, wrapped
+from .._util.terminal import columns, printable, styled, wrapped
 
 _Message = str | Callable[[], str]
 """A text, or a function that makes it: what is not printed is not computed."""
@@ -40,8 +40,10 @@ def report(message: _Message, quiet: bool) -> None:
 def for_people(text: str, stream: TextIO | None, indent: str = "  ") -> str:
     """Return a message as a terminal shows it: its lines end between words.
 
-    A file gets it as it is; the word before the colon of an error or a warning has a colour.
+    Control characters are spelled out. The word before the colon of an error or a warning has a
+    colour.
     """
+    text = printable(text)
     if stream is not None and stream.isatty():
         width = columns()
         lines = [part for line in text.split("\n") for part in wrapped(line, width, indent)]
@@ -68,12 +70,19 @@ def print_json(context: typer.Context, **facts: Any) -> None:
 
 def check_different(read: list[Path], written: list[Path]) -> None:
     """Refuse to write over a file that the command reads, or writes as well."""
-    taken = [path.resolve() for path in read]
+    taken = [Path(os.path.realpath(path)) for path in read]
     for path in written:
-        same = path.resolve() in taken
-        if same or any(path.exists() and old.exists() and old.samefile(path) for old in taken):
-            raise InputError(f"{path}: another file of this command has this name: choose another")
-        taken.append(path.resolve())
+        target = Path(os.path.realpath(path))  # also of links that lead in a circle
+        if target in taken or any(_are_same(old, target) for old in taken):
+            raise InputError(
+                f"{path}: the command reads this file, or writes to it twice: choose another name"
+            )
+        taken.append(target)
+
+
+def _are_same(one: Path, other: Path) -> bool:
+    """Return whether two names are those of one file."""
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
 def check_stdout(output: Path | None, as_json: bool) -> None:

@@ -68,7 +68,7 @@ TableOutput = Annotated[
 def _named_node(word: str, embedding: Embedding, where: str = "") -> Any:
     """Return a node by its name in text; InputError, with close names, if there is none."""
     number = embedding.ids.dtype != object and word.removeprefix("-").isdecimal()
-    node: Any = int(word) if number else word
+    node: Any = int(word) if number and len(word) <= 20 else word  # no longer one fits in 64 bits
     if node not in embedding:
         raise InputError(f"{where}node {word!r} has no vector{_close_names(word, embedding)}")
     return node
@@ -80,11 +80,14 @@ def nodes_in_file(path: Path, embedding: Embedding) -> list[Any]:
     from ..files.opening import opened
 
     if str(path) == "-":
-        rows = read_node_list(sys.stdin.buffer, "standard input", embedding.ids)
+        words, lines, _ = read_node_list(sys.stdin.buffer, "standard input", embedding.ids)
     else:
         with opened(path, path.suffix == ".gz") as stream:
-            rows = read_node_list(stream, str(path), embedding.ids)
-    return [_named_node(word, embedding, f"{path}, line {line}: ") for line, word in rows]
+            words, lines, _ = read_node_list(stream, str(path), embedding.ids)
+    return [
+        _named_node(word, embedding, f"{path}, line {line}: ")
+        for word, line in zip(words, lines, strict=True)
+    ]
 
 
 def selected_nodes(

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._util.errors import InputError
-from .._util.hyperparameters import METHODS, PARAMETERS, PRESETS, READINGS, TRAINING, WALKS
+from .._util.hyperparameters import (
+    DUPLICATES,
+    ID_TYPES,
+    METHODS,
+    PARAMETERS,
+    PRESETS,
+    READINGS,
+    TRAINING,
+    WALKS,
+)
 from .._util.progress import counted
 from ._exit_codes import USAGE, exit_code
 
@@ -40,11 +49,12 @@ READING_NAMES = {
     "source_column": "source",
     "target_column": "target",
     "weight_column": "weight",
+    "edge_columns": "columns",
     "nodes_file": "nodes",
 }
 GRAPH_OPTIONS = (
-    *("directed", "weighted", "self_loops", "format", "delimiter", "header", "comments", "key"),
-    *("bipartite", *READING_NAMES),
+    *("directed", "weighted", "self_loops", "duplicates", "id_type", "format", "delimiter"),
+    *("header", "comments", "key", "bipartite", *READING_NAMES),
 )
 
 GRAPH_HELP = (
@@ -218,6 +228,24 @@ _SelfLoops = Annotated[
     bool,
     typer.Option("--self-loops", help="Keep edges from a node to itself.", rich_help_panel=READING),
 ]
+_Duplicates = Annotated[
+    str,
+    choice(
+        "What to do with edges that repeat another: make one edge of them, with the sum of their "
+        "weights, or refuse the graph.",
+        *DUPLICATES,
+        group=READING,
+    ),
+]
+_IdType = Annotated[
+    str | None,
+    choice(
+        "What ids become: int refuses those that are no integers, str keeps numbers as text. "
+        "Default: integers if all of them are.",
+        *ID_TYPES,
+        group=READING,
+    ),
+]
 _Format = Annotated[
     str | None,
     typer.Option(
@@ -270,10 +298,21 @@ def _column(flag: str, help: str) -> Any:
     ]
 
 
+_EdgeColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="SOURCE,TARGET[,WEIGHT]",
+        help="Columns of an edge list or Parquet file with the two nodes of each edge and perhaps "
+        "its weight, by name, or by number from 1: src,dst,weight or 1,2,3. No others are read. "
+        "Default: known names such as source or src, else the first two; see --weight.",
+        rich_help_panel=READING,
+    ),
+]
 _Source = _column(
     "--source",
-    "Column of an edge list or Parquet file with the first node of each edge, by name; in an edge "
-    "list also by number, from 1. Default: known names such as source or src, else the first.",
+    "Column of an edge list or Parquet file with the first node of each edge, by name, or by "
+    "number from 1. Default: known names such as source or src, else the first.",
 )
 _Target = _column(
     "--target",
@@ -393,12 +432,15 @@ _SHARED = {
         _option("directed", _Directed, None),
         _option("weighted", _Weighted, None),
         _option("self_loops", _SelfLoops, False),
+        _option("duplicates", _Duplicates, "merge"),
+        _option("id_type", _IdType, None),
         _option("format", _Format, None),
         _option("delimiter", _Delimiter, None),
         _option("header", _Header, None),
         _option("comments", _Comments, None),
         _option("key", _Key, "network"),
         _option("bipartite", _Bipartite, False),
+        _option("edge_columns", _EdgeColumns, None),
         _option("source_column", _Source, None),
         _option("target_column", _Target, None),
         _option("weight_column", _WeightColumn, None),
@@ -521,7 +563,7 @@ def model_from(context: typer.Context) -> Model:
     if METHODS[name]:
         check_unused(context, ["kind", "reading"], "--method reinforce2vec", f"--method {name}")
     training = {name: PARAMETERS[name].typed(given[name]) for name in TRAINING}
-    training |= {name: given[name] for name in ("workers", "backend")}
+    training |= {name: given.get(name) for name in ("workers", "backend", "scratch")}
     model = Reinforce2Vec(walk=walk_from(given), seed=given.get("seed", 0), **training)
     model.check()
     return model
@@ -566,6 +608,16 @@ def check_reading(path: Path, given: Mapping[str, Any]) -> None:
         from ..files.delimited import check_comments
 
         check_comments(given["comments"])
+    if given.get("edge_columns") is not None:
+        from ..files.columns import ColumnChoice
+
+        roles = ("source_column", "target_column", "weight_column")
+        ColumnChoice.of(given["edge_columns"], *(given[role] for role in roles))
+    from .._util.checks import check_choice
+
+    check_choice("duplicates", given["duplicates"], DUPLICATES)
+    if given["id_type"] is not None:
+        check_choice("id_type", given["id_type"], ID_TYPES)
 
 
 def given_files(given: Mapping[str, Any]) -> list[Path]:
@@ -577,7 +629,8 @@ def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
     """Read the graph in a file, with a command's options."""
     from ..graph import read_graph
 
-    chosen = {READING_NAMES.get(name, name): given[name] for name in GRAPH_OPTIONS}
+    # explore has another option with the name --columns, and lacks that of graphs
+    chosen = {READING_NAMES.get(name, name): given[name] for name in GRAPH_OPTIONS if name in given}
     if chosen["delimiter"] is not None:
         chosen["delimiter"] = unescaped(chosen["delimiter"])
     return read_graph(path, **chosen)

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import typer
 
-from .._util.terminal import is_rich
+from .._util.terminal import is_rich, printable
 from ._messages import for_people
 
 _GAP = 3  # characters between two columns of such a table
@@ -45,6 +45,7 @@ def print_table(
     """
     place = sys.stdout if stream is None else stream
     words = range(len(head) - 1) if left is None else left
+    rows = [[printable(cell).replace("\n", "\\n") for cell in row] for row in rows]
     if title:
         print_text(title, place)
     if is_rich(place):
@@ -61,7 +62,7 @@ def print_table(
 
 
 def _print_rich(
-    head: Sequence[str], rows: Iterable[Sequence[str]], words: Collection[int], place: TextIO
+    head: Sequence[str], rows: Sequence[Sequence[str]], words: Collection[int], place: TextIO
 ) -> None:
     """Print a table in which text wraps; if the words are too long for that, a list of rows."""
     from rich import box
@@ -71,10 +72,9 @@ def _print_rich(
 
     styles: Any = None if os.environ.get("NO_COLOR") else "auto"  # rich would still print bold
     console = Console(file=place, highlight=False, color_system=styles)
-    cells = [list(row) for row in rows]
-    needed = [max(map(_longest, column)) for column in zip(head, *cells, strict=True)]
+    needed = [max(map(_longest, column)) for column in zip(head, *rows, strict=True)]
     if sum(needed) + _GAP * (len(head) - 1) > console.width:
-        _print_records(head, cells, place)
+        _print_records(head, rows, place)
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for number, name in enumerate(head):
@@ -86,7 +86,7 @@ def _print_rich(
             min_width=needed[number],
             no_wrap=not is_words,
         )
-    for row in cells:
+    for row in rows:
         table.add_row(*map(Text, row))
     console.print(table)
 

@@ -33,10 +33,10 @@ EPILOG = examples(
 # options that have no effect on training with given walks, and on methods without training
 _OF_A_GRAPH = (*GRAPH_OPTIONS, *WALK_OPTIONS, "walks_per_node", "walk_length")
 _OF_SAMPLING = {"walk", "walk_length", "walks_per_node", "direction"}
-_OF_TRAINING = ("walks", "model", "checkpoint", "checkpoint_every", "resume")
+_OF_TRAINING = ("walks", "model", "checkpoint", "checkpoint_every", "resume", "scratch")
 
 
-@options.shared(*MODEL_OPTIONS, *GRAPH_OPTIONS, "seed")
+@options.shared(*MODEL_OPTIONS, *GRAPH_OPTIONS, "seed", "scratch")
 def embed(
     context: typer.Context,
     graph: Annotated[
@@ -105,8 +105,10 @@ def embed(
             raise InputError("give --output FILE for the vectors, --model FILE, or both")
         if resume and checkpoint is None:
             raise InputError("--resume needs --checkpoint FILE: the file to resume from")
+        from ..files.locks import claimed
         from ..files.walk_writers import walk_ids_path
         from ..files.writing import ProbedPath, check_target
+        from ..skipgram.checkpoint import check_new
 
         check_stdout(output, as_json)
         made, written = checked_outputs(output, model)
@@ -114,6 +116,9 @@ def embed(
             written.append(check_target(checkpoint))
         read = [source] if source.suffix != ".npy" else [source, walk_ids_path(source)]
         check_different([*read, *options.given_files(given)], written)
+        if checkpoint is not None:
+            check_new(checkpoint, resume)
+        context.with_resource(claimed(*made))
         if walks is not None:
             options.check_unused(context, _OF_A_GRAPH, "a graph", "--walks")
         else:
@@ -134,6 +139,11 @@ def embed(
         from ..graph import Graph
         from ..skipgram.checkpoint import remove_checkpoint
 
+        if resume and checkpoint is not None:
+            begun = (
+                f"resuming from {checkpoint}" if checkpoint.exists() else "nothing to resume yet"
+            )
+            report(begun, quiet)
         with status(f"reading {source}", quiet):
             found = options.read_graph_from(graph, given) if graph else read_walks(source)
         if output is not None:

@@ -32,7 +32,7 @@ EPILOG = examples(
 )
 
 
-@options.shared(*GRAPH_OPTIONS)
+@options.shared(*(name for name in GRAPH_OPTIONS if name != "edge_columns"))
 def explore(
     context: typer.Context,
     vectors: VectorsArgument,
@@ -117,13 +117,16 @@ def explore(
         if labels is None and columns is None:
             options.check_unused(context, ["id"], "--labels or --columns", "neither")
         if export is not None:
-            from ..files.writing import check_target, known_suffix
+            from ..files.locks import claimed
+            from ..files.targets import known_suffix
+            from ..files.writing import check_target
 
             options.check_unused(context, ("port", "browser"), "a server", "--output")
             read = [path for path in (vectors, graph, labels, columns) if path is not None]
             check_different([*read, *options.given_files(context.params)], [export])
             check_target(export)
             known_suffix(export, (".html", ".htm"), "pages are written to")
+            context.with_resource(claimed(export))
     with exit_code(FAILURE):
         from ..explorer import make_page, serve_page, write_page
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from .._util.interrupts import is_busy, stop_command
+from .._util.interrupts import ENDING, is_busy, stop_command
 from . import (
     datasets,
     demo,
@@ -60,7 +60,9 @@ def main() -> None:
     """Run the command that the arguments name."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and is not ignored
         signal.signal(signal.SIGINT, stop_command)
-    signal.signal(signal.SIGTERM, stop_command)  # ends as cleanly as Ctrl-C
+    for number in ENDING:  # they end a command as cleanly as Ctrl-C does
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, stop_command)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no error
             stream.reconfigure(errors="backslashreplace")

@@ -136,7 +136,10 @@ def recommend(
             links = links.best(best)
         elif wanted is None and output is None:
             links = links.best(_SHOWN)
-            note = "the most likely links overall; name nodes for theirs, or write all with -o FILE"
+            note = (
+                f"the {_SHOWN} most likely links overall, at most {k} for each node; name nodes "
+                "for theirs, choose --best N, or write all with -o FILE"
+            )
             report(note, quiet or as_json)
         if output is not None:
             from ..files.table_files import write_table

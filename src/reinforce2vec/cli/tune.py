@@ -171,7 +171,8 @@ def tune(
         if resume and output is None:
             raise InputError("--resume needs --output FILE: the file to resume from")
         from .._util.backend_choice import choose
-        from ..files.writing import ProbedPath, known_suffix
+        from ..files.targets import known_suffix
+        from ..files.writing import ProbedPath
         from ..tuning.search import check_study_path, check_tuning
 
         check_tuning(budget, trials, method)

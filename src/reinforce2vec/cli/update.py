@@ -76,10 +76,12 @@ def update(
     with exit_code(USAGE):
         made, written = checked_outputs(output, to)
         from .._util.backend_choice import choose
+        from ..files.locks import claimed
 
         choose(context.params["backend"], "training", workers=context.params["workers"])
         check_stdout(output, as_json)
         check_different([model, edges, *options.given_files(context.params)], written)
+        context.with_resource(claimed(*made, *([model] if to is None and model.exists() else [])))
         options.check_reading(edges, context.params)
     with exit_code(FAILURE):
         from ..models.model_file import check_model_path

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .._util.hyperparameters import DIRECTIONS, PARAMETERS, RUNNING, SHARD_FORMATS
+from .._util.hyperparameters import DIRECTIONS, PARAMETERS, SHARD_FORMATS
 from . import _options as options
 from ._exit_codes import FAILURE, USAGE, exit_code
 from ._help import examples
@@ -22,9 +22,10 @@ EPILOG = examples(
     "walk edges.txt -o walks/ --backend ray --shards parquet",
     "walk edges.csv -o walks.txt.gz --directed --walk second-order --p 0.5 --q 2",
 )
+_RUNNING = ("seed", "workers", "backend")
 
 
-@options.shared(*WALK_OPTIONS, *GRAPH_OPTIONS, *RUNNING)
+@options.shared(*WALK_OPTIONS, *GRAPH_OPTIONS, *_RUNNING)
 def walk(
     context: typer.Context,
     graph: Annotated[
@@ -80,12 +81,13 @@ def walk(
     It is written atomically: existing walks are replaced only by complete new ones.
     """
     given = context.params
-    running = {name: given[name] for name in RUNNING}
+    running = {name: given[name] for name in _RUNNING}
     with exit_code(USAGE):
         chosen = options.walk_from(given)
         options.check_reading(graph, given)
         from .._util.backend_choice import choose
         from .._util.checks import check_choice
+        from ..files.locks import claimed
         from ..files.walk_shards import is_shard_folder
         from ..files.walk_writers import check_walks_path, walk_ids_path
 
@@ -95,6 +97,8 @@ def walk(
         single = target.suffix == ".npy" and not is_shard_folder(output)
         written = [target, walk_ids_path(target)] if single else [target]
         check_different([graph, *options.given_files(given)], written)
+        if not is_shard_folder(output):  # which write_walks claims
+            context.with_resource(claimed(*written))
     with exit_code(FAILURE):
         from .._util.machine import peak_bytes
         from .._util.progress import readable

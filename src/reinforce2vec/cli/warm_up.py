@@ -141,7 +141,7 @@ def _run(context: typer.Context, line: str, folder: Path) -> None:
 
 def _write_inputs(folder: Path) -> None:
     """Write a graph with numbers, one with names and weights, and labels."""
-    numbers = random.Random(0)
+    numbers = random.Random(0)  # noqa: S311  no secret
     edges = {(node, (node + step) % 60) for node in range(60) for step in (1, 2)}
     edges |= {(numbers.randrange(60), numbers.randrange(60)) for _ in range(60)}
     lines = [f"{a} {b}\n" for a, b in sorted(edges) if a != b]

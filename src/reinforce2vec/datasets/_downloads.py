@@ -1,14 +1,23 @@
-"""Downloads files, with a line of progress."""
+"""Downloads files, with a line of progress and within limits."""
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 
 from .._util.errors import InputError
-from .._util.progress import Report, terminal_progress
+from .._util.locks import HAS_LOCKS, lock
+from .._util.progress import readable_bytes, terminal_progress, waiting
 
-_TIMEOUT = 30  # seconds without an answer from the server
+_TIMEOUT = 30.0  # seconds without an answer from the server
+_LONGEST = 900.0  # seconds that a download may take, however little the server sends at a time
 _CHUNK = 1 << 16  # bytes between two reports of progress
+_LOOK = 0.2  # seconds between two looks whether another process is done
 
 
 def cache_folder() -> Path:
@@ -18,47 +27,101 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("reinforce2vec"))
 
 
-def download(url: str, path: Path, progress: bool) -> None:
-    """Download a file; InputError with the reason if that fails."""
-    import pooch
+@contextmanager
+def alone_in(cache: Path) -> Iterator[bool]:
+    """Wait until no other process downloads into the cache; yield whether that is certain.
+
+    The system ends the lock with the process, even if that is killed: what an earlier one has left
+    can be removed then. Windows has no such locks, and some network file systems have none.
+    """
+    folder = os.open(cache, os.O_RDONLY) if HAS_LOCKS else None  # itself locked: no file is left
+    try:
+        yield folder is not None and _wait_for(folder)
+    finally:
+        if folder is not None:
+            os.close(folder)
+
+
+def _wait_for(folder: int) -> bool:
+    """Take a lock, and say what is waited for if another process has it; False if there is none."""
+    found = lock(folder)
+    if found is False:
+        with waiting("waiting for a download of another process"):
+            while (found := lock(folder)) is False:
+                time.sleep(_LOOK)
+    return bool(found)
+
+
+def download(url: str, path: Path, progress: bool, *, most: int, unsafe: bool = False) -> None:
+    """Download a file of at most so many bytes; InputError with the reason if that fails.
+
+    Only https is used, also where the server redirects to; `unsafe` allows http. A thread downloads
+    it, since a server that sends a byte now and then can keep a reader waiting forever.
+    """
+    given_up, failures = Event(), list[BaseException]()
+
+    def work() -> None:
+        try:
+            _fetch(url, path, progress, most, unsafe, given_up)
+        except BaseException as error:
+            failures.append(error)
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        thread.join(_LONGEST)
+    finally:
+        given_up.set()
+    if thread.is_alive():
+        raise InputError(f"it took more than {_LONGEST / 60:g} minutes")
+    for error in failures:
+        raise error
+
+
+def _fetch(url: str, path: Path, progress: bool, most: int, unsafe: bool, given_up: Event) -> None:
+    """Download a file, until it is given up."""
     import requests
 
-    meter = _Meter(terminal_progress(f"downloading {path.name}", "bytes")) if progress else False
-    downloader = pooch.HTTPDownloader(progressbar=meter, chunk_size=_CHUNK, timeout=_TIMEOUT)
-    try:
-        downloader(url, str(path), None)
-    except requests.HTTPError as error:
-        if error.response is not None:
-            error.response.close()
-        answer = str(error).split(" for url")[0]
-        raise InputError(f'the server answered "{answer}"') from None
-    except requests.Timeout:
-        raise InputError(f"no answer within {_TIMEOUT} seconds") from None
-    except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
-        raise InputError("the connection broke off") from None
-    except requests.ConnectionError:
-        raise InputError("there is no connection to the server") from None
-    except requests.RequestException as error:
-        raise InputError(f"the request failed ({type(error).__name__})") from None
+    with requests.Session() as session:
+        if not unsafe:
+            del session.adapters["http://"]
+        try:
+            with session.get(url, stream=True, timeout=_TIMEOUT) as answer:
+                answer.raise_for_status()
+                _receive(answer, path, progress, most, given_up)
+        except requests.HTTPError as error:
+            told = str(error).split(" for url")[0]
+            raise InputError(f'the server answered "{told}"') from None
+        except requests.exceptions.InvalidSchema:
+            raise InputError("the address, or one that it leads to, is not https") from None
+        except requests.Timeout:
+            raise InputError(f"no answer within {_TIMEOUT:g} seconds") from None
+        except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
+            raise InputError("the connection broke off") from None
+        except requests.ConnectionError as error:
+            if "Read timed out" in str(error):  # in the middle of the file
+                raise InputError(f"no answer within {_TIMEOUT:g} seconds") from None
+            raise InputError("there is no connection to the server") from None
+        except requests.RequestException as error:
+            raise InputError(f"the request failed ({type(error).__name__})") from None
 
 
-class _Meter:
-    """Passes the progress that pooch reports on to a report of ours."""
-
-    def __init__(self, report: Report) -> None:
-        """Start at 0 bytes."""
-        self.report = report
-        self.total = 0  # pooch sets it
-        self.done = 0
-
-    def update(self, more: int) -> None:
-        """Add the number of bytes that have arrived."""
-        self.done += more
-        self.report(min(self.done, self.total), self.total)
-
-    def reset(self) -> None:
-        """Start again at 0 bytes."""
-        self.done = 0
-
-    def close(self) -> None:
-        """Do nothing; pooch calls it at the end."""
+def _receive(answer: Any, path: Path, progress: bool, most: int, given_up: Event) -> None:
+    """Write the body of an answer to a file, as long as it stays within the limits."""
+    report = terminal_progress(f"downloading {path.name}", "bytes") if progress else None
+    length = answer.headers.get("Content-Length", "")
+    total = int(length) if length.isascii() and length.isdecimal() and len(length) < 16 else 0
+    done = 0
+    with path.open("wb") as file:
+        for chunk in answer.iter_content(_CHUNK):
+            done += len(chunk)
+            if max(done, total) > most:
+                raise InputError(
+                    f"the server sends more than {readable_bytes(most)}, which the published file "
+                    "does not have"
+                )
+            if given_up.is_set():
+                return
+            file.write(chunk)
+            if report is not None and total:
+                report(min(done, total), total)

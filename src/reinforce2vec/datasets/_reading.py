@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
-import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._util.errors import InputError
-from ..files.graph_readers import sparse_array_option
+from ..files.graph_readers import read_matlab
 from ..files.opening import expecting, opened
+from ..files.sparse_matrices import matrix_entries
 from ..graph import Graph, edges_of, read_graph
 from ..graph.dataset import Labels
 
@@ -64,10 +63,10 @@ def _subgraph(graph: Graph, rows: NDArray[Any]) -> Graph:
 def matrix_groups(path: Path, graph: Graph) -> Labels:
     """Read the matrix `group` (nodes x classes) of a MATLAB file."""
     with opened(path, False) as stream, expecting("labels", str(path)):
-        held = scipy.io.loadmat(
-            stream, variable_names="group", **sparse_array_option(scipy.io.loadmat)
-        )["group"]
-        labels: Labels = scipy.sparse.csr_array(held).toarray() > 0
+        held = {one.name: one for one in read_matlab(stream, str(path))}["group"].read()
+        entries = matrix_entries(held)
+        labels: Labels = np.zeros(held.shape, np.bool_)
+        labels[entries.rows, entries.columns] = entries.values > 0
     return labels
 
 

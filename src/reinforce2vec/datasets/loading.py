@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
 from .._util.errors import InputError
 from ..graph import Dataset
 from ..graph.fingerprint import GraphFingerprint, LabelFingerprint
-from ._downloads import cache_folder, download
+from ._downloads import alone_in, cache_folder, download
 from .registry import DatasetEntry, PublishedFile, registered
 
 _FOLDER_VARIABLE = "REINFORCE2VEC_DATA"
+_UNCHECKED = ".unchecked-"  # folders of files that are not verified yet
 
 
 def load_dataset(
@@ -68,7 +70,7 @@ def load_dataset(
         pairs = zip(entry.sources, places, strict=True)
         missing = " and no ".join(source.name for source, path in pairs if path is None)
         raise InputError(f"{data_dir}: there is no {missing} in this folder, for {entry.name}")
-    return _download_and_read(entry, places, progress)
+    return _download_and_read(entry, progress)
 
 
 def find_files(
@@ -92,18 +94,30 @@ def existing_folder(folder: str | os.PathLike[str], whence: str) -> Path:
     return Path(folder)
 
 
-def _download_and_read(entry: DatasetEntry, places: list[Path | None], progress: bool) -> Dataset:
+def _download_and_read(entry: DatasetEntry, progress: bool) -> Dataset:
     """Download the missing files; they enter the cache after they were verified."""
     cache = cache_folder()
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        unchecked = tempfile.TemporaryDirectory(prefix=".unchecked-", dir=cache)
+        with alone_in(cache) as certain:
+            if certain:  # processes that were killed have left these
+                for folder in cache.glob(f"{_UNCHECKED}*"):
+                    shutil.rmtree(folder, ignore_errors=True)
+            unchecked = tempfile.TemporaryDirectory(prefix=_UNCHECKED, dir=cache)
+            return _fill_cache(entry, cache, unchecked, progress)
     except OSError as error:
         raise InputError(
-            f"{cache}: {entry.name} cannot be saved in this folder: {error.strerror}; put its "
-            f"files into another folder and set {_FOLDER_VARIABLE} to it"
+            f"{cache}: {entry.name} cannot be saved in this folder: {error.strerror or error}; put "
+            f"its files into another folder and set {_FOLDER_VARIABLE} to it"
         ) from None
+
+
+def _fill_cache(
+    entry: DatasetEntry, cache: Path, unchecked: tempfile.TemporaryDirectory[str], progress: bool
+) -> Dataset:
+    """Download and verify in a folder of the cache, which is removed at the end."""
     with unchecked as folder:
+        places = find_files(entry)  # another process may have downloaded them meanwhile
         paths = []
         for source, place in zip(entry.sources, places, strict=True):
             paths.append(Path(folder, source.name) if place is None else place)
@@ -123,7 +137,8 @@ def _download_and_read(entry: DatasetEntry, places: list[Path | None], progress:
 def _download_file(entry: DatasetEntry, source: PublishedFile, path: Path, progress: bool) -> None:
     """Download one file; InputError, with what to do by hand, if that fails."""
     try:
-        download(source.url, path, progress)
+        unsafe = _may_be_unsafe(source)
+        download(source.url, path, progress, most=source.most, unsafe=unsafe)
     except InputError as error:
         raise InputError(
             f"{entry.name}: {source.name} is not on this machine and could not be downloaded from "
@@ -132,6 +147,14 @@ def _download_file(entry: DatasetEntry, source: PublishedFile, path: Path, progr
             f"or {_FOLDER_VARIABLE}",
             parameter="data_dir",
         ) from None
+
+
+def _may_be_unsafe(source: PublishedFile) -> bool:
+    """Return whether http will do: the address has no https, and the hash of the file is known.
+
+    What was changed on its way is then noticed before the file is opened.
+    """
+    return source.url.startswith("http://") and source.sha256 is not None
 
 
 def _read_and_check(entry: DatasetEntry, paths: list[Path]) -> Dataset:

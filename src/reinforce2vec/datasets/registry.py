@@ -23,11 +23,15 @@ from ._reading import (
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A published file: its name on this machine, with or without .gz, and its address."""
+    """A published file: its name on this machine, with or without .gz, and its address.
+
+    What is larger than `most` bytes is not the published file. Without https, its hash is known.
+    """
 
     name: str
     url: str
     sha256: str | None = None
+    most: int = 8 << 20  # of all files here, the largest has some 4 MB
 
     @property
     def host(self) -> str:

@@ -7,7 +7,6 @@ to 2.6 times as long, numpy 4.6 to 5.1 times (benchmarks/results/neighbors.md).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from .._util.compiled import compiled
 from .._util.errors import InputError
 from .._util.machine import available_cpus
 from .._util.progress import Report
+from .._util.threads import Threads
 from ._angles import cosines, highest, norms, row_products
 
 _BLOCK_BYTES = 1 << 24  # of cosines, or of vectors, to compute at a time
@@ -145,7 +145,7 @@ class _Shortlists(NamedTuple):
 
     def add(
         self,
-        threads: ThreadPoolExecutor,
+        threads: Threads,
         products: NDArray[np.float32],
         first_place: int,
         bonus: NDArray[np.float32] | None,
@@ -179,7 +179,7 @@ def search_exactly(
     bonus = None if search.bonus is None else search.bonus.astype(np.float32)
     slack = rounding_margin(search)
     block = np.empty(step * width, np.float32)
-    with ThreadPoolExecutor(available_cpus()) as threads:
+    with Threads(available_cpus()) as threads:
         for sources in slices(len(best), step):
             looking = search.directions(search.sources[sources])
             barred = search.barred(sources)
@@ -339,7 +339,7 @@ def _fill_each_source(
 
     cpus = available_cpus()
     step = max(8, _BLOCK_BYTES // (8 * len(search.targets) * cpus))
-    with ThreadPoolExecutor(cpus) as threads:
+    with Threads(cpus) as threads:
         list(threads.map(fill_in, slices(len(numbers), step)))
 
 

@@ -7,7 +7,6 @@ adds, multiplies and divides: the same bits on every machine.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -19,6 +18,7 @@ from .._util.compiled import kernel
 from .._util.machine import available_cpus
 from .._util.progress import Report
 from .._util.random import below, draw, stream
+from .._util.threads import Threads
 
 _ROUNDS = 400
 _REPELLED = 5  # random nodes that repel a node in each round
@@ -45,7 +45,7 @@ def lay_out(nearest: NDArray[np.int32], start: _Points, seed: int, report: Repor
     begins, ends = _both_ways(nearest)
     old = np.ascontiguousarray(start, np.float32)
     new = np.empty_like(old)
-    with ThreadPoolExecutor(available_cpus()) as threads:
+    with Threads(available_cpus()) as threads:
         for turn in range(_ROUNDS):
             step = partial(_move_some, old, new, begins, ends, seed, turn)
             list(threads.map(step, range(0, n, _AT_A_TIME)))

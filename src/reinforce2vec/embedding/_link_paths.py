@@ -9,7 +9,6 @@ lead from a user to what users with the same items have.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from .._util.compiled import compiled, kernel
 from .._util.machine import available_cpus
-from .._util.threads import in_turn
+from .._util.threads import Threads, in_turn
 from ..graph import Graph, edges_of
 from ._exact_search import Floats, Rows, slices
 
@@ -128,7 +127,7 @@ class ShortPaths:
             listed = np.arange(room) < found[:, None]
             return PairCounts(np.nonzero(listed)[0] + part.start, rows[listed], counts[listed])
 
-        with ThreadPoolExecutor(available_cpus()) as threads:
+        with Threads(available_cpus()) as threads:
             yield from in_turn(
                 threads, search, slices(len(sources), _SOURCES), 2 * available_cpus()
             )

@@ -7,7 +7,6 @@ what was known of all rows before, so that the result does not depend on the num
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from .._util.compiled import kernel
 from .._util.machine import available_cpus
 from .._util.progress import Report
+from .._util.threads import Threads
 
 _TREES = 4
 _LEAF = 200  # rows, at most
@@ -52,7 +52,7 @@ def rough_neighbors(
     rows = np.full((n, k), -1, np.int32)
     cosines = np.full((n, k), -np.inf, np.float32)
     work = _TREES + 2 * _ROUNDS
-    with ThreadPoolExecutor(available_cpus()) as threads:
+    with Threads(available_cpus()) as threads:
         for tree in range(_TREES):
             leaves = _grow_tree(units, np.random.default_rng((seed, tree)))
             some = np.array_split(np.arange(len(leaves.begins) - 1), 4 * available_cpus())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._util.arrays import Vectors, row_blocks
 from .._util.checks import check_choice, check_count
-from .._util.errors import InputError, pandas_for
+from .._util.errors import InputError, pandas_for, short_repr
 from .._util.ids import Ids, Lookup, as_ids
 from .._util.progress import counted, readable_bytes
 from ..files.opening import naming
@@ -148,6 +148,8 @@ class Embedding:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the vectors, for NumPy: read-only unless they are copied."""
+        if copy is None:  # which numpy.array takes from NumPy 2 on
+            return np.asarray(self.vectors, dtype)
         return np.array(self.vectors, dtype, copy=copy)
 
     def __repr__(self) -> str:
@@ -309,7 +311,7 @@ class Embedding:
         if vector.shape != (self.dimensions,):
             raise InputError(
                 "most_similar takes a node id or a vector of "
-                f"{counted(self.dimensions, 'number')}, not {numbers!r}"
+                f"{counted(self.dimensions, 'number')}, not {short_repr(numbers)}"
             )
         return vector
 
@@ -426,7 +428,7 @@ class Embedding:
 def _checked_ids(ids: Any) -> Ids:
     """Return node ids as a new array or view; InputError if one occurs twice."""
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
-        raise InputError(f"ids must be a list of node ids, not {ids!r}")
+        raise InputError(f"ids must be a list of node ids, not {short_repr(ids)}")
     if isinstance(ids, np.ndarray) and ids.dtype == np.int64 and ids.ndim == 1:
         array: Ids = ids.view()
         unique = _is_ascending(ids) or _is_ascending(np.sort(ids))
@@ -439,7 +441,9 @@ def _checked_ids(ids: Any) -> Ids:
     seen: set[Hashable] = set()
     for node in () if unique else array.tolist():
         if node in seen:
-            raise InputError(f"node {node!r} occurs twice among the ids: a node has one vector")
+            raise InputError(
+                f"node {short_repr(node)} occurs twice among the ids: a node has one vector"
+            )
         seen.add(node)
     return array
 
@@ -449,7 +453,7 @@ def _checked_scales(scales: Any, dimensions: int) -> tuple[int, ...]:
     if scales is None:
         return (dimensions,)
     if isinstance(scales, (str, bytes)) or not isinstance(scales, Iterable):
-        raise InputError(f"scales must be a list of numbers of columns, not {scales!r}")
+        raise InputError(f"scales must be a list of numbers of columns, not {short_repr(scales)}")
     sizes = tuple(check_count("every item of scales", size, 1) for size in scales)
     if sum(sizes) != dimensions:
         raise InputError(
@@ -509,11 +513,12 @@ def _listed_pairs(pairs: Any) -> Any:
             raise InputError(f"an array of pairs has the shape (m, 2), not {pairs.shape}")
         return pairs.tolist()
     if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
-        raise InputError(f"expected pairs of node ids, not {pairs!r}")
+        raise InputError(f"expected pairs of node ids, not {short_repr(pairs)}")
     listed = list(pairs)
     for number, pair in enumerate(listed):
         if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
             raise InputError(
-                f"pair {number:,} (counted from 0) is {pair!r}: expected a pair of node ids"
+                f"pair {number:,} (counted from 0) is {short_repr(pair)}: expected a pair of node "
+                "ids"
             )
     return listed

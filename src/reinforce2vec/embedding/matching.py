@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, short_repr
 from .._util.ids import NamedRows
 from .._util.progress import counted
 from ..graph import Graph
@@ -56,7 +56,7 @@ def aligned_rows(embedding: Embedding, graph: Graph) -> Any:
     if missing.size or len(embedding) != graph.n_nodes:
         detail = "all of them in the embedding"
         if missing.size:
-            detail = f"node {graph.ids.item(missing[0])!r} only in the graph"
+            detail = f"node {short_repr(graph.ids.item(missing[0]))} only in the graph"
         raise InputError(
             f"the embedding has {len(embedding):,} nodes and the graph {graph.n_nodes:,}, "
             f"{detail}: both need the same nodes"
@@ -81,7 +81,7 @@ def _matched_rows(
     found = (among.row(node) if node in among else -1 for node in of.ids.tolist())
     rows = np.fromiter(found, np.int64, len(of))
     if (rows < 0).all():
-        names = [repr(ids.item(0)) for ids in (embedding.ids, graph.ids) if len(ids)]
+        names = [short_repr(ids.item(0)) for ids in (embedding.ids, graph.ids) if len(ids)]
         hint = f": nodes of the embedding are named like {names[0]}, those of the graph like "
         raise InputError(
             "no node of the embedding is in the graph" + (hint + names[1] if len(names) > 1 else "")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._util import errors
 from .._util.checks import check_choice, check_count
-from .._util.errors import InputError, pandas_for
+from .._util.errors import InputError, pandas_for, short_repr
 from .._util.html import html_table
 from .._util.hyperparameters import SEARCH_METHODS
 from .._util.ids import Ids
@@ -65,7 +65,9 @@ class Neighbors(Mapping[Any, list[tuple[Any, float]]]):
         try:
             place = self._places[node]
         except (KeyError, TypeError):
-            raise errors.UnknownNode(f"node {node!r} is not among the selected nodes") from None
+            raise errors.UnknownNode(
+                f"node {short_repr(node)} is not among the selected nodes"
+            ) from None
         found = self.rows[place] >= 0
         nodes = self.ids[self.rows[place, found]].tolist()
         return list(zip(nodes, self.cosines[place, found].tolist(), strict=True))
@@ -168,7 +170,8 @@ def check_embedding(embedding: Any) -> None:
     bad = np.flatnonzero(~np.isfinite(embedding.vectors).all(axis=1))
     if bad.size:
         raise InputError(
-            f"the vector of node {embedding.ids.tolist()[bad[0]]!r} holds numbers that are not "
+            f"the vector of node {short_repr(embedding.ids.tolist()[bad[0]])} holds numbers that "
+            "are not "
             "finite, so it has no neighbours"
         )
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from itertools import chain
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, short_repr
 from .._util.ids import NamedRows
 from .._util.progress import counted
 from ..files.label_files import (
+    ClassPairs,
     NamedLabels,
     classes_in,
     is_default_index,
@@ -88,7 +87,7 @@ def _reported(labels: NamedLabels) -> NamedLabels:
     if labels.strangers:
         warnings.warn(
             f"labels of {counted(len(labels.strangers), 'node')} were left out: "
-            f"{labels.strangers[0]!r}, ... has no vector",
+            f"{short_repr(labels.strangers[0])}, ... has no vector",
             stacklevel=6,  # whoever calls the function that takes labels
         )
     return labels
@@ -103,7 +102,7 @@ def _from_mapping(labels: Mapping[Any, Any], nodes: NamedRows | None) -> list[An
     if labels and not any(node in labels for node in ids):
         raise InputError(
             "none of the nodes with labels has a vector: labels have ids such as "
-            f"{next(iter(labels))!r}, vectors have ids such as {ids[0]!r}"
+            f"{short_repr(next(iter(labels)))}, vectors have ids such as {short_repr(ids[0])}"
         )
     return found
 
@@ -125,7 +124,8 @@ def _from_pandas(labels: Any, nodes: NamedRows | None) -> Any:
     if is_default_index(labels.index) and set(nodes.ids.tolist()) != set(index):
         raise InputError(
             "labels have the default index 0, 1, 2, ..., which are not the ids of the nodes, such "
-            f"as {nodes.ids.tolist()[0]!r}: pass the table that has a column of ids beside them, "
+            f"as {short_repr(nodes.ids.tolist()[0])}: pass the table that has a column of ids "
+            "beside them, "
             "or set the ids as their index; a list or an array is taken in row order"
         )
     if labels.ndim == 1:
@@ -158,15 +158,10 @@ def _matrix_of(labels: Any) -> NDArray[np.bool_]:
 
 def _columns_of(labels: Iterable[Any]) -> NDArray[np.bool_]:
     """Return a column for each class, sorted if possible; None and NaN are no class."""
-    rows = [classes_in(one) for one in labels]
+    found, row = ClassPairs(), -1
     try:
-        names = list(dict.fromkeys(chain.from_iterable(rows)))
+        for row, one in enumerate(labels):
+            found.add(row, classes_in(one))
     except TypeError:  # a class must be hashable
         raise InputError(_WANTED) from None
-    with suppress(TypeError):
-        names.sort()
-    column = {name: number for number, name in enumerate(names)}
-    found = np.zeros((len(rows), len(names)), bool)
-    for row, classes in enumerate(rows):
-        found[row, [column[name] for name in classes]] = True
-    return found
+    return found.indicators(row + 1)[1]

@@ -148,9 +148,11 @@ def read_cell(folder: Path, cell: Cell) -> dict[str, Any] | None:
     """
     try:
         text = cell_path(folder, cell).read_text(encoding="utf-8")
+        kept = json.loads(text)
     except FileNotFoundError:
         return None
-    kept = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     if not isinstance(kept, dict) or not {"description", "scores"} <= kept.keys():
         raise ValueError("no description, or no scores")
     return kept if kept["description"] == json.loads(json.dumps(cell.description())) else None

@@ -21,6 +21,7 @@ from ..plotting.style import (
     SKY,
     STYLE,
     YELLOW,
+    drawable,
     matplotlib,
 )
 from .tables import TableEntry
@@ -255,7 +256,7 @@ def plain_ticks(axis: Any, places: Sequence[float] = ()) -> None:
 
 def _plain(text: str) -> str:
     """Return text without the marks of Markdown."""
-    return text.replace("`", "")
+    return drawable(text.replace("`", ""))
 
 
 def _legend_below(figure: Any, axes: Any, order: Sequence[str] = ()) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._util.errors import InputError
 from ..evaluation.labels import as_indicators
+from ..files.id_texts import ids_as_arrays, ids_from_arrays
 from ..graph import Dataset, Graph
 from ..graph.fingerprint import fingerprint
 
@@ -53,7 +55,7 @@ SIZES = {
 
 @dataclass(frozen=True)
 class OwnGraph:
-    """A graph of the user's, another column of the tables; plain data, so that it can be pickled.
+    """A graph of the user's, another column of the tables; plain data, which can be sent.
 
     Parameters
     ----------
@@ -79,8 +81,12 @@ class OwnGraph:
 
     def read(self) -> Dataset:
         """Return the graph and its labels."""
-        dataset: Dataset = pickle.loads(Path(self.file).read_bytes())
-        return dataset
+        with np.load(self.file, allow_pickle=False) as held:
+            ids = ids_from_arrays(held["ids"], held["begins"]) if "begins" in held else held["ids"]
+            weights, labels = held.get("weights"), held.get("labels")
+            directed = bool(held["directed"])
+            graph = Graph(held["indptr"], held["indices"], weights, ids, directed)
+        return Dataset(self.title, graph, labels)
 
     @property
     def size(self) -> GraphSize:
@@ -103,20 +109,31 @@ def own_graph(graph: Any, labels: Any = None, title: str = "your graph") -> Iter
     """
     whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     if labels is None:
-        dataset, classes = Dataset(title, whole), 0
+        matrix, classes = None, 0
         told = fingerprint(whole)
     else:
         matrix = as_indicators(labels, whole.n_nodes, whole)
         if not matrix.any():
             raise InputError("labels: no node of the graph has a label")
-        dataset, classes = Dataset(title, whole, matrix), matrix.shape[1]
+        classes = matrix.shape[1]
         told = fingerprint(whole, matrix)
     slug = re.sub(r"[^a-z0-9.]+", "-", title.lower()).strip("-.") or "graph"
     with TemporaryDirectory(prefix="reinforce2vec-") as folder:
-        file = Path(folder, "graph.pickle")
-        file.write_bytes(pickle.dumps(dataset))
+        file = Path(folder, "graph.npz")
+        np.savez(file, **_arrays_of(whole, matrix))
         size = (whole.n_nodes, whole.n_edges, classes)
         yield OwnGraph(f"own-{slug}-{told[:8]}", title, str(file), told, *size)
+
+
+def _arrays_of(graph: Graph, labels: Any) -> dict[str, Any]:
+    """Return a graph and its labels as arrays for a file, in which nothing is pickled."""
+    try:
+        ids = ids_as_arrays(graph.ids, Path("graph.npz"))
+    except InputError:  # neither integers nor texts: the scores do not depend on them
+        ids = {"ids": np.arange(graph.n_nodes)}
+    arrays = {"indptr": graph.indptr, "indices": graph.indices, "directed": graph.directed, **ids}
+    more = {"weights": graph.weights, "labels": labels}
+    return arrays | {name: array for name, array in more.items() if array is not None}
 
 
 def fractions_of(graph: str) -> tuple[float, ...]:

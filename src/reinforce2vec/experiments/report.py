@@ -18,7 +18,7 @@ from .catalogue import EXPERIMENTS, Experiment
 from .scale import Scale
 from .views import Picture, Results, View
 
-_RESULTS_JSON, _RESULTS_PAGE = "results.json", "results.md"
+RESULTS_JSON, _RESULTS_PAGE = "results.json", "results.md"
 _FORMATS = ("png", "svg")
 
 
@@ -31,7 +31,7 @@ def write_report(
     say: Callable[[str], None],
 ) -> None:
     """Write the files of each experiment, and the contents and the data of all in the folder."""
-    results_data = _read_data(out / _RESULTS_JSON)
+    results_data = _read_data(out / RESULTS_JSON)
     drawing = True
     for experiment in experiments:
         view = experiment.view(results, seeds, scale)
@@ -52,7 +52,7 @@ def write_report(
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {available_cpus()} CPUs",
     }
-    _write_text(out / _RESULTS_JSON, json.dumps(results_data, indent=1, ensure_ascii=False) + "\n")
+    _write_text(out / RESULTS_JSON, json.dumps(results_data, indent=1, ensure_ascii=False) + "\n")
     _write_text(out / _RESULTS_PAGE, _index(out))
 
 
@@ -126,7 +126,7 @@ def _read_data(path: Path) -> dict[str, Any]:
     """Read what earlier runs left in the JSON file; nothing if it cannot be read."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not isinstance(found.get("experiments"), dict):
         return {"experiments": {}}

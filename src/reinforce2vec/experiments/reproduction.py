@@ -15,11 +15,12 @@ from .._util.errors import InputError
 from .._util.hyperparameters import MACHINE_BACKENDS
 from .._util.machine import available_cpus
 from ..datasets import load_dataset
+from ..files.locks import claimed
 from .catalogue import experiments_named
 from .cells import Cell, all_needed
 from .estimators import checked_estimator
 from .graphs import TITLES, own_graph
-from .report import write_report
+from .report import RESULTS_JSON, write_report
 from .running import RunOutcome, kept_cells, run_cells
 from .scale import PAPER_SCALE, Scale
 from .views import Results
@@ -104,8 +105,10 @@ def reproduce(
             scale = replace(scale, own_graph=own)
         cells = [cell for one in experiments for cell in one.cells(listed, scale)]
         _check_needed(cells, out / "cells", data_dir)
+        out.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(claimed(out / RESULTS_JSON))
         outcome = run_cells(cells, out / "cells", jobs=workers, data_dir=data_dir, say=say)
-    write_report(out, experiments, Results(outcome.results), listed, scale, say)
+        write_report(out, experiments, Results(outcome.results), listed, scale, say)
     return outcome
 
 

@@ -14,7 +14,8 @@ from .._util.ids import Ids
 from .._util.progress import waiting
 from ..embedding.embedding import as_embedding
 from ..embedding.matching import warn_of_mismatch
-from ..files.writing import check_space, check_target, resolve_target, whole
+from ..files.targets import check_space, resolve_target
+from ..files.writing import check_target, whole
 from ..graph import Graph
 from ._data import Contents, ReportStep, gather_contents, report_nothing
 from ._details import Details

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import atexit
 import hmac
+import io
 import json
 import os
 import secrets
+import socket
 import sys
 import tempfile
 import threading
+import time
 import webbrowser
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +31,8 @@ from ._page import content_policy
 _HOST = "127.0.0.1"
 _HOST_NAMES = (_HOST, "localhost")  # allowed in the Host header
 _SECRET_BYTES = 24
+_MOST_CONNECTIONS = 64  # at a time; further ones are closed
+_SECONDS = 30.0  # that a request may take to arrive, and each block of the answer to leave
 _MOST_ROWS = 100_000  # in a question about edges
 _MOST_EDGES = 100_000  # in its answer
 _BLOCK = 1 << 20  # bytes to send at a time
@@ -39,12 +45,14 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
 }
 _HTML, _TEXT = "text/html; charset=utf-8", "text/plain; charset=utf-8"
-_DOORWAY = (
+_REDIRECT_PAGE = (
     '<!doctype html><meta charset="utf-8"><title>Map of an embedding</title>'
     '<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={0}">'
     '<p><a href="{0}">Open the map</a></p>\n'
 )
 _JSON, _BINARY = "application/json", "application/octet-stream"
+_STRANGER = -1  # in place of the number of a user
+_SOCKETS = ("/proc/net/tcp", "/proc/net/tcp6")  # Linux lists connections there, with their users
 
 
 class PageServer:
@@ -52,7 +60,8 @@ class PageServer:
 
     Its address holds a secret, as that of Jupyter does, and it answers only browsers on this
     machine that know it: requests without the secret, made by other sites, or under another host
-    name are refused.
+    name are refused. On Linux, other users of the machine but root are refused even if they know
+    the address.
 
     Parameters
     ----------
@@ -92,9 +101,10 @@ class PageServer:
             ) from None
         self._server.page, self._server.data, self._server.details = page, data, details
         self._server.secret = secrets.token_urlsafe(_SECRET_BYTES)
+        self._server.fetched = self._remove_redirect
         self.port = int(self._server.server_address[1])
         self.url = f"http://{_HOST}:{self.port}/{self._server.secret}/"
-        self._doorway: Path | None = None
+        self._redirect: Path | None = None
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
@@ -102,20 +112,20 @@ class PageServer:
         """Open the page in the browser; False if there is none.
 
         The browser opens a file that only this user can read, and that leads to the address: other
-        users can see the arguments of commands.
+        users can see the arguments of commands. When the page was fetched, the file is removed.
         """
-        if self._doorway is None:
-            descriptor, name = tempfile.mkstemp(".html", "reinforce2vec-")  # for this user alone
-            self._doorway = Path(name)
-            atexit.register(self._remove_doorway)
-            with open(descriptor, "w", encoding="ascii") as stream:
-                stream.write(_DOORWAY.format(self.url))
-        return webbrowser.open(self._doorway.as_uri())
+        self._remove_redirect()
+        descriptor, name = tempfile.mkstemp(".html", "reinforce2vec-")  # for this user alone
+        self._redirect = redirect = Path(name)
+        atexit.register(self._remove_redirect)
+        with open(descriptor, "w", encoding="ascii") as stream:
+            stream.write(_REDIRECT_PAGE.format(self.url))
+        return webbrowser.open(redirect.as_uri())
 
-    def _remove_doorway(self) -> None:
-        if self._doorway is not None:
-            self._doorway.unlink(missing_ok=True)
-            self._doorway = None
+    def _remove_redirect(self) -> None:
+        redirect, self._redirect = self._redirect, None
+        if redirect is not None:
+            redirect.unlink(missing_ok=True)
 
     def wait(self) -> None:
         """Serve until interrupted by Ctrl-C."""
@@ -132,8 +142,8 @@ class PageServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
-        self._remove_doorway()
-        atexit.unregister(self._remove_doorway)
+        self._remove_redirect()
+        atexit.unregister(self._remove_redirect)
 
     def __enter__(self) -> PageServer:
         return self
@@ -160,6 +170,32 @@ class _Server(ThreadingHTTPServer):
     data: bytes | None
     details: Details | None
     secret: str
+    fetched: Callable[[], None]  # is called when the page was sent
+
+    def __init__(self, *words: Any) -> None:
+        super().__init__(*words)
+        self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Close connections of other users at once, and those that are too many."""
+        if not _is_own(_user_of(client_address[1], self.server_address[1])):
+            return False
+        return self._free.acquire(blocking=False)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Start a thread; if the system refuses, the connection gives its place back."""
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread, and then make room for another connection."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore browsers that closed the connection."""
@@ -185,7 +221,13 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
     server_version = "reinforce2vec"
     sys_version = ""
-    timeout = 30  # seconds without data
+    timeout = _SECONDS
+
+    def setup(self) -> None:
+        """Read requests within a time."""
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(_Arriving(self.connection, time.monotonic() + _SECONDS))
 
     def do_GET(self) -> None:
         """Send the page, its data, or the details of a node."""
@@ -236,6 +278,7 @@ class _Handler(BaseHTTPRequestHandler):
         name, given = self._parts()
         server = self.server
         if self.path == f"/{server.secret}/":
+            server.fetched()
             return _Answer(_HTML, server.page)
         if name == "data" and server.data is not None and not given:
             return _Answer(_BINARY, server.data)
@@ -262,6 +305,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, answer: _Answer) -> None:
         if answer.code != 200:
             self.close_connection = True  # do not read the rest of the request
+        self.connection.settimeout(_SECONDS)
         self.send_response(answer.code)
         self.send_header("Content-Type", answer.kind)
         self.send_header("Content-Length", str(len(answer.body)))
@@ -278,6 +322,63 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *words: Any) -> None:
         """Log nothing."""
+
+
+class _Arriving(io.RawIOBase):
+    """What a connection sends until a point in time; a byte now and then does not extend it."""
+
+    def __init__(self, connection: socket.socket, end: float) -> None:
+        self._connection, self._end = connection, end
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what has arrived; TimeoutError after the end."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
+
+# -- who is connected ------------------------------------------------------------------------------
+
+
+def _user_of(client: int, server: int) -> int | None:
+    """Return the number of the user whose port of this machine is connected to the server's port.
+
+    None if that is unknown: other systems than Linux do not tell, and there the secret must do.
+    _STRANGER if the system tells, and knows of no such connection.
+    """
+    host = f"{int.from_bytes(socket.inet_aton(_HOST), sys.byteorder):08X}"
+    ours, theirs = (f"{host}:{port:04X}" for port in (server, client))  # also of mapped IPv6
+    user = None
+    for path in _SOCKETS:
+        try:
+            lines = Path(path).read_text("ascii").splitlines()[1:]
+        except (FileNotFoundError, PermissionError, ValueError):
+            continue
+        except OSError:  # too many files are open
+            return _STRANGER
+        for line in lines:
+            words = line.split()
+            if len(words) < 10 or words[9] == "0":
+                continue  # closed, and listed as root's
+            if words[1].endswith(theirs) and words[2].endswith(ours):
+                return int(words[7])
+            if words[1].endswith(ours):  # we are listed, so others are, too
+                user = _STRANGER
+    return user
+
+
+def _is_own(user: int | None) -> bool:
+    """Return whether a connection may be that of a user: ourselves, root, or one that is unknown.
+
+    Root can read everything anyway, and relays connections, as from Windows to its Linux.
+    """
+    return user is None or user == 0 or user == os.getuid()
 
 
 def _whole(given: list[str] | None, most: int) -> int | None:

@@ -7,6 +7,7 @@ dependencies, 0.19 s (measured on 2 cores, 2026-11-16).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from math import copysign, floor, inf, log10
@@ -17,10 +18,10 @@ import numpy as np
 
 from .._util.arrays import Vectors, row_blocks
 from .._util.compiled import compiled
-from .._util.errors import InputError
+from .._util.errors import InputError, excerpt
 from .._util.progress import counted
 from ._fields import DOT, LOWER_E, MINUS, NEWLINE, ZERO
-from ._lines import NUMBER, excerpt
+from ._lines import NUMBER
 from .id_texts import EncodedIds
 
 _NAN, _INF = np.frombuffer(b"nan", np.uint8), np.frombuffer(b"inf", np.uint8)
@@ -29,6 +30,9 @@ _FEWEST, _MOST = 6, 9  # digits: 9 distinguish every float32 from all others
 _TEN = np.uint64(10)
 _TENS = np.array([float(f"1e{power}") for power in range(56)])
 _EXACT = 22  # the largest power of ten that a float64 holds exactly
+_LONGEST_NUMBER = 1000  # characters
+_ODD_BLANKS = re.compile(rb"[\x1c-\x1f\x80-\xff]")  # which loadtxt takes for spaces
+_WORD = re.compile(rb"\S+")
 _WIDEST = 16  # bytes of the longest number and a separator
 
 
@@ -133,29 +137,48 @@ def write_rows(stream: Any, words: EncodedIds, vectors: Vectors, separator: int)
         stream.write(out[:used].data)
 
 
-def parse_rows(texts: list[bytes], dimensions: int, path: Path, numbers: Sequence[int]) -> Vectors:
-    """Return the numbers on lines; `numbers` are those of the lines in the file."""
-    lines = [text.decode("latin-1") for text in texts]  # what is not ASCII is no number anyway
-    if all(map(str.strip, lines)):  # loadtxt would skip blank lines
+def parse_rows(
+    texts: list[bytes],
+    dimensions: int,
+    path: Path,
+    numbers: Sequence[int],
+    delimiter: str | None = None,
+) -> Vectors:
+    """Return the numbers on lines; `numbers` are those of the lines in the file.
+
+    Without a delimiter, runs of whitespace separate them.
+    """
+    # loadtxt would skip blank lines, and take much memory for those with far too many numbers
+    longest = _LONGEST_NUMBER * dimensions
+    if all(
+        len(text) <= longest and text.strip() and not _ODD_BLANKS.search(text) for text in texts
+    ):
+        lines = [text.decode() for text in texts]
         with suppress(ValueError):
-            matrix = np.loadtxt(lines, np.float32, comments=None, ndmin=2)
+            matrix = np.loadtxt(lines, np.float32, comments=None, delimiter=delimiter, ndmin=2)
             if matrix.shape == (len(texts), dimensions):
                 return matrix
     rows = [
-        _parse_row(text, dimensions, f"{path}, line {number}")
+        _parse_row(text, dimensions, f"{path}, line {number}", delimiter)
         for text, number in zip(texts, numbers, strict=True)
     ]
     with np.errstate(over="ignore"):
         return np.array(rows, np.float32)
 
 
-def _parse_row(text: bytes, dimensions: int, where: str) -> list[float]:
+def _parse_row(text: bytes, dimensions: int, where: str, delimiter: str | None) -> list[float]:
     """Return the numbers on a line; InputError if there are too few or too many, or no numbers."""
-    fields = text.split()
-    if len(fields) != dimensions:
-        expected = counted(dimensions, "number")
-        raise InputError(f"{where}: expected {expected}, found {len(fields):,}")
+    # counted one by one: as strings, all fields of a line of megabytes would take much memory
+    if delimiter is None or not text.strip():
+        found = sum(1 for _ in _WORD.finditer(text))
+    else:
+        found = text.count(delimiter.encode()) + 1
+    if found != dimensions:
+        raise InputError(f"{where}: expected {counted(dimensions, 'number')}, found {found:,}")
+    fields = text.split() if delimiter is None else map(bytes.strip, text.split(delimiter.encode()))
+    values = []
     for field in fields:
         if not NUMBER.fullmatch(field):
             raise InputError(f'{where}: expected a number, found "{excerpt(field)}"')
-    return [float(field) for field in fields]
+        values.append(float(field))
+    return values

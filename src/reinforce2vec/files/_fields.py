@@ -12,13 +12,16 @@ from .._util.ids import ONE
 ORDINARY, BLANK, DELIMITER, LINE_END, COMMENT, MARK = 0, 1, 2, 3, 4, 5
 
 # Problems of a line's fields.
-FINE, MISSING, _EMPTY, BAD_QUOTE, OPEN_QUOTE, LIKE_COMMENT = 0, 1, 2, 3, 4, 5
+FINE, MISSING, _EMPTY, BAD_QUOTE, OPEN_QUOTE, LIKE_COMMENT, TOO_WIDE = 0, 1, 2, 3, 4, 5, 6
 
 TAB, NEWLINE, RETURN, SPACE, _QUOTE = 9, 10, 13, 32, 34
 _PLUS, MINUS, DOT, ZERO, _NINE, _UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 
 _LARGEST = 2**63 - 1
-_MANTISSA_LIMIT = 9 * 10**14  # one more digit still leaves it below 2^53
+_EXACT = 2**53  # whole numbers up to this one are exact in a float64
+_MANTISSA_LIMIT = 9 * 10**17  # one more digit still leaves it below 2^63
+_SPLITTER = float(2**27 + 1)  # separates a float64 into two halves
+_DOUBT = 2.0**-50  # the relative error of a correction is smaller
 _POWERS_OF_TEN = np.array([float(10**power) for power in range(23)])  # exact in a float64
 
 
@@ -85,13 +88,48 @@ def _past_line(data, kinds, stop, i):
 
 
 @inner
+def _past_further_fields(data, kinds, remarks, stop, quotes, i, count, most):
+    """Return where a line ends, after `count` fields, the last of which ends at `i`.
+
+    The size of the data if they end inside quotes. Also returns whether there is a field after the
+    first `most`, unless that is 0, and whether there is a comment; empty fields do not count, and
+    neither do those from a comment on.
+    """
+    size = np.uint64(data.size)
+    delimited = stop == DELIMITER
+    wide, remark = False, False
+    while kinds[data[i]] != LINE_END:
+        if delimited:
+            i += ONE
+        i = _past_blanks(data, kinds, i)
+        count += 1
+        if kinds[data[i]] < DELIMITER:
+            if remarks is not None and 0 < most < count:
+                remark |= _begins_comment(data, kinds, remarks, i)
+            wide |= 0 < most < count and not remark
+            if quotes is not None and data[i] == _QUOTE:
+                i = _closing_quote(data, i) + ONE
+                if i >= size:
+                    return size, wide, remark
+            i = _past_ordinary(data, kinds, stop, i)
+    return i, wide, remark
+
+
+@inner
 def _is_blank(kind):
     """Return whether a byte of this kind is a blank or ends a line."""
     return kind in (BLANK, LINE_END)
 
 
+@inner
+def _begins_comment(data, kinds, starts, i):
+    """Return whether the field at `i` begins a comment: a mark does if a blank follows."""
+    start = starts[data[i]]
+    return start == COMMENT or (start == MARK and _is_blank(kinds[data[i + ONE]]))
+
+
 @kernel
-def find_fields(data, kinds, starts, stop, quotes, slots, bounds):
+def find_fields(data, kinds, starts, remarks, stop, quotes, slots, most, bounds):
     """Find where the wanted fields of every line begin and end.
 
     `kinds` gives the kind of each byte, `starts` that of the first byte of a line, and a field ends
@@ -100,7 +138,9 @@ def find_fields(data, kinds, starts, stop, quotes, slots, bounds):
     ends at the number after it; a field whose slot is negative is skipped, and so are those after
     the last slot. Where a delimiter separates fields, they may be in quotes, and then hold
     delimiters, newlines and doubled quotes; `quotes` is None if the data have no quote, which
-    leaves out the code for them, and else 0.
+    leaves out the code for them, and else 0. A line with more than `most` fields has a problem,
+    unless that is 0; empty ones at its end do not count, and neither does a comment, if `remarks`
+    is `starts` and not None.
 
     Returns how many rows were filled, the problem of the line after them (FINE if there is none),
     where that line begins, which field has the problem, and how many comments were skipped. One
@@ -151,10 +191,15 @@ def find_fields(data, kinds, starts, stop, quotes, slots, bounds):
                     bounds[rows, 2 * slot] = begin
                     bounds[rows, 2 * slot + 1] = end
             rows += 1
-            if quotes is not None and data[i] != NEWLINE:
-                i = _past_line(data, kinds, stop, i)
+            if data[i] != NEWLINE and (quotes is not None or most > 0):
+                i, wide, remark = _past_further_fields(
+                    data, kinds, remarks, stop, quotes, i, len(slots), most
+                )
+                comments += remark
                 if i == np.uint64(data.size):
                     return rows - 1, OPEN_QUOTE, line, len(slots), comments
+                if wide:
+                    return rows - 1, TOO_WIDE, line, most, comments
         while data[i] != NEWLINE:
             i += ONE
         i += ONE
@@ -268,12 +313,41 @@ def parse_integers(data, tokens, values):
     return True
 
 
+@inner
+def _halves(number):
+    """Return two numbers of 26 bits whose sum is a float64 (Dekker)."""
+    scaled = number * _SPLITTER
+    upper = scaled - (scaled - number)
+    return upper, number - upper
+
+
+@inner
+def _long_quotient(mantissa, power):
+    """Return a whole number below 2^63, divided by a power of ten and rounded once, or NaN.
+
+    The quotient of the rounded number is corrected by the remainder, which is exact. If numbers a
+    little above and below that correction lead to the same float64, so does the exact one.
+    """
+    rounded = np.float64(mantissa)
+    quotient = rounded / power
+    product = quotient * power
+    a, b = _halves(quotient)
+    c, d = _halves(power)
+    error = ((a * c - product) + a * d + b * c) + b * d  # of this product
+    remainder = (rounded - product) - error
+    correction = (remainder + np.float64(mantissa - np.int64(rounded))) / power
+    doubt = abs(correction) * _DOUBT
+    number = quotient + (correction + doubt)
+    return number if number == quotient + (correction - doubt) else np.nan
+
+
 @kernel
 def parse_weights(data, bounds, weights):
     """Parse the third field of every row as a decimal number, correctly rounded.
 
-    A mantissa below 2^53 and a power of ten up to 10^22 are exact in a float64, so their product
-    or quotient is rounded once. Any other field becomes NaN, and the caller parses it in Python.
+    A mantissa up to 2^53 and a power of ten up to 10^22 are exact in a float64, so their product
+    or quotient is rounded once. A quotient of 18 digits is found in two steps. Any other field
+    becomes NaN, and the caller parses it in Python.
     """
     for row in range(len(bounds)):
         i, end = np.uint64(bounds[row, 4]), np.uint64(bounds[row, 5])
@@ -300,7 +374,10 @@ def parse_weights(data, bounds, weights):
                 i += ONE
             exponent += sign * power
         if i == end and digits > 0 and -22 <= exponent <= 22:
-            if exponent < 0:
+            if mantissa > _EXACT:
+                if exponent < 0:
+                    weights[row] = _long_quotient(mantissa, _POWERS_OF_TEN[-exponent])
+            elif exponent < 0:
                 weights[row] = mantissa / _POWERS_OF_TEN[-exponent]
             else:
                 weights[row] = mantissa * _POWERS_OF_TEN[exponent]

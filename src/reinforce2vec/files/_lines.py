@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 
 from .._util.errors import InputError
-from .._util.threads import in_turn
+from .._util.threads import Threads, in_turn
 from ._fields import NEWLINE
 
 CHUNK_BYTES = 1 << 22
-_LONGEST_LINE = 1 << 30  # places in a chunk are 32-bit numbers
+SMALL_CHUNK_BYTES = 1 << 16  # where fields become strings, which take many times the memory
+_GZIP = b"\x1f\x8b"  # the beginning of a compressed file
+_LONGEST_LINE = 1 << 25  # bytes; longer ones are no text, or a megabyte that unpacks to gigabytes
 _WORKERS = 2
 
 INTEGER = re.compile(rb"0|-?[1-9]\d*")  # as str(int) writes it
-NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I)
+# of a size that may fit in 64 bits; Python refuses to convert one of over 4,300 digits
+SHORT_INTEGER = re.compile(rb"0|-?[1-9]\d{0,18}")
+# Each digit can be matched in one way only, or the time would grow with the square of the length;
+# that of float() does, so there are at most 1,000 characters.
+NUMBER = re.compile(
+    rb"(?=.{1,1000}\Z)[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I
+)
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -29,6 +37,7 @@ class TextChunk(NamedTuple):
 
     text: bytes
     line: int
+    marked: bool = False  # whether a byte order mark stood before it
 
     def count_lines(self) -> int:
         """Return the number of lines; numpy counts them faster than bytes.count."""
@@ -43,12 +52,12 @@ def read_chunks(stream: BinaryIO, name: str, size: int) -> Iterator[TextChunk]:
     """Yield a file in chunks of whole lines of about `size` bytes; InputError if it is not text."""
     line = 1
     for text in _cut_at_newlines(stream, name, size):
-        if line == 1:
-            text = text.removeprefix(b"\xef\xbb\xbf")
+        marked = line == 1 and text.startswith(codecs.BOM_UTF8)
+        text = text.removeprefix(codecs.BOM_UTF8) if marked else text
         if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        chunk = TextChunk(text, line)
-        _check_is_text(chunk, name)
+        chunk = TextChunk(text, line, marked)
+        check_is_text(chunk, name)
         yield chunk
         line += chunk.count_lines()
 
@@ -58,19 +67,50 @@ def _cut_at_newlines(stream: BinaryIO, name: str, size: int) -> Iterator[bytes]:
     pending: list[bytes] = []
     while block := stream.read(size):
         cut = block.rfind(b"\n") + 1
+        if not cut:  # the last byte may be half of a line's end
+            cut = block.rfind(b"\r", 0, len(block) - 1) + 1
         if cut:
-            yield b"".join([*pending, block[:cut]])
+            yield b"".join([*pending, memoryview(block)[:cut]])
             pending = []
         pending.append(block[cut:])
         if len(pending) * size > _LONGEST_LINE:
-            raise InputError(f"{name}: expected lines of text, but one has more than 1 GB")
+            raise _too_long(name)
     if any(pending):
         yield b"".join([*pending, b"\n"])
 
 
-def _check_is_text(chunk: TextChunk, name: str) -> None:
+def read_lines(stream: BinaryIO, name: str, size: int) -> list[bytes]:
+    """Return the next lines of a file, about `size` bytes; InputError for one of over 32 MB."""
+    lines: list[bytes] = []
+    while size > 0 and (line := stream.readline(_LONGEST_LINE)):
+        if len(line) == _LONGEST_LINE:
+            raise _too_long(name)
+        lines.append(line)
+        size -= len(line)
+    return lines
+
+
+def _too_long(name: str) -> InputError:
+    return InputError(f"{name}: expected lines of text, but one has more than 32 MB")
+
+
+def check_is_text(chunk: TextChunk, name: str) -> None:
     """Raise InputError if a chunk is not UTF-8."""
     place = chunk.text.find(b"\0")
+    if b"\n" + codecs.BOM_UTF8 in chunk.text:
+        within = chunk.line_at(chunk.text.index(b"\n" + codecs.BOM_UTF8) + 1)
+        raise InputError(
+            f"{name}, line {within}: this line begins with a byte order mark, as the first line of "
+            "a file may: were two files joined? Remove it"
+        )
+    if chunk.line == 1 and chunk.text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(
+            f"{name}: this is text in UTF-16 or UTF-32, expected UTF-8: save it as UTF-8"
+        )
+    if chunk.line == 1 and chunk.text.startswith(_GZIP):
+        raise InputError(
+            f"{name}: this is a gzip file, expected text: unpack it, or end its name in .gz"
+        )
     if place >= 0:
         problem = "holds a NUL byte"
     elif chunk.text.isascii():
@@ -79,7 +119,8 @@ def _check_is_text(chunk: TextChunk, name: str) -> None:
         try:
             chunk.text.decode()
         except UnicodeDecodeError as error:
-            place, problem = error.start, "is not UTF-8"
+            place = error.start
+            problem = 'is not UTF-8 ("iconv -f latin1 -t utf-8" converts Latin-1)'
         else:
             return
     raise InputError(
@@ -89,11 +130,5 @@ def _check_is_text(chunk: TextChunk, name: str) -> None:
 
 def map_in_order(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
     """Yield the results of `work` in the order of the items; threads work a few items ahead."""
-    with ThreadPoolExecutor(_WORKERS) as pool:
+    with Threads(_WORKERS) as pool:
         yield from in_turn(pool, work, items, _WORKERS + 1)
-
-
-def excerpt(text: bytes, longest: int = 60) -> str:
-    """Return the beginning of a piece of a file, to show in an error."""
-    decoded = text.decode(errors="replace")
-    return decoded if len(decoded) <= longest else decoded[: longest - 3] + "..."

@@ -16,6 +16,8 @@ from .._util.compiled import inner, kernel
 from .._util.ids import INITIAL_CAPACITY, ONE, Ids, IntegerIds, enlarged, mix_hash
 from ._fields import parse_integers
 
+_BYTES_OF_STRING = 100  # beside its letters: the object, where it ends, and references to both
+
 # -- kernels -------------------------------------------------------------------------------------
 # They work as _number_values in _util/ids.py does.
 
@@ -215,6 +217,13 @@ class TokenIds:
         if self.words is None:
             self.words = _TextIds.of_integers(self.integers.ids())
         return self.words.number(data, places, token_hashes(data, places) if tags is None else tags)
+
+    def nbytes_of_ids(self) -> int:
+        """Return about how much memory :meth:`ids` takes."""
+        if self.words is None:
+            return 8 * self.integers.n
+        n = self.words.n
+        return n * _BYTES_OF_STRING + 3 * int(self.words.offsets[n])
 
     def ids(self) -> Ids:
         """Return the ids in the order of their numbers."""

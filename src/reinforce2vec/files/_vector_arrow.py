@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -10,12 +11,12 @@ import numpy as np
 
 from .._util.arrays import Vectors, row_blocks
 from .._util.ids import Ids, as_ids
+from .._util.machine import check_memory
+from ._parquet import described, description, import_arrow, open_parquet, parquet_writer
 from .id_texts import encode_texts, ids_as_text
 from .opening import expecting
-from .stored_vectors import StoredVectors, decode_info, encode_info
-from .writing import import_arrow, whole
-
-_KEY = b"reinforce2vec"  # of the schema's metadata
+from .stored_vectors import StoredVectors
+from .writing import whole
 
 
 def arrow_ids(ids: Ids, path: Path) -> Any:
@@ -29,24 +30,18 @@ def arrow_ids(ids: Ids, path: Path) -> Any:
 
 def arrow_table(stored: StoredVectors) -> Any:
     """Return a pyarrow Table of ids and vectors; vectors are not copied."""
-    pyarrow, _ = import_arrow("to_arrow()")
+    import_arrow("to_arrow()")
     nodes = arrow_ids(stored.ids, Path("to_arrow()"))
-    return pyarrow.Table.from_batches(
-        [_batch(nodes, stored.vectors, slice(None), _schema(stored))], _schema(stored)
-    )
+    return _table(nodes, stored.vectors, slice(None), _schema(stored))
 
 
 def write_parquet(path: Path, stored: StoredVectors) -> None:
     """Write the same to a file, a row group for each block."""
-    _, parquet = import_arrow("writing a .parquet file")
     nodes, schema = arrow_ids(stored.ids, path), _schema(stored)
     # dictionaries, which vectors do not need, would make all NaNs equal
-    with (
-        whole(path) as stream,
-        parquet.ParquetWriter(stream, schema, use_dictionary=False) as writer,
-    ):
+    with whole(path) as stream, parquet_writer(stream, schema, use_dictionary=False) as write:
         for rows in row_blocks(stored.vectors):
-            writer.write_batch(_batch(nodes, stored.vectors, rows, schema))
+            write(_table(nodes, stored.vectors, rows, schema))
 
 
 def _schema(stored: StoredVectors) -> Any:
@@ -57,11 +52,10 @@ def _schema(stored: StoredVectors) -> Any:
     more: dict[str, Any] = {"info": stored.info} if stored.info else {}
     if stored.scales is not None and len(stored.scales) > 1:
         more["scales"] = list(stored.scales)
-    metadata = {_KEY: encode_info(more)} if more else None
-    return pyarrow.schema([("node", id_type), ("vector", vector_type)], metadata)
+    return described(pyarrow.schema([("node", id_type), ("vector", vector_type)]), more)
 
 
-def _batch(nodes: Any, vectors: Vectors, rows: slice, schema: Any) -> Any:
+def _table(nodes: Any, vectors: Vectors, rows: slice, schema: Any) -> Any:
     """Return some rows."""
     pyarrow, _ = import_arrow("a table of vectors")
     numbers = pyarrow.array(np.ascontiguousarray(vectors[rows]).ravel())
@@ -69,7 +63,7 @@ def _batch(nodes: Any, vectors: Vectors, rows: slice, schema: Any) -> Any:
         pyarrow.array(nodes[rows], schema.field("node").type),
         pyarrow.FixedSizeListArray.from_arrays(numbers, type=schema.field("vector").type),
     ]
-    return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
+    return pyarrow.Table.from_arrays(columns, schema=schema)
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -77,14 +71,16 @@ def _batch(nodes: Any, vectors: Vectors, rows: slice, schema: Any) -> Any:
 
 def read_parquet(stream: BinaryIO, path: Path) -> StoredVectors:
     """Read a table with a column "node" and a column "vector" of lists of one size."""
-    _, parquet = import_arrow("reading a .parquet file")
+    import_arrow("reading a .parquet file")
     with expecting("a Parquet file of nodes and vectors", str(path)):
-        file = parquet.ParquetFile(stream)
+        file = open_parquet(stream, bytes_per_row=4)
         types = {field.name: field.type for field in file.schema_arrow}
         for column, fits in (("node", _is_id_type), ("vector", _is_vector_type)):
             if column not in types or not fits(types[column]):
                 raise ValueError(f'its column "{column}" is {types.get(column, "missing")}')
-        vectors = np.empty((file.metadata.num_rows, _list_size(file, types["vector"])), np.float32)
+        shape = file.metadata.num_rows, _list_size(file, types["vector"])
+        check_memory(4 * math.prod(shape), f"a matrix of {shape[0]:,} x {shape[1]:,} numbers")
+        vectors = np.empty(shape, np.float32)
         nodes: list[Any] = []
         for batch in file.iter_batches(columns=["node", "vector"]):
             lists, done = batch["vector"], len(nodes)
@@ -94,8 +90,12 @@ def read_parquet(stream: BinaryIO, path: Path) -> StoredVectors:
             if not set(lists.value_lengths().to_pylist()) <= {vectors.shape[1]}:
                 raise ValueError("its vectors do not all have as many numbers")
             nodes += batch["node"].to_pylist()
+            if len(nodes) > len(vectors):
+                raise ValueError("it has more rows than it announces")
             vectors[done : len(nodes)] = numbers.to_numpy().reshape(-1, vectors.shape[1])
-        more = decode_info((file.schema_arrow.metadata or {}).get(_KEY, b"{}"))
+        if len(nodes) < len(vectors):
+            raise ValueError("it has fewer rows than it announces")
+        more = description(file)
         return StoredVectors(as_ids(nodes), vectors, more.get("scales"), more.get("info", {}))
 
 

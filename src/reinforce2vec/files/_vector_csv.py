@@ -11,18 +11,18 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from .._util.arrays import BLOCK_BYTES, Vectors
-from .._util.errors import InputError
+from .._util.errors import InputError, excerpt
 from .._util.ids import Ids
 from ._decimals import parse_rows, write_rows
-from ._lines import INTEGER, NUMBER, excerpt
+from ._lines import NUMBER, SHORT_INTEGER, read_lines
 from .columns import is_name_in_edges, may_be_index
 from .id_texts import EncodedIds, encode_texts, ids_as_text, quoted
 
 _NODE = "node"
 _COMMA = ord(",")
-_QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"(?=[,\r\n]|$)')
+_QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"(?=,|\r?\n|\r?\Z)')
 _LONGEST_ID = 1 << 20
-_AS_SPACES = bytes.maketrans(b',"', b"  ")
+_QUOTED_NUMBER = re.compile(rb'(?<![^,])[ \t]*"([^",]*)"[ \t\r\n]*(?![^,])')
 _NAMES = (b"node", b"id")  # of the column of ids
 _ID_COLUMNS = (b"", *_NAMES)  # what names the ids above numbered columns
 _EDGE_FIELDS = 2  # after the first: the other end of an edge, and perhaps a weight
@@ -77,7 +77,7 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
     unnamed = may_be_index(first.word.decode(errors="replace"), True)
     if unnamed and len(fields) > 1 and fields[0].lower() in _NAMES:
         records, fields = _without_index(records, path), fields[1:]
-    if b"" in fields:
+    if b"" in fields or first.rest.count(b'"') % 2:
         raise InputError(
             f"{path}, line {first.line}: expected a node id and numbers, separated by commas"
         )
@@ -96,9 +96,12 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
     at_once = max(1, BLOCK_BYTES // (len(first.rest) + 1))
     while block := block + list(islice(records, at_once)):
         words += [record.word for record in block]
-        texts = [record.rest.translate(_AS_SPACES) for record in block]
+        texts = [
+            _QUOTED_NUMBER.sub(rb"\1", record.rest) if b'"' in record.rest else record.rest
+            for record in block
+        ]
         lines = [record.line for record in block]
-        parts.append(parse_rows(texts, len(fields), path, lines))
+        parts.append(parse_rows(texts, len(fields), path, lines, ","))
         block = []
     if not words and fields != [name.encode() for name in column_names(len(fields))]:
         raise InputError(f"{path}: expected vectors, but there is only one line")
@@ -110,7 +113,8 @@ def _without_index(records: Iterator[_Record], path: Path) -> Iterator[_Record]:
     last = -1
     for line, word, rest in records:
         found = _QUOTED.match(rest)
-        if not INTEGER.fullmatch(word) or int(word) <= last or (rest[:1] == b'"' and not found):
+        is_number = SHORT_INTEGER.fullmatch(word) is not None
+        if not is_number or int(word) <= last or (rest[:1] == b'"' and not found):
             raise InputError(
                 f"{path}, line {line}: the first column looks like the index of a pandas frame, "
                 "but is not one here: write the file with to_csv(..., index=False)"
@@ -125,8 +129,12 @@ def _without_index(records: Iterator[_Record], path: Path) -> Iterator[_Record]:
 
 def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:
     """Yield the lines of a file that are not blank; an id in quotes may hold line breaks."""
+
+    def next_line() -> bytes:
+        return b"".join(read_lines(stream, str(path), 1))
+
     number = 0
-    for line in stream:
+    for line in iter(next_line, b""):
         number += 1
         begin = number
         if number == 1:
@@ -137,11 +145,11 @@ def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:
                 yield _Record(begin, word, rest)
             continue
         while (found := _QUOTED.match(line)) is None:
-            more = stream.readline() if len(line) < _LONGEST_ID else b""
+            more = next_line() if len(line) < _LONGEST_ID else b""
             if not more:
                 raise InputError(
                     f"{path}, line {begin}: expected a node id in quotes and a comma, found "
-                    f"{excerpt(line.splitlines()[0])}"
+                    f'"{excerpt(line.splitlines()[0])}"'
                 )
             line += more
             number += 1

@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.compiled import compiled
-from .._util.errors import InputError
+from .._util.errors import InputError, short_repr
 from .._util.ids import Ids
+from ._parquet import described, import_arrow, parquet_writer
 from .id_texts import EncodedIds, encode_texts, ids_as_text
-from .writing import import_arrow
 
 Walks = NDArray[np.int32]
 
 _TEXT_BYTES = 16 << 20  # what is made ready to write at a time
 _BREAKS = {"\t", "\n", "\r"}
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 def parts_of(blocks: Iterable[Walks], bytes_per_node: int) -> Iterator[Walks]:
@@ -36,9 +37,15 @@ def encode_ids(ids: Ids, path: Path) -> EncodedIds:
     """Return node ids in UTF-8; InputError if an id holds what separates ids or lines."""
     texts = ids_as_text(ids, path)
     for text in texts if ids.dtype == object else ():
+        if not text or text.startswith(_BYTE_ORDER_MARK):
+            raise InputError(
+                f"{path}: the node id {short_repr(text)} cannot be written as text: write .parquet "
+                "instead"
+            )
         for letter in _BREAKS & set(text):
             raise InputError(
-                f"{path}: the node id {text!r} holds {letter!r}, which separates ids or lines in "
+                f"{path}: the node id {short_repr(text)} holds {short_repr(letter)}, which "
+                "separates ids or lines in "
                 "text: write .parquet instead"
             )
     return EncodedIds.of(encode_texts(texts, path))
@@ -96,14 +103,13 @@ class ParquetEncoder:
     def write(self, stream: Any, blocks: Iterable[Walks]) -> None:
         """Write a file, one row group for each part of a block."""
         import pyarrow
-        from pyarrow import parquet
 
-        schema = pyarrow.schema([("walk", pyarrow.list_(self._names.type))])
-        with parquet.ParquetWriter(stream, schema) as writer:
+        schema = described(pyarrow.schema([("walk", pyarrow.list_(self._names.type))]))
+        with parquet_writer(stream, schema) as write:
             for walks in parts_of(blocks, self._width):
                 present = walks >= 0
                 ends = np.zeros(len(walks) + 1, np.int32)
                 np.cumsum(present.sum(axis=1), out=ends[1:])
                 nodes = self._names.take(pyarrow.array(walks[present]))
                 lists = pyarrow.ListArray.from_arrays(ends, nodes)
-                writer.write_table(pyarrow.Table.from_arrays([lists], schema=schema))
+                write(pyarrow.Table.from_arrays([lists], schema=schema))

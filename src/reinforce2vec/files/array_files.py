@@ -1,22 +1,42 @@
 """Files of arrays and a description of them: .npz archives with JSON, in which nothing is pickled.
 
-Checkpoints and model files are such files.
+Checkpoints and model files are such files. Reading trusts no size that a file declares: an array
+is as long as its bytes say, fits in memory, and has the checksum of the archive.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import re
+import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util.errors import short_repr
+from .._util.machine import Advice, check_memory
 from .writing import whole
 
 _ABOUT = "about"
+INFLATION = 1032
+"""The highest ratio of compression of deflate, which gzip and zip use."""
+_BLOCK = 1 << 20  # bytes that are read at a time
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_LENGTHS = 26  # where the header of a member has the lengths of its name and of what follows
+_SIZES_BEHIND = 0x08  # a flag: written to a pipe
+_KINDS = "biufSU"  # of arrays: numbers and texts
+_VERSIONS = {(1, 0): 2, (2, 0): 4}  # of .npy files: bytes of the length of their header
+_LONGEST_HEADER = 10_000  # bytes
+_ITEM = (
+    rb"'descr': *'(?P<kind>[^']+)'|'fortran_order': *(?P<fortran>True|False)"
+    rb"|'shape': *\((?P<shape>(?:\d{1,19}, *)*(?:\d{1,19})?)\)"
+)
+_HEADER = re.compile(rb"\{(?:(?:%s) *(?:, *|(?=\}))){3}\}\s*" % _ITEM)
 
 
 def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -27,12 +47,136 @@ def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDAr
         np.savez(stream, **named)
 
 
+def open_archive(stream: IO[bytes]) -> zipfile.ZipFile:
+    """Open an .npz archive; ValueError or BadZipFile if it is none, or its directory is damaged.
+
+    The directory at the end has no checksum. Its names are compared with those at the arrays, which
+    must lie side by side: otherwise damage would hide an array that a file need not have.
+    """
+    archive = zipfile.ZipFile(stream)
+    names = archive.namelist()
+    if len({*names}) < len(names):
+        raise ValueError("two of its arrays have the same name")
+    for member in archive.infolist():
+        if member.compress_type not in _COMPRESSIONS:  # others may take any memory
+            raise ValueError(f"{member.filename} is compressed in a way that numpy does not use")
+        if member.file_size > INFLATION * (member.compress_size + 1):
+            raise ValueError(f"{member.filename} announces more bytes than it can hold")
+        archive.open(member).close()
+    _check_gaps(stream, archive)
+    return archive
+
+
+def _check_gaps(stream: IO[bytes], archive: zipfile.ZipFile) -> None:
+    """Raise ValueError if there are bytes between the members that the directory does not name."""
+    end = 0
+    for member in sorted(archive.infolist(), key=lambda one: one.header_offset):
+        gap = member.header_offset - end
+        stream.seek(member.header_offset + _LENGTHS)
+        lengths = struct.unpack("<HH", stream.read(4))  # of the name, and of what follows it
+        end = member.header_offset + _LENGTHS + 4 + sum(lengths) + member.compress_size
+        if gap:
+            raise ValueError(f"{gap:,} bytes before {member.filename} are in none of its arrays")
+        if member.flag_bits & _SIZES_BEHIND:
+            stream.seek(end)
+            behind = stream.read(24)
+            begin = 8 if behind.startswith(b"PK\x07\x08") else 4  # of two sizes, of 8 or 4 bytes
+            sizes = struct.pack("<QQ", member.compress_size, member.file_size)
+            end += begin + (16 if behind[begin:].startswith(sizes) else 8)
+    if end != archive.start_dir:
+        raise ValueError("some of its bytes are in none of its arrays")
+
+
+def array_names(archive: zipfile.ZipFile) -> set[str]:
+    """Return the names of the arrays in an archive."""
+    return {name.removesuffix(".npy") for name in archive.namelist()}
+
+
 def read_about(archive: zipfile.ZipFile) -> Any:
-    """Read the description in a file of arrays."""
-    return json.loads(read_array(archive, _ABOUT).tobytes())
+    """Read the description in a file of arrays; ValueError if it is no JSON object."""
+    try:
+        about = json.loads(read_array(archive, _ABOUT).tobytes())
+    except RecursionError:
+        raise ValueError("its description is nested too deeply") from None
+    if not isinstance(about, dict):
+        raise ValueError("its description is no JSON object")
+    return about
 
 
 def read_array(archive: zipfile.ZipFile, name: str) -> Any:
-    """Read an array from a file of arrays."""
-    with archive.open(f"{name}.npy") as stream:
-        return np.lib.format.read_array(stream, allow_pickle=False)
+    """Read an array from an archive that :func:`open_archive` opened; its checksum is compared."""
+    member = archive.getinfo(f"{name}.npy")
+    with archive.open(member) as stream:
+        return read_npy(stream, member.file_size)
+
+
+def read_npy(stream: IO[bytes], size: int) -> NDArray[Any]:
+    """Read a .npy file of `size` bytes; ValueError if it is damaged."""
+    header = read_header(stream, size)
+    flat = np.empty(math.prod(header.shape), header.dtype)
+    read_into(stream, flat)
+    return flat.reshape(header.shape, order="F" if header.fortran_order else "C")
+
+
+class ArrayHeader(NamedTuple):
+    """What the beginning of a .npy file says."""
+
+    shape: tuple[int, ...]
+    fortran_order: bool
+    dtype: np.dtype[Any]
+
+
+def read_header(stream: IO[bytes], size: int, in_memory: bool = True) -> ArrayHeader:
+    """Read the beginning of a .npy file of `size` bytes.
+
+    ValueError unless exactly the announced array of numbers or texts follows. InputError if it is
+    to be in memory, and does not fit.
+    """
+    header = _parse_header(stream)
+    if header.dtype.kind not in _KINDS or header.dtype.itemsize == 0:
+        raise ValueError(f"it holds {header.dtype}, expected numbers")
+    announced = math.prod(header.shape) * header.dtype.itemsize
+    if min(header.shape, default=0) < 0 or announced != size - stream.tell():
+        raise ValueError(
+            f"an array of shape {header.shape} has {announced:,} bytes, not "
+            f"{size - stream.tell():,}"
+        )
+    if in_memory:
+        check_memory(announced, f"an array of shape {header.shape} in it", _larger_machine)
+    return header
+
+
+def _parse_header(stream: IO[bytes]) -> ArrayHeader:
+    """Read what is before an array; ValueError if it is not what numpy writes.
+
+    Numpy would evaluate it as Python, and warn of odd text in it.
+    """
+    version = np.lib.format.read_magic(stream)
+    if version not in _VERSIONS:
+        raise ValueError(f"unknown version {version} of a .npy file")
+    length = int.from_bytes(stream.read(_VERSIONS[version]), "little")
+    found = _HEADER.fullmatch(stream.read(length)) if length <= _LONGEST_HEADER else None
+    if found is None or None in found.groups():
+        raise ValueError("the header of the .npy file is damaged")
+    try:
+        kind = np.dtype(found["kind"].decode("ascii", "replace"))
+    except TypeError:
+        raise ValueError(f"it holds {short_repr(found['kind'])}, expected numbers") from None
+    shape = tuple(int(size) for size in re.findall(rb"\d+", found["shape"]))
+    return ArrayHeader(shape, found["fortran"] == b"True", kind)
+
+
+def _larger_machine(missing: int) -> Advice:
+    return Advice("use a larger machine, if the file is one that you trust")
+
+
+def read_into(stream: IO[bytes], array: NDArray[Any]) -> None:
+    """Fill an array, of one piece, with the bytes that follow; ValueError if there are too few."""
+    assert array.flags.forc  # else `room` would be a copy
+    room: Any = array.reshape(-1, order="A").view(np.uint8).data
+    while room:
+        # a stream of an archive allocates as much again
+        count = stream.readinto(room[:_BLOCK])  # type: ignore[attr-defined]
+        if not count:
+            raise ValueError("an array ends too early")
+        room = room[count:]

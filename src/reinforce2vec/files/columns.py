@@ -6,8 +6,9 @@ guess would give wrong vectors without a word. docs/howto/files.md has the rule 
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError, python_setting
+from .._util.errors import InputError, excerpt, python_setting, short_repr
 
 ID_COLUMN_NAMES = (
     ("source", "target"),
@@ -71,6 +72,7 @@ _KNOWN = {
 }
 _INDEX = ("", "unnamed: 0", "index", "level_0")  # pandas' names for its index, the first column
 _ARROW_INDEX = re.compile(r"__index_level_\d+__")  # pandas' names for it in Parquet, the last ones
+_WHOLE = re.compile(r"-?\d+")
 _NUMBERED = re.compile(r"(?:column_?|f)?(\d+)")  # what packages call columns without a header
 
 
@@ -80,11 +82,39 @@ class ColumnChoice(NamedTuple):
     source: Any = None
     target: Any = None
     weight: Any = None
+    alone: bool = False
+    """Whether nothing but the named columns is read: without a name for it, no weight."""
 
     @property
     def given(self) -> dict[str, Any]:
         """What was named."""
-        return {role: name for role, name in self._asdict().items() if name is not None}
+        roles = {"source": self.source, "target": self.target, "weight": self.weight}
+        return {role: name for role, name in roles.items() if name is not None}
+
+    @classmethod
+    def of(cls, columns: Any, source: Any, target: Any, weight: Any) -> ColumnChoice:
+        """Return the choice that a user's `columns`, or the other three, make."""
+        choice = cls(source, target, weight)
+        if columns is None:
+            return choice
+        for role, name in choice.given.items():
+            raise InputError(
+                f"{python_setting('columns', columns)} and {python_setting(role, name)} exclude "
+                "each other",
+                settings=[("columns", columns), (role, name)],
+            )
+        if isinstance(columns, str):
+            listed = next(csv.reader([columns.replace("\n", " ")], skipinitialspace=True), [])
+        else:
+            listed = list(columns) if isinstance(columns, Iterable) else [columns]
+        if len(listed) not in (2, 3) or any(name in (None, "") for name in listed):
+            raise InputError(
+                "columns must be two or three columns, those of source, target and perhaps weight, "
+                f"not {short_repr(columns)}",
+                parameter="columns",
+                value=columns,
+            )
+        return cls(listed[0], listed[1], listed[2] if len(listed) == 3 else None, True)
 
 
 BY_THE_RULE = ColumnChoice()
@@ -116,7 +146,8 @@ class Table:
     Parameters
     ----------
     names : sequence
-        Labels of the columns; of a text file without a header, numbers from 1.
+        Labels of the columns; of a text file without a header, numbers from 1. A column may be
+        named by its position, from 1, unless labels are numbers.
     is_number : function
         Whether the values of a column are numbers.
     is_ascending : function
@@ -124,7 +155,7 @@ class Table:
     has_header : bool
         Whether the labels are names.
     is_text : bool
-        Whether it is a text file, whose columns may be named by numbers from 1.
+        Whether it is a text file, of which only the first lines are known.
     is_integer : function
         Whether the type of a column says that its values are whole numbers.
     numbers : function
@@ -149,12 +180,43 @@ class Table:
     def spelled(self, column: int) -> str:
         """Return how a message names a column."""
         name = self.names[column]
-        return f'"{name}"' if self.has_header else f"column {name}"
+        return f'"{excerpt(str(name))}"' if self.has_header else f"column {name}"
+
+    def setting(self, role: str, column: int) -> tuple[str, Any]:
+        """Return the setting that names a column: its position, if messages cut its name."""
+        name = self.names[column]
+        is_short = excerpt(str(name)) == str(name)
+        return role, name if is_short or has_numbers(self.names) else column + 1
 
     def may_be_times(self, column: int) -> bool:
-        """Return whether values could be times since 1970: 1973 to 2286, or in milliseconds."""
+        """Return whether values could be times.
+
+        They are whole numbers of seconds since 1970, from 1973 to 2286, or of thousandths or
+        smaller parts of one; years; or days such as 20241231.
+        """
         found = self._finite(column)
-        return bool(found.size and np.all((found >= 1e8) & (found < 1e13)))
+        if not found.size:
+            return False
+        if np.all((found >= 1e8) & (found < 1e13)):
+            return True
+        spans = [(1e14, 1e16), (1e17, 1e19), (1900, 2101)]
+        days = found % 100, found // 100 % 100
+        return not np.any(found % 1) and bool(
+            any(np.all((found >= low) & (found < high)) for low, high in spans)
+            or np.all(
+                (found >= 19000101)
+                & (found < 21010101)
+                & (days[0] >= 1)
+                & (days[0] <= 31)
+                & (days[1] >= 1)
+                & (days[1] <= 12)
+            )
+        )
+
+    def may_be_row_numbers(self, column: int) -> bool:
+        """Return whether the first values, at least ten, are consecutive whole numbers."""
+        found = self._finite(column)
+        return len(found) >= 10 and bool(np.all(np.diff(found) == 1) and found[0] % 1 == 0)
 
     def has_fractions(self, column: int) -> bool:
         """Return whether values are numbers, some of them not whole."""
@@ -188,11 +250,6 @@ def are_known(names: Sequence[str]) -> bool:
     return bool(known_pairs(names)) or (len(names) > 1 and all(name in _KNOWN for name in names))
 
 
-def is_name_of_nodes(word: str) -> bool:
-    """Return whether a word above a column of nodes is its name, as far as words are known."""
-    return word.strip().lower() in _KNOWN
-
-
 def is_name_in_edges(name: bytes) -> bool:
     """Return whether a name is that of a column of edges: of one of their nodes, or of weights."""
     word = name.decode(errors="replace").strip().lower()
@@ -204,6 +261,11 @@ def has_names(labels: Sequence[Any]) -> bool:
     numbers = [_NUMBERED.fullmatch(str(label)) for label in labels]
     found = [int(number[1]) for number in numbers if number]
     return not (len(found) == len(labels) and found == [found[0] + i for i in range(len(found))])
+
+
+def has_numbers(labels: Iterable[Any]) -> bool:
+    """Return whether some labels of columns are whole numbers: then no number is a position."""
+    return any(_WHOLE.fullmatch(str(label).strip()) for label in labels)
 
 
 def may_be_index(label: Any, first: bool) -> bool:
@@ -245,9 +307,15 @@ def choose_columns(table: Table, choice: ColumnChoice, weighted: bool | None) ->
         ids = _find_ids(table, weight)
         if any(sum(label == table.names[i] for label in table.names) > 1 for i in ids):
             raise InputError(f"two columns of the table have the same name: {table.listed()}")
-    if weight is None and weighted is not False:
+    if weight is None and weighted and choice.alone:
+        raise InputError(
+            "weighted=True, but columns names no column of weights: name it as the third",
+            settings=[("weighted", True)],
+        )
+    if weight is None and weighted is not False and not choice.alone:
         weight = _find_weight(table, ids, bool(weighted))
-    return EdgeColumns(*ids, weight, tuple(_notes(table, ids, weight)))
+    decided = weighted is False or choice.alone
+    return EdgeColumns(*ids, weight, tuple(_notes(table, ids, weight, decided)))
 
 
 def _find(table: Table, role: str, name: Any) -> int:
@@ -255,7 +323,7 @@ def _find(table: Table, role: str, name: Any) -> int:
     labels = list(table.names)
     alike = [i for i, label in enumerate(labels) if type(label) is type(name) and label == name]
     alike = alike or [i for i in range(len(labels)) if table.plain(i) == str(name).strip().lower()]
-    if table.is_text and not alike and re.fullmatch(r"\d+", str(name)):
+    if not alike and re.fullmatch(r"[1-9]\d{0,8}", str(name)) and not has_numbers(labels):
         alike = [int(name) - 1] if 1 <= int(name) <= len(labels) else []
     if len(alike) == 1:
         return alike[0]
@@ -268,8 +336,12 @@ def _find(table: Table, role: str, name: Any) -> int:
     close = get_close_matches(str(name).lower(), [table.plain(i) for i in range(len(labels))], n=1)
     guess = [i for i in range(len(labels)) if table.plain(i) in close][:1]
     meant = f", did you mean {table.spelled(guess[0])}?" if guess else ""
+    is_name = (
+        has_numbers([name]) and has_numbers(labels) and (table.has_header or not table.is_text)
+    )
+    hint = "; numbers are names here, not positions" if is_name else ""
     raise InputError(
-        f"{setting}: there is no such column{meant or ':'} the columns are {table.listed()}",
+        f"{setting}: there is no such column{meant or ':'} the columns are {table.listed()}{hint}",
         settings=[(role, name)],
     )
 
@@ -325,7 +397,7 @@ def _may_be_nodes(table: Table, ids: list[int], among_others: bool) -> bool:
 
 def _unclear(table: Table, problem: str, ids: Sequence[int]) -> InputError:
     """Return the error for ids that cannot be told; `ids` are columns to name as an example."""
-    settings = [(role, table.names[i]) for role, i in zip(("source", "target"), ids, strict=False)]
+    settings = [table.setting(*one) for one in zip(("source", "target"), ids, strict=False)]
     spelled = ", ".join(python_setting(*setting) for setting in settings)
     return InputError(f"{problem}; name two{table.place}: {spelled}", settings=settings)
 
@@ -363,7 +435,8 @@ def _find_third(table: Table, others: list[int], weighted: bool) -> int | None:
     if weighted:
         return 2 if others or table.is_text else None
     numbers = [i for i in others if table.is_number(i)]
-    if numbers and (numbers != [2] or len(others) > 1 or table.may_be_times(2)):
+    unclear = table.may_be_times(2) or table.may_be_row_numbers(2) if numbers == [2] else True
+    if numbers and (len(others) > 1 or unclear):
         raise _perhaps(table, numbers)
     return 2 if numbers else None
 
@@ -371,27 +444,38 @@ def _find_third(table: Table, others: list[int], weighted: bool) -> int | None:
 def _perhaps(table: Table, numbers: list[int]) -> InputError:
     """Return the error for columns of numbers that may be weights."""
     what = table.listed(numbers)
-    first = table.names[numbers[0]]
+    weight = table.setting("weight", numbers[0])
     verb, pronoun = ("holds", "it") if len(numbers) == 1 else ("hold", "all of them")
     taken = "uses it" if len(numbers) == 1 else "uses the first"
-    kind = "times or weights" if table.may_be_times(numbers[0]) else "numbers that may be weights"
+    kind = "numbers that may be weights"
+    if table.may_be_times(numbers[0]):
+        kind = "times or weights"
+    elif table.may_be_row_numbers(numbers[0]):
+        kind = "numbers of rows or weights"
     return InputError(
-        f"{what} {verb} {kind}: {python_setting('weight', first)} {taken}, weighted=False leaves "
+        f"{what} {verb} {kind}: {python_setting(*weight)} {taken}, weighted=False leaves "
         f"{pronoun} out{table.place}",
-        settings=[("weight", first), ("weighted", False)],
+        settings=[weight, ("weighted", False)],
     )
 
 
 # -- reports -----------------------------------------------------------------------------------
 
 
-def _notes(table: Table, ids: tuple[int, int], weight: int | None) -> list[str]:
-    """Return what to report: the columns that were used and those that were not."""
+def _notes(
+    table: Table, ids: tuple[int, int], weight: int | None, decided: bool = False
+) -> list[str]:
+    """Return what to report: the columns that were used and those that were not.
+
+    `decided` says whether the user has chosen to have no weights.
+    """
     notes = []
     if table.has_header or ids != (0, 1):
         notes.append(f"nodes from {table.spelled(ids[0])} and {table.spelled(ids[1])}")
     if weight is not None:
         notes.append(f"weights from {table.spelled(weight)}")
+    elif not decided:
+        notes.append("no weights")
     rest = [i for i in range(len(table.names)) if i not in (*ids, weight)]
     if rest:
         notes.append(f"left out {table.listed(rest)}")

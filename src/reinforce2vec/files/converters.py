@@ -15,9 +15,11 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._util.errors import InputError, python_setting
-from .._util.ids import Ids, as_ids, number_integers, number_objects
+from .._util.errors import InputError, excerpt, python_setting, short_repr
+from .._util.ids import Ids, as_ids, is_missing, number_integers, number_objects
+from .._util.machine import Advice, check_memory
 from ._lines import INTEGER
+from ._parquet import import_arrow
 from .columns import (
     BY_THE_RULE,
     ColumnChoice,
@@ -27,10 +29,10 @@ from .columns import (
     has_names,
     known_pairs,
 )
-from .edges import Edges, checked_weights, number_pairs
+from .edges import Edges, check_nodes, checked_weights, number_pairs, refuse_masked
 from .opening import expecting
 from .sides import DEFAULT_SIDES, side_ids, split_sides, warn_of_shared_ids
-from .writing import import_arrow
+from .sparse_matrices import matrix_entries
 
 _ACCEPTED = (
     "a Graph or Dataset, a path, a networkx or igraph graph, a scipy sparse matrix, a square "
@@ -131,7 +133,8 @@ def _usable_weights(weights: Any, ends: NDArray[np.int32], ids: Ids) -> NDArray[
     def by_name(edge: int, weight: float) -> InputError:
         source, target = ids[ends[edge]].tolist()
         return InputError(
-            f"the edge from {source!r} to {target!r} has the weight {weight:g}: "
+            f"the edge from {short_repr(source)} to {short_repr(target)} has the weight "
+            f"{weight:g}: "
             "weights must be positive and finite (weighted=False leaves them out)",
             settings=[("weighted", False)],
         )
@@ -158,10 +161,17 @@ def fill_missing_weights(weights: list[Any]) -> list[Any] | None:
 def _from_networkx(source: Any, options: EdgeOptions) -> Edges:
     """Convert a networkx graph: nodes in its own order, the edge attribute `weight`."""
     row = {node: number for number, node in enumerate(source.nodes)}
+    _refuse_missing_ids(row)
     edges = list(source.edges(data="weight"))
     ends = _ends_array(((row[u], row[v]) for u, v, _ in edges), len(edges))
     weights = fill_missing_weights([weight for _, _, weight in edges])
     return options.edges(ends, weights, as_ids(list(row)), source.is_directed())
+
+
+def _refuse_missing_ids(ids: Iterable[Any]) -> None:
+    """Raise InputError if an id is None or NaN."""
+    if any(map(is_missing, ids)):
+        raise InputError("a node id is missing (None or NaN): every node needs one")
 
 
 def _from_igraph(source: Any, options: EdgeOptions) -> Edges:
@@ -171,6 +181,7 @@ def _from_igraph(source: Any, options: EdgeOptions) -> Edges:
         names = source.vs["name"]
         if len(set(names)) < len(names):
             raise InputError('two vertices of the igraph graph have the same "name"')
+        _refuse_missing_ids(names)
         ids = as_ids(names)
     ends = _ends_array(source.get_edgelist(), source.ecount())
     weights = (
@@ -180,6 +191,8 @@ def _from_igraph(source: Any, options: EdgeOptions) -> Edges:
 
 
 # -- matrices and arrays -----------------------------------------------------------------------
+
+_NODE_BYTES, _ENTRY_BYTES = 60, 100  # while a matrix becomes a graph
 
 
 def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
@@ -197,11 +210,13 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
         )
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"an adjacency matrix holds real numbers, not {matrix.dtype}")
-    entries = scipy.sparse.coo_array(matrix)
-    values = np.asarray(entries.data, np.float64)
+    _check_size(matrix)
+    with expecting("a sound adjacency matrix"):
+        entries = matrix_entries(matrix)
+    values = entries.values
     bad = np.flatnonzero(~((values >= 0) & (values < np.inf)))
     if bad.size:
-        row, column = (int(axis[bad[0]]) for axis in (entries.row, entries.col))
+        row, column = (int(axis[bad[0]]) for axis in entries[:2])
         raise InputError(
             f"row {row}, column {column} (counted from 0) of the adjacency matrix holds "
             f"{values[bad[0]]:g}: weights must be positive and finite"
@@ -210,14 +225,17 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
     if weighted is None:
         weighted = bool(np.any((values != 1) & (values != 0)))
     # a copy of our own, in which parallel entries are added
-    adjacency = scipy.sparse.csr_array((values, (entries.row, entries.col)), shape=matrix.shape)
+    adjacency = scipy.sparse.csr_array((values, entries[:2]), shape=matrix.shape)
     adjacency.sum_duplicates()
     adjacency.eliminate_zeros()
     if not weighted:
         adjacency.data[:] = 1
+    listed = values != 0
     if not options.directed and not options.bipartite and _is_symmetric(adjacency):
         adjacency = scipy.sparse.triu(adjacency)
+        listed &= entries[0] <= entries[1]
     edges = adjacency.tocoo()
+    merged = int(np.count_nonzero(listed)) - edges.nnz
     ends = np.stack([edges.row, edges.col], axis=1).astype(np.int32, copy=False)
     weights = edges.data if weighted else None
     ids: Ids = np.arange(matrix.shape[0], dtype=np.int64)
@@ -226,7 +244,25 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
         ids = np.concatenate(
             [side_ids(matrix.shape[0], "row"), side_ids(matrix.shape[1], "column")]
         )
-    return replace(options, bipartite=False).edges(ends, weights, ids)
+    found = replace(options, bipartite=False).edges(ends, weights, ids)
+    return found._replace(merged=merged)
+
+
+def _check_size(matrix: Any) -> None:
+    """Raise InputError if a matrix has too many nodes, or takes more memory than there is."""
+    n_nodes = sum(matrix.shape) if matrix.shape[0] != matrix.shape[1] else matrix.shape[0]
+    check_nodes(n_nodes)
+    n_entries = matrix.nnz if scipy.sparse.issparse(matrix) else np.count_nonzero(matrix)
+    check_matrix_memory(n_nodes, int(n_entries))
+
+
+def check_matrix_memory(n_nodes: int, n_entries: int) -> None:
+    """Raise InputError if the graph of an adjacency matrix takes more memory than there is."""
+    check_memory(
+        _NODE_BYTES * n_nodes + _ENTRY_BYTES * n_entries,
+        f"a graph of {n_nodes:,} nodes, from a matrix with {n_entries:,} entries,",
+        lambda missing: Advice("use a smaller graph or a larger machine"),
+    )
 
 
 def _is_symmetric(matrix: Any) -> bool:
@@ -341,7 +377,8 @@ def _from_polars(table: Any, options: EdgeOptions) -> Edges:
     used = dict(zip(chosen.used, values(chosen.used), strict=True))
     for place in chosen.ids:
         _refuse_missing(used[place].is_null().to_numpy(), names[place])
-    arrays = {place: column.to_numpy() for place, column in used.items()}
+    with expecting("a table of numbers and strings"):
+        arrays = {place: column.to_numpy() for place, column in used.items()}
     return _from_columns(arrays, header, chosen, options)
 
 
@@ -373,7 +410,7 @@ def _refuse_two_kinds(ids: Ids, columns: str) -> None:
         for number in numbers:
             raise InputError(
                 f"the node ids in {columns} are integers, such as {number}, but also strings of "
-                f"digits, such as {words[0]!r}: write both alike"
+                f"digits, such as {short_repr(words[0])}: write both alike"
             )
 
 
@@ -381,6 +418,11 @@ def _whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
     """Return a column as 64-bit integers if its values are whole numbers, else as it is."""
     if column.dtype.kind == "f":
         _refuse_missing(np.isnan(column), name)
+    if column.dtype.kind in "mM" and any(type(time) is int for time in column.tolist()):
+        raise InputError(
+            f'the node ids in column "{excerpt(str(name))}" are times that Python cannot hold '
+            "(nanoseconds, or years beyond 9999): convert them to text"
+        )
     if column.dtype.kind in "iuf":
         with np.errstate(invalid="ignore"):
             whole = column.astype(np.int64)
@@ -405,8 +447,8 @@ def _refuse_missing(missing: NDArray[np.bool_], name: Any) -> None:
     """Raise InputError for the first row whose node id is missing."""
     if missing.any():
         raise InputError(
-            f'row {int(np.argmax(missing)):,} (counted from 0): the node id in column "{name}" is '
-            "missing"
+            f"row {int(np.argmax(missing)):,} (counted from 0): the node id in column "
+            f'"{excerpt(str(name))}" is missing'
         )
 
 
@@ -420,14 +462,13 @@ def _from_arrow_table(table: Any, options: EdgeOptions) -> Edges:
 
 def _from_duckdb(relation: Any, options: EdgeOptions) -> Edges:
     """Convert a DuckDB relation; the database computes only the columns that are used."""
-    pyarrow, _ = import_arrow("reading a DuckDB relation")
+    import_arrow("reading a DuckDB relation")
 
     def read(names: list[str]) -> Any:
         quoted = ['"' + name.replace('"', '""') + '"' for name in names]
-        return pyarrow.RecordBatchReader.from_stream(relation.project(", ".join(quoted))).read_all()
+        return relation.project(", ".join(quoted)).to_arrow_table()
 
-    schema = pyarrow.RecordBatchReader.from_stream(relation.limit(0)).schema
-    return edges_from_arrow(schema, read, options, _PLACE)
+    return edges_from_arrow(relation.limit(0).to_arrow_table().schema, read, options, _PLACE)
 
 
 def _from_arrow_stream(source: Any, options: EdgeOptions) -> Edges:
@@ -471,7 +512,7 @@ def edges_from_arrow(
     header = Table(
         names,
         lambda column: _is_arrow_number(schema.field(column).type),
-        lambda column: _is_ascending(read([names[column]]).column(0).to_numpy()),
+        lambda column: _is_ascending(_decoded(read([names[column]]).column(0)).to_numpy()),
         has_names(names),
         is_integer=lambda column: "int" in str(schema.field(column).type),
         numbers=lambda column: _as_floats(
@@ -481,17 +522,44 @@ def edges_from_arrow(
     )
     chosen = choose_columns(header, options.columns, options.weighted)
     table = read([names[column] for column in chosen.used])
-    for name in (names[column] for column in chosen.ids):
-        _refuse_missing(table[name].is_null().to_numpy(), name)
-    first, second = (table[names[column]] for column in chosen.ids)
+    columns = {column: _with_known_words(table[names[column]]) for column in chosen.used}
+    for column in chosen.ids:
+        _refuse_missing(columns[column].is_null().to_numpy(), names[column])
+    first, second = (columns[column] for column in chosen.ids)
     if first.type != second.type or _is_arrow_number(first.type):
-        arrays = {column: table[names[column]].to_numpy() for column in chosen.used}
+        with expecting("a table of numbers and of strings in UTF-8"):
+            arrays = {column: _decoded(values).to_numpy() for column, values in columns.items()}
         return _from_columns(arrays, header, chosen, options)
-    codes, ids = _number_strings(first, second)
-    weights = None if chosen.weight is None else table[names[chosen.weight]].to_numpy()
+    with expecting(f"a column of node ids, but one of {first.type}", header.spelled(chosen.source)):
+        codes, ids = _number_strings(first, second)
+    weights = None if chosen.weight is None else _decoded(columns[chosen.weight]).to_numpy()
     return options.edges(
         codes.reshape(-1, 2), weights, ids, sides=header.sides(chosen), notes=chosen.notes
     )
+
+
+def _is_dictionary(column: Any) -> bool:
+    import pyarrow
+
+    return bool(pyarrow.types.is_dictionary(column.type))
+
+
+def _decoded(column: Any) -> Any:
+    """Return a pyarrow column without a dictionary.
+
+    With one, `to_numpy` returns the last word of the dictionary where a value is missing.
+    """
+    return column.cast(column.type.value_type) if _is_dictionary(column) else column
+
+
+def _with_known_words(column: Any) -> Any:
+    """Return a pyarrow column whose `is_null` finds all missing values.
+
+    Those that are missing words of a dictionary are not found.
+    """
+    if _is_dictionary(column) and any(one.dictionary.null_count for one in column.chunks):
+        return _decoded(column)
+    return column
 
 
 def _number_strings(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
@@ -499,10 +567,11 @@ def _number_strings(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
     import pyarrow
 
     both = pyarrow.chunked_array([*first.chunks, *second.chunks], first.type)
-    if not pyarrow.types.is_dictionary(first.type):
+    if not _is_dictionary(first):
         both = both.dictionary_encode()
     both = both.unify_dictionaries()
-    words = both.chunk(0).dictionary.to_pylist() if both.num_chunks else []
+    with expecting("a table of node ids in UTF-8"):
+        words = both.chunk(0).dictionary.to_pylist() if both.num_chunks else []
     parts = [np.asarray(chunk.indices, np.int64) for chunk in both.chunks]
     flat = np.concatenate([np.empty(0, np.int64), *parts]).reshape(2, -1).T.ravel()
     codes, order = number_integers(flat)
@@ -538,11 +607,26 @@ def _from_geometric(source: Any, options: EdgeOptions) -> Edges:
     says = getattr(source, "is_undirected", None)
     both_ways = says is not None and bool(says())
     if both_ways and not options.directed:
+        if weights is not None:
+            _check_symmetric(ends, weights)
         once = ends[:, 0] <= ends[:, 1]
         ends, weights = ends[once], None if weights is None else weights[once]
     return options.edges(
         ends, weights, np.arange(n, dtype=np.int64), directed=says is not None and not both_ways
     )
+
+
+def _check_symmetric(ends: NDArray[np.int32], weights: NDArray[Any]) -> None:
+    """Raise InputError if edges that lead both ways have different weights."""
+    there, back = (
+        weights[np.lexsort((weights, one, other))] for one, other in (ends.T, ends.T[::-1])
+    )
+    if not np.array_equal(there, back):
+        raise InputError(
+            "edges that lead both ways have different weights: pass directed=True, or make the "
+            "weights equal",
+            settings=[("directed", True)],
+        )
 
 
 def _geometric_weights(source: Any) -> NDArray[Any] | None:
@@ -556,6 +640,7 @@ def _geometric_weights(source: Any) -> NDArray[Any] | None:
 
 def _as_array(values: Any) -> NDArray[Any]:
     """Return an array of what may be a tensor, on another device, with a gradient."""
+    refuse_masked(values, "edges")
     if hasattr(values, "detach"):
         values = values.detach().cpu()
     return np.asarray(values)

@@ -4,22 +4,23 @@ Quotes are those of RFC 4180: a field in double quotes may hold delimiters, line
 that are doubled. Where whitespace separates fields, a quote is a character as any other.
 
 A comment begins with # or %, and stands before all data: further down such a line is data, so that
-"#tag" can be an id, unless the caller names the character that begins comments.
+"#tag" can be an id, unless the caller names the character that begins comments. Where whitespace
+separates fields, a comment may also follow an edge: "1 2 # note".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError, NoEdges
+from .._util.errors import InputError, NoEdges, excerpt
 from ._fields import (
     BAD_QUOTE,
     BLANK,
@@ -35,16 +36,24 @@ from ._fields import (
     RETURN,
     SPACE,
     TAB,
+    TOO_WIDE,
     find_open_line,
     unescape,
 )
-from ._lines import CHUNK_BYTES, TextChunk, excerpt, read_chunks
+from ._lines import CHUNK_BYTES, TextChunk, read_chunks
 
 WHITESPACE = 0  # the delimiter that means any run of spaces and tabs
+DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
+"""What reports call the bytes that separate fields."""
 _MARKS = "#%"  # begin comments where the caller names no other character
 _COMMA, _SEMICOLON = b",;"
 _HEADS = 100  # lines by which columns are recognised
+_HEAD_BYTES = 1 << 22  # after so many, blank lines or long ones, fewer lines have to do
+_MOST_FIELDS = 100_000  # of a line: more are a matrix, or a list of neighbours
+_LOOK = 1 << 16  # bytes of a line by which its delimiter is recognised
+_MOST_DOUBTFUL = 1000  # comments that are looked at for data
 _WORD = re.compile(rb"[^ \t\r\n]+")
+_TEXT_WORD = re.compile(_WORD.pattern.decode())
 _QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"(?!")')
 _LONGEST_QUOTED = 1 << 20  # bytes; longer ones are taken for quotes that were never closed
 
@@ -92,6 +101,39 @@ class Dialect:
         """Return whether there may be quoted fields in a piece of a file."""
         return self.delimiter != WHITESPACE and b'"' in text
 
+    def is_plain(self, text: bytes) -> bool:
+        """Return whether no line is a comment, has quotes or too many fields: most text is so."""
+        marks = _MARKS if self.comments is None else self.comments
+        return len(text) <= _MOST_FIELDS and not (
+            self.may_be_quoted(text) or any(mark.encode() in text for mark in marks)
+        )
+
+    def plain_rows(self, chunk: TextChunk) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number and the fields of every line of plain text, as :meth:`split` does."""
+        words = _TEXT_WORD.findall
+        delimiter = chr(self.delimiter)
+        blanks = " \t\r".replace(delimiter, "")
+        for number, line in enumerate(chunk.text.decode().split("\n"), chunk.line):
+            if self.delimiter == WHITESPACE:
+                if row := words(line):
+                    yield number, row
+            elif line.strip(" \t\r"):
+                yield number, [field.strip(blanks) for field in line.split(delimiter)]
+
+    @property
+    def has_remarks(self) -> bool:
+        """Whether comments may follow an edge."""
+        return self.delimiter == WHITESPACE
+
+    def without_remark(self, row: list[bytes]) -> list[bytes]:
+        """Return the fields of an edge without the comment that follows it."""
+        if self.has_remarks:
+            for place, field in enumerate(row[2:], 2):
+                start = self.starts[field[0]]
+                if start == COMMENT or (start == MARK and len(field) == 1):
+                    return row[:place]
+        return row
+
     def closed_part(self, text: bytes) -> int:
         """Return how many bytes of some lines, from their beginning, leave no quotes open."""
         if not self.may_be_quoted(text):
@@ -107,23 +149,22 @@ class Dialect:
         rows: list[list[bytes]] = []
         begins: list[int] = []
         comments, at = 0, 0
-        before = b"\t\r" if self.delimiter == SPACE else b" \t\r"
-        while at < len(text) and len(rows) < most:
-            end = text.index(b"\n", at)
-            content = text[at:end].lstrip(before)
-            start = self.starts[content[0]] if content else LINE_END
-            if start == MARK and self.kinds[(content + b"\n")[1]] in (BLANK, LINE_END):
+        while len(rows) < most and (content := _WORD.search(text, at)):  # past blank lines
+            at = text.rfind(b"\n", at, content.start()) + 1 or at
+            end = text.index(b"\n", content.start())
+            start = self.starts[text[content.start()]]
+            if start == MARK and self.kinds[text[content.start() + 1]] in (BLANK, LINE_END):
                 return Split(rows, begins, comments, at, LIKE_COMMENT, [])
             if start == COMMENT:
                 comments += 1
-            elif start != LINE_END:
+            else:
                 row, begin, end, problem = self._split_line(text, at, end)
                 if problem != FINE:
                     return Split(rows, begins, comments, at, problem, row)
                 rows.append(row)
                 begins.append(begin)
             at = end + 1
-        return Split(rows, begins, comments, at, FINE, [])
+        return Split(rows, begins, comments, at if len(rows) == most else len(text), FINE, [])
 
     def _split_line(self, text: bytes, at: int, end: int) -> tuple[list[bytes], int, int, int]:
         """Return the fields of the line from `at` to `end`, where the first of them begins, where
@@ -132,11 +173,18 @@ class Dialect:
         if self.delimiter == WHITESPACE:
             first = _WORD.search(text, at)
             assert first is not None  # the line is not blank
-            return _WORD.findall(text, at, end), first.start(), end, FINE
+            if end - at <= 2 * _MOST_FIELDS:  # too short for more
+                return _WORD.findall(text, at, end), first.start(), end, FINE
+            words = [word[0] for word in islice(_WORD.finditer(text, at, end), _MOST_FIELDS + 1)]
+            if len(words) > _MOST_FIELDS:
+                return [], first.start(), end, TOO_WIDE
+            return words, first.start(), end, FINE
         delimiter = bytes([self.delimiter])
         blanks = b" \t\r".replace(delimiter, b"")
         if text.find(b'"', at, end) < 0:
-            fields = text[at:end].split(delimiter)
+            fields = text[at:end].split(delimiter, _MOST_FIELDS)
+            if len(fields) > _MOST_FIELDS:
+                return [], at, end, TOO_WIDE
             begin = at + len(fields[0]) - len(fields[0].lstrip(blanks))
             return [field.strip(blanks) for field in fields], begin, end, FINE
         fields, begins = [], []
@@ -144,7 +192,7 @@ class Dialect:
         while True:
             at = past_blanks(text, at).end()
             if text[at : at + 1] == b'"':
-                quoted = _QUOTED.match(text, at)
+                quoted = _QUOTED.match(text, at, at + _LONGEST_QUOTED)
                 if quoted is None:
                     return fields, 0, end, OPEN_QUOTE
                 begins.append(at + 1)
@@ -158,6 +206,8 @@ class Dialect:
                 fields.append(text[begins[-1] : at].rstrip(blanks))
             if text[at : at + 1] == b"\n":
                 return fields, begins[0], at, FINE
+            if len(fields) == _MOST_FIELDS:
+                return [], begins[0], end, TOO_WIDE
             at += 1
 
 
@@ -245,9 +295,16 @@ class DelimitedText:
         The fields of the first lines that hold data, at most 100.
     comments : int
         How many comments stand before these lines.
+    marked : bool
+        Whether the file begins with a byte order mark.
     where : str
         The file and the first of these lines, for errors.
     """
+
+    @property
+    def separation(self) -> str:
+        """What separates fields, for reports: "separated by commas"."""
+        return f"separated by {DELIMITER_NAMES.get(self.dialect.delimiter, 'whitespace')}"
 
     def __init__(
         self,
@@ -264,14 +321,23 @@ class DelimitedText:
         code = None if delimiter is None else delimiter_code(delimiter)
         self.name, self._choice = name, choice
         self._rest = read_chunks(stream, name, chunk_bytes)
-        text, begin = b"", 0
+        self.comments, self.marked = 0, False
+        head: TextChunk | None = None
+        doubtful: list[tuple[int, bytes]] = []
         for chunk in self._rest:
-            text += chunk.text
-            begin, self.comments = _past_comments(text, comments)
-            if begin == len(text):
-                continue
-            body = text[begin:]
-            likely = _likely_delimiter(_first_lines(body)) if code is None else code
+            self.marked |= chunk.marked
+            if head is None:
+                begin, count = _past_comments(chunk.text, comments)
+                if comments is None and count:
+                    doubtful += _doubtful_comments(chunk, begin)[: _MOST_DOUBTFUL - len(doubtful)]
+                self.comments += count
+                if begin == len(chunk.text):
+                    continue
+                head = TextChunk(chunk.text[begin:], chunk.line_at(begin))
+            else:
+                head = TextChunk(head.text + chunk.text, head.line)
+            body = head.text
+            likely = _likely_delimiter(_first_lines(body), comments) if code is None else code
             sure = True
             if code is None and likely == _COMMA and b";" in _first_lines(body)[0]:
                 likely, sure = _comma_or_semicolon(body, comments)
@@ -280,17 +346,19 @@ class DelimitedText:
             waiting = found.problem == OPEN_QUOTE and len(body) - found.end <= _LONGEST_QUOTED
             if len(found.rows) == _HEADS or not (found.problem == FINE or waiting):
                 break
+            if len(body) > _HEAD_BYTES and not waiting:
+                break
         missing = NoEdges if content == "edges" else InputError
-        if not text.strip():
+        if head is None and not self.comments:
             raise missing(f"{name}: expected {content}, but the file is empty")
-        if begin == len(text):
+        if head is None:
             advised = choice and not comments
             raise missing(
                 f"{name}: expected {content}, found only comments"
                 + ('; comments="" takes every line for data' if advised else ""),
                 settings=[("comments", "")] if advised else [],
             )
-        self._head = TextChunk(text[begin:], 1 + text.count(b"\n", 0, begin))
+        self._head = head
         self.where = f"{name}, line {self._head.line}"
         if content == "edges" and not sure:  # which the user can choose
             raise InputError(
@@ -302,13 +370,12 @@ class DelimitedText:
         self.heads = found.rows + ([found.sound] if found.sound else [])
         if not self.heads:
             raise line_refusal(name, self._head, found.end, found.problem, choice)
-        if comments is None:
-            self._check_comments(text[:begin])
+        self._check_comments(doubtful)
 
-    def _check_comments(self, text: bytes) -> None:
+    def _check_comments(self, doubtful: list[tuple[int, bytes]]) -> None:
         """Raise InputError if a comment may be data: "#a,#b" above lines of two fields."""
         plain = Dialect(self.dialect.delimiter, "")
-        for number, line in enumerate(text.splitlines(keepends=True), 1):
+        for number, line in doubtful:
             fields = next(iter(plain.split(line, 1).rows), [b""])
             marked = [field for field in fields if re.match(rb"[#%][^\s#%]", field)]
             if len(fields) == len(self.heads[0]) and len(marked) > 1 and marked[0] == fields[0]:
@@ -348,12 +415,18 @@ class DelimitedText:
 
     def rows(self, header: bool) -> Iterator[tuple[int, list[str]]]:
         """Yield the number of every line that holds data, and its fields, decoded."""
-        for chunk in self.chunks(header):
+        return self.rows_in(self.chunks(header))
+
+    def rows_in(self, chunks: Iterable[TextChunk]) -> Iterator[tuple[int, list[str]]]:
+        """Yield the same of some chunks."""
+        for chunk in chunks:
+            if self.dialect.is_plain(chunk.text):
+                yield from self.dialect.plain_rows(chunk)
+                continue
             n_lines = chunk.count_lines()
             found = self.dialect.split(chunk.text, n_lines)
             ends = np.flatnonzero(np.frombuffer(chunk.text, np.uint8) == NEWLINE)
             numbers = (chunk.line + np.searchsorted(ends, found.begins)).tolist()
-            self.comments += found.comments
             for number, row in zip(numbers, found.rows, strict=True):
                 yield number, [field.decode() for field in row]
             if found.problem != FINE:
@@ -382,6 +455,11 @@ def line_refusal(
             "lines for data",
             settings=[("comments", mark), ("comments", "")],
         )
+    if problem == TOO_WIDE:
+        return InputError(
+            f'{where}: this line has more than {_MOST_FIELDS:,} columns ("{line}"): expected lines '
+            "with a few"
+        )
     if problem == BAD_QUOTE:
         return InputError(
             f"{where}: expected double quotes around a whole field, and doubled ones inside it, "
@@ -400,16 +478,25 @@ def comment_hint(line: bytes, dialect: Dialect) -> tuple[str, list[tuple[str, st
 
 def _past_comments(text: bytes, comments: str | None) -> tuple[int, int]:
     """Return where the first line of data begins, and how many comments are before it."""
-    marks = tuple(mark.encode() for mark in (_MARKS if comments is None else comments))
-    place = count = 0
-    while place < len(text):
-        end = text.find(b"\n", place) + 1
-        line = text[place:end].strip()
-        if line and not line.startswith(marks):
-            break
-        count += bool(line)
-        place = end
-    return place, count
+    marks = re.escape(_MARKS if comments is None else comments).encode()
+    first = re.compile(rb"^[ \t\r]*[^ \t\r\n%s]" % marks, re.M).search(text)
+    place = len(text) if first is None else first.start()
+    if place == 0:
+        return 0, 0
+    data = np.frombuffer(text, np.uint8, place)
+    begins = np.append(0, np.flatnonzero(data == NEWLINE)[:-1] + 1)
+    return place, int(np.count_nonzero(np.logical_or.reduceat(data > SPACE, begins)))
+
+
+def _doubtful_comments(chunk: TextChunk, end: int) -> list[tuple[int, bytes]]:
+    """Return comments with two marks, which may be data, up to a place, and their line numbers."""
+    found, place, line = [], 0, chunk.line
+    twice = re.finditer(rb"^[^\S\n]*[#%][^\s#%][^\n]*[#%][^\n]*\n", chunk.text[:end], re.M)
+    for comment in islice(twice, _MOST_DOUBTFUL):
+        line += chunk.text.count(b"\n", place, comment.start())
+        place = comment.start()
+        found.append((line, comment[0]))
+    return found
 
 
 def _first_lines(text: bytes) -> list[bytes]:
@@ -423,18 +510,26 @@ def _first_lines(text: bytes) -> list[bytes]:
     return [text[:end], text[end : text.find(b"\n", end) + 1]]
 
 
-def _likely_delimiter(lines: list[bytes]) -> int:
+def _likely_delimiter(lines: list[bytes], comments: str | None) -> int:
     """Return the delimiter that lines of data most likely have, by the first of them."""
     # neither quoted text nor the dictionary that networkx writes after an edge counts
-    bare = re.sub(rb'"[^"]*"', b'""', lines[0]).split(b"{")[0]
+    bare = re.sub(rb'"[^"]*"', b'""', lines[0][:_LOOK]).split(b"{")[0]
     # pandas writes no name above its index
     for delimiter in (b",", b";", b"\t"):
         unnamed = bare.startswith(delimiter) and bare.strip().count(delimiter) > 0
         if unnamed and not any(line.startswith(delimiter) for line in lines[1:2]):
             return ord(delimiter)
+    # "1 2 # a, b" is an edge and a comment
+    remark = rb"[#%][ \t]" if comments is None else re.escape(comments).encode()
+    edge = rb"\s*-?\d+[ \t]+-?\d+(?:[ \t]+[+-]?[\d.]+)?[ \t]+"
+    if remark and re.match(edge + remark, bare):
+        return WHITESPACE
     # a tab next to another blank is part of a run of whitespace
     if re.fullmatch(rb" *[^\s](?:[^\t]*[^\s])?\t[^\s].*", bare.rstrip()):
         return TAB
+    # "1 2 0,5" is an edge with a decimal comma, not one from "1 2 0" to "5"
+    if re.fullmatch(rb"[^\s,;]+[ \t]+[^\s,;]+[ \t]+[+-]?\d*,\d+", bare.strip()):
+        return WHITESPACE
     for delimiter in (b",", b";"):
         if all(field.strip() for field in bare.split(delimiter, 2)[:2]) and delimiter in bare:
             return ord(delimiter)

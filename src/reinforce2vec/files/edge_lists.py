@@ -15,15 +15,18 @@ import io
 import re
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError, NoEdges
+from .._util.errors import InputError, NoEdges, excerpt
 from .._util.ids import Ids
+from .._util.machine import Advice, check_memory
+from .._util.progress import counted
+from .._util.terminal import on_one_line
 from ._fields import (
     BAD_QUOTE,
     FINE,
@@ -31,19 +34,42 @@ from ._fields import (
     MISSING,
     OPEN_QUOTE,
     TAB,
+    TOO_WIDE,
     find_fields,
     parse_weights,
 )
-from ._lines import CHUNK_BYTES, INTEGER, NUMBER, TextChunk, excerpt, map_in_order
+from ._lines import (
+    CHUNK_BYTES,
+    INTEGER,
+    NUMBER,
+    SHORT_INTEGER,
+    TextChunk,
+    map_in_order,
+)
 from ._tokens import TokenIds, Tokens
 from .columns import BY_THE_RULE, ColumnChoice, Table, are_known, choose_columns
-from .delimited import WHITESPACE, DelimitedText, Dialect, comment_hint, line_refusal, unescaped
+from .delimited import (
+    DELIMITER_NAMES,
+    WHITESPACE,
+    DelimitedText,
+    Dialect,
+    comment_hint,
+    line_refusal,
+    unescaped,
+)
 from .opening import naming
 
-_DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
-_MISSING_IDS = ("nan", "na", "n/a", "<na>", "nat", "null", "none")  # as programs write them
+_ROOM_FOR_CHUNKS = 1 << 27  # bytes, for those that are parsed next
+_MARK = "a byte order mark left out"
+_MISSING_IDS = ("nan", "na", "n/a", "<na>", "nat", "null", "none", "\\n")  # as programs write them
+_MISSING_SPELLINGS = {
+    spelled for word in _MISSING_IDS for spelled in (word, word.upper(), word.capitalize(), "NaN")
+}
 _WHOLE_DECIMAL = re.compile(r"-?\d+\.0+")
-_WITH_COMMA = re.compile(rb"[+-]?\d[\d.]*,\d+(?:e[+-]?\d+)?", re.I)
+_DATE = re.compile(rb"\d{4}-\d\d-\d\d(?!\d)")
+_COMMA = ord(",")
+_THOUSANDS = re.compile(rb"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
+_WITH_COMMA = re.compile(rb"[+-]?(?:\d[\d.' ]*,\d*|,\d+)(?:e[+-]?\d+)?", re.I)
 
 
 # -- layout ------------------------------------------------------------------------------------
@@ -57,6 +83,8 @@ class _Layout:
     columns: tuple[int, ...] = (0, 1)
     """Numbers of the columns to read, from 0: source, target and, if edges have them, weight."""
     has_header: bool = False
+    most: int = 0
+    """How many columns a line may have, 0 for any number: more may be weights that are lost."""
 
     @property
     def weighted(self) -> bool:
@@ -78,8 +106,9 @@ class _Layout:
         way = self.dialect
         rows, problem, place, field, comments = find_fields(
             np.frombuffer(text, np.uint8),
-            *(way.kinds, way.starts, way.stop, 0 if way.may_be_quoted(text) else None),
-            *(self.slots, bounds),
+            *(way.kinds, way.starts, way.starts if way.has_remarks else None, way.stop),
+            0 if way.may_be_quoted(text) else None,
+            *(self.slots, self.most, bounds),
         )
         return rows, problem, int(place), field, comments
 
@@ -103,6 +132,8 @@ def _find_layout(
         header = _is_header(heads) or (bool(named) and named <= {*heads[0]})
     names = [name.decode() for name in heads[0]] if header else []
     rows = heads[header:]
+    if not columns.given:
+        rows = [dialect.without_remark(row) for row in rows]
     width = max((_count_filled(row) for row in rows), default=len(names))
     if 1 < len(names) < width:
         raise InputError(
@@ -134,7 +165,11 @@ def _find_layout(
     )
     with naming(where):
         chosen = choose_columns(table, columns, weighted)
-    layout = _Layout(dialect, tuple(chosen.used), header)
+    most = len(names) if len(names) > 1 else 0
+    if not most and (chosen.weight == width - 1 or (width == 2 and not columns.given)):
+        most = width
+    most = 0 if weighted is False else most
+    layout = _Layout(dialect, tuple(chosen.used), header, most)
     return layout, _Header(table.sides(chosen), chosen.notes)
 
 
@@ -148,9 +183,14 @@ def _is_number(value: bytes) -> bool:
     return bool(NUMBER.fullmatch(value) or _WITH_COMMA.fullmatch(value))
 
 
+def _is_no_name(value: bytes) -> bool:
+    """Return whether a value is a number or a date, as names of columns are not."""
+    return _is_number(value) or bool(_DATE.match(value))
+
+
 def _is_ascending(values: list[bytes]) -> bool:
     """Return whether values are whole numbers from 0 on, each larger than the one before."""
-    if not all(map(INTEGER.fullmatch, values)):
+    if not all(map(SHORT_INTEGER.fullmatch, values)):
         return False
     numbers = [int(value) for value in values]
     return numbers == sorted({*numbers}) and min(numbers, default=0) >= 0
@@ -159,20 +199,21 @@ def _is_ascending(values: list[bytes]) -> bool:
 def _is_header(heads: list[list[bytes]]) -> bool:
     """Return whether the first data line names the columns.
 
-    It does if its words are known names, or if it has words where the lines below have numbers.
+    It does if its words are known names, or if it has words where the lines below have numbers or
+    dates.
     """
     names = [name.decode().strip().lower() for name in heads[0]]
     if are_known(names):
         return True
     rows = [row for row in heads[1:] if len(row) > 1]
-    if len(names) < 2 or not rows or any(map(_is_number, heads[0])):
+    if len(names) < 2 or not rows or any(map(_is_no_name, heads[0])):
         return False
     if all(map(INTEGER.fullmatch, rows[0][:2])):
         return True
     return (
         len(names) == len(rows[0])
         and not any(name.startswith("{") for name in names)
-        and any(all(map(_is_number, column)) for column in zip(*rows, strict=False))
+        and any(all(map(_is_no_name, column)) for column in zip(*rows, strict=False))
     )
 
 
@@ -227,7 +268,7 @@ def read_edge_list(
     )
     parser = _Parser(name, layout, TokenIds())
     parsed = map_in_order(parser.parse, text.chunks(layout.has_header))
-    edges = _join(parsed, parser.ids, text.comments)
+    edges = _join(parsed, parser.ids, text.comments, name)
     if layout.has_header and header is None:
         _check_header([text.heads[0][column] for column in layout.columns[:2]], edges, text.where)
     if not len(edges.ends):
@@ -235,7 +276,15 @@ def read_edge_list(
     _check_ids(edges, name)
     if header is None and not layout.has_header and text.dialect.delimiter != WHITESPACE:
         _warn_of_header(edges, text.where)
-    return edges._replace(header=names)
+    guesses = [_MARK] if text.marked else []
+    guesses += _likely_missing(edges)
+    if comments is None and text.dialect.delimiter == WHITESPACE:
+        _refuse_marks(edges, name)
+    if delimiter is None:
+        guesses.append(text.separation)
+    if header is None:
+        guesses.append("a header" if layout.has_header else "no header")
+    return edges._replace(header=names._replace(notes=(*names.notes, *guesses)))
 
 
 def is_read_without_header(text: bytes, weighted: bool) -> bool:
@@ -246,7 +295,29 @@ def is_read_without_header(text: bytes, weighted: bool) -> bool:
     except InputError:  # only comments, or weights that may be times
         return False
     plain = _Layout(Dialect(TAB), (0, 1, 2) if weighted else (0, 1))
-    return layout == plain and not found.comments
+    return replace(layout, most=0) == plain and not found.comments
+
+
+def _refuse_marks(edges: _EdgeList, name: str) -> None:
+    """Raise InputError if a lone # or % is a node: "3 # note" has an id and a comment."""
+    marks = {"#", "%"}.intersection(edges.ids.tolist() if edges.ids.dtype == object else ())
+    for mark in sorted(marks):
+        raise InputError(
+            f'{name}: "{mark}" stands where an id is expected: comments="{mark}" takes it for the '
+            'beginning of a comment, and comments="" for an id',
+            settings=[("comments", mark), ("comments", "")],
+        )
+
+
+def _likely_missing(edges: _EdgeList) -> list[str]:
+    """Return notes on ids among words that may be missing values."""
+    found = _MISSING_SPELLINGS.intersection(edges.ids.tolist() if edges.ids.dtype == object else ())
+    notes = []
+    for word in sorted(found):
+        row = edges.ids.tolist().index(word)
+        times = counted(int(np.any(edges.ends == row, axis=1).sum()), "edge")
+        notes.append(f'the id "{word}", of {times}, may be a missing value')
+    return notes
 
 
 def _check_ids(edges: _EdgeList, name: str) -> None:
@@ -256,7 +327,7 @@ def _check_ids(edges: _EdgeList, name: str) -> None:
     odd: int | None = None
     integer: str | None = None
     for row, node in enumerate(edges.ids):
-        if INTEGER.fullmatch(node.encode()):
+        if node.removeprefix("-").isdecimal():
             integer = integer or node
         elif node.lower() in _MISSING_IDS or _WHOLE_DECIMAL.fullmatch(node):
             odd = row if odd is None else odd
@@ -264,17 +335,18 @@ def _check_ids(edges: _EdgeList, name: str) -> None:
             return
     if odd is None or integer is None:
         return
-    edge, side = divmod(int(np.argmax(edges.ends == odd)), 2)
-    node, other = edges.ids[odd], edges.ids[edges.ends[edge, 1 - side]]
-    found = f'{name}, edge {edge + 1:,} ("{other}" and "{node}")'
+    edge, node = int(np.argmax(edges.ends == odd)) // 2, edges.ids[odd]
+    source, target = (excerpt(edges.ids[row]) for row in edges.ends[edge].tolist())
+    found = f'{name}, edge {edge + 1:,} ("{source}" and "{target}")'
     if node.lower() in _MISSING_IDS:
         raise InputError(
             f'{found}: a node id is missing ("{node}"), as all other ids are numbers: leave such '
             "edges out"
         )
     raise InputError(
-        f'{found}: the id "{node}" is a decimal, but others are integers, such as "{integer}": '
-        "write both alike (pandas makes decimals of integers where some are missing)"
+        f'{found}: the id "{excerpt(node)}" is a decimal, but others are integers, such as '
+        f'"{excerpt(integer)}": write both alike (pandas makes decimals of integers where some '
+        "are missing)"
     )
 
 
@@ -284,8 +356,11 @@ def _warn_of_header(edges: _EdgeList, where: str) -> None:
     if edges.ids.dtype == object and len(ends) >= 10 and not (ends[1:] < 2).any():
         first, second = edges.ids[:2].tolist() if ends[0, 1] else [edges.ids[0]] * 2
         warnings.warn(
-            f'{where}: "{first}" and "{second}" are in no other line: if they are names of '
-            "columns, pass header=True (--header), else header=False (--no-header)",
+            on_one_line(
+                f'{where}: "{excerpt(first)}" and "{excerpt(second)}" are in no other line: if '
+                "they are names of "
+                "columns, pass header=True (--header), else header=False (--no-header)"
+            ),
             stacklevel=2,
         )
 
@@ -295,23 +370,39 @@ def _check_header(names: list[bytes], edges: _EdgeList, where: str) -> None:
     for name in (name.decode() for name in names):
         if edges.ids.dtype == object and name in edges.ids.tolist():
             raise InputError(
-                f'{where}: this looks like a header, but "{name}" is a node id too: pass '
+                f'{where}: this looks like a header, but "{excerpt(name)}" is a node id too: pass '
                 "header=True or header=False",
                 settings=[("header", True), ("header", False)],
             )
 
 
-def _join(parsed: Iterable[_Parsed], ids: TokenIds, comments: int) -> _EdgeList:
+def _join(parsed: Iterable[_Parsed], ids: TokenIds, comments: int, name: str) -> _EdgeList:
     """Number the ids of all chunks and join the chunks."""
     codes, weights = [np.empty(0, np.int32)], []
+    n_edges = 0
     for chunk in parsed:
         codes.append(ids.number(chunk.tokens))
+        n_edges += len(codes[-1]) // 2
+        if len(codes) > 2:
+            _check_room(n_edges, ids, chunk.weights is not None, name)
         comments += chunk.comments
         if chunk.weights is not None:
             weights.append(chunk.weights)
     ends = np.concatenate(codes).reshape(-1, 2)
     codes.clear()  # strings take much memory, and more while they are made
     return _EdgeList(ends, np.concatenate(weights) if weights else None, ids.ids(), comments)
+
+
+def _check_room(n_edges: int, ids: TokenIds, weighted: bool, name: str) -> None:
+    """Raise InputError if the edges that were read so far already make too large a graph."""
+    # what is still to be allocated: arrays in which chunks are joined, the adjacency, the ids
+    further = n_edges * (24 if weighted else 8) + ids.nbytes_of_ids() + _ROOM_FOR_CHUNKS
+    check_memory(
+        further,
+        f"{name}: a graph of more than {n_edges:,} edges",
+        lambda _: Advice("leave out edges, or use a machine with more memory"),
+        place="further memory",
+    )
 
 
 @dataclass
@@ -345,7 +436,7 @@ class _Parser:
                 line = chunk.text[chunk.text.rfind(b"\n", 0, bounds[row].min()) + 1 : end]
                 hint, settings = comment_hint(line, self.layout.dialect)
                 if _WITH_COMMA.fullmatch(token):
-                    hint = _decimal_hint(self.layout.dialect.delimiter)
+                    hint = _comma_hint(token, self.layout.dialect.delimiter)
                 raise InputError(
                     f"{self.name}, line {chunk.line_at(begin)}: expected a positive weight in the "
                     f"{_ordinal(self.layout.columns[2])} column, found {_describe_weight(weight)} "
@@ -360,9 +451,11 @@ class _Parser:
         if problem in (BAD_QUOTE, OPEN_QUOTE, LIKE_COMMENT):
             raise line_refusal(self.name, chunk, place, problem)
         line = chunk.text[place:].split(b"\n", 1)[0].strip()
-        kind = _DELIMITER_NAMES.get(self.layout.dialect.delimiter)
+        kind = DELIMITER_NAMES.get(self.layout.dialect.delimiter)
         ids = "two node ids" + (f" separated by {kind}" if kind else "")
         hint, settings = comment_hint(line, self.layout.dialect)
+        if problem == TOO_WIDE:
+            raise self._too_wide(f"{self.name}, line {chunk.line_at(place)}", line)
         if self.layout.columns[2:] == (field,):
             text = f"expected a weight in the {_ordinal(field)} column, found none"
         elif problem == MISSING and (field > 1 or max(self.layout.columns) > 2):
@@ -377,9 +470,29 @@ class _Parser:
             settings=settings,
         )
 
+    def _too_wide(self, where: str, line: bytes) -> InputError:
+        """Return the error for a line with more columns than the header or the first lines."""
+        known = "header" if self.layout.has_header else "first lines"
+        hint, settings = "", list[tuple[str, str]]()
+        if self.layout.dialect.delimiter == ord(","):
+            hint = ": put fields with a comma, such as 0,5, in double quotes"
+        elif self.layout.dialect.has_remarks:
+            further = line.split(maxsplit=self.layout.most)[self.layout.most :]
+            hint, settings = comment_hint(b"".join(further), self.layout.dialect)
+        return InputError(
+            f"{where}: this line has more than the {self.layout.most} columns of the {known} "
+            f'("{excerpt(line)}"){hint}; weighted=False leaves out what follows the node ids',
+            settings=[*settings, ("weighted", False)],
+        )
 
-def _decimal_hint(delimiter: int) -> str:
-    """Return what to add to an error about a weight with a decimal comma."""
+
+def _comma_hint(token: bytes, delimiter: int) -> str:
+    """Return what to add to an error about a weight with a comma: a decimal one, or of thousands.
+
+    Where commas separate fields as well, "1,000" in quotes is most likely a thousand.
+    """
+    if delimiter == _COMMA and _THOUSANDS.fullmatch(token):
+        return "; write numbers without commas between thousands"
     separator = r"\s+" if delimiter == WHITESPACE else chr(delimiter)
     return (
         "; write numbers with a point, not a decimal comma, or pass the table that "

@@ -8,8 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
-from .._util.ids import Ids, fits_int64, number_integers, number_objects
+from .._util.checks import check_choice
+from .._util.errors import InputError, short_repr
+from .._util.hyperparameters import ID_TYPES
+from .._util.ids import Ids, as_ids, fits_int64, number_integers, number_objects
+from ._lines import NUMBER, SHORT_INTEGER
+
+_NUMBERS = "biufOSU"  # kinds of arrays that hold numbers, perhaps as text or objects
 
 
 class Edges(NamedTuple):
@@ -22,6 +27,58 @@ class Edges(NamedTuple):
     notes: tuple[str, ...] = ()  # what was decided while reading, for reports
     ids_are_text: bool = False  # integers only because all of them look like integers
     sides: tuple[str, str] | None = None  # kinds of the nodes of a bipartite graph
+    merged: int = 0  # edges that the reader has merged with others already
+
+
+def with_id_type(edges: Edges, id_type: str | None) -> Edges:
+    """Return edges whose ids are all integers, or all strings; InputError if they cannot be.
+
+    With None they stay as they are, and where text was read, the notes say what they became.
+    """
+    check_id_type(id_type)
+    ids = edges.ids
+    if id_type is None:
+        if not edges.ids_are_text:
+            return edges
+        kind = "integer" if ids.dtype == np.int64 else "text"
+        return edges._replace(notes=(*edges.notes, f"{kind} ids"))
+    if id_type == "str":
+        words = [str(node) for node in ids.tolist()]
+        if len({*words}) < len(words):
+            raise InputError(
+                "id_type=\"str\": two node ids are the same as text, such as 1 and '1'",
+                settings=[("id_type", "str")],
+            )
+        return edges._replace(ids=as_ids(words), ids_are_text=False)
+    if ids.dtype == np.int64:
+        return edges._replace(ids_are_text=False)
+    for node in ids.tolist():
+        word = str(node).encode(errors="replace")
+        if not (isinstance(node, int) or SHORT_INTEGER.fullmatch(word)):
+            raise InputError(
+                f'id_type="int": the node id {short_repr(str(node))} is not an integer of 64 bits, '
+                "written without zeros before it",
+                settings=[("id_type", "int")],
+            )
+    whole = as_ids([int(node) for node in ids.tolist()])
+    if whole.dtype != np.int64 or len({*whole.tolist()}) < len(whole):
+        raise InputError(
+            'id_type="int": node ids do not fit in 64 bits, or two of them are the same integer',
+            settings=[("id_type", "int")],
+        )
+    return edges._replace(ids=whole, ids_are_text=False)
+
+
+def check_id_type(id_type: str | None) -> None:
+    """Raise InputError for an unknown type of ids."""
+    if id_type is not None:
+        check_choice("id_type", id_type, ID_TYPES)
+
+
+def check_nodes(n_nodes: int) -> None:
+    """Raise InputError for more nodes than a graph can have."""
+    if n_nodes >= 2**31:
+        raise InputError("a graph may have at most 2,147,483,647 nodes")
 
 
 def number_pairs(edges: Any, weights: Any, nodes: Iterable[Hashable] | None) -> Edges:
@@ -50,16 +107,18 @@ def listed_nodes(nodes: Any) -> list[Hashable]:
     if isinstance(nodes, (str, bytes)) or hasattr(nodes, "columns"):
         raise InputError(f"nodes must be a list of node ids, not a {type(nodes).__name__}")
     if not isinstance(nodes, Iterable):
-        raise InputError(f"nodes must be a list of node ids, not {nodes!r}")
+        raise InputError(f"nodes must be a list of node ids, not {short_repr(nodes)}")
     return list(nodes)
 
 
 def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
     """Return edges as an integer (m, 2) array or a list of pairs, and the weights of triples."""
+    refuse_masked(edges, "node ids")
     if isinstance(edges, np.ndarray) and edges.dtype.kind in "iuf":
         if edges.ndim != 2 or edges.shape[1] != 2:
             raise InputError(f"an array of edges has the shape (m, 2), not {edges.shape}")
-        whole = edges.astype(np.int64) if np.isfinite(edges).all() else None
+        with np.errstate(invalid="ignore"):
+            whole = edges.astype(np.int64) if np.isfinite(edges).all() else None
         if whole is None or not np.array_equal(whole, edges):
             raise InputError("an array of edges holds integer node ids that fit in 64 bits")
         return whole, weights
@@ -81,7 +140,8 @@ def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
     for number, edge in enumerate(pairs if sizes - {2} else ()):
         if _size(edge) != 2:
             raise InputError(
-                f"edge {number:,} (counted from 0) is {edge!r}: expected a pair of node ids"
+                f"edge {number:,} (counted from 0) is {short_repr(edge)}: expected a pair of node "
+                "ids"
             )
     if pairs and all(type(a) is int and type(b) is int for a, b in pairs):
         try:
@@ -94,6 +154,18 @@ def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
 def _size(edge: Any) -> int:
     """Return the number of items in an edge; 0 if it is not a sequence of ids."""
     return len(edge) if isinstance(edge, Sequence) and not isinstance(edge, (str, bytes)) else 0
+
+
+def _is_written_number(value: Any) -> bool:
+    """Return whether a value is a number, or text that is one in all files."""
+    text = value.encode() if isinstance(value, str) else value
+    return not isinstance(text, bytes) or NUMBER.fullmatch(text.strip()) is not None
+
+
+def refuse_masked(values: Any, what: str) -> None:
+    """Raise InputError for a masked array with missing values: numpy would use what is hidden."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"some {what} are missing: the array of {what} is masked")
 
 
 def _refuse_by_number(edge: int, weight: float) -> InputError:
@@ -109,10 +181,20 @@ def checked_weights(
 
     `refuse` makes that error, given the number of the edge and its weight.
     """
+    refuse_masked(weights, "weights")
     try:
-        array = np.ascontiguousarray(weights, np.float64)
-    except (TypeError, ValueError):
+        given = np.asarray(weights)
+    except ValueError:  # lists of different lengths
         raise InputError("weights must be numbers, one for each edge") from None
+    try:
+        if given.dtype.kind not in _NUMBERS:
+            raise TypeError  # numpy would make numbers of times, and drop imaginary parts
+        if given.dtype.kind in "OUST" and not all(map(_is_written_number, given.flat)):
+            raise TypeError  # numpy would make 10 of "1_0"
+        array = np.ascontiguousarray(given, np.float64)
+    except (TypeError, ValueError):
+        example = "" if given.size == 0 else f", not such as {short_repr(given.flat[0])}"
+        raise InputError(f"weights must be numbers, one for each edge{example}") from None
     if array.shape != (n_edges,):
         raise InputError(
             f"expected one weight for each of the {n_edges:,} edges, got an array of shape "

@@ -5,30 +5,32 @@ A new format is a function that reads a stream, and an entry in the table at the
 
 from __future__ import annotations
 
-import inspect
-import io
 import os
 import re
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import scipy.io
-import scipy.sparse
 
-from .._util import errors
-from .._util.errors import InputError, python_setting
+from .._util.errors import InputError, python_setting, short_repr
+from .._util.machine import check_memory
 from .._util.progress import counted
 from ._graphml import read_graphml
+from ._matlab import MatlabVariable, matlab_variables
+from ._matrix_market import read_matrix_market
+from ._parquet import import_arrow, open_parquet
+from .array_files import array_names, open_archive, read_array
 from .columns import BY_THE_RULE, ColumnChoice
 from .converters import EdgeOptions, edges_from_arrow, edges_from_matrix, shape_text
 from .edge_lists import read_edge_list
 from .edges import Edges
 from .id_texts import ids_from_arrays
-from .opening import expecting, naming, opened
+from .opening import expecting, naming, opened, read_pipe
+from .sparse_matrices import read_saved_matrix
+
+_BYTES_OF_ROW = 64  # of a table of edges, while it becomes a graph; 72 to 78 were measured
 
 
 def read_edges(
@@ -46,6 +48,8 @@ def read_edges(
 ) -> Edges:
     """Return the edges in a file; see :func:`reinforce2vec.read_graph` for the parameters."""
     path = Path(path)
+    if str(path) == "-" and format is None:
+        format = "txt"
     suffix, compressed = format_of(path, format)
     for_text = {"delimiter": delimiter, "header": header, "comments": comments}
     for name, value in for_text.items() if suffix not in _EDGE_LISTS else ():
@@ -60,6 +64,8 @@ def read_edges(
             options.refuse_for(f"a {suffix} file", bipartite=suffix != ".graphml")
     details = _FileOptions(str(path), delimiter, header, comments, key)
     with opened(path, compressed) as stream:
+        if suffix in _READ_AS_A_WHOLE and not stream.seekable():
+            stream = read_pipe(stream, path)
         return _READERS[suffix](stream, options, details)
 
 
@@ -85,7 +91,9 @@ def format_of(path: Path, format: str | None) -> tuple[str, bool]:
     if suffix not in _READERS or (compressed and suffix not in _COMPRESSIBLE):
         if format is None and path.is_dir():
             raise InputError(f"{path}: this is a folder, expected a file")
-        what = f"{path}: unknown suffix" if format is None else f"unknown format {format!r}"
+        what = (
+            f"{path}: unknown suffix" if format is None else f"unknown format {short_repr(format)}"
+        )
         raise InputError(
             f"{what}: expected one of {' '.join(_READERS)}, or with .gz after it one of "
             f"{' '.join(_COMPRESSIBLE)}; to read a file of another name, pass format=...",
@@ -118,39 +126,22 @@ def _from_edge_list(stream: BinaryIO, options: EdgeOptions, details: _FileOption
     return read._replace(ids_are_text=True)
 
 
-def sparse_array_option(read: Callable[..., Any]) -> dict[str, bool]:
-    """Return the option that makes a reader of scipy return sparse arrays, where it has one.
-
-    Newer versions warn if it is not given, older ones do not have it.
-    """
-    return {"spmatrix": False} if "spmatrix" in inspect.signature(read).parameters else {}
-
-
 def _from_matrix_market(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
     """Read a MatrixMarket file, sparse or dense."""
-    # an error that a stream raises inside scipy's reader ends the process: so read from memory
-    text = io.BytesIO(stream.read())
-    with expecting("a MatrixMarket file", details.name):
-        matrix = scipy.io.mmread(text, **sparse_array_option(scipy.io.mmread))
+    matrix = read_matrix_market(stream, details.name)
     with naming(details.name):
         return edges_from_matrix(matrix, options)
 
 
 def _from_matlab(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
     """Read a variable of a MATLAB file."""
-    if stream.read(128).startswith(b"MATLAB 7.3"):
-        raise InputError(
-            f"{details.name}: MATLAB files of version 7.3 (HDF5) cannot be read: save it with "
-            "save(..., '-v7') in MATLAB"
-        )
-    stream.seek(0)
-    with expecting("a MATLAB file", details.name):
-        variables = scipy.io.loadmat(stream, **sparse_array_option(scipy.io.loadmat))
-    if details.key not in variables:
+    variables = read_matlab(stream, details.name)
+    found = next((one for one in variables if one.name == details.key), None)
+    if found is None:
         square = [
-            f"{name} ({shape_text(value.shape)})"
-            for name, value in variables.items()
-            if getattr(value, "ndim", 0) == 2 and value.shape[0] == value.shape[1]
+            f"{one.name} ({shape_text(one.shape)})"
+            for one in variables
+            if len(one.shape) == 2 and one.shape[0] == one.shape[1]
         ]
         raise InputError(
             f'{details.name}: no variable "{details.key}"; square matrices in the file: '
@@ -159,31 +150,48 @@ def _from_matlab(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) 
             value=details.key,
             settings=[("key", ...)],
         )
+    with expecting("a MATLAB file with a matrix of that name", details.name):
+        matrix = found.read()
     with naming(details.name):
-        return edges_from_matrix(variables[details.key], options)
+        return edges_from_matrix(matrix, options)
+
+
+def read_matlab(stream: BinaryIO, name: str) -> list[MatlabVariable]:
+    """Return the variables of a MATLAB file; `name` is what errors call it."""
+    check_memory(os.fstat(stream.fileno()).st_size, "this file")
+    content = stream.read()
+    if content.startswith(b"MATLAB 7.3"):
+        raise InputError(
+            f"{name}: MATLAB files of version 7.3 (HDF5) cannot be read: save it with "
+            "save(..., '-v7') in MATLAB"
+        )
+    with expecting("a MATLAB file", name):
+        return matlab_variables(content)
 
 
 def _from_npz(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
     """Read a sparse matrix that scipy saved; nothing in it is unpickled."""
-    with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
-        names = zipfile.ZipFile(stream).namelist()
-    if "vectors.npy" in names:
+    kind = "a sparse matrix saved by scipy.sparse.save_npz"
+    with expecting(kind, details.name):
+        archive = open_archive(stream)
+        names = array_names(archive)
+    if "vectors" in names:
         raise InputError(f"{details.name}: these are vectors of nodes, expected a graph")
-    stream.seek(0)
-    with expecting("a sparse matrix saved by scipy.sparse.save_npz", details.name):
-        matrix = scipy.sparse.load_npz(stream)
-    if not {"ids.npy", "directed.npy", "weighted.npy"} <= {*names}:
+    with expecting(kind, details.name):
+        matrix = read_saved_matrix(archive)
+    if not {"ids", "directed", "weighted"} <= names:
         with naming(details.name):
             return edges_from_matrix(matrix, options)
-    stream.seek(0)
     with expecting("a graph that Graph.save wrote", details.name):
-        archive = np.load(stream, allow_pickle=False)
-        ids = archive["ids"]
-        if "begins" in archive:
-            ids = ids_from_arrays(ids, archive["begins"])
+        ids = read_array(archive, "ids")
+        if "begins" in names:
+            ids = ids_from_arrays(ids, read_array(archive, "begins"))
         if ids.shape != matrix.shape[:1] or ids.dtype not in (np.int64, object):
             raise ValueError("its ids are not one for each node")
-        saved = EdgeOptions(bool(archive["directed"]), bool(archive["weighted"]))
+        if len(set(ids.tolist())) < len(ids):
+            raise ValueError("two of its ids are the same")
+        directed, weighted = (bool(read_array(archive, name)) for name in ("directed", "weighted"))
+        saved = EdgeOptions(directed, weighted)
     given = {name: value for name, value in vars(options).items() if value is not None}
     with naming(details.name):
         options.refuse_for("a graph that Graph.save wrote")
@@ -192,20 +200,18 @@ def _from_npz(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> 
 
 def _from_parquet(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
     """Read a table of edges, only the columns that matter."""
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise errors.missing("pyarrow", "parquet", "reading a .parquet file") from None
+    import_arrow("reading a .parquet file")
     with expecting("a Parquet file", details.name):
-        schema = parquet.read_schema(stream)
+        schema = open_parquet(stream, _BYTES_OF_ROW, part=0).schema_arrow
 
     def read(names: list[str]) -> Any:
         words = [name for name in names if str(schema.field(name).type) == "string"]
         with expecting("a Parquet file"):
-            table = parquet.read_table(stream, columns=names, read_dictionary=words)
-        return table.select(names)
+            part = len(names) / max(1, len(schema.names))
+            file = open_parquet(stream, part=part, read_dictionary=words)
+            return file.read(names).select(names)
 
-    with naming(details.name):
+    with expecting("a Parquet file of edges", details.name):
         return edges_from_arrow(schema, read, options)
 
 
@@ -226,4 +232,5 @@ _READERS: dict[str, _Reader] = {
     ".parquet": _from_parquet,
     ".graphml": _from_graphml,
 }
+_READ_AS_A_WHOLE = (".npz", ".parquet", ".mat")  # not from the first byte to the last
 _COMPRESSIBLE = (*_EDGE_LISTS, ".mtx", ".graphml")

@@ -11,13 +11,15 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, short_repr
 from .._util.ids import as_ids
+from ._parquet import described, import_arrow, parquet_writer
 from .columns import ID_COLUMN_NAMES
 from .edge_lists import is_read_without_header
 from .edges import Edges
 from .id_texts import encode_texts, ids_as_arrays, ids_as_text, quoted
-from .writing import import_arrow, known_suffix, resolve_target, whole
+from .targets import known_suffix, resolve_target
+from .writing import whole
 
 _BLOCK = 1 << 16  # edges that are turned into text at once
 
@@ -58,7 +60,7 @@ def _ordered(edges: Edges, path: Path) -> _Lines:
     if isolated.size and np.any(low == high):
         raise InputError(
             f"{path}: a list of edges cannot hold self-loops together with isolated nodes, such as "
-            f"{edges.ids.tolist()[isolated[0]]!r}: write a .npz file"
+            f"{short_repr(edges.ids.tolist()[isolated[0]])}: write a .npz file"
         )
     ends = np.concatenate([ends, np.column_stack([isolated, isolated])])
     if weights is not None:
@@ -104,9 +106,10 @@ def _text_blocks(lines: _Lines, fields: list[bytes], delimiter: bytes) -> Iterat
 
 def _field(text: str, path: Path) -> str:
     """Return a node id as a field of delimited text, in the quotes of RFC 4180 if it needs them."""
-    if not text or "\0" in text:
+    if not text or "\0" in text or "\r" in text:  # readers take all line ends for the same
         raise InputError(
-            f"{path}: the node id {text!r} cannot be written as text: give the node another name, "
+            f"{path}: the node id {short_repr(text)} cannot be written as text: give the node "
+            "another name, "
             "or write a .npz file"
         )
     return quoted(text)
@@ -114,7 +117,7 @@ def _field(text: str, path: Path) -> str:
 
 def _write_parquet(path: Path, edges: Edges) -> None:
     """Write columns `source`, `target` and, if edges have weights, `weight`."""
-    pyarrow, parquet = import_arrow("writing a .parquet file")
+    pyarrow, _ = import_arrow("writing a .parquet file")
     ids: Any = edges.ids if edges.ids.dtype != object else ids_as_text(edges.ids, path)
     lines = _ordered(edges, path)
     values = pyarrow.array(ids)
@@ -124,8 +127,10 @@ def _write_parquet(path: Path, edges: Edges) -> None:
     }
     if lines.weights is not None:
         columns["weight"] = pyarrow.array(lines.weights)
-    with whole(path) as stream:
-        parquet.write_table(pyarrow.table(columns), stream)
+    table = pyarrow.table(columns)
+    schema = described(table.schema)
+    with whole(path) as stream, parquet_writer(stream, schema) as write:
+        write(table.cast(schema))
 
 
 # -- .npz --------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, short_repr
 from .._util.ids import Ids, as_ids
-from ._lines import INTEGER
+from ._lines import SHORT_INTEGER
 
 # what readers of delimited text might take for something else than a part of a field
 _UNSAFE = re.compile(r'[,;|\t"\r\n]|^[#%\ufeff\s]|\s$|^$')
@@ -45,7 +45,8 @@ def ids_as_text(ids: Ids, path: Path) -> list[str]:
     for text in texts if len(set(texts)) < len(texts) else ():
         if text in known:
             raise InputError(
-                f"{path}: two node ids read {text!r} as text, so they could not be distinguished: "
+                f"{path}: two node ids read {short_repr(text)} as text, so they could not be "
+                "distinguished: "
                 "give every node a name of its own"
             )
         known.add(text)
@@ -58,7 +59,8 @@ def encode_texts(texts: list[str], path: Path, surrogates: str = "surrogateescap
         return [text.encode(errors=surrogates) for text in texts]
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{path}: the node id {error.object!r} holds {error.object[error.start]!r}, which "
+            f"{path}: the node id {short_repr(error.object)} holds "
+            f"{short_repr(error.object[error.start])}, which "
             "UTF-8 cannot express: name the node without it"
         ) from None
 
@@ -84,7 +86,7 @@ def marks_begin_ids(ids: Ids) -> bool:
 
 def parse_ids(words: list[str]) -> Ids:
     """Return node ids by the rule for edge lists: integers if all of them are, else strings."""
-    if all(INTEGER.fullmatch(word.encode()) for word in words):
+    if all(SHORT_INTEGER.fullmatch(word.encode()) for word in words):
         with contextlib.suppress(OverflowError):
             return np.array([int(word) for word in words], np.int64)
     return as_ids(words)
@@ -98,7 +100,7 @@ def ids_as_arrays(ids: Ids, path: Path) -> dict[str, NDArray[Any]]:
         if not isinstance(node, str):
             raise InputError(
                 f"{path}: a {path.suffix} file holds node ids that are all strings or all 64-bit "
-                f"integers, but here is {node!r}: name every node by a string"
+                f"integers, but here is {short_repr(node)}: name every node by a string"
             )
     words = EncodedIds.of(encode_texts(ids.tolist(), path, "surrogatepass"))
     return {"ids": words.letters, "begins": words.begins}
@@ -106,10 +108,14 @@ def ids_as_arrays(ids: Ids, path: Path) -> dict[str, NDArray[Any]]:
 
 def ids_from_arrays(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:
     """Return the strings that :func:`ids_as_arrays` wrote; ValueError if they are no such."""
-    raw = letters.tobytes()
-    words = [raw[a:b] for a, b in pairwise(begins.tolist())]
-    if letters.dtype != np.uint8 or b"".join(words) != raw:
+    if letters.dtype != np.uint8 or begins.dtype.kind not in "iu" or begins.ndim != 1:
         raise ValueError("its ids do not fit together")
+    if not begins.size or begins[0] != 0 or (begins[1:] < begins[:-1]).any():
+        raise ValueError("its ids do not fit together")
+    raw = letters.tobytes()
+    if begins[-1] != len(raw):
+        raise ValueError("its ids do not fit together")
+    words = [raw[a:b] for a, b in pairwise(begins.tolist())]
     ids = np.empty(len(words), object)
     ids[:] = [word.decode(errors="surrogatepass") for word in words]
     return ids

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError, python_setting
+from .._util.errors import InputError, python_setting, short_repr
 from .._util.ids import NamedRows, is_missing
-from ._lines import INTEGER
+from .._util.machine import Advice, check_memory
+from .._util.progress import counted
+from ._lines import INTEGER, SHORT_INTEGER, SMALL_CHUNK_BYTES
+from .columns import has_numbers
 from .delimited import DelimitedText
 from .id_texts import marks_begin_ids
 from .opening import naming, opened
@@ -33,6 +37,7 @@ _TABLES = {
     *(("pandas", "DataFrame"), ("pyarrow", "Table")),
     *(("polars", "DataFrame"), ("polars", "LazyFrame")),
 }
+_MANY = 1000  # classes: so many have several nodes each
 _SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 
 
@@ -49,6 +54,8 @@ class NamedLabels(NamedTuple):
     """Names of columns that hold neither ids nor classes."""
     column: str | None = None
     """Name of the column that holds the classes; None if it has none, or there are several."""
+    notes: tuple[str, ...] = ()
+    """What was decided when a file was read: whether it has a header, and what separates fields."""
 
     @property
     def display(self) -> NDArray[np.int32]:
@@ -144,38 +151,53 @@ def _from_file(path: Path, nodes: NamedRows, choice: _Choice) -> NamedLabels:
     as_id = parse_integer if nodes.ids.dtype == np.int64 else str
     with opened(path, path.suffix == ".gz") as stream:
         comments = "" if marks_begin_ids(nodes.ids) else None
-        text = DelimitedText(stream, str(path), "labels", comments=comments, choice=False)
+        how: Any = {"comments": comments, "choice": False, "chunk_bytes": SMALL_CHUNK_BYTES}
+        text = DelimitedText(stream, str(path), "labels", **how)
         heads = [[field.decode() for field in row] for row in text.heads]
         names = heads[0] if _is_header(heads, lambda word: as_id(word) in nodes, choice) else None
-        lines = [(number, row) for number, row in text.rows(names is not None) if any(row)]
-    widths = [max(place for place, field in enumerate(row, 1) if field) for _, row in lines]
-    for (number, _), width in zip(lines, widths, strict=True):
+        chunks = list(text.chunks(names is not None))
+
+    def lines() -> Iterator[tuple[int, list[str]]]:  # as bytes, they take a tenth of the memory
+        return ((number, row) for number, row in text.rows_in(chunks) if any(row))
+
+    width = 0
+    for number, row in lines():
+        if len(row) > width:
+            width = max(width, max(place for place, field in enumerate(row, 1) if field))
         if names is not None and width > len(names):
             raise InputError(
                 f"{path}, line {number}: this line has {width} columns, but the header names "
                 f"{len(names)}"
             )
-    known = range(1, max(widths, default=0) + 1) if names is None else names
+    known = range(1, width + 1) if names is None else names
 
     def ids_in(place: int) -> list[Any]:
-        return [as_id(row[place]) for _, row in lines if place < len(row)]
+        return [as_id(row[place]) for _, row in lines() if place < len(row)]
 
     with naming(str(path)):
         chosen = _choose_columns(known, choice, ids_in, nodes, has_names=names is not None)
-    pairs = []
-    for number, row in lines:
-        if len(row) <= max(min(chosen.labels), chosen.id) or not row[chosen.id]:
-            shown = ", ".join(row)
-            raise InputError(f"{path}, line {number}: expected a node id and a label: {shown!r}")
-        classes = [row[place] for place in chosen.labels if place < len(row) and row[place]]
-        pairs.append((as_id(row[chosen.id]), classes))
+
+    def pairs() -> Iterator[tuple[Any, list[Any]]]:
+        last = max(min(chosen.labels), chosen.id)
+        for number, row in lines():
+            if len(row) <= last or not row[chosen.id]:
+                shown = ", ".join(row)
+                raise InputError(
+                    f"{path}, line {number}: expected a node id and a label: {short_repr(shown)}"
+                )
+            classes = [row[place] for place in chosen.labels if place < len(row) and row[place]]
+            yield as_id(row[chosen.id]), classes
+
     with naming(str(path)):
-        return labels_by_id(pairs, nodes)._replace(unused=chosen.unused, column=chosen.name)
+        labels = labels_by_id(pairs(), nodes)
+    notes = ("no header" if names is None else "a header", text.separation)
+    return labels._replace(unused=chosen.unused, column=chosen.name, notes=notes)
 
 
 def parse_integer(word: Any) -> Any:
     """Return an id as an integer, if it is the text of one."""
-    return int(word) if isinstance(word, str) and INTEGER.fullmatch(word.encode()) else word
+    short = isinstance(word, str) and SHORT_INTEGER.fullmatch(word.encode(errors="replace"))
+    return int(word) if short else word
 
 
 def _is_header(heads: list[list[str]], is_node: Callable[[str], bool], choice: _Choice) -> bool:
@@ -185,6 +207,8 @@ def _is_header(heads: list[list[str]], is_node: Callable[[str], bool], choice: _
         return False
     if not {*choice}.isdisjoint(first) or any(map(is_known_column, first)):
         return True
+    if INTEGER.fullmatch(first[0].encode()):
+        return False  # an id of no node
     return len(heads) > 1 and all(is_node(row[0]) for row in heads[1:])
 
 
@@ -298,7 +322,7 @@ def _choose_columns(
         chosen = [column_position(names, "label", label)]
         if chosen == [of_ids]:
             raise InputError(
-                f"the column {names[of_ids]!r} holds the ids of nodes, expected labels",
+                f"the column {short_repr(names[of_ids])} holds the ids of nodes, expected labels",
                 parameter="label",
                 value=label,
             )
@@ -306,7 +330,8 @@ def _choose_columns(
         chosen = known or others
     else:
         raise _ambiguous(names, others, (known or others)[0], has_names)
-    unused = [str(names[place]) for place in others if place not in chosen]
+    used = {*chosen}
+    unused = [str(names[place]) for place in others if place not in used]
     if not has_names:
         return _Columns(of_ids, chosen, [], None)
     return _Columns(of_ids, chosen, unused, str(names[chosen[0]]) if len(chosen) == 1 else None)
@@ -345,7 +370,9 @@ def _choose_ids(
 
 def _ambiguous(names: Sequence[Any], others: list[int], likely: int, has_names: bool) -> InputError:
     """Return the error for several columns that may hold the labels, with the choice."""
-    spelled = [repr(names[place]) if has_names else f"column {names[place]}" for place in others]
+    spelled = [
+        short_repr(names[place]) if has_names else f"column {names[place]}" for place in others
+    ]
     listed = ", ".join(spelled[:10]) + (f" and {len(spelled) - 10} more" if spelled[10:] else "")
     settings = [("label", names[likely]), ("label", _ALL)]
     one, every = (python_setting(*setting) for setting in settings)
@@ -359,16 +386,25 @@ def _ambiguous(names: Sequence[Any], others: list[int], likely: int, has_names: 
 def column_position(names: Sequence[Any], role: str, column: str | int) -> int:
     """Return the position of the column that the user names for a role."""
     plain = [str(name).strip().lower() for name in names]
-    if column in names:
-        return list(names).index(column)
-    if str(column).strip().lower() in plain:
-        return plain.index(str(column).strip().lower())
+    spelled: list[tuple[list[Any], Any]] = [(list(names), column)]
+    spelled.append((plain, str(column).strip().lower()))
+    for listed, wanted in spelled:
+        if listed.count(wanted) > 1:
+            raise InputError(
+                f"{role} {short_repr(column)}: several columns have this name",
+                parameter=role,
+                value=column,
+            )
+        if wanted in listed:
+            return listed.index(wanted)
     number = str(column)
-    if number.isdecimal() and 1 <= int(number) <= len(names):
+    if number.isdecimal() and 1 <= int(number) <= len(names) and not has_numbers(names):
         return int(number) - 1
-    listed = ", ".join(repr(name) for name in names[:10])
+    some = ", ".join(map(short_repr, names[:10]))
     raise InputError(
-        f"{role} {column!r} is no column; there are {listed}", parameter=role, value=column
+        f"{role} {short_repr(column)} is no column; there are {some}",
+        parameter=role,
+        value=column,
     )
 
 
@@ -377,24 +413,62 @@ def column_position(names: Sequence[Any], role: str, column: str | int) -> int:
 
 def labels_by_id(pairs: Iterable[tuple[Any, list[Any]]], nodes: NamedRows) -> NamedLabels:
     """Return the classes of nodes, from pairs of an id and its classes; ids may come repeatedly."""
-    found: dict[int, list[Any]] = {}
+    found = ClassPairs()
     strangers: dict[Any, None] = {}
+    any_known = False
     for node, classes in pairs:
         if node in nodes:
-            found.setdefault(nodes.row(node), []).extend(classes)
+            any_known = True
+            found.add(nodes.row(node), classes)
         else:
             strangers[node] = None
-    if not found:
-        such = f"ids such as {next(iter(strangers))!r}" if strangers else "no ids"
+    if not any_known:
+        such = f"ids such as {short_repr(next(iter(strangers)))}" if strangers else "no ids"
         raise InputError(
             f"none of the nodes with labels is known: they have {such}, expected ids such as "
-            f"{nodes.ids[:1].tolist()[0]!r}"
+            f"{short_repr(nodes.ids[:1].tolist()[0])}"
         )
-    names = list(dict.fromkeys(name for classes in found.values() for name in classes))
-    with suppress(TypeError):
-        names.sort()
-    column = {name: number for number, name in enumerate(names)}
-    matrix = np.zeros((len(nodes), len(names)), bool)
-    for row, classes in found.items():
-        matrix[row, [column[name] for name in classes]] = True
+    names, matrix = found.indicators(len(nodes))
     return NamedLabels(matrix, [str(name) for name in names], list(strangers))
+
+
+class ClassPairs:
+    """Rows of nodes and the classes that they are in, 16 bytes for each such pair."""
+
+    def __init__(self) -> None:
+        """Make an empty list."""
+        self._numbers: dict[Any, int] = {}  # of classes, in the order in which they came
+        self._rows, self._classes = array("q"), array("q")
+
+    def add(self, row: int, classes: Iterable[Any]) -> None:
+        """Put a node into classes; TypeError if one is not hashable."""
+        for name in classes:
+            self._rows.append(row)
+            self._classes.append(self._numbers.setdefault(name, len(self._numbers)))
+
+    def indicators(self, n_nodes: int) -> tuple[list[Any], NDArray[np.bool_]]:
+        """Return the classes, sorted if possible, and which nodes are in them.
+
+        InputError if there are so many that they cannot be classes, or do not fit into the memory.
+        """
+        names = list(self._numbers)
+        with suppress(TypeError):
+            names.sort()
+        rows, classes = map(np.asarray, (self._rows, self._classes))
+        labelled = len(np.unique(rows))
+        if len(names) > _MANY and 2 * len(names) > len(rows):
+            raise InputError(
+                f"there are {len(names):,} classes for {counted(labelled, 'node')}, fewer than two "
+                "nodes in a class: these may be names or numbers; expected classes that many nodes "
+                "share"
+            )
+        check_memory(
+            n_nodes * len(names),
+            f"a matrix of {counted(n_nodes, 'node')} and {len(names):,} classes",
+            lambda _: Advice("use labels with fewer classes"),
+        )
+        places = np.empty(len(names), np.int64)
+        places[[self._numbers[name] for name in names]] = np.arange(len(names))
+        matrix = np.zeros((n_nodes, len(names)), bool)
+        matrix[rows, places[classes]] = True
+        return names, matrix

@@ -6,22 +6,28 @@ import codecs
 import io
 import os
 import re
-from collections.abc import Hashable
+from array import array
+from collections.abc import Hashable, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from .._util.errors import InputError
+from .._util.errors import InputError, excerpt, short_repr
 from .._util.ids import Ids, as_ids, fits_int64, number_integers, number_objects
-from ._lines import INTEGER, excerpt
-from .columns import is_name_of_nodes
+from .._util.machine import check_memory
+from ._lines import INTEGER, SMALL_CHUNK_BYTES, TextChunk, check_is_text
 from .delimited import WHITESPACE, DelimitedText
 from .edges import Edges, listed_nodes
 from .id_texts import marks_begin_ids, parse_ids
+from .label_files import is_id_column
 from .opening import opened
 from .sides import node_on_no_side
 
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|(?<=[^\r\n])\Z)")
+_BLANKS = b" \t\r\n"  # as in all text files: a form feed may be an id
+_BYTES_PER_BYTE = 40  # of memory for each byte of text: short ids take most
 _COMMENT = re.compile(r"[#%]+(\s|$)")
 
 
@@ -46,7 +52,8 @@ def _check_sides(sides: tuple[str, str], listed: list[Hashable]) -> None:
     if stranger is not None:
         kinds = " nor ".join(f'"{side}:..."' for side in sides)
         raise InputError(
-            f"node {stranger!r} is neither {kinds}, as the nodes of this bipartite graph are"
+            f"node {short_repr(stranger)} is neither {kinds}, as the nodes of this bipartite "
+            "graph are"
         )
 
 
@@ -60,7 +67,8 @@ def _number(listed: list[Hashable], ids: Ids) -> tuple[Any, Ids]:
 def _from_file(edges: Edges, path: Path) -> tuple[Edges, list[Any]]:
     """Return the nodes in a file, and edges whose ids are strings if the nodes' are."""
     with opened(path, path.suffix == ".gz") as stream:
-        words = [word for _, word in read_node_list(stream, str(path), edges.ids)]
+        words, _, notes = read_node_list(stream, str(path), edges.ids)
+    edges = edges._replace(notes=(*edges.notes, *notes))
     if edges.ids.dtype != np.int64:
         return edges, words
     found = parse_ids(words)
@@ -69,34 +77,66 @@ def _from_file(edges: Edges, path: Path) -> tuple[Edges, list[Any]]:
     return edges, found.tolist()
 
 
-def read_node_list(stream: BinaryIO, name: str, ids: Ids) -> list[tuple[int, str]]:
-    """Return ids in text: the first field of each line, with the number of the line.
+class _NodeList(NamedTuple):
+    """The ids in a file, in text, the numbers of their lines, and what was decided."""
 
-    A first line that names the column is left out, unless it is one of the known `ids`. Blanks
-    separate no fields: they are part of an id. Comments stand before the first id, and have a blank
-    after their mark, so that "#tag" is an id if known ones begin with a mark, and else refused.
+    words: list[str]
+    lines: Sequence[int]
+    notes: tuple[str, ...]
+
+
+def read_node_list(stream: BinaryIO, name: str, ids: Ids) -> _NodeList:
+    """Return the ids of a file: the first field of each line.
+
+    A first line that names the column is left out, unless it is one of the known `ids`: a name such
+    as "node" or "id", or a word above numbers. Blanks separate no fields: they are part of an id.
+    Comments stand before the first id, and have a blank after their mark, so that "#tag" is an id
+    if known ones begin with a mark, and else refused.
     """
     known = set(ids.tolist())
-    data, comments = _without_comments(stream.read(), name, known, marks_begin_ids(ids))
-    how: Any = {"comments": comments, "choice": False}
+    data = _read_all(stream, name)
+    check_is_text(TextChunk(data, 1), name)  # comments too, which are not read below
+    data, comments = _without_comments(data, name, known, marks_begin_ids(ids))
+    how: Any = {"comments": comments, "choice": False, "chunk_bytes": SMALL_CHUNK_BYTES}
     found = DelimitedText(io.BytesIO(data), name, "node ids", **how).dialect.delimiter
     how["delimiter"] = "\t" if found == WHITESPACE else None
     text = DelimitedText(io.BytesIO(data), name, "node ids", **how)
-    rows = []
+    words, lines, wide = list[str](), array("q"), 0
     for line, fields in text.rows(header=False):
+        wide += len(fields) > 1
         if not fields[0]:
             raise InputError(f"{name}, line {line}: expected a node id, found none")
         if comments == "" and _COMMENT.match(fields[0]) and fields[0] not in known:
             raise InputError(
-                f'{name}, line {line}: this looks like a comment ("{fields[0]}"), and only '
-                "comments before the first id are skipped: move it there"
+                f'{name}, line {line}: this looks like a comment ("{excerpt(fields[0])}"), and '
+                "only comments before the first id are skipped: move it there"
             )
-        rows.append((line, fields[0]))
-    integers = [INTEGER.fullmatch(word.encode()) is not None for _, word in rows]
-    first = rows[0][1]
-    named = is_name_of_nodes(first) and first not in known
-    header = named or (not integers[0] and len(rows) > 1 and all(integers[1:]))
-    return rows[1:] if header else rows
+        words.append(fields[0])
+        lines.append(line)
+    first, notes = words[0], []
+    header = is_id_column(first) and first not in known
+    if not header and len(words) > 1 and not _is_integer(first) and first not in known:
+        header = all(map(_is_integer, islice(words, 1, None)))
+    if wide:
+        notes.append(f"{name}: ids from the first column of several")
+    if header:
+        notes.append(f'{name}: the first line, "{excerpt(first)}", taken for a header')
+        words, lines = words[1:], lines[1:]
+    return _NodeList(words, lines, tuple(notes))
+
+
+def _read_all(stream: BinaryIO, name: str) -> bytes:
+    """Return the content of a file; InputError if its ids will not fit into the memory."""
+    parts: list[bytes] = []
+    while part := stream.read(SMALL_CHUNK_BYTES):
+        parts.append(part)
+        what = f"{name}: a list of nodes"
+        check_memory(_BYTES_PER_BYTE * len(part), what, place="further memory")
+    return b"".join(parts)
+
+
+def _is_integer(word: str) -> bool:
+    return INTEGER.fullmatch(word.encode()) is not None
 
 
 def _without_comments(
@@ -106,13 +146,15 @@ def _without_comments(
 
     `marked` says whether known ids begin as comments do. Lines keep their numbers.
     """
-    lines = data.removeprefix(codecs.BOM_UTF8).splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        text = line.strip().decode(errors="replace")
+    begin = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    mark = data[:begin]  # which stays: what reads the rest removes it, and only once
+    for number, found in enumerate(_LINE.finditer(data, begin)):
+        line = found[0]
+        text = line.strip(_BLANKS).decode(errors="replace")
         if text and not text.startswith(("#", "%")):
-            return b"\n" * number + b"".join(lines[number:]), None
+            return mark + b"\n" * number + data[found.start() :], None
         if text in known or (marked and text and not _COMMENT.match(text)):
-            return b"\n" * number + b"".join(lines[number:]), ""
+            return mark + b"\n" * number + data[found.start() :], ""
         if text and not _COMMENT.match(text):
             raise InputError(
                 f'{name}, line {number + 1}: this may be a comment or a node id ("'
@@ -127,8 +169,9 @@ def _check_kinds(ids: Ids, listed: list[Hashable]) -> None:
     kinds = [_kind(ids.tolist()), _kind(listed)]
     if None not in kinds and kinds[0] != kinds[1]:
         raise InputError(
-            f"nodes={listed[0]!r}, ... are {kinds[1]}, but the ids of the edges are {kinds[0]}, "
-            f"such as {ids.tolist()[0]!r}: write both alike"
+            f"nodes={short_repr(listed[0])}, ... are {kinds[1]}, but the ids of the edges are "
+            f"{kinds[0]}, "
+            f"such as {short_repr(ids.tolist()[0])}: write both alike"
         )
 
 

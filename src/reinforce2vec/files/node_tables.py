@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._util.errors import InputError
+from .._util.errors import InputError, excerpt, short_repr
 from .._util.ids import NamedRows, is_missing
 from .._util.progress import counted
+from ._lines import SMALL_CHUNK_BYTES
+from ._parquet import open_parquet
 from .delimited import DelimitedText
 from .id_texts import marks_begin_ids
 from .label_files import (
@@ -24,7 +27,6 @@ from .label_files import (
     table_columns,
 )
 from .opening import expecting, naming, opened
-from .writing import import_arrow
 
 _ACCEPTED = (
     "columns are read from a file (.csv, .tsv, .parquet), a table of pandas, polars or Arrow, or a "
@@ -89,28 +91,26 @@ def _read_file(
 ) -> tuple[list[Any], list[list[Any]]]:
     """Return the names and values of the columns of a file."""
     if path.suffix == ".parquet":
-        _, parquet = import_arrow("reading a .parquet file")
         with opened(path, False) as stream, expecting("a Parquet file", str(path)):
-            return table_columns(parquet.read_table(stream))
+            return table_columns(open_parquet(stream).read())
     with opened(path, path.suffix == ".gz") as stream:
         comments = "" if marks_begin_ids(nodes.ids) else None
-        text = DelimitedText(stream, str(path), "columns", comments=comments, choice=False)
+        how: Any = {"comments": comments, "choice": False, "chunk_bytes": SMALL_CHUNK_BYTES}
+        text = DelimitedText(stream, str(path), "columns", **how)
         heads = [[field.decode() for field in fields] for fields in text.heads]
         first = heads[0]
         known = id in first or any(map(is_id_column, first))
         has_names = known or _are_names(first, heads[1:], nodes)
-        lines = list(text.rows(has_names))
-    names = first if has_names else [f"column {number}" for number in range(1, len(first) + 1)]
-    for number, row in lines:
-        if len(row) > len(names) and any(row[len(names) :]):
-            raise InputError(
-                f"{path}, line {number}: this line has {counted(len(row), 'field')}, but the first "
-                f"has {len(names)}"
-            )
-    columns: list[list[Any]] = [
-        [(row[place] or None) if place < len(row) else None for _, row in lines]
-        for place in range(len(names))
-    ]
+        names = first if has_names else [f"column {number}" for number in range(1, len(first) + 1)]
+        columns: list[list[Any]] = [[] for _ in names]
+        for number, row in text.rows(has_names):
+            if len(row) > len(names) and any(row[len(names) :]):
+                raise InputError(
+                    f"{path}, line {number}: this line has {counted(len(row), 'field')}, but the "
+                    f"first has {len(names)}"
+                )
+            for column, value in zip_longest(columns, row[: len(names)]):
+                column.append(value or None)
     return list(names), columns
 
 
@@ -152,7 +152,9 @@ def _holds_ids(name: Any, values: Any, nodes: NamedRows) -> bool:
 def _listed(name: Any, values: Any) -> list[Any]:
     """Return the values of a column of a dict as a list."""
     if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
-        raise InputError(f"expected a list of values in the column {name!r}, not {values!r:.50}")
+        raise InputError(
+            f"expected a list of values in the column {short_repr(name)}, not {short_repr(values)}"
+        )
     return values.tolist() if hasattr(values, "tolist") else list(values)
 
 
@@ -166,15 +168,18 @@ def _in_row_order(name: str, values: Any, nodes: NamedRows, notes: list[str]) ->
     if isinstance(values, Mapping):
         strangers = [node for node in values if not _is_node(node, nodes)]
         if values and len(strangers) == len(values):
-            raise _no_nodes(strangers, nodes, f"in the column {name!r}")
+            raise _no_nodes(strangers, nodes, f"in the column {short_repr(name)}")
         if strangers:
             left = counted(len(strangers), "value")
-            notes.append(f'left out {left} of "{name}" without a known node{_such_as(strangers)}')
+            notes.append(
+                f'left out {left} of "{excerpt(name)}" without a known node{_such_as(strangers)}'
+            )
         return [values.get(node) for node in nodes.ids.tolist()]
     listed = _listed(name, values)
     if len(listed) != len(nodes):
         raise InputError(
-            f"the column {name!r} has {counted(len(listed), 'value')}, expected one for each of "
+            f"the column {short_repr(name)} has {counted(len(listed), 'value')}, expected one for "
+            "each of "
             f"{counted(len(nodes), 'node')}; or give a dict {{id: value}}"
         )
     return listed
@@ -204,7 +209,7 @@ def _matched(
         else:
             rows[row] = number
     if (rows < 0).all():
-        raise _no_nodes(columns[place], nodes, f"in the column {str(names[place])!r}")
+        raise _no_nodes(columns[place], nodes, f"in the column {short_repr(str(names[place]))}")
     notes = []
     if strangers:
         lines = counted(len(strangers), "line")
@@ -215,7 +220,7 @@ def _matched(
     if without := int(np.count_nonzero(rows < 0)):
         notes.append(f"no values for {counted(without, 'node')}")
     if id is None and (notes or not is_id_column(names[place])):  # else there is no doubt
-        notes.insert(0, f'nodes from "{names[place]}"')
+        notes.insert(0, f'nodes from "{excerpt(str(names[place]))}"')
     others = [number for number in range(len(names)) if number != place]
     values = [
         [None if row < 0 else columns[number][row] for row in rows.tolist()] for number in others
@@ -237,7 +242,8 @@ def _ids_among(
     place = max(known or range(len(names)), key=lambda place: (distinct[place], -place))
     if not known and sum(found[place].values()) > _REPEATED * distinct[place]:
         raise InputError(
-            f"no column is one of ids: {str(names[place])!r} holds most nodes, but repeats them; "
+            f"no column is one of ids: {short_repr(str(names[place]))} holds most nodes, but "
+            "repeats them; "
             'call the column of ids "id", or give a dict of lists in the order of the nodes'
         )
     return place
@@ -255,7 +261,7 @@ def _id_reader(nodes: NamedRows) -> Callable[[Any], Any]:
 
 def _such_as(strangers: list[Any]) -> str:
     """Return an example of ids that are no nodes, in brackets; nothing if all are missing."""
-    shown = [str(one) for one in strangers if not is_missing(one)]
+    shown = [excerpt(str(one)) for one in strangers if not is_missing(one)]
     return f" ({shown[0]}{', ...' if len(shown) > 1 else ''})" if shown else ""
 
 
@@ -269,8 +275,9 @@ def _is_node(value: Any, nodes: NamedRows) -> bool:
 def _no_nodes(values: list[Any], nodes: NamedRows, where: str) -> InputError:
     """Return the error for ids none of which is a node."""
     return InputError(
-        f"none of the ids {where} is a node: they are such as {values[0]!r:.60}, expected ids such "
-        f"as {nodes.ids[:1].tolist()[0]!r}"
+        f"none of the ids {where} is a node: they are such as {short_repr(values[0])}, expected "
+        "ids such "
+        f"as {short_repr(nodes.ids[:1].tolist()[0])}"
     )
 
 
@@ -278,12 +285,11 @@ def _named_once(
     names: Sequence[Any], columns: list[list[Any]]
 ) -> tuple[list[str], list[list[Any]]]:
     """Return names that are all different and not empty, and the columns."""
-    given: dict[str, None] = {}
+    given: dict[str, int] = {}  # how often each name was given, with a number or without
     for number, name in enumerate(names, 1):
-        plain = str(name).strip() or f"column {number}"
-        text, copy = plain, 1
+        plain = text = str(name).strip() or f"column {number}"
         while text in given:
-            copy += 1
-            text = f"{plain} ({copy})"
-        given[text] = None
+            given[plain] += 1
+            text = f"{plain} ({given[plain]})"
+        given[text] = 1
     return list(given), columns

@@ -9,9 +9,10 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, excerpt, short_repr
 from .._util.ids import Ids, as_ids, number_integers
 from .._util.progress import counted
+from .._util.terminal import on_one_line
 from .edges import Edges
 
 DEFAULT_SIDES = ("source", "target")
@@ -38,7 +39,7 @@ def split_sides(edges: Edges, names: tuple[str, str]) -> Edges:
     names.
     """
     if names[0] == names[1]:
-        raise InputError(f"bipartite=True: both columns have the name {names[0]!r}")
+        raise InputError(f"bipartite=True: both columns have the name {short_repr(names[0])}")
     sided = 2 * edges.ends.astype(np.int64) + np.array([0, 1])
     codes, keys = number_integers(sided.ravel())
     texts = edges.ids.tolist()
@@ -72,11 +73,13 @@ def warn_of_shared_ids(ends: NDArray[np.int32], ids: Ids, names: tuple[str, str]
         seen[ends[:, side]] = True
         both &= seen
     if both.any():
-        example = ids[np.argmax(both)]
+        example = excerpt(str(ids[np.argmax(both)]))
         shared = counted(int(np.count_nonzero(both)), "id")
         warnings.warn(
-            f'the columns "{names[0]}" and "{names[1]}" share {shared}, such as {example}, and '
-            "each is one node: bipartite=True (--bipartite) makes them two",
+            on_one_line(
+                f'the columns "{names[0]}" and "{names[1]}" share {shared}, such as '
+                f"{example}, and each is one node: bipartite=True (--bipartite) makes them two"
+            ),
             stacklevel=2,
         )
 

@@ -41,7 +41,10 @@ def encode_info(info: Mapping[str, Any]) -> bytes:
 
 def decode_info(text: bytes) -> dict[str, Any]:
     """Return facts from a line of JSON; ValueError if it is none."""
-    info = json.loads(text)
+    try:
+        info = json.loads(text)
+    except RecursionError:
+        raise ValueError("what it says about its vectors is nested too deeply") from None
     if not isinstance(info, dict):
         raise ValueError("what it says about its vectors is no JSON object")
     return info

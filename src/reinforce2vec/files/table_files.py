@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
@@ -13,15 +14,9 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
-from .writing import (
-    check_target,
-    import_arrow,
-    is_stdout,
-    known_suffix,
-    resolve_target,
-    standard_output,
-    whole,
-)
+from ._parquet import import_arrow
+from .targets import is_stdout, known_suffix, resolve_target, standard_output
+from .writing import check_target, whole
 
 Columns = Mapping[str, NDArray[Any]]
 """Columns of a table by their names, all of one length."""
@@ -29,6 +24,11 @@ Columns = Mapping[str, NDArray[Any]]
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _SUFFIXES = (*_DELIMITERS, ".parquet")
 _WRITTEN = "tables are written to"
+# What a spreadsheet would run: any text after =, after the other signs of a formula a call, and
+# after a sign numbers with another operator. Names such as @ann, -x or +49 30 are none.
+_FORMULA = re.compile(
+    r"\s*([=＝]|[+\-@＋－＠].*[(|!]|[+\-＋－][\d\s.,]*\d\s*[-+*/^&<>=])", re.DOTALL
+)
 
 
 def check_table_path(path: str | os.PathLike[str]) -> Path:
@@ -53,6 +53,9 @@ def write_table(path: str | os.PathLike[str], blocks: Iterable[Columns]) -> None
     blocks : iterable of mappings from names to arrays
         Rows, some at a time; at least one block, which may be empty. Arrays of objects are written
         as text.
+
+    Such a table is often opened in a spreadsheet. A text that it would run as a formula has an
+    apostrophe in front in .csv and .tsv files; Parquet files hold it as it is.
     """
     if is_stdout(path):
         with standard_output() as stream:
@@ -69,11 +72,28 @@ def write_table(path: str | os.PathLike[str], blocks: Iterable[Columns]) -> None
 def _write_text(stream: IO[bytes], blocks: Iterable[Columns], delimiter: str) -> None:
     """Write the names of the columns, then a row per line, in quotes where necessary."""
     with _as_text(stream) as text:
-        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        plain, quoted = (
+            csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=how)
+            for how in (csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC)
+        )
         for number, columns in enumerate(blocks):
             if number == 0:
-                writer.writerow(columns)
-            writer.writerows(zip(*(one.tolist() for one in columns.values()), strict=True))
+                plain.writerow(columns)
+            cells = [_escape_formulas(column) for column in columns.values()]
+            # readers end a line at \r, too, which Python before 3.13 does not quote
+            returns = any(isinstance(cell, str) and "\r" in cell for one in cells for cell in one)
+            (quoted if returns else plain).writerows(zip(*cells, strict=True))
+
+
+def _escape_formulas(column: NDArray[Any]) -> list[Any]:
+    """Return the values of a column; an apostrophe is in front of formulas."""
+    values: list[Any] = column.tolist()
+    if column.dtype.kind not in "OUT":
+        return values
+    return [
+        f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+        for value in values
+    ]
 
 
 @contextmanager

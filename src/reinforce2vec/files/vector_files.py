@@ -5,7 +5,7 @@ A new format is a function that writes, one that reads, and an entry in the tabl
 
 from __future__ import annotations
 
-import mmap
+import codecs
 import os
 import re
 from collections.abc import Callable
@@ -17,14 +17,16 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from .._util.arrays import BLOCK_BYTES, Vectors, row_blocks
-from .._util.errors import InputError
+from .._util.errors import InputError, excerpt, short_repr
 from .._util.ids import Ids, as_ids
 from .._util.progress import counted
 from ._decimals import parse_rows, write_rows
 from ._fields import SPACE, TAB
-from ._lines import excerpt
+from ._lines import read_lines
+from ._parquet import import_arrow
 from ._vector_arrow import arrow_ids, arrow_table, read_parquet, write_parquet
 from ._vector_csv import column_names, csv_ids, read_csv, write_csv
+from .array_files import INFLATION, array_names, open_archive, read_array
 from .id_texts import (
     EncodedIds,
     encode_texts,
@@ -34,18 +36,17 @@ from .id_texts import (
     parse_ids,
 )
 from .opening import expecting, opened
+from .pairs import both_whole, read_pair
 from .stored_vectors import StoredVectors, decode_info, encode_info
-from .writing import (
-    both_whole,
+from .targets import (
+    check_size,
     check_space,
-    check_target,
-    import_arrow,
     is_stdout,
     known_suffix,
     resolve_target,
     standard_output,
-    whole,
 )
+from .writing import check_target, whole
 
 __all__ = [
     "arrow_table",
@@ -58,7 +59,7 @@ __all__ = [
 ]
 
 _NPZ_FORMAT = 1
-_INFLATION = 1032  # the highest ratio of compression of gzip
+_LONGEST_COUNTS = 100  # bytes of the first line of word2vec formats
 _WRITTEN = "vectors are written to"
 _ELSEWHERE = "write to a .npz, .parquet or .csv file instead"
 
@@ -124,7 +125,9 @@ def check_vectors_fit(path: str | os.PathLike[str], ids: Ids, dimensions: int) -
         return
     _check_ids(ids, path)
     suffix = known_suffix(Path(path), _FORMATS, _WRITTEN)
-    check_space(resolve_target(path), _FORMATS[suffix].size(len(ids), dimensions))
+    size = _FORMATS[suffix].size(len(ids), dimensions)
+    check_space(resolve_target(path), size)
+    check_size(Path(path), size)
 
 
 def _check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:
@@ -153,22 +156,24 @@ def _write_npz(path: Path, stored: StoredVectors) -> None:
 def _read_npz(stream: BinaryIO, path: Path) -> StoredVectors:
     """Read what :func:`_write_npz` wrote."""
     with expecting("an embedding that this version of reinforce2vec reads", str(path)):
-        archive = np.load(stream, allow_pickle=False)
-        if not isinstance(archive, np.lib.npyio.NpzFile) or "format" not in archive:
-            raise ValueError("it names no format")
-        if archive["format"] != _NPZ_FORMAT:
-            raise ValueError(f"it is of format {archive['format']}, expected {_NPZ_FORMAT}")
-        vectors, ids = archive["vectors"], archive["ids"]
+        archive = open_archive(stream)
+        names = array_names(archive)
+        if not {"format", "vectors", "ids"} <= names:
+            raise ValueError("it does not have the arrays format, vectors and ids")
+        version = read_array(archive, "format")
+        if version.shape != () or version != _NPZ_FORMAT:
+            raise ValueError(f"it is of format {version}, expected {_NPZ_FORMAT}")
+        vectors, ids = (read_array(archive, name) for name in ("vectors", "ids"))
         if vectors.dtype != np.float32 or vectors.ndim != 2:
             raise ValueError("its vectors are not a matrix of float32")
-        if "begins" in archive:
-            ids = ids_from_arrays(ids, archive["begins"])
+        if "begins" in names:
+            ids = ids_from_arrays(ids, read_array(archive, "begins"))
         if ids.shape != vectors.shape[:1] or ids.dtype not in (np.int64, object):
             raise ValueError("its ids are not one for each vector")
-        scales = archive.get("scales")
+        scales = read_array(archive, "scales") if "scales" in names else None
         if scales is not None and (scales.dtype != np.int64 or scales.ndim != 1):
             raise ValueError("its scales are not integers")
-        info = decode_info(archive["info"].tobytes()) if "info" in archive else {}
+        info = decode_info(read_array(archive, "info").tobytes()) if "info" in names else {}
     return StoredVectors(ids, vectors, None if scales is None else scales.tolist(), info)
 
 
@@ -182,7 +187,8 @@ def _word2vec_ids(ids: Ids, path: Path) -> EncodedIds:
         if text.split() != [text]:
             what = "holds whitespace" if text else "is empty"
             raise InputError(
-                f"{path}: the node id {text!r} {what}, but whitespace ends an id in this format: "
+                f"{path}: the node id {short_repr(text)} {what}, but whitespace ends an id in "
+                "this format: "
                 f"{_ELSEWHERE}"
             )
     return EncodedIds.of(encode_texts(texts, path))
@@ -195,15 +201,15 @@ def _counts(vectors: Vectors) -> bytes:
 
 def _read_counts(stream: BinaryIO, path: Path, inflation: int = 1) -> tuple[int, int]:
     """Read the numbers of vectors and dimensions; InputError if the file is too small for them."""
-    line = stream.readline(100)
-    found = re.fullmatch(rb"(\d+)[ \t]+([1-9]\d*)\s*", line)
-    if found is None:
+    line = stream.readline(_LONGEST_COUNTS).removeprefix(codecs.BOM_UTF8)
+    found = re.fullmatch(rb"(\d+)[ \t]+([1-9]\d*)[ \t\r]*(?:\n|\Z)", line)
+    if found is None or len(line) == _LONGEST_COUNTS:
         raise InputError(
             f"{path}, line 1: expected the number of vectors and their dimensions, found "
             f'"{excerpt(line.strip())}"'
         )
     n_nodes, dimensions = int(found[1]), int(found[2])
-    if n_nodes * dimensions > path.stat().st_size * inflation:
+    if n_nodes * dimensions > path.stat().st_size * inflation or dimensions >= 2**31:
         raise InputError(
             f"{path}, line 1: it announces {n_nodes:,} vectors of {dimensions:,} numbers, more "
             "than a file of this size can hold; is it complete?"
@@ -221,11 +227,11 @@ def _write_text(path: Path, stored: StoredVectors, packed: bool = False) -> None
 
 def _read_text(stream: BinaryIO, path: Path) -> StoredVectors:
     """Read what word2vec, fastText, gensim or :func:`_write_text` wrote."""
-    inflation = _INFLATION if path.suffix.lower() == ".gz" else 1
+    inflation = INFLATION if path.suffix.lower() == ".gz" else 1
     n_nodes, dimensions = _read_counts(stream, path, inflation)
     vectors = np.empty((n_nodes, dimensions), np.float32)
     words: list[bytes] = []
-    while lines := stream.readlines(BLOCK_BYTES):
+    while lines := read_lines(stream, str(path), BLOCK_BYTES):
         done = len(words)
         rows = [line.partition(b" ") for line in lines[: n_nodes - done]]
         words += [word for word, _, _ in rows]
@@ -274,27 +280,38 @@ def _write_binary(path: Path, stored: StoredVectors) -> None:
                 stream.write(b"%b %b\n" % (raw[begin:end], vector.tobytes()))
 
 
-def _read_binary(stream: BinaryIO, path: Path) -> StoredVectors:
-    """Read what word2vec, gensim or :func:`_write_binary` wrote; line breaks may be missing."""
+def _read_binary(stream: Any, path: Path) -> StoredVectors:
+    """Read what word2vec, gensim or :func:`_write_binary` wrote; line breaks may be missing.
+
+    The file is not mapped into memory: if it were cut off meanwhile, that would end the process.
+    """
     n_nodes, dimensions = _read_counts(stream, path)
-    vectors = np.empty((n_nodes, dimensions), np.float32)
+    vectors = np.empty((n_nodes, dimensions), "<f4")
+    room: Any = vectors.reshape(-1).view(np.uint8).data
+    size = 4 * dimensions
     words: list[bytes] = []
-    at = stream.tell()
-    with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        for row in range(n_nodes):
-            begin = data.find(b" ", at) + 1
-            end = begin + 4 * dimensions
-            if begin == 0 or end > len(data):
-                raise InputError(
-                    f"{path}: line 1 announces {n_nodes:,} vectors, but the file ends within "
-                    f"vector {row + 1:,}"
-                )
-            words.append(data[at : begin - 1].lstrip(b"\n"))
-            vectors[row] = np.frombuffer(data[begin:end], "<f4")
-            at = end
-        if data[at:].strip():
+    for begin in range(0, n_nodes * size, size):
+        word = _read_word(stream)
+        if not word.endswith(b" ") or stream.readinto(room[begin : begin + size]) < size:
+            raise InputError(
+                f"{path}: line 1 announces {n_nodes:,} vectors, but the file ends within "
+                f"vector {len(words) + 1:,}"
+            )
+        words.append(word[:-1].lstrip(b"\n"))
+    while block := stream.read(BLOCK_BYTES):
+        if block.strip():
             raise _too_many_error(path, n_nodes)
-    return StoredVectors(_decode_ids(words), vectors)
+    return StoredVectors(_decode_ids(words), vectors.astype(np.float32, copy=False))
+
+
+def _read_word(stream: Any) -> bytes:
+    """Read up to the next space, or to the end of the file."""
+    parts: list[bytes] = []
+    while ahead := stream.peek():
+        parts.append(stream.read(ahead.find(b" ") + 1 or len(ahead)))
+        if parts[-1].endswith(b" "):
+            break
+    return b"".join(parts)
 
 
 # -- TensorBoard -------------------------------------------------------------------------------
@@ -311,7 +328,8 @@ def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
     for text in texts if ids.dtype == object else ():
         if not text.strip() or set("\t\n\r") & set(text):
             raise InputError(
-                f"{path}: the node id {text!r} cannot be a line of {metadata_path(path).name}, "
+                f"{path}: the node id {short_repr(text)} cannot be a line of "
+                f"{metadata_path(path).name}, "
                 f"which holds neither blank lines nor tabs: {_ELSEWHERE}"
             )
     return encode_texts(texts, path)
@@ -326,18 +344,21 @@ def _write_tsv(path: Path, stored: StoredVectors) -> None:
         write_rows(stream, nameless, stored.vectors, TAB)
 
 
-def _read_tsv(stream: BinaryIO, path: Path) -> StoredVectors:
+def _read_tsv(_: BinaryIO, path: Path) -> StoredVectors:
     """Read vectors and the ids next to them, one per line."""
     beside = metadata_path(path)
-    if not beside.exists():
-        raise InputError(f"{path}: expected the ids of its nodes in {beside}, which does not exist")
-    with opened(beside, compressed=False) as metadata:
-        words = [line.rstrip(b"\r\n") for line in metadata]
-    dimensions = len(stream.readline().split()) or 1
+    missing = f"{path}: expected the ids of its nodes in {beside}, which does not exist"
+    return read_pair(path, beside, partial(_read_tsv_pair, path, beside), missing)
+
+
+def _read_tsv_pair(path: Path, beside: Path, stream: BinaryIO, metadata: BinaryIO) -> StoredVectors:
+    """Read vectors and their ids from two open files."""
+    words = [line.rstrip(b"\r\n") for line in metadata]
+    dimensions = len(b"".join(read_lines(stream, str(path), 1)).split()) or 1
     stream.seek(0)
     parts: list[Vectors] = []
     done = 0
-    while lines := stream.readlines(BLOCK_BYTES):
+    while lines := read_lines(stream, str(path), BLOCK_BYTES):
         parts.append(parse_rows(lines, dimensions, path, range(done + 1, done + len(lines) + 1)))
         done += len(lines)
     if done != len(words):

@@ -8,21 +8,24 @@ from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, excerpt, short_repr
 from .._util.ids import Ids, number_objects
 from .._util.progress import counted
 from ._fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
 from ._lines import CHUNK_BYTES, TextChunk, map_in_order, read_chunks
+from ._parquet import import_arrow, open_parquet
 from ._tokens import TokenIds, Tokens, token_hashes
+from .array_files import read_header, read_npy
 from .opening import expecting, naming, opened
-from .walk_shards import Manifest, Member, ShardedNodes, is_shard_folder, read_manifest, read_matrix
+from .pairs import check_unchanged, read_pair
+from .targets import known_suffix
+from .walk_shards import Manifest, Member, StoredNodes, is_shard_folder, read_manifest, read_matrix
 from .walk_writers import walk_ids_path
-from .writing import import_arrow, known_suffix
 
 _CHECKED_NODES = 1 << 20  # nodes of a matrix to check at a time
 _BATCH_WALKS = 1 << 12  # walks of a Parquet file to convert at a time
@@ -39,15 +42,15 @@ class StoredWalks:
     Attributes
     ----------
     nodes : int32 array
-        The nodes of all walks, as row numbers into `ids`. If walks were read from a folder of .npy
-        files, slices of `nodes` are arrays, which are read from the files.
+        The nodes of all walks, as row numbers into `ids`. If walks were read from .npy files,
+        slices of `nodes` are arrays, which are read from the files.
     begins : int64 array (n_walks + 1)
         Where in `nodes` each walk begins, and where the last one ends.
     ids : int64 or object array
         The node ids.
     """
 
-    nodes: NDArray[np.int32] | ShardedNodes
+    nodes: NDArray[np.int32] | StoredNodes
     begins: NDArray[np.int64]
     ids: Ids
 
@@ -75,11 +78,11 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
 
     These are the formats of :func:`reinforce2vec.write_walks`. Ids in text are integers if all of
     them are, else strings. Memory: 4 bytes per node of a walk, 8 per walk, the ids, and a few
-    chunks of the file; an int32 matrix stays on disk and is memory-mapped, and .npy files of a
-    folder stay on disk and are read as they are needed.
+    chunks of the file; matrices of int32, alone or in a folder, stay on disk and are read as they
+    are needed. They must not change in the meantime: that is an InputError.
 
-    All files of a folder are read once, as a matrix is, to check that they are complete, have the
-    digests of the manifest, and name only nodes that have an id.
+    They are read once at the beginning, to check that they are complete and name only nodes that
+    have an id, and that files of a folder have the digests of the manifest.
 
     Parameters
     ----------
@@ -152,7 +155,7 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
 
 
 def _stored_walks(
-    nodes: NDArray[np.int32] | ShardedNodes, begins: NDArray[np.int64], ids: Ids
+    nodes: NDArray[np.int32] | StoredNodes, begins: NDArray[np.int64], ids: Ids
 ) -> StoredWalks:
     """Return walks; InputError if there are none."""
     if len(begins) < 2:
@@ -174,7 +177,7 @@ def _known_ids(ids: Any) -> Ids:
     rows, distinct = number_objects(listed, [])
     repeated = np.flatnonzero(rows != np.arange(len(rows)))
     if repeated.size:
-        raise InputError(f"ids must differ, but {listed[repeated[0]]!r} is there twice")
+        raise InputError(f"ids must differ, but {short_repr(listed[repeated[0]])} is there twice")
     return distinct
 
 
@@ -254,7 +257,7 @@ def _from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
         walk = np.searchsorted(begins[1:], np.argmax(nodes >= len(ids)), side="right")
         node = found.item(len(ids))
         raise InputError(
-            f"walk {walk:,} (counted from 0) names {node!r}, which is not among the ids"
+            f"walk {walk:,} (counted from 0) names {short_repr(node)}, which is not among the ids"
         )
     return _stored_walks(nodes, begins, found if ids is None else ids)
 
@@ -271,7 +274,9 @@ def _check_no_floats(ids: Ids) -> None:
     """Raise InputError for ids that are floats, which are most often a mistake."""
     for node in ids.tolist() if ids.dtype == object else ():
         if isinstance(node, (float, np.floating)):
-            raise InputError(f"node ids are integers or strings, but one is the float {node!r}")
+            raise InputError(
+                f"node ids are integers or strings, but one is the float {short_repr(node)}"
+            )
 
 
 # -- text --------------------------------------------------------------------------------------
@@ -362,37 +367,65 @@ def _read_text(path: Path, compressed: bool = False) -> StoredWalks:
 
 def _read_npy(path: Path) -> StoredWalks:
     """Read a matrix, which stays on disk, and the ids next to it."""
-    with opened(path, False), expecting("a valid .npy file of numbers", str(path)):
-        matrix = np.lib.format.open_memmap(path, mode="r")
     ids_path = walk_ids_path(path)
-    if not ids_path.exists():
-        raise InputError(
-            f"{path}: {ids_path} is missing: it holds the node ids, one a line, in row order, and "
-            "write_walks writes it next to the matrix"
-        )
-    ids = _read_ids(ids_path)
+
+    def read(stream: BinaryIO, listed: BinaryIO) -> tuple[Any, Ids]:
+        matrix = _open_matrix(path, stream)
+        check_unchanged(stream, path)  # its nodes are read later
+        return matrix, _read_ids(listed, ids_path)
+
+    matrix, ids = read_pair(
+        path,
+        ids_path,
+        read,
+        f"{path}: {ids_path} is missing: it holds the node ids, one a line, in row order, and "
+        "write_walks writes it next to the matrix",
+    )
     with naming(str(path)):
-        return _from_matrix(matrix, ids, f"{ids_path.name} has")
+        if isinstance(matrix, np.ndarray):
+            return _from_matrix(matrix, ids, f"{ids_path.name} has")
+        nodes, length = matrix
+        step = max(1, _CHECKED_NODES // length) * length
+        for first in range(0, len(nodes), step):
+            rows = nodes[first : first + step].reshape(-1, length)
+            _check_rows(rows, len(ids), f"{ids_path.name} has {len(ids):,} ids", first // length)
+        begins = np.arange(len(nodes) // length + 1, dtype=np.int64) * length
+        return _stored_walks(nodes, begins, ids)
 
 
-def _read_ids(path: Path) -> Ids:
+def _open_matrix(path: Path, stream: BinaryIO) -> NDArray[Any] | tuple[StoredNodes, int]:
+    """Return a matrix as nodes that stay in the file, and the length of walks.
+
+    If it is none of int32 with rows one after another, return it in memory.
+    """
+    with expecting("a valid .npy file of numbers", str(path)):
+        size = os.fstat(stream.fileno()).st_size
+        header = read_header(stream, size, in_memory=False)
+        if header.dtype == np.dtype("<i4") and not header.fortran_order and len(header.shape) == 2:
+            n_walks, length = header.shape
+            if length:
+                return StoredNodes([(path, stream.tell(), n_walks * length)]), length
+        stream.seek(0)
+        return read_npy(stream, size)
+
+
+def _read_ids(stream: BinaryIO, path: Path) -> Ids:
     """Read node ids, one per line; InputError if one occurs twice."""
     ids, n = TokenIds(), 0
-    with opened(path, False) as stream:
-        for chunk in read_chunks(stream, str(path), CHUNK_BYTES):
-            text = chunk.text.replace(b"\r\n", b"\n")
-            data = np.frombuffer(text, np.uint8)
-            ends = np.flatnonzero(data == NEWLINE).astype(np.int32)
-            places = np.column_stack([np.append(np.int32(0), ends[:-1] + np.int32(1)), ends])
-            rows = ids.number(ids.parse(data, places))
-            empty = places[:, 0] == places[:, 1]
-            for line in np.flatnonzero(empty | (rows != np.arange(n, n + len(rows))))[:1].tolist():
-                found = "an empty line" if empty[line] else "one that was there before"
-                raise InputError(
-                    f"{path}, line {chunk.line + line}: expected one node id a line, each once, "
-                    f"found {found}"
-                )
-            n += len(rows)
+    for chunk in read_chunks(stream, str(path), CHUNK_BYTES):
+        text = chunk.text.replace(b"\r\n", b"\n")
+        data = np.frombuffer(text, np.uint8)
+        ends = np.flatnonzero(data == NEWLINE).astype(np.int32)
+        places = np.column_stack([np.append(np.int32(0), ends[:-1] + np.int32(1)), ends])
+        rows = ids.number(ids.parse(data, places))
+        empty = places[:, 0] == places[:, 1]
+        for line in np.flatnonzero(empty | (rows != np.arange(n, n + len(rows))))[:1].tolist():
+            found = "an empty line" if empty[line] else "one that was there before"
+            raise InputError(
+                f"{path}, line {chunk.line + line}: expected one node id a line, each once, "
+                f"found {found}"
+            )
+        n += len(rows)
     return ids.ids()
 
 
@@ -410,9 +443,9 @@ def _read_parquet(path: Path) -> StoredWalks:
 
 def _collect_parquet(stream: Any, name: str, ids: TokenIds, gathered: _WalkCollector) -> None:
     """Append the walks of a file to others, and number the ids."""
-    _, parquet = import_arrow("reading a .parquet file")
+    import_arrow("reading a .parquet file")
     with expecting("a Parquet file", name):
-        file = parquet.ParquetFile(stream)
+        file = open_parquet(stream, bytes_per_row=4)
     with naming(name):
         kind = _id_type(file.schema_arrow)
     for lengths, nodes in _read_batches(file, kind, name):
@@ -429,7 +462,7 @@ def _id_type(schema: Any) -> str:
     if schema.names.count("walk") != 1:
         raise InputError(
             'expected one column "walk" of lists of node ids, found the columns '
-            f"{', '.join(schema.names) or '(none)'}"
+            f"{excerpt(', '.join(schema.names)) or '(none)'}"
         )
     column = schema.field("walk").type
     if types.is_list(column) or types.is_large_list(column) or types.is_fixed_size_list(column):
@@ -488,18 +521,21 @@ def _read_shards(manifest: Manifest) -> StoredWalks:
         return _read_parquet_shards(manifest)
     assert manifest.ids is not None  # read_manifest has checked it
     _ = manifest.read(manifest.ids)
-    ids = _read_ids(manifest.folder / manifest.ids.file)
+    ids_path = manifest.folder / manifest.ids.file
+    with opened(ids_path, False) as stream:
+        ids = _read_ids(stream, ids_path)
     there_are_ids = f"{manifest.ids.file} has {len(ids):,} ids"
 
     def check(shard: Member) -> None:
         with naming(str(manifest.folder / shard.file)):
             _check_rows(read_matrix(manifest, shard), len(ids), there_are_ids, shard.first)
 
+    nodes = StoredNodes.of_shards(manifest)  # before they are checked, to notice a change after it
     for _ in map_in_order(check, manifest.shards):
         pass
     with naming(str(manifest.folder)):
         begins = np.arange(manifest.walks + 1, dtype=np.int64) * manifest.length
-        return _stored_walks(ShardedNodes(manifest), begins, ids)
+        return _stored_walks(nodes, begins, ids)
 
 
 def _read_parquet_shards(manifest: Manifest) -> StoredWalks:

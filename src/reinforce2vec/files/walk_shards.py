@@ -23,11 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import digest
-from .._util.errors import InputError
+from .._util.errors import InputError, excerpt
 from .._util.hyperparameters import SHARD_FORMATS
 from ._walk_encoding import ParquetEncoder, Walks, encode_ids, id_lines, write_matrix
+from .array_files import ArrayHeader, read_header
+from .locks import claimed
 from .opening import opened
-from .writing import check_target, whole
+from .targets import unwritable
+from .writing import check_target, remove_abandoned, whole
 
 _MANIFEST = "manifest.json"
 
@@ -35,8 +38,9 @@ _SHARD_NODES = 1 << 22  # of the walks of a shard: 16 MB as .npy
 _FORMAT, _VERSION = "reinforce2vec walks", 1
 _FILE_SUFFIXES = (".txt", ".txt.gz", ".npy", ".parquet")
 _PROBE = ".probe-"
-_FILE = r"(walks-\d+-[0-9a-f]{16}\.(npy|parquet)|ids-[0-9a-f]{16}\.txt|manifest\.json)"
+_FILE = r"(walks-\d{6,18}-[0-9a-f]{16}\.(npy|parquet)|ids-[0-9a-f]{16}\.txt|manifest\.json)"
 _OURS = re.compile(rf"{_FILE}|\.{_FILE}\..*\.part|{re.escape(_PROBE)}[0-9a-f]+")
+_LOCK = f".{_MANIFEST}.lock"  # of a run that writes to the folder
 
 
 @dataclass(frozen=True)
@@ -120,9 +124,10 @@ def check_shard_folder(path: str | os.PathLike[str]) -> Path:
     if not folder.is_dir():
         if folder.exists():
             raise InputError(f"{path}: this is a file, expected a folder for shards of walks")
+        remove_abandoned(folder)  # of a run that was killed while it tried to write here
         return check_target(folder)
     for name in sorted(os.listdir(folder)):
-        if not _OURS.fullmatch(name):
+        if name != _LOCK and not _OURS.fullmatch(name):
             raise InputError(
                 f"{path}: this folder holds other files than walks, such as {name}: choose an "
                 "empty folder, or the name of a new one"
@@ -158,19 +163,23 @@ def write_shards(path: str | os.PathLike[str], sampler: ShardSource, kind: str) 
 def _all_or_nothing(folder: Path) -> Generator[set[str], None, None]:
     """Make a folder; yield a set to put the names of a complete set into, others are removed.
 
-    If it stays empty, because of an error, the folder is left as it was.
+    If it stays empty, because of an error, the folder is left as it was. Nobody else may write to
+    it in the meantime.
     """
     existed = folder.is_dir()
-    older = set(os.listdir(folder)) if existed else set()
-    if not existed:
-        folder.mkdir()
+    folder.mkdir(exist_ok=True)
     complete: set[str] = set()
     try:
-        yield complete
+        with claimed(folder / _MANIFEST):
+            older = set(os.listdir(folder))
+            try:
+                yield complete
+            finally:
+                for name in set(os.listdir(folder)) - (complete or older):
+                    if _OURS.fullmatch(name):
+                        with suppress(OSError):  # the disk has become read-only
+                            (folder / name).unlink()
     finally:
-        for name in set(os.listdir(folder)) - (complete or older):
-            if _OURS.fullmatch(name):
-                (folder / name).unlink(missing_ok=True)
         if not existed and not complete:
             with suppress(OSError):  # somebody has put a file there
                 folder.rmdir()
@@ -219,7 +228,10 @@ class _Probe:
     def left_in(cls, folder: Path) -> _Probe:
         """Leave a file in the folder, which other machines should find there."""
         name = _PROBE + secrets.token_hex(8)
-        (folder / name).touch()
+        try:
+            (folder / name).touch()
+        except OSError as error:
+            raise unwritable(folder, folder / name, error) from None
         return cls(folder, name)
 
     def __call__(self) -> str | None:
@@ -270,7 +282,8 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
             raise ValueError
         if found["version"] != _VERSION:
             raise InputError(
-                f"{file}: these walks have version {found['version']} of the format, and this "
+                f"{file}: these walks have version {excerpt(str(found['version']))} of the "
+                "format, and this "
                 f"version of reinforce2vec reads version {_VERSION}: use a newer one"
             )
         shards = tuple(Member(**shard) for shard in found["shards"])
@@ -280,7 +293,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         sound = _is_sound(manifest)
     except InputError:
         raise
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         sound = False
     if not sound:
         raise InputError(f"{file}: this is not the manifest of walks, or it is damaged")
@@ -293,10 +306,12 @@ def _is_sound(manifest: Manifest) -> bool:
     numbers = [(member.first, member.count, member.bytes) for member in _members(manifest)]
     ends = [0, *accumulate(shard.count for shard in manifest.shards)]
     return (
-        all(isinstance(number, int) and number >= 0 for row in numbers for number in row)
+        all(type(number) is int and 0 <= number < 2**62 for row in numbers for number in row)
+        and type(manifest.length) is int
         and [shard.first for shard in manifest.shards] == ends[:-1]
         and ends[-1] == manifest.walks
-        and manifest.length >= 1
+        and 1 <= manifest.length < 2**31
+        and manifest.walks * manifest.length < 2**62
         and manifest.kind in SHARD_FORMATS
         and (manifest.ids is None) == (manifest.kind == "parquet")
         and all(_OURS.fullmatch(member.file) for member in _members(manifest))
@@ -327,21 +342,35 @@ def _check_files(manifest: Manifest) -> None:
 # -- reading -----------------------------------------------------------------------------------
 
 
-class ShardedNodes:
-    """The nodes of all walks in .npy shards, read from the files a slice at a time.
+class StoredNodes:
+    """The nodes of all walks in .npy files, read from the files a slice at a time.
 
-    Slices are int32 arrays; `numpy.asarray` reads everything.
+    Slices are int32 arrays; `numpy.asarray` reads everything. The files are not mapped: a mapped
+    file that becomes shorter ends the process, and one that is written to changes what was
+    checked. InputError if a file has changed.
+
+    Parameters
+    ----------
+    files : list of (path, int, int)
+        Each file, where in it the nodes begin, and their number.
     """
 
     dtype = np.dtype(np.int32)
 
-    def __init__(self, manifest: Manifest) -> None:
-        self._paths = [manifest.folder.absolute() / shard.file for shard in manifest.shards]
-        counts = [shard.count * manifest.length for shard in manifest.shards]
+    def __init__(self, files: Sequence[tuple[Path, int, int]]) -> None:
+        self._paths = [path.absolute() for path, _, _ in files]
+        self._headers = [header for _, header, _ in files]
+        counts = [count for _, _, count in files]
         self._begins = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        self._headers = [
-            shard.bytes - 4 * count for shard, count in zip(manifest.shards, counts, strict=True)
-        ]
+        self._stamps = [_stamp(os.stat(path)) for path in self._paths]
+
+    @classmethod
+    def of_shards(cls, manifest: Manifest) -> StoredNodes:
+        """Return the nodes of a folder of shards."""
+        counts = [(shard, shard.count * manifest.length) for shard in manifest.shards]
+        return cls(
+            [(manifest.folder / one.file, one.bytes - 4 * count, count) for one, count in counts]
+        )
 
     def __len__(self) -> int:
         return int(self._begins[-1])
@@ -352,6 +381,8 @@ class ShardedNodes:
         return (len(self),)
 
     def __getitem__(self, places: slice) -> NDArray[np.int32]:
+        if not isinstance(places, slice):
+            raise TypeError("nodes of stored walks are read by slices; numpy.asarray reads all")
         begin, end, step = places.indices(len(self))
         if step != 1:
             raise IndexError("the nodes of stored walks are read in their order: use step 1")
@@ -369,12 +400,21 @@ class ShardedNodes:
         path, offset = self._paths[shard], self._headers[shard] + 4 * at
         with opened(path, False) as stream:
             nodes: NDArray[np.int32] = np.fromfile(stream, "<i4", count, offset=offset)
-        if len(nodes) < count:
-            raise InputError(f"{path}: the file has become shorter since it was opened")
+            now = _stamp(os.fstat(stream.fileno()))
+        if len(nodes) < count or now != self._stamps[shard]:
+            raise InputError(
+                f"{path}: this file has changed since it was opened: leave walks as they are until "
+                "the training on them has ended"
+            )
         return nodes
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return self[:].astype(dtype or self.dtype, copy=False)
+
+
+def _stamp(found: os.stat_result) -> tuple[int, ...]:
+    """Return what changes when a file is written to or replaced."""
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def read_matrix(manifest: Manifest, shard: Member) -> Walks:
@@ -382,12 +422,10 @@ def read_matrix(manifest: Manifest, shard: Member) -> Walks:
     content = manifest.read(shard)
     stream, shape = BytesIO(content), (shard.count, manifest.length)
     try:
-        version = np.lib.format.read_magic(stream)
-        header: Sequence[Any] = np.lib.format.read_array_header_1_0(stream)
-        sound = version == (1, 0) and header == (shape, False, np.dtype("<i4"))
+        header = read_header(stream, len(content), in_memory=False)
     except ValueError:
-        sound = False
-    if not sound or len(content) - stream.tell() != 4 * shard.count * manifest.length:
+        header = None
+    if header != ArrayHeader(shape, False, np.dtype("<i4")):
         path = manifest.folder / shard.file
         raise InputError(f"{path}: expected a .npy file of {shape} row numbers (int32)")
     return np.frombuffer(content, "<i4", offset=stream.tell()).reshape(shape)

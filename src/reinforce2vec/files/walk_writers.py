@@ -13,6 +13,7 @@ import numpy as np
 from .._util.checks import check_choice
 from .._util.errors import InputError
 from .._util.hyperparameters import SHARD_FORMATS
+from ._parquet import import_arrow
 from ._walk_encoding import (
     ParquetEncoder,
     Walks,
@@ -22,8 +23,10 @@ from ._walk_encoding import (
     spell,
     write_matrix,
 )
+from .pairs import both_whole
+from .targets import known_suffix, resolve_target
 from .walk_shards import ShardSource, check_shard_folder, is_shard_folder, write_shards
-from .writing import both_whole, check_target, import_arrow, known_suffix, resolve_target, whole
+from .writing import check_target, whole
 
 
 @runtime_checkable
@@ -167,6 +170,12 @@ def _write_text(
 ) -> None:
     """Write one walk per line."""
     words = encode_ids(sampler.graph.ids, path)
+    alone = sampler.length == 1 or not len(sampler.graph.indices)
+    if alone and ord(" ") in words.letters:
+        raise InputError(
+            f"{path}: walks of one node have no tab, and without one blanks separate ids, which "
+            "some of these ids hold: write .npy or .parquet instead"
+        )
     room = np.empty(0, np.uint8)
     with whole(path, packed) as stream:
         for walks in parts_of(blocks, words.longest + 1):

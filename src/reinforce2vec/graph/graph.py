@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,12 +13,22 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.checks import check_choice
+from .._util.errors import InputError, short_repr
+from .._util.hyperparameters import DUPLICATES
 from .._util.ids import Ids, Lookup
 from .._util.progress import counted, readable_bytes
+from .._util.threads import Threads
 from ..files.columns import ColumnChoice
 from ..files.converters import EdgeOptions, edges_from, type_name
-from ..files.edges import Edges, checked_weights, number_pairs
+from ..files.edges import (
+    Edges,
+    check_id_type,
+    check_nodes,
+    checked_weights,
+    number_pairs,
+    with_id_type,
+)
 from ..files.graph_readers import read_edges
 from ..files.graph_writers import write_graph
 from ..files.node_lists import add_nodes
@@ -27,6 +37,7 @@ from . import csr
 from ._html import graph_html
 
 _SMALLEST_SHARE = 1e-150  # the smallest weight allowed, as a share of the largest
+_ROWS = 1 << 14  # whose edges are counted at a time
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -158,12 +169,15 @@ class Graph:
         self_loops: bool = False,
         notes: tuple[str, ...] = (),
         sides: tuple[str, str] | None = None,
+        repeated: int = 0,
     ) -> Graph:
-        """Create a graph from an (m, 2) array of edges that are row numbers into `ids`."""
+        """Create a graph from an (m, 2) array of edges that are row numbers into `ids`.
+
+        `repeated` is the number of edges that were merged before.
+        """
         ends = np.ascontiguousarray(ends, np.int32)
         mirror, self_loops = not directed, bool(self_loops)
-        if len(ids) >= 2**31:
-            raise InputError("a graph may have at most 2,147,483,647 nodes")
+        check_nodes(len(ids))
         if ends.size and not (ends.min() >= 0 and ends.max() < len(ids)):
             raise InputError(f"edges name rows outside of 0 to {len(ids) - 1:,}")
         if weights is not None:
@@ -175,26 +189,31 @@ class Graph:
         csr.fill_rows(ends, weights, mirror, self_loops, indptr[:-1].copy(), indices, merged)
         middle = int(np.searchsorted(indptr, indptr[-1] // 2))
         halves = ((0, middle), (middle, len(ids)))
-        with ThreadPoolExecutor(2) as threads:
+        with Threads(2) as threads:
             list(threads.map(lambda rows: csr.sort_rows(indptr, indices, merged, *rows), halves))
         n_arcs = len(indices)
         kept = csr.merge_parallel(indptr, indices, merged)
         for arcs in (indices, merged):
             if arcs is not None:
                 arcs.resize(kept, refcheck=False)  # gives memory back without a copy
+        if merged is not None and kept and merged.max() == np.inf:
+            raise InputError(
+                "the weights of parallel edges add up to more than 1.8e308, the largest number: "
+                "divide all weights by a common factor"
+            )
         if merged is not None and kept and not merged.min() > merged.max() * _SMALLEST_SHARE:
             raise InputError(
                 f"edge weights span from {merged.min():g} to {merged.max():g}: more than 150 "
                 "orders of magnitude are not supported"
             )
         dropped = 0 if self_loops else loops
-        repeated = n_arcs - kept
-        if mirror and self_loops and repeated:  # a self-loop is one arc, other edges are two
+        again = n_arcs - kept
+        if mirror and self_loops and again:  # a self-loop is one arc, other edges are two
             rows = np.repeat(np.arange(len(ids), dtype=np.int32), np.diff(indptr))
-            repeated += loops - np.count_nonzero(rows == indices)
-        repeated //= 2 if mirror else 1
+            again += loops - np.count_nonzero(rows == indices)
+        again //= 2 if mirror else 1
         return cls(
-            *(indptr, indices, merged, ids.view(), bool(directed), dropped, int(repeated)),
+            *(indptr, indices, merged, ids.view(), bool(directed), dropped, int(again) + repeated),
             notes=notes,
             sides=sides,
         )
@@ -206,6 +225,7 @@ class Graph:
         /,
         *,
         directed: bool | None = None,
+        columns: Any = None,
         source: Hashable = None,
         target: Hashable = None,
         weight: Hashable = None,
@@ -228,9 +248,13 @@ class Graph:
         directed : bool, optional
             Whether edges have a direction. By default as the object itself says, and undirected if
             it does not say.
+        columns : optional
+            The columns of a table, or of a file, that hold source, target and perhaps weight, by
+            names or by positions from 1; see :func:`reinforce2vec.read_graph`. By default columns
+            with known names, such as source, target and weight. In a table with columns such as 0,
+            1 and 2, a number is a name.
         source, target, weight : optional
-            Columns of a table, or of a file as for :func:`reinforce2vec.read_graph`. By default
-            columns with known names, such as source, target and weight.
+            The same columns, one by one.
         bipartite : bool, default False
             Whether sources and targets are nodes of two kinds, which are different nodes even if
             their ids are equal; see :func:`reinforce2vec.read_graph`. The rows and columns of a
@@ -241,7 +265,8 @@ class Graph:
         **options
             `weighted`: True requires weights, False ignores them, None (the default) uses them if
             there are any. `self_loops`: whether to keep edges from a node to itself, by default
-            False. Files also take the other options of :func:`reinforce2vec.read_graph`.
+            False. `duplicates` and `id_type`: see :func:`reinforce2vec.read_graph`; files also take
+            its other options.
 
         Returns
         -------
@@ -253,26 +278,28 @@ class Graph:
         >>> Graph.from_any(scipy.sparse.csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
         Graph(3 nodes, 2 edges, undirected, weighted, 1 component, 0 isolated, 104 bytes)
         """
-        columns = ColumnChoice(source, target, weight)
+        choice = ColumnChoice.of(columns, source, target, weight)
         held = data if isinstance(data, Graph) else getattr(data, "graph", None)
         if isinstance(held, Graph):  # or of a Dataset
-            given = [*columns.given, *(["bipartite"] if bipartite else [])]
+            given = [*choice.given, *(["bipartite"] if bipartite else [])]
             if given or nodes is not None:
                 raise InputError(
                     f"{', '.join([*given, *([] if nodes is None else ['nodes'])])}: for tables and "
                     f"files, not for a {type(data).__name__}, which is a graph already"
                 )
             return held
-        weighted, self_loops = options.pop("weighted", None), options.pop("self_loops", False)
+        weighted = options.pop("weighted", None)
+        defaults = {"self_loops": False, "duplicates": "merge", "id_type": None}
+        how = GraphOptions(**{name: options.pop(name, value) for name, value in defaults.items()})
         if isinstance(data, (str, os.PathLike)):
             options |= {"directed": directed, "weighted": weighted}
-            options |= {"columns": columns, "bipartite": bipartite}
-            return graph_from_file(data, self_loops, nodes, **options)
+            options |= {"columns": choice, "bipartite": bipartite}
+            return graph_from_file(data, how, nodes, **options)
         if options:
             names = ", ".join(options)
             raise InputError(f"{names}: only for files, not for a {type_name(data)}")
-        edges = edges_from(data, EdgeOptions(directed, weighted, columns, bipartite))
-        return cls._from(add_nodes(edges, nodes), self_loops)
+        edges = edges_from(data, EdgeOptions(directed, weighted, choice, bipartite))
+        return how.graph(edges, nodes)
 
     @classmethod
     def _from(cls, edges: Edges, self_loops: bool) -> Graph:
@@ -283,6 +310,7 @@ class Graph:
             self_loops=self_loops,
             notes=notes,
             sides=edges.sides,
+            repeated=edges.merged,
         )
 
     # -- properties and look-ups ---------------------------------------------------------------
@@ -297,8 +325,12 @@ class Graph:
         """Number of edges; an undirected edge counts once."""
         if self.directed:
             return len(self.indices)
-        rows = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degrees)
-        return int(np.count_nonzero(rows <= self.indices))
+        count = 0
+        for first in range(0, self.n_nodes, _ROWS):  # all at once would take much memory
+            begins = self.indptr[first : first + _ROWS + 1]
+            rows = np.repeat(np.arange(first, first + len(begins) - 1), np.diff(begins))
+            count += int(np.count_nonzero(rows <= self.indices[begins[0] : begins[-1]]))
+        return count
 
     @property
     def weighted(self) -> bool:
@@ -445,13 +477,53 @@ class Graph:
         return graph_html(self)
 
 
+@dataclass(frozen=True)
+class GraphOptions:
+    """How a graph is made of edges that were read."""
+
+    self_loops: bool = False
+    duplicates: str = "merge"
+    id_type: str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("duplicates", self.duplicates, DUPLICATES)
+        check_id_type(self.id_type)
+
+    def graph(self, edges: Edges, nodes: Any, name: str | None = None) -> Graph:
+        """Return the graph; errors about the edges begin with the name of their file."""
+        with nullcontext() if name is None else naming(name):
+            edges = with_id_type(edges, self.id_type)
+        edges = add_nodes(edges, nodes)
+        with nullcontext() if name is None else naming(name):
+            graph = Graph._from(edges, self.self_loops)
+            if self.duplicates == "refuse" and graph.merged_edges:
+                raise _repeated(graph.merged_edges, edges)
+        return graph
+
+
+def _repeated(count: int, edges: Edges) -> InputError:
+    """Return the error for edges that repeat others, with an example."""
+    ends = edges.ends if edges.directed else np.sort(edges.ends, axis=1)
+    keys = ends[:, 0].astype(np.int64) * len(edges.ids) + ends[:, 1]
+    order = np.argsort(keys, kind="stable")
+    again = order[1:][np.diff(keys[order]) == 0]
+    again = again[ends[again, 0] != ends[again, 1]] if len(again) else again
+    example = ""
+    if again.size:  # not of a matrix, whose entries are merged already
+        source, target = map(short_repr, edges.ids[edges.ends[again.min()]].tolist())
+        example = f", such as that from {source} to {target}"
+    return InputError(
+        f"{counted(count, 'duplicate edge')}{example}: "
+        'leave them out, or duplicates="merge" makes one edge of them',
+        settings=[("duplicates", "merge")],
+    )
+
+
 def graph_from_file(
-    path: str | os.PathLike[str], self_loops: bool, nodes: Any = None, **options: Any
+    path: str | os.PathLike[str], how: GraphOptions, nodes: Any = None, **options: Any
 ) -> Graph:
     """Read a graph from a file; errors name the file. `options` are those of `read_edges`."""
-    edges = add_nodes(read_edges(path, **options), nodes)
-    with naming(str(path)):
-        return Graph._from(edges, self_loops)
+    return how.graph(read_edges(path, **options), nodes, str(path))
 
 
 def edges_of(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import digest
-from .._util.errors import InputError
+from .._util.errors import InputError, short_repr
 from .._util.ids import number_objects
 from .graph import Graph, edges_of
 
@@ -44,6 +45,13 @@ def grown(graph: Graph, edges: Any) -> Growth:
     _check_types(graph, new)
     codes, ids = number_objects(graph.ids.tolist(), [new.ids.tolist()])
     rows = codes[graph.n_nodes :]
+    if new.n_edges and rows.min() >= graph.n_nodes:
+        known, unknown = (short_repr(one.ids.tolist()[0]) for one in (graph, new))
+        warnings.warn(
+            f"none of the {len(rows):,} nodes of the new edges is in the graph: its ids are such "
+            f"as {known}, those of the new edges such as {unknown}",
+            stacklevel=3,
+        )
     (old_ends, old_weights), (new_ends, new_weights) = (
         edges_of(graph), edges_of(new, both_ways=graph.directed)
     )  # fmt: skip
@@ -87,7 +95,8 @@ def _check_types(graph: Graph, new: Graph) -> None:
             other = int(node)
         if other is not None and other in graph:
             raise InputError(
-                f"node {node!r} is new, but there is a node {other!r}: write both alike, as "
+                f"node {short_repr(node)} is new, but there is a node {short_repr(other)}: write "
+                "both alike, as "
                 f"{'integers' if isinstance(other, int) else 'strings'}"
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,30 @@ from scipy.sparse.csgraph import connected_components
 
 from .graph import Graph
 
+_LARGEST, _SMALLEST = 2.0**500, 2.0**-500  # of weights whose sums and inverses are certainly finite
+
+
+def with_moderate_weights(graph: Graph) -> Graph:
+    """Return a graph whose sums of weights do not overflow, and neither do their inverses.
+
+    Weights far from 1 are all multiplied by the same power of two, which is exact. For methods to
+    which a common factor of all weights means nothing.
+    """
+    if graph.weights is None or graph.weights.size == 0:
+        return graph
+    largest = graph.weights.max()
+    if _SMALLEST < largest < _LARGEST:
+        return graph
+    return replace(graph, weights=np.ldexp(graph.weights, -int(np.frexp(largest)[1])))
+
 
 def undirected_adjacency(graph: Graph) -> Any:
     """Return the adjacency without directions, as a scipy CSR array of float64.
 
-    Two edges in opposite directions become one, whose weight is the sum of theirs.
+    Two edges in opposite directions become one, whose weight is the sum of theirs. A common factor
+    of all weights may be missing.
     """
-    return graph.to_undirected().to_scipy()
+    return with_moderate_weights(graph).to_undirected().to_scipy()
 
 
 def unit_rows(matrix: NDArray[Any]) -> NDArray[Any]:

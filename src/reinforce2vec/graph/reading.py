@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from ..files.columns import ColumnChoice
-from .graph import Graph, graph_from_file
+from .graph import Graph, GraphOptions, graph_from_file
 
 
 def read_graph(
@@ -16,10 +17,13 @@ def read_graph(
     directed: bool | None = None,
     weighted: bool | None = None,
     self_loops: bool = False,
+    duplicates: str = "merge",
+    id_type: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
     comments: str | None = None,
     key: str = "network",
+    columns: Sequence[str | int] | str | None = None,
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
@@ -43,10 +47,13 @@ def read_graph(
     separates the fields, they may be in double quotes, and then hold delimiters, line breaks and
     doubled quotes (RFC 4180). Nodes are numbered in the order in which the file names them.
 
+    Whatever is detected and not given by a parameter is in `notes` of the graph: header, delimiter,
+    columns, weights and the type of the ids. Commands print it.
+
     Parameters
     ----------
     path : path
-        The file to read.
+        The file to read; "-" is standard input, as an edge list unless `format` says otherwise.
     format : str, optional
         The format, as a suffix such as "txt" or "txt.gz", if the file's own suffix does not name
         it.
@@ -60,6 +67,12 @@ def read_graph(
         are refused: pass `weight` or `weighted`.
     self_loops : bool, default False
         Whether to keep edges from a node to itself. By default they are dropped and counted.
+    duplicates : {"merge", "refuse"}, default "merge"
+        What to do with edges that repeat another: make one edge of them, whose weight is the sum of
+        theirs, and count them, or raise InputError.
+    id_type : {"int", "str"}, optional
+        What ids become. "int" refuses ids that are no integers; "str" keeps numbers as text. By
+        default ids in text are integers if all of them are, and others are as they are stored.
     delimiter : str, optional
         The separator of fields in an edge list: one character, or " " for any run of spaces and
         tabs. By default it is detected from the first line: tabs, commas, semicolons, bars or
@@ -67,15 +80,21 @@ def read_graph(
     header : bool, optional
         Whether the first line of an edge list names the columns. By default this is detected: it
         does if the names are known ones, such as source and target, or if it has words where the
-        lines below have numbers.
+        lines below have numbers or dates.
     comments : str, optional
         The character that begins comments in an edge list, anywhere; "" if it has none. By default
-        lines that begin with # or % are comments before the first line of data, and nowhere else.
+        lines that begin with # or % are comments before the first line of data, and nowhere else,
+        and where whitespace separates fields, also what follows an edge and "# ": "1 2 # note".
     key : str, default "network"
         The variable of a MATLAB file that holds the adjacency matrix. The nodes of a matrix, in any
         format, are numbered from 0.
+    columns : sequence of str or int, optional
+        The two or three columns of an edge list or Parquet file that hold source, target and
+        weight, by name, or by position from 1: ("src", "dst", "weight") or (1, 2, 3); all others
+        are left out. If some of the names are numbers, a number is a name. A string is split at its
+        commas.
     source, target, weight : str or int, optional
-        Columns of an edge list or Parquet file, by name, or in an edge list by number, from 1. By
+        The same columns, one by one; not together with `columns`. By
         default the ids are in columns with known names, such as source and target or src and dst,
         wherever they stand; else in the only two columns there are beside the index of a pandas
         frame, times and weights. Without a header, they are the first two columns.
@@ -109,7 +128,7 @@ def read_graph(
     """
     return graph_from_file(
         path,
-        self_loops,
+        GraphOptions(self_loops, duplicates, id_type),
         nodes,
         format=format,
         directed=directed,
@@ -118,6 +137,6 @@ def read_graph(
         header=header,
         comments=comments,
         key=key,
-        columns=ColumnChoice(source, target, weight),
+        columns=ColumnChoice.of(columns, source, target, weight),
         bipartite=bipartite,
     )

@@ -9,6 +9,7 @@ from .baselines.hope import HOPE
 from .baselines.line import LINE
 from .baselines.netmf import NetMF
 from .baselines.prone import ProNE
+from .baselines.spectral import Spectral
 from .features import NodeFeatures
 from .reinforce2vec import Reinforce2Vec
 from .smoothing import smooth
@@ -21,5 +22,6 @@ __all__ = [
     "NodeFeatures",
     "ProNE",
     "Reinforce2Vec",
+    "Spectral",
     "smooth",
 ]

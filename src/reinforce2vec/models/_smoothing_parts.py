@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util.scratch import large_zeros
 from .._util.threads import in_turn
 from ..graph import Graph
 from ._axes import axes_from
@@ -94,7 +95,7 @@ class Recurrence:
         *self._links, self._inverse = links
         self._parts = _equal_parts(links.indptr, workers)
         self._signal, self._term, self._before = (
-            np.zeros((len(self._inverse), COLUMNS), np.float32) for _ in range(3)
+            large_zeros((len(self._inverse), COLUMNS)) for _ in range(3)
         )
 
     def filter(

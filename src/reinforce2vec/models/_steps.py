@@ -2,21 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..files import StoredWalks
 from ..graph import Graph
 
 _AT_ONCE = 1 << 20  # nodes of walks
-_STEP_BYTES = 48  # for each of these
-_EDGE_BYTES = 64  # for each edge, while edges are collected or become a graph
+_STEP_BYTES = 34  # for each of these, while the edges of some steps are found
+_KEPT_EDGE_BYTES = 24  # for each edge of the graph
+_SHARE = 64  # one of so many possible edges is counted for an estimate
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # spreads the numbers of edges evenly
 
 
-def bytes_for_steps(walks: StoredWalks) -> int:
-    """Estimate the memory of the graph that walks went along, at most."""
-    steps = len(walks.nodes)
-    edges = min(steps, len(walks.ids) ** 2 // 2)
-    return _STEP_BYTES * min(steps, _AT_ONCE) + _EDGE_BYTES * edges
+class _StepBytes(NamedTuple):
+    """The memory of the graph that walks went along."""
+
+    making: int
+    kept: int
+
+
+def bytes_for_steps(walks: StoredWalks, edges: int) -> _StepBytes:
+    """Estimate the memory of the graph of so many edges, while it is made and afterwards."""
+    nodes, steps = 16 * len(walks.ids), min(len(walks.nodes), _AT_ONCE)
+    finding = _STEP_BYTES * steps
+    if len(walks.nodes) > _AT_ONCE:  # steps of before, and the edges so far, are still there
+        finding += 4 * steps + 48 * edges
+    # fitted to peaks; of R-MAT walks with 0.87 edges a step, some steps have 0.47 new edges each
+    merging = 18 * steps + 90 * edges + 48 * min(edges, steps // 2)
+    making = max(finding, merging)
+    return _StepBytes(making + nodes, _KEPT_EDGE_BYTES * edges + nodes)
+
+
+def likely_edges(walks: StoredWalks) -> int:
+    """Estimate how many different edges some walks went along: exact if they are short.
+
+    Of all possible edges, those with one of _SHARE values of a hash are counted.
+    """
+    share = _SHARE if len(walks.nodes) > _AT_ONCE else 1
+    found = np.empty(0, np.int64)
+    for keys in _steps(walks):
+        hashed = keys.astype(np.uint64) * _MIX >> np.uint64(32)
+        found = np.union1d(found, keys[hashed % np.uint64(share) == 0])
+    return min(share * (len(found) + 2 * int(len(found) ** 0.5)), len(walks.nodes))
+
+
+def _steps(walks: StoredWalks) -> Iterator[NDArray[np.int64]]:
+    """Yield the numbers of the edges of all steps, of which the smaller end comes first."""
+    n_nodes = len(walks.ids)
+    for first in range(0, max(len(walks.nodes) - 1, 0), _AT_ONCE):
+        nodes = np.asarray(walks.nodes[first : first + _AT_ONCE + 1], np.int64)
+        here, there = nodes[:-1], nodes[1:]
+        begins = walks.begins[
+            slice(*np.searchsorted(walks.begins, (first + 1, first + len(nodes))))
+        ]
+        within = np.ones(len(here), bool)
+        within[begins - first - 1] = False  # from the end of a walk to the next one
+        within &= (here >= 0) & (there >= 0) & (here != there)
+        yield np.minimum(here, there)[within] * n_nodes + np.maximum(here, there)[within]
 
 
 def graph_of_steps(walks: StoredWalks) -> Graph:
@@ -28,17 +74,8 @@ def graph_of_steps(walks: StoredWalks) -> Graph:
     """
     n_nodes = len(walks.ids)
     keys, counts = np.empty(0, np.int64), np.empty(0, np.int64)
-    for first in range(0, max(len(walks.nodes) - 1, 0), _AT_ONCE):
-        nodes = np.asarray(walks.nodes[first : first + _AT_ONCE + 1], np.int64)
-        here, there = nodes[:-1], nodes[1:]
-        begins = walks.begins[
-            slice(*np.searchsorted(walks.begins, (first + 1, first + len(nodes))))
-        ]
-        within = np.ones(len(here), bool)
-        within[begins - first - 1] = False  # from the end of a walk to the next one
-        within &= (here >= 0) & (there >= 0) & (here != there)
-        low, high = np.minimum(here, there)[within], np.maximum(here, there)[within]
-        some, times = np.unique(low * n_nodes + high, return_counts=True)
+    for steps in _steps(walks):
+        some, times = np.unique(steps, return_counts=True)
         keys, places = np.unique(np.concatenate([keys, some]), return_inverse=True)
         counts = np.bincount(places, np.concatenate([counts, times])).astype(np.int64)
     ends = np.column_stack(np.divmod(keys, max(n_nodes, 1))).astype(np.int32)

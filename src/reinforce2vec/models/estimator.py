@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._util.arrays import Vectors
-from .._util.errors import InputError, pandas_for
+from .._util.errors import InputError, excerpt, pandas_for
 from .._util.ids import Ids
 from ..embedding import Embedding
+from ..files.opening import naming
 from ..graph import Graph
 from ..graph.fingerprint import content_digest
 from ..walks.policy import Walk
-from .model_file import Kept, read_model, write_model
+from .model_file import Kept, damaged_model, read_model, write_model
 from .new_nodes import vectors_of_new_nodes
 from .settings import settings_of
 
@@ -263,18 +264,26 @@ class Estimator(Transformer, ABC):
         """
         kept = read_model(path)
         if kept.estimator != cls.__name__:
+            other = excerpt(kept.estimator)
             raise InputError(
-                f"{path}: this is a model of {kept.estimator}, not of {cls.__name__}: "
-                f"{kept.estimator}.load reads it, and only Reinforce2Vec can be updated"
+                f"{path}: this is a model of {other}, not of {cls.__name__}: {other}.load reads "
+                "it, and only Reinforce2Vec can be updated"
             )
         unknown = kept.parameters.keys() - cls._parameters().keys()
         if unknown:
             raise InputError(
-                f"{path}: this version of {cls.__name__} has no parameter {min(unknown)}: the "
+                f"{path}: this version of {cls.__name__} has no parameter "
+                f"{excerpt(min(unknown))}: the "
                 "model was written by another one"
             )
-        model = cls(**kept.parameters)
-        model._restore(kept)
+        try:
+            with naming(str(path)):
+                model = cls(**kept.parameters)
+                model._restore(kept)
+        except (InputError, MemoryError):
+            raise
+        except Exception:  # what it says about itself may be anything
+            raise damaged_model(path) from None
         return model
 
     def _kept(self) -> Kept:
@@ -304,7 +313,8 @@ class Estimator(Transformer, ABC):
     ) -> Embedding:
         """Return learned vectors with all that is known of them, for :attr:`Embedding.info`."""
         settings = settings_of(self.get_params(deep=False))
-        settings.pop("workers", None)  # the result does not depend on it
+        for name in ("workers", "scratch"):  # the result does not depend on them
+            settings.pop(name, None)
         info: dict[str, Any] = {"method": type(self).__name__, "settings": settings}
         info["version"] = __version__
         if graph is not None:

@@ -14,6 +14,7 @@ from .baselines.hope import HOPE
 from .baselines.line import LINE
 from .baselines.netmf import NetMF
 from .baselines.prone import ProNE
+from .baselines.spectral import Spectral
 from .estimator import Estimator
 from .smoothing import smooth
 
@@ -23,6 +24,7 @@ BASELINES: dict[str, type[Any]] = {
     "grarep": GraRep,
     "prone": ProNE,
     "netmf": NetMF,
+    "spectral": Spectral,
 }
 """Methods that are estimators of their own; all others are settings of Reinforce2Vec."""
 

@@ -15,12 +15,15 @@ import numpy as np
 
 from .. import __version__
 from .._util.arrays import Vectors
-from .._util.errors import InputError
+from .._util.errors import InputError, excerpt
 from .._util.ids import Ids
-from ..files.array_files import read_about, read_array, write_arrays
+from ..files.array_files import array_names, open_archive, read_about, read_array, write_arrays
+from ..files.edges import checked_weights
 from ..files.id_texts import ids_as_arrays, ids_from_arrays
-from ..files.opening import opened
-from ..files.writing import check_space, check_target, known_suffix, resolve_target
+from ..files.opening import naming, opened
+from ..files.sparse_matrices import check_rows
+from ..files.targets import check_space, known_suffix, resolve_target
+from ..files.writing import check_target
 from ..graph import Graph
 from ..graph.fingerprint import fingerprint
 from ..skipgram.state import State
@@ -113,15 +116,20 @@ def read_model(path: str | os.PathLike[str]) -> Kept:
     path = Path(path)
     with opened(path, compressed=False) as stream:
         try:
-            with zipfile.ZipFile(stream) as archive:
+            with naming(str(path)), open_archive(stream) as archive:
                 return _read(archive, path)
         except (InputError, MemoryError):
             raise
         except Exception:  # a damaged archive may raise anything
-            raise InputError(
-                f"{path}: expected a model, as `save` or `reinforce2vec embed --model` write it: "
-                "this is another file, or a damaged one"
-            ) from None
+            raise damaged_model(path) from None
+
+
+def damaged_model(path: str | os.PathLike[str]) -> InputError:
+    """Return the error for a file that is no model."""
+    return InputError(
+        f"{path}: expected a model, as `save` or `reinforce2vec embed --model` write it: this is "
+        "another file, or a damaged one"
+    )
 
 
 def _read(archive: zipfile.ZipFile, path: Path) -> Kept:
@@ -131,37 +139,40 @@ def _read(archive: zipfile.ZipFile, path: Path) -> Kept:
     if about["format"] > _FORMAT:
         raise InputError(
             f"{path}: this model was written by a later version of reinforce2vec, "
-            f"{about['version']}, and this is {__version__}: install that one, or fit again"
+            f"{excerpt(str(about['version']))}, and this is {__version__}: install that one, or "
+            "fit again"
         )
-    names = set(archive.namelist())
+    names = array_names(archive)
     ids = read_array(archive, "ids")
-    if "begins.npy" in names:
+    if "begins" in names:
         ids = ids_from_arrays(ids, read_array(archive, "begins"))
     elif ids.dtype != np.int64 or ids.ndim != 1:
         raise ValueError(ids.dtype)
     vectors = graph = state = None
-    if "vectors.npy" in names:
+    if "vectors" in names:
         vectors = read_array(archive, "vectors")
         if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != len(ids):
             raise ValueError(vectors.shape)
     if "graph" in about:
-        graph = _read_graph(archive, about["graph"], ids, "weights.npy" in names)
+        graph = _read_graph(archive, about["graph"], ids, "weights" in names)
     if "state" in about:
-        state = read_state(archive, about["state"])
-        _check_state(state, len(ids))
+        state = read_state(archive, about["state"], len(ids))
     parameters = parameters_from(about["settings"])
-    return Kept(about["estimator"], parameters, ids, vectors, about["facts"], graph, state)
+    facts = about["facts"]
+    if not isinstance(facts, dict) or not isinstance(facts["info"], dict):
+        raise ValueError(facts)
+    return Kept(str(about["estimator"]), parameters, ids, vectors, facts, graph, state)
 
 
 def _read_graph(archive: zipfile.ZipFile, about: dict[str, Any], ids: Ids, weighted: bool) -> Graph:
     """Read the graph; ValueError unless it is the one that was written."""
     indptr, indices = (read_array(archive, name) for name in ("indptr", "indices"))
     weights = read_array(archive, "weights") if weighted else None
-    rows = len(indptr) == len(ids) + 1 and indptr[0] == 0 and indptr[-1] == len(indices)
-    if not (rows and (np.diff(indptr) >= 0).all() and indices.min(initial=0) >= 0):
+    check_rows(indptr, indices, len(ids), len(ids))
+    if indptr.dtype != np.int64 or indices.dtype != np.int32:
         raise ValueError("not a graph")
-    if indices.max(initial=-1) >= len(ids):
-        raise ValueError("not a graph")
+    if weights is not None:
+        weights = checked_weights(weights, len(indices))
     graph = Graph(
         *(indptr, indices, weights, ids),
         directed=about["directed"],
@@ -173,10 +184,3 @@ def _read_graph(archive: zipfile.ZipFile, about: dict[str, Any], ids: Ids, weigh
     if fingerprint(graph) != about["fingerprint"]:
         raise ValueError("another graph")
     return graph
-
-
-def _check_state(state: State, n_nodes: int) -> None:
-    """Raise ValueError unless a state has a row for each node."""
-    rows = [len(part) for one in state.scales for part in (one.inputs, one.outputs)]
-    if set(rows) != {n_nodes} or len(state.visits) != n_nodes:
-        raise ValueError("rows are missing")

@@ -17,36 +17,46 @@ from .._util import backend_choice
 from .._util.checks import check_number
 from .._util.cluster import connection, resources
 from .._util.cluster.waiting import WorkersLost
-from .._util.errors import InputError
+from .._util.errors import InputError, python_setting
 from .._util.hyperparameters import PARAMETERS, PRESETS
-from .._util.machine import Advice, available_cpus, check_memory
+from .._util.machine import Advice, available_cpus, check_memory, largest_below
 from .._util.progress import counted, readable, terminal_progress
+from .._util.scratch import check_free_space, large_arrays_in, large_zeros
 from ..embedding import Embedding
 from ..files import StoredWalks
+from ..files.locks import claimed
 from ..files.walk_readers import walks_from
 from ..files.writing import check_target
 from ..graph import Graph
 from ..graph.growing import digest_of_edges, grown
 from ..skipgram import Moment
 from ..skipgram.backends import begin, bytes_for
-from ..skipgram.checkpoint import Origin, check_room, read_checkpoint, remove_checkpoint
+from ..skipgram.checkpoint import (
+    Origin,
+    check_new,
+    check_room,
+    read_checkpoint,
+    remove_checkpoint,
+)
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
 from ..skipgram.learning_rate import usual_rate
 from ..skipgram.loss_check import Divergence
-from ..skipgram.state import POINTS, Settings, State, carry_over
+from ..skipgram.state import POINTS, Settings, State, carry_over, split
 from ..skipgram.trainer import Trainer
-from ..skipgram.weights import Matrix, row_size, scales_bytes
+from ..skipgram.weights import Matrix, row_size
 from ..walks import ReinforcedWalk, WalkSampler
 from ..walks.directions import likely_direction
 from ..walks.policy import Walk, check_walk
 from . import smoothing
-from ._steps import bytes_for_steps, graph_of_steps
+from ._memory import bytes_on_disk, bytes_on_gpu, bytes_on_host
+from ._steps import graph_of_steps
 from .estimator import Estimator
 from .model_file import Kept
 
 _Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
+_FEWEST = 2  # dimensions of a window that is smoothed
 _FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
 _MOST_HALVINGS = 7  # of the default learning rate
 _MOST_LOSSES = 5  # of workers, without a new checkpoint
@@ -54,7 +64,14 @@ _SHARE_OF_THE_RATE = (
     1 / 4
 )  # of the default learning rate, for an update: see benchmarks/new_nodes.py
 # what a model file keeps beside the state, the graph and the vectors
-_LEARNED = ("backend_", "direction_", "learning_rate_", "_was_smooth", "_updates", "_added")
+_LEARNED: dict[str, tuple[type, ...]] = {
+    "backend_": (str,),
+    "direction_": (str, type(None)),
+    "learning_rate_": (int, float),
+    "_was_smooth": (bool,),
+    "_updates": (int,),
+    "_added": (list, tuple),
+}
 
 
 class Reinforce2Vec(Estimator):
@@ -85,7 +102,8 @@ class Reinforce2Vec(Estimator):
         distance is drawn from 1 to this one, so that near nodes count more. Several windows, in
         ascending order, are trained on the same walks, each with dimensions of its own, which are
         set side by side: the widest window has three quarters of the dimensions, the others share
-        the rest. A narrow window sees direct neighbours, a wide one neighbourhoods.
+        the rest. A narrow window sees direct neighbours, a wide one neighbourhoods. If a window
+        would have a single dimension, and vectors are smoothed, only the widest is trained.
     negatives : int, default 5
         Negative samples for each node of a walk, shared by all pairs with it. A node is drawn in
         proportion to its visits ^ 0.75.
@@ -124,6 +142,12 @@ class Reinforce2Vec(Estimator):
         takes both ways where walks would soon end in nodes without out-edges, on average before
         half of `walk_length`; :meth:`partial_fit` keeps to what :meth:`fit` has chosen. Vectors are
         smoothed along edges both ways in any case.
+    scratch : path, optional
+        A folder on a disk for the matrices of training and smoothing and for the vectors, as files
+        that are mapped into memory: for graphs whose matrices do not fit. They have no names, and
+        end with the last array that shows them, at the latest with the process. On the CPU alone,
+        which "auto" then takes; the vectors are the same, bit for bit. By default the matrices are
+        in memory. Saved models do not keep it.
 
     Attributes
     ----------
@@ -186,6 +210,7 @@ class Reinforce2Vec(Estimator):
         workers: int | None = None,
         backend: str = "auto",
         direction: str = "auto",
+        scratch: PathLike | None = None,
     ) -> None:
         self.dimensions = dimensions
         self.walk = walk
@@ -201,6 +226,7 @@ class Reinforce2Vec(Estimator):
         self.workers = workers
         self.backend = backend
         self.direction = direction
+        self.scratch = scratch
 
     @classmethod
     def paper(cls, **changes: Any) -> Reinforce2Vec:
@@ -380,7 +406,7 @@ class Reinforce2Vec(Estimator):
             carry_over(self._state, state, graph, before)
             return state
 
-        with self._connected(backend):
+        with self._connected(backend), large_arrays_in(self._folder()):
             state, last = self._train(corpus, settings, backend, start, progress, callbacks)
             if last is settings:  # the next update begins with the rates of this one
                 state.rates = self._state.rates
@@ -392,10 +418,10 @@ class Reinforce2Vec(Estimator):
         return self
 
     def estimate_memory(self, graph: Any, *, backend: str = "cpu") -> int:
-        """Estimate the bytes that :meth:`fit` takes beside the graph.
+        """Estimate the bytes of memory that :meth:`fit` takes beside the graph.
 
         With "cuda", those of GPU memory; with "ray", those of one worker, beside the copy of the
-        graph that all workers of a machine share.
+        graph that all workers of a machine share. Files in the folder `scratch` are not counted.
 
         For :meth:`fit_walks`, pass the result of :func:`read_walks`.
 
@@ -403,7 +429,7 @@ class Reinforce2Vec(Estimator):
         --------
         >>> from reinforce2vec import rmat
         >>> Reinforce2Vec(dimensions=128, workers=2).estimate_memory(rmat(10)) // 10**6
-        10
+        6
         """
         if not isinstance(graph, (Graph, StoredWalks)):
             graph = Graph.from_any(graph)
@@ -417,22 +443,9 @@ class Reinforce2Vec(Estimator):
 
     def _bytes_here(self, corpus: Corpus, smoothed: bool) -> int:
         """Estimate the memory that training takes on the host, and perhaps smoothing."""
-        settings = self._settings()
-        workers, scales = self._workers(), [one.dimensions for one in settings.scales()]
-        training = bytes_for(corpus, settings, workers)
-        weights = scales_bytes(corpus.n_nodes, scales)
-        vectors = 4 * settings.dimensions * corpus.n_nodes
-        widest, more = max(scales), 0
-        if not self.smooth:
-            return max(training, weights + vectors) if len(scales) > 1 else training
-        if not smoothed:  # here, but on the GPU
-            more = 4 * widest * corpus.n_nodes
-        elif isinstance(corpus, SampledWalks):
-            more = smoothing.bytes_for(corpus.graph, widest, workers)
-        elif isinstance(corpus, GivenWalks):
-            steps = bytes_for_steps(corpus.stored)
-            more = steps + smoothing.bytes_for_signals(corpus.n_nodes, widest, workers)
-        return max(training, weights + vectors + more)
+        return bytes_on_host(
+            corpus, self._settings(), self._workers(), self._folder(), self.smooth, smoothed
+        )
 
     def _corpus(self, source: Graph | StoredWalks) -> Corpus:
         """Return the corpus to train on."""
@@ -445,24 +458,65 @@ class Reinforce2Vec(Estimator):
         if backend == "ray":
             self._check_workers(corpus)
             return
+        what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
+        folder = self._folder()
+        if folder is not None:
+            needed = bytes_on_disk(corpus, self._settings(), self.smooth)
+            check_free_space(folder, needed, what)
         smoothed = bool(self.smooth) and backend == "cpu"
         needed = self._bytes_here(corpus, smoothed)
 
         def advise(missing: int) -> Advice:
-            step = row_size(1)  # rows are filled up to a multiple of so many dimensions
-            fewer = range(row_size(self.dimensions) - step, 0, -step)
-            fitting = next((some for some in fewer if bytes_with(some) <= needed - missing), 0)
-            named = (("dimensions", self.dimensions), ("dimensions", fitting))
-            if fitting > 0:
-                return Advice(f"dimensions={fitting} would fit", named)
-            return Advice("use a larger machine", named[:1])
+            free, step = needed - missing, row_size(1)  # rows have a multiple of so many numbers
+            given = ("dimensions", self.dimensions)
+            cheaper = self._cheaper_parameters(corpus)
+            sizes = {name: bytes_with(name, value) for name, value in cheaper.items()}
+            least = min(sizes, key=lambda name: sizes[name], default=None)
+            if least is not None and 2 * sizes[least] < needed and sizes[least] <= free:
+                return replacing(least, cheaper[least])
+            rows = row_size(self.dimensions) // step
+            fewer = largest_below(rows, lambda some: bytes_with("dimensions", some * step) <= free)
+            if fewer:
+                return Advice(
+                    f"dimensions={fewer * step} would fit", (given, (given[0], fewer * step))
+                )
+            fitting = next((name for name, size in sizes.items() if size <= free), None)
+            if fitting is not None:
+                return replacing(fitting, cheaper[fitting])
+            return Advice("use a larger machine", (given,))
 
-        def bytes_with(dimensions: int) -> int:
-            other = type(self)(**(self.get_params(deep=False) | {"dimensions": dimensions}))
-            return other._bytes_here(corpus, smoothed)
+        def replacing(name: str, value: Any) -> Advice:
+            named = ((name, getattr(self, name)), (name, value))
+            before, after = (python_setting(*one) for one in named)
+            return Advice(f"{before} takes most of it; {after} would fit", named)
 
-        what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
+        def bytes_with(name: str, value: Any) -> int:
+            other = type(self)(**(self.get_params(deep=False) | {name: value}))
+            return other._bytes_here(
+                SampledWalks(other._sampler(corpus.graph, corpus.direction))
+                if name == "walk_length" and isinstance(corpus, SampledWalks)
+                else corpus,
+                smoothed and bool(other.smooth),
+            )
+
         check_memory(needed, what, advise)
+
+    def _cheaper_parameters(self, corpus: Corpus) -> dict[str, Any]:
+        """Return values of other parameters that take less memory than those of this model."""
+        defaults, cheaper = type(self)._parameters(), dict[str, Any]()
+        if self.smooth:
+            cheaper["smooth"] = False
+        if isinstance(self.window, (tuple, list)) and len(self.window) > 1:
+            cheaper["window"] = self.window[-1]
+        elif isinstance(self.window, int) and self.window > corpus.longest // 2 > 10:
+            cheaper["window"] = 10
+        if isinstance(corpus, SampledWalks) and self.walk_length > defaults["walk_length"]:
+            cheaper["walk_length"] = defaults["walk_length"]
+        if self.negatives > defaults["negatives"]:
+            cheaper["negatives"] = defaults["negatives"]
+        if self._workers() > 1:
+            cheaper["workers"] = 1
+        return cheaper
 
     def _check_workers(self, corpus: Corpus) -> None:
         """Raise InputError if workers on this machine would take too much memory.
@@ -480,6 +534,14 @@ class Reinforce2Vec(Estimator):
         check_memory(corpus.nbytes + vectors + workers_bytes, f"{what} by {workers} workers")
 
     def _learn(
+        self, source: Graph | StoredWalks, *, checkpoint: PathLike | None = None, **options: Any
+    ) -> Reinforce2Vec:
+        """Train; no other training may use the checkpoint in the meantime."""
+        files = [] if checkpoint is None else [checkpoint]
+        with claimed(*files), large_arrays_in(self._folder()):
+            return self._learn_alone(source, checkpoint=checkpoint, **options)
+
+    def _learn_alone(
         self,
         source: Graph | StoredWalks,
         *,
@@ -499,17 +561,12 @@ class Reinforce2Vec(Estimator):
         path, origin, state = None, Origin(), None
         if checkpoint is not None:
             path, origin = check_target(checkpoint), self._origin(corpus, settings)
-            if path.exists() and not resume:
-                raise InputError(
-                    f"{checkpoint}: this checkpoint exists: resume from it (resume=True), or "
-                    "remove it to start again",
-                    settings=[("resume", True)],
-                )
+            check_new(checkpoint, resume)
             if not path.exists():
                 remove_checkpoint(path)  # rows without their checkpoint
             check_room(path, corpus.n_nodes, [one.dimensions for one in settings.scales()])
             if path.exists():
-                state = self._read_checkpoint(path, origin, settings, backend)
+                state = self._read_checkpoint(path, origin, settings, corpus.n_nodes, backend)
                 settings = settings._replace(rates=state.rates)
         elif resume:
             raise InputError(
@@ -520,7 +577,7 @@ class Reinforce2Vec(Estimator):
         def start(settings: Settings, lost: bool = False) -> State:
             nonlocal state
             if lost and path is not None and path.exists():
-                state = self._read_checkpoint(path, origin, settings, backend)
+                state = self._read_checkpoint(path, origin, settings, corpus.n_nodes, backend)
                 if state.rates != settings.rates:  # saved before the rate was halved
                     state = None
             begun = state or begin(corpus, settings, self._workers(backend), backend)
@@ -533,7 +590,7 @@ class Reinforce2Vec(Estimator):
                 smoothing.check_on_ray(ray, source, widest)
             checkpoint_to = None if path is None else (path, origin)
             learned, settings = self._train(
-                corpus, settings, backend, start, progress, callbacks, checkpoint_to, every
+                corpus, settings, backend, start, progress, callbacks, checkpoint_to, every, 5
             )
             self._keep(learned, source, backend, progress)
         self.direction_ = corpus.direction if isinstance(corpus, SampledWalks) else None
@@ -551,11 +608,13 @@ class Reinforce2Vec(Estimator):
         callbacks: Iterable[_Callback],
         checkpoint: tuple[Path, Origin] | None = None,
         every: float = 0.0,
+        stacklevel: int = 3,
     ) -> tuple[State, Settings]:
         """Train to the end; return the state and the settings that led to it.
 
         If a window diverges with the default learning rate, training begins again with half of it.
-        If workers of a cluster are lost, it goes on from the last checkpoint.
+        If workers of a cluster are lost, it goes on from the last checkpoint. Warnings of both name
+        the line `stacklevel` calls up: that of the user.
         """
         callbacks = list(callbacks)
         halvings = 0
@@ -579,7 +638,7 @@ class Reinforce2Vec(Estimator):
                 goes_on = "goes on from the last checkpoint" if checkpoint else "begins again"
                 warnings.warn(
                     f"workers of the Ray cluster were lost ({loss}): training {goes_on}",
-                    stacklevel=4,
+                    stacklevel=stacklevel,
                 )
                 continue
             except Divergence as failure:
@@ -590,7 +649,7 @@ class Reinforce2Vec(Estimator):
             warnings.warn(
                 f"training began again, since the learning rate {failed.learning_rate:g} of window "
                 f"{failed.window} was too large for this graph: half of it is used",
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
             settings, halvings = settings.slower(scale), halvings + 1
             del state, trainer  # before the next ones take memory
@@ -666,12 +725,12 @@ class Reinforce2Vec(Estimator):
         workers = self._workers()
         if backend == "cuda" and (self.backend == "auto" or source is not graph):
             backend = "auto"  # on the CPU, if it does not fit into the GPU's memory
-        vectors = np.empty((len(source.ids), state.dimensions), np.float32)
+        vectors = large_zeros((len(source.ids), state.dimensions))
         first = 0
         for weights in state.scales:
             columns = slice(first, first + weights.dimensions)
             first += weights.dimensions
-            smoothed = smoothing.smooth(
+            smoothed = smoothing.smooth_learned(
                 weights.vectors,
                 graph,
                 backend=backend,
@@ -679,7 +738,7 @@ class Reinforce2Vec(Estimator):
                 progress=progress,
             )
             if grown:
-                old = np.ascontiguousarray(self.embedding_.vectors[:, columns])
+                old = self.embedding_.vectors[:, columns]
                 smoothed = smoothing.aligned(smoothed, np.arange(len(old)), old, workers)
             np.multiply(
                 smoothed,
@@ -696,7 +755,7 @@ class Reinforce2Vec(Estimator):
         self._settings()
         self._workers()
         self._walk()
-        backend_choice.choose(self.backend, "training", workers=self.workers)
+        backend_choice.choose(self._allowed_backend(), "training", workers=self.workers)
         self._checked("walk_length")
         self._checked("walks_per_node")
         self._checked("direction")
@@ -722,12 +781,18 @@ class Reinforce2Vec(Estimator):
         vectors = self.embedding_.vectors if self._was_smooth else None
         kept = super()._kept()
         facts = kept.facts | {name: getattr(self, name) for name in _LEARNED}
-        return kept._replace(vectors=vectors, facts=facts, graph=self.graph_, state=self._state)
+        parameters = kept.parameters | {"scratch": None}  # a folder of this machine
+        return kept._replace(
+            parameters=parameters, vectors=vectors, facts=facts, graph=self.graph_,
+            state=self._state,
+        )  # fmt: skip
 
     def _restore(self, kept: Kept) -> None:
         assert kept.state is not None
-        for name in _LEARNED:
+        for name, kinds in _LEARNED.items():
             value = kept.facts[name]
+            if type(value) not in kinds:
+                raise ValueError(name)
             setattr(self, name, tuple(value) if isinstance(value, list) else value)
         vectors = kept.state.vectors if kept.vectors is None else kept.vectors
         self._take_over(kept.state, kept.graph)
@@ -741,10 +806,18 @@ class Reinforce2Vec(Estimator):
     def _settings(self, corpus: Corpus | None = None) -> Settings:
         """Return checked settings; a learning rate of None depends on the corpus."""
         self._checked("smooth")
-        given = self._checked("window")
+        given, dimensions = self._checked("window"), self._checked("dimensions")
         windows = given if isinstance(given, tuple) else (given,)
+        # smoothed vectors have the length 1: those of one dimension would be 1 or -1
+        if self.smooth and dimensions < _FEWEST:
+            raise InputError(
+                "dimensions=1 is too few for smooth=True: pass smooth=False, or more dimensions",
+                settings=[("dimensions", 1), ("smooth", True), ("smooth", False)],
+            )
+        if self.smooth and min(split(dimensions, len(windows))) < _FEWEST:
+            windows = windows[-1:]
         return Settings(
-            self._checked("dimensions"),
+            dimensions,
             tuple(min(window, _FARTHEST) for window in windows),
             self._checked("negatives"),
             self._checked("epochs"),
@@ -777,15 +850,35 @@ class Reinforce2Vec(Estimator):
         return nullcontext()
 
     def _read_checkpoint(
-        self, path: Path, origin: Origin, settings: Settings, backend: str
+        self, path: Path, origin: Origin, settings: Settings, n_nodes: int, backend: str
     ) -> State:
-        return read_checkpoint(path, origin, settings, matrices=backend != "ray")
+        return read_checkpoint(path, origin, settings, n_nodes, matrices=backend != "ray")
+
+    def _folder(self) -> Path | None:
+        """Return the folder for large arrays, if they are to be files."""
+        folder: Path | None = self._checked("scratch")
+        return folder
+
+    def _allowed_backend(self) -> str:
+        """Return the given backend; the CPU where large arrays are files."""
+        if self._folder() is None:
+            return self.backend
+        if self.backend in ("cuda", "ray"):
+            raise InputError(
+                f'scratch=... keeps the matrices of backend="cpu" in files, not of backend='
+                f'"{self.backend}": leave out one of the two',
+                settings=[
+                    ("scratch", ...), ("backend", "cpu"), ("backend", self.backend),
+                ],
+            )  # fmt: skip
+        return "cpu" if self.backend == "auto" else self.backend
 
     def _backend(self, corpus: Corpus, settings: Settings) -> str:
         """Where to work."""
         tokens = settings.epochs * corpus.n_walks * corpus.mean_length
         work = tokens * settings.dimensions
-        backend = backend_choice.choose(self.backend, "training", work, workers=self.workers)
+        given = self._allowed_backend()
+        backend = backend_choice.choose(given, "training", work, workers=self.workers)
         if backend == "cuda":
             what = f"training {corpus.n_nodes:,} nodes with {settings.dimensions} dimensions"
             if not backend_choice.has_room(
@@ -796,11 +889,7 @@ class Reinforce2Vec(Estimator):
 
     def _bytes_on_gpu(self, corpus: Corpus, settings: Settings) -> int:
         """Estimate the memory that training takes on a GPU."""
-        needed = bytes_for(corpus, settings, self._workers(), "cuda")
-        if self.smooth and isinstance(corpus, SampledWalks):
-            widest = max(one.dimensions for one in settings.scales())
-            needed = max(needed, smoothing.bytes_on_gpu(corpus.graph, widest))
-        return needed
+        return bytes_on_gpu(corpus, settings, self._workers(), self.smooth)
 
     def _walk(self) -> Walk:
         walk: Walk = self._effective("walk")

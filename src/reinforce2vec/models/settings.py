@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -45,6 +46,8 @@ def _plain(value: Any) -> Any:
         return {name: _plain(part) for name, part in walk_facts(value).items()}
     if isinstance(value, (tuple, list)):
         return [_plain(one) for one in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

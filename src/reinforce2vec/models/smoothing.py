@@ -20,10 +20,16 @@ from ..embedding.alignment import rotation_towards
 from ..embedding.embedding import checked_vectors
 from ..embedding.matching import aligned_rows
 from ..graph import Graph
-from ..graph.matrices import unit_rows
+from ..graph.matrices import unit_rows, with_moderate_weights
 from . import _array_smoothing
 from ._series import series
-from ._sizes import ClusterBytes, bytes_for_blocks, bytes_on_cluster
+from ._sizes import (
+    ClusterBytes,
+    bytes_for_blocks,
+    bytes_on_cluster,
+    bytes_without_directions,
+    signal_bytes,
+)
 from .cuda.neighbour_sums import DeviceLinks
 
 
@@ -149,26 +155,54 @@ class _How(NamedTuple):
     backend: str
     workers: int | None
     progress: bool
+    checked: bool = False  # whether memory was checked before
 
 
-def bytes_for(graph: Graph, dimensions: int, workers: int | None = None) -> int:
+def smooth_learned(
+    vectors: NDArray[np.float32],
+    graph: Graph,
+    *,
+    order: int = 10,
+    mu: float = 0.2,
+    theta: float = 0.5,
+    backend: str,
+    workers: int | None = None,
+    progress: bool,
+) -> NDArray[np.float32]:
+    """Smooth vectors that a model has learned, which checked the CPU's memory before it began.
+
+    Another check could only throw them away: it would count freed memory that the allocator keeps.
+    """
+    coefficients = series(*checked_filter(order, mu, theta))
+    return _smooth(vectors, graph, _How(coefficients, backend, workers, progress, backend == "cpu"))
+
+
+def bytes_for(
+    graph: Graph, dimensions: int, workers: int | None = None, on_disk: bool = False
+) -> int:
     """Estimate the memory of smoothing on the CPU, beside the graph and the vectors."""
-    undirecting = _bytes_for_undirecting(graph)
+    making, links = bytes_without_directions(graph)
     if use_plain() and not graph.weighted:
-        undirecting += 8 * len(graph.indices) * (2 if graph.directed else 1)  # weights of 1
-    return undirecting + bytes_for_signals(graph.n_nodes, dimensions, workers or available_cpus())
+        links += 8 * len(graph.indices) * (2 if graph.directed else 1)  # weights of 1
+    workers = workers or available_cpus()
+    return max(making, links + bytes_for_signals(graph.n_nodes, dimensions, workers, on_disk))
 
 
-def _bytes_for_undirecting(graph: Graph) -> int:
-    return 60 * len(graph.indices) if graph.directed else 0
+def bytes_for_signals(n_nodes: int, dimensions: int, workers: int, on_disk: bool = False) -> int:
+    """Estimate the memory of smoothing on the CPU, beside graphs and the vectors.
 
-
-def bytes_for_signals(n_nodes: int, dimensions: int, workers: int) -> int:
-    """Estimate the memory of smoothing on the CPU, beside graphs and the vectors."""
+    With large arrays `on_disk`, it is less by :func:`bytes_on_disk`.
+    """
     if use_plain():
         result = 4 * dimensions * n_nodes
         return result + _array_smoothing.bytes_for_arrays(n_nodes, dimensions)
-    return bytes_for_blocks(n_nodes, dimensions, workers)
+    needed = bytes_for_blocks(n_nodes, dimensions, workers)
+    return needed - (bytes_on_disk(n_nodes, dimensions) if on_disk else 0)
+
+
+def bytes_on_disk(n_nodes: int, dimensions: int) -> int:
+    """Return the bytes that smoothing takes of a scratch folder; the plain engine takes none."""
+    return 0 if use_plain() else signal_bytes(n_nodes, dimensions)
 
 
 def bytes_on_gpu(graph: Graph, dimensions: int) -> int:
@@ -184,7 +218,7 @@ def bytes_on_ray(graph: Graph, dimensions: int) -> ClusterBytes:
     arcs = len(graph.indices) * (2 if graph.directed else 1)
     links = (12 if graph.weighted else 4) * arcs + 8 * graph.n_nodes
     needed = bytes_on_cluster(graph.n_nodes, dimensions, links)
-    return needed._replace(driver=needed.driver + _bytes_for_undirecting(graph))
+    return needed._replace(driver=needed.driver + bytes_without_directions(graph).making)
 
 
 def check_on_ray(ray: Any, graph: Graph, dimensions: int) -> None:
@@ -206,7 +240,7 @@ def _smooth(vectors: NDArray[np.float32], graph: Graph, how: _How) -> NDArray[np
     report = terminal_progress("smoothing", "products", how.progress)
     needed = bytes_on_gpu(graph, dimensions)
     if backend == "cuda" and backend_choice.has_room(needed, work, how.backend):
-        graph = graph.to_undirected()
+        graph = _undirected(graph)
         unit, degrees = _with_self_loops(graph)
         return _array_smoothing.smoothed(
             device.cupy(), DeviceLinks(graph), vectors, unit, degrees, how.coefficients, report
@@ -215,7 +249,7 @@ def _smooth(vectors: NDArray[np.float32], graph: Graph, how: _How) -> NDArray[np
     if backend == "ray" and fast:  # the plain engine works in this process
         on_ray = bytes_on_ray(graph, dimensions)
         check_memory(on_ray.driver, work)
-        graph = graph.to_undirected()
+        graph = _undirected(graph)
         unit, degrees = _with_self_loops(graph)
         from .ray.smoothing import smoothed
 
@@ -223,8 +257,9 @@ def _smooth(vectors: NDArray[np.float32], graph: Graph, how: _How) -> NDArray[np
             vectors, graph, unit, degrees, how.coefficients, how.workers, on_ray, report
         )
     workers = how.workers or available_cpus()
-    check_memory(bytes_for(graph, dimensions, workers), work)
-    graph = graph.to_undirected()
+    if not how.checked:
+        check_memory(bytes_for(graph, dimensions, workers), work)
+    graph = _undirected(graph)
     unit, degrees = _with_self_loops(graph)
     if fast:
         from .cpu import smoothing
@@ -241,6 +276,11 @@ def _fast_engine_compiles(weighted: bool) -> bool:
         compile_kernels(weighted)
 
     return fast_engine_compiles(compile_fast)
+
+
+def _undirected(graph: Graph) -> Graph:
+    """Return the graph without directions, with weights that can be added; their unit is lost."""
+    return with_moderate_weights(graph).to_undirected()
 
 
 def _with_self_loops(graph: Graph) -> tuple[float, NDArray[np.float64]]:

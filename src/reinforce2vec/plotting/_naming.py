@@ -332,7 +332,8 @@ def _text_width(text: str, size: float, bold: bool = False) -> float:
 
 def wrapped(text: str, size: float, room: float) -> str:
     """Return text in lines that are no wider than this, in points."""
-    return textwrap.fill(text, max(8, int(len(text) * room / _text_width(text, size))))
+    width = max(_text_width(text, size), 1)  # signs without width have none
+    return textwrap.fill(text, max(8, int(len(text) * room / width)))
 
 
 def _short_names(names: Sequence[str], longest: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,18 @@ from ..graph import Graph, edges_of, find_communities
 from ._naming import SMALL_TEXT, marker, name_classes, wrapped
 from .classes import OTHER, Classes, Look, classes_of
 from .palette import LOOKS
-from .style import BLUE, FAINT, MARKS, PALE, TIME, TITLE_SIZE, clear_axes, new_figure, styled
+from .style import (
+    BLUE,
+    FAINT,
+    MARKS,
+    PALE,
+    TIME,
+    TITLE_SIZE,
+    clear_axes,
+    drawable,
+    new_figure,
+    styled,
+)
 
 METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "layout": "neighbour layout"}
 _MANY_POINTS = 3000  # with more points, they become a bitmap in SVG and PDF
@@ -113,6 +125,10 @@ def embedding_map(
         classes = classes_of(labels, embedding)
     elif wanted == "community":
         classes = communities_of(embedding, whole, rows, seed, progress=progress)
+    if classes is not None:
+        classes = replace(
+            classes, kind=drawable(classes.kind), names=[drawable(name) for name in classes.names]
+        )
     shaped = classes is not None and len(classes.names) > _ONE_SHAPE
     sizes = _node_sizes(len(points), degrees, width * height, shaped)
     with styled():
@@ -121,11 +137,11 @@ def embedding_map(
             axes = new_figure(width, height).add_subplot()
         else:
             room = axes.get_window_extent().width * 72 / axes.figure.dpi
-        clear_axes(axes, title and wrapped(title, TITLE_SIZE, room))
+        clear_axes(axes, title and wrapped(drawable(title), TITLE_SIZE, room))
         if wanted != "none":
             caption += f", coloured by {wanted if classes is None else classes.kind}"
         caption = wrapped(caption, SMALL_TEXT, room)
-        axes.set_xlabel(caption, color=FAINT, fontsize=SMALL_TEXT, loc="left")
+        axes.set_xlabel(caption, color=FAINT, fontsize=SMALL_TEXT, loc="left", parse_math=False)
         below = 8 + 1.3 * SMALL_TEXT * (caption.count("\n") + 1)
         if whole is not None and rows is not None and whole.n_edges <= _FEW_EDGES:
             _draw_edges(axes, points, whole, rows)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._util.errors import InputError
 from ..evaluation.results import HEADS, Evaluation
-from .style import COLOURS, MARKERS, new_figure, styled
+from .style import COLOURS, MARKERS, drawable, new_figure, styled
 
 
 def evaluation_scores(results: Any, metrics: Any = None) -> Any:
@@ -154,7 +154,7 @@ def _draw_curves(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], m
         colour = COLOURS[number % len(COLOURS)]
         panel.plot(
             x, mean, color=colour, marker=MARKERS[number % len(MARKERS)], markersize=4,
-            linewidth=1.4, label=name,
+            linewidth=1.4, label=drawable(name),
         )  # fmt: skip
         panel.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
     panel.set_xlabel("training nodes, %")
@@ -168,7 +168,7 @@ def _draw_dots(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], met
         places = np.arange(len(ways)) + (number - (len(named) - 1) / 2) * step
         panel.errorbar(
             mean, places, xerr=spread, fmt=MARKERS[number % len(MARKERS)], markersize=4.5,
-            color=COLOURS[number % len(COLOURS)], elinewidth=1.1, capsize=2, label=name,
+            color=COLOURS[number % len(COLOURS)], elinewidth=1.1, capsize=2, label=drawable(name),
         )  # fmt: skip
     one = next(iter(named.values()))
     panel.set_yticks(range(len(ways)), [one.row_name(way) for way in ways])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -11,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from .._util import errors
-from ..files.writing import check_target, known_suffix, resolve_target, whole
+from .._util.terminal import printable
+from ..files.targets import known_suffix, resolve_target
+from ..files.writing import check_target, whole
 from .palette import LOOKS, OTHERS
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, RED, BLACK, YELLOW = (look.light for look in LOOKS[:8])
@@ -53,7 +56,9 @@ STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "svg.hashsalt": "reinforce2vec",  # the same figure gives the same file
     "pdf.fonttype": 42,  # text stays text, as publishers require
+    "text.parse_math": False,  # names with dollar signs are no formulas
 }
+_LONGEST_TEXT = 200  # characters that are drawn of a text
 _WRITTEN_TO = "pictures are written to"
 _METADATA: dict[str, dict[str, Any]] = {  # no date: the same figure gives the same file
     ".png": {"Software": None},
@@ -75,9 +80,13 @@ def matplotlib() -> Any:
 
 @contextmanager
 def styled() -> Iterator[Any]:
-    """Apply our style to matplotlib, within the block only; return the package."""
+    """Apply our style to matplotlib, within the block only; return the package.
+
+    Characters that the font lacks are drawn as boxes, without a warning for each.
+    """
     package = matplotlib()
-    with package.style.context(["default", STYLE]):
+    with warnings.catch_warnings(), package.style.context(["default", STYLE]):
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         yield package
 
 
@@ -142,7 +151,11 @@ def check_picture_path(path: str | os.PathLike[str]) -> Path:
 def _render(figure: Any, suffix: str, dpi: int) -> bytes:
     """Return a figure as the bytes of a file."""
     stream = BytesIO()
-    with styled():
+    with styled() as package, package.rc_context({"text.parse_math": True}):  # of other figures
+        for axes in figure.axes:  # powers at logarithmic axes are formulas of matplotlib
+            for label in (*axes.get_xticklabels(which="both"), *axes.get_yticklabels(which="both")):
+                if label.get_text().startswith(r"$\mathdefault{"):
+                    label.set_parse_math(True)
         figure.savefig(stream, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
     return stream.getvalue()
 
@@ -157,7 +170,20 @@ def clear_axes(axes: Any, title: str | None = None) -> None:
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.06)
     if title:
-        axes.set_title(title)
+        axes.set_title(title, parse_math=False)  # the axes may have been made elsewhere
+
+
+def drawable(text: object) -> str:
+    """Return a text of users as it is drawn: in one line, cut if it is very long.
+
+    Control characters are spelled out: an SVG file may not hold them.
+    """
+    plain = printable(" ".join(str(text)[: 2 * _LONGEST_TEXT].split()))
+    plain = plain.replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
+    if len(plain) > _LONGEST_TEXT:
+        plain = plain[: _LONGEST_TEXT - 1] + "…"
+    # matplotlib leaves names with an underscore out of legends: a space of no width hides it
+    return f"\u200b{plain}" if plain.startswith("_") else plain
 
 
 def halo(width: float = 2.5) -> list[Any]:

@@ -16,7 +16,19 @@ from ..walks import occupation
 from ..walks import stuck_set as nodes_of_stuck_set
 from ._places import MAX_LAYOUT_NODES, layout, turned_wide
 from .maps import checked_positions
-from .style import COLOURS, FAINT, INK, PALE, RED, TIME, clear_axes, halo, new_figure, styled
+from .style import (
+    COLOURS,
+    FAINT,
+    INK,
+    PALE,
+    RED,
+    TIME,
+    clear_axes,
+    drawable,
+    halo,
+    new_figure,
+    styled,
+)
 
 _PANEL = 2.7  # inches
 _MAX_ARCS = 600  # steps drawn one by one; of longer paths, the last ones
@@ -78,7 +90,7 @@ def walk_path(
         if len(panels) != len(paths):
             raise InputError("axes are for a single walk: several get panels of their own")
         for panel, (name, nodes) in zip(panels, paths.items(), strict=True):
-            clear_axes(panel, name)
+            clear_axes(panel, drawable(name))
             _draw_graph(panel, part, places)
             _draw_path(panel, places, np.searchsorted(rows, nodes))
         if axes is None:
@@ -134,7 +146,7 @@ def occupation_over_time(
         ] = {}  # a node has the same in all panels, as long as there are enough
         for panel, (name, nodes) in zip(panels, named.items(), strict=True):
             _draw_occupation(panel, nodes, n_nodes, top, ids, colours)
-            panel.set_title(name)
+            panel.set_title(drawable(name))
         panels[0].set_ylabel("share of time")
     return panels[0].figure
 
@@ -177,7 +189,7 @@ def stuck_set(graph: Any, paths: Any, *, last: int = 100, positions: Any = None)
         grid = figure.add_gridspec(2, len(named), height_ratios=[height, 2.0])
         for number, (name, nodes) in enumerate(named.items()):
             panel = figure.add_subplot(grid[0, number])
-            clear_axes(panel, name)
+            clear_axes(panel, drawable(name))
             _draw_graph(panel, part, places)
             _draw_stuck(panel, places, rows, nodes, last, COLOURS[number % len(COLOURS)])
         panel = figure.add_subplot(grid[1, :])
@@ -331,7 +343,7 @@ def _draw_occupation(
     chosen = np.argsort(-shares[-1], kind="stable")[:top]
     chosen = chosen[shares[-1, chosen] > 0]
     rest = np.maximum(1 - shares[:, chosen].sum(axis=1), 0)
-    names = [str(row if ids is None else ids[row]) for row in chosen.tolist()]
+    names = [drawable(row if ids is None else ids[row]) for row in chosen.tolist()]
     names = [f"node {name}" if place == 0 else name for place, name in enumerate(names)]
     panel.stackplot(
         steps, *shares[:, chosen].T, rest, linewidth=0.4, edgecolor="white",
@@ -392,8 +404,8 @@ def _draw_distinct(panel: Any, paths: dict[str, _Rows], last: int) -> None:
         ends = np.unique(np.linspace(min(last, len(nodes)), len(nodes), _N_POINTS).astype(np.int64))
         counts = [len(np.unique(nodes[max(0, end - last) : end])) for end in ends]
         panel.plot(
-            ends - 1, counts, color=COLOURS[number % len(COLOURS)], linewidth=1.6, label=name,
-            linestyle=("-", "--", "-.")[number % 3],
+            ends - 1, counts, color=COLOURS[number % len(COLOURS)], linewidth=1.6,
+            label=drawable(name), linestyle=("-", "--", "-.")[number % 3],
         )  # fmt: skip
     panel.set_ylim(bottom=0)
     panel.set_xlabel("step")

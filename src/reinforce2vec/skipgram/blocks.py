@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ._preparation import deal
 from .noise import Noise, noise_table
 
+BYTES_TO_DEAL = 56  # for each node, while blocks are made
 _MOST_BLOCKS = 32
 _LEAST_NODES = 64  # that a block has, of those with a visit: fewer make poor negatives
 

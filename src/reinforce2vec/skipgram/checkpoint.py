@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-import zipfile
+import os
 from pathlib import Path
 from typing import Any
 
-from .._util.errors import InputError, python_setting
-from ..files.array_files import read_about, write_arrays
-from ..files.writing import check_space, remove_abandoned
+from .._util.errors import InputError, excerpt, python_setting
+from ..files.array_files import open_archive, read_about, write_arrays
+from ..files.targets import check_space
+from ..files.writing import remove_abandoned
 from .row_files import StoredRows, folder_of_rows, remove_rows
 from .state import Settings, State
 from .state_arrays import arrays_of, counts_of, read_state
 from .weights import blank_weights, roomy_weights, scales_bytes
 
-_FORMAT = 4  # 1: trained by threads without an order; 2: a single window; 3: shorter passes
+# 1: trained by threads without an order; 2: a single window; 3: shorter passes; 4: rows of hubs may
+# grow without bounds
+_FORMAT = 5
 
 Origin = dict[str, Any]
 """All that the result of a training depends on: names, and values that JSON can hold."""
+
+
+def check_new(path: str | os.PathLike[str], resume: bool) -> None:
+    """Raise InputError if there is a checkpoint that is not resumed from."""
+    if os.path.exists(path) and not resume:
+        raise InputError(
+            f"{path}: this checkpoint exists: resume from it (resume=True), or remove it to start "
+            "again",
+            settings=[("resume", True)],
+        )
 
 
 def check_room(path: Path, n_nodes: int, dimensions: list[int]) -> None:
@@ -47,22 +60,31 @@ def remove_checkpoint(path: Path) -> None:
     remove_rows(path)
 
 
-def read_checkpoint(path: Path, origin: Origin, settings: Settings, matrices: bool = True) -> State:
+def read_checkpoint(
+    path: Path, origin: Origin, settings: Settings, n_nodes: int, matrices: bool = True
+) -> State:
     """Read the state of a training; InputError unless it is the one that `origin` describes.
 
-    Without `matrices`, those that are in other files are left to the engine.
+    It has a row for each of `n_nodes` nodes. Without `matrices`, those that are in other files are
+    left to the engine.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as stream, open_archive(stream) as archive:
             about = read_about(archive)
             if about["format"] != _FORMAT:
-                raise InputError(f"{path}: written by another version of reinforce2vec")
+                raise InputError(
+                    f"{path}: written by another version of reinforce2vec, which would train other "
+                    "vectors: resume with that version, or remove the file to start again"
+                )
             _check_origin(path, about["origin"], origin)
             rows = None
             if "rows" in about:
                 folder = folder_of_rows(path, about["rows"]["folder"])
                 rows = StoredRows(folder, dict(about["rows"]["digests"]))
-            state = read_state(archive, about, rows, blank_weights if matrices else roomy_weights)
+            if about["dimensions"] != [one.dimensions for one in settings.scales()]:
+                raise ValueError(about["dimensions"])
+            new_weights = blank_weights if matrices else roomy_weights
+            state = read_state(archive, about, n_nodes, rows, new_weights)
         if matrices and rows is not None:
             for number, one in enumerate(settings.scales()):
                 rows.read_all(number, state.scales[number], state.visits, one.seed)
@@ -87,7 +109,7 @@ def _check_origin(path: Path, found: Origin, wanted: Origin) -> None:
         if name == "fingerprint" or name not in found:
             raise InputError(f"{path}: this checkpoint was made on another graph or other walks")
         before, now = (
-            f"{name}={one}" if isinstance(one, str) else python_setting(name, one)
+            f"{name}={excerpt(one)}" if isinstance(one, str) else python_setting(name, one)
             for one in (other, value)
         )
         raise InputError(

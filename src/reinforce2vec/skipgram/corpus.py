@@ -19,6 +19,7 @@ from .._util.arrays import digest
 from ..files import StoredWalks
 from ..graph.fingerprint import fingerprint
 from ..walks import WalkSampler
+from ..walks.directions import mean_length
 from ..walks.plan import graph_of_walks
 from ._preparation import shuffle
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 BYTES_PER_WEIGHTED_ARC = 20
 _PILOT_STEPS = 1 << 20  # whose visits are counted before training, at least
+
+_TRIED = 200  # steps of the walks whose length is estimated
 
 _Taken = tuple[NDArray[np.int32], NDArray[np.int64]]
 
@@ -38,6 +41,10 @@ class Corpus(Protocol):
     n_nodes: int
     longest: int
     mean_length: int
+
+    @property
+    def likely_length(self) -> float:
+        """About how many nodes a walk has, for estimates."""
 
     @property
     def nbytes(self) -> int:
@@ -93,6 +100,17 @@ class SampledWalks:
         arcs = len(self.graph.indices) if self.graph.weighted else 0
         return self.graph.nbytes + 4 * len(self._given.starts) + BYTES_PER_WEIGHTED_ARC * arcs
 
+    @cached_property
+    def likely_length(self) -> float:
+        """Mean nodes of a walk, as a trial estimates it; one from an isolated node has one."""
+        starts, tried = self._given.starts, min(self.longest, _TRIED)
+        if not len(starts):
+            return 1.0
+        if not self.graph.directed:  # only walks from isolated nodes end
+            linked = np.count_nonzero(self.graph.degrees[starts]) / len(starts)
+            return 1 + (self.longest - 1) * linked
+        return mean_length(self.graph, tried, starts) * (self.longest / tried)
+
     @property
     def n_pilot(self) -> int:
         """One walk from each start, or more if the graph is small."""
@@ -128,6 +146,12 @@ class GivenWalks:
         self.longest = int(sizes.max(initial=1))
         self.n_tokens = int(sizes.sum())
         self.mean_length = max(1, self.n_tokens // max(self.n_walks, 1))
+        self.n_edges: int | None = None  # that walks went along, as far as anyone has counted them
+
+    @property
+    def likely_length(self) -> float:
+        """The mean number of nodes in a walk."""
+        return self.n_tokens / max(self.n_walks, 1)
 
     @property
     def nbytes(self) -> int:

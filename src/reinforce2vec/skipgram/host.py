@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import math
 from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from .._util.threads import in_turn
+from .._util.threads import Threads, in_turn
 from ._preparation import count_nodes
+from .blocks import BYTES_TO_DEAL, blocks_for
 from .corpus import BYTES_PER_WEIGHTED_ARC, Corpus, SampledWalks
 from .engine import Chunk, Engine, Outcome, chunks
 from .loss_curve import outcome_of
 from .noise import keep_chances
-from .pairs import PAIR_BYTES
+from .pairs import BYTES_PER_PART, PAIR_BYTES
 from .passes import PassSettings, PassTrainer
 from .rules import WindowTask
 from .schedule import pass_size
@@ -22,16 +23,19 @@ from .state import Settings, State
 from .walk_pairs import PassWalks, WalkPairs, part_walks
 from .weights import new_weights, scales_bytes
 
-_BYTES_PER_NODE = 48  # visits, blocks, and the tables that negatives and edges are drawn from
-_BYTES_PER_THREAD = 4 << 20  # walks under way, and what they remember
+_BYTES_PER_NODE = 12  # visits and starts
+_BYTES_PER_SCALE_NODE = 13  # for each window: blocks, and the tables that negatives are drawn from
+_BYTES_PER_TABLE_NODE = 16  # of the tables that edges are drawn from by weight
+_BYTES_PER_THREAD = 2 << 20  # walks under way, and what they remember
 _BYTES_PER_STEP = 128  # of a walk that is longer than this
 _BYTES_PER_NEGATIVE = 64  # for each thread
+_SPREAD = 1.5  # of the pairs of a walk: the largest pass of a training counts
 
 
 def begin(corpus: Corpus, settings: Settings, workers: int) -> State:
     """Return the state before the first walk: new weights, and visits counted in a pilot round."""
     visits = np.zeros(corpus.n_nodes, np.int64)
-    with ThreadPoolExecutor(workers) as pool:
+    with Threads(workers) as pool:
         pilot = chunks(corpus, 0, corpus.n_pilot, part_walks(corpus))
         for nodes, _ in in_turn(pool, lambda part: corpus.take(*part), pilot, 2 * workers):
             count_nodes(nodes, visits)
@@ -39,33 +43,89 @@ def begin(corpus: Corpus, settings: Settings, workers: int) -> State:
     return State([new_weights(len(visits), one.dimensions, one.seed) for one in scales], visits)
 
 
-def bytes_for(corpus: Corpus, settings: Settings, workers: int) -> int:
-    """Estimate the memory that training takes beside the graph or the walks."""
-    arcs = 0
-    if isinstance(corpus, SampledWalks) and corpus.graph.weighted:
-        arcs = len(corpus.graph.indices)
-    walks = pass_walks(corpus, settings, corpus.n_nodes)
-    scales = [one.dimensions for one in settings.scales()]
+def bytes_for(corpus: Corpus, settings: Settings, workers: int, on_disk: bool = False) -> int:
+    """Estimate the memory that training takes beside the graph or the walks.
+
+    With large arrays `on_disk`, these are not counted: see :func:`bytes_on_disk`.
+    """
+    nodes, node = corpus.n_nodes, _BYTES_PER_NODE + _BYTES_PER_SCALE_NODE * len(settings.windows)
     a_thread = _BYTES_PER_THREAD + corpus.longest * _BYTES_PER_STEP
     a_thread += settings.negatives * _BYTES_PER_NEGATIVE
-    copies = 2 if settings.subsample else 1
+    a_pass, matrices = _bytes_of_pass(corpus, settings), matrices_bytes(corpus, settings)
+    if on_disk:
+        a_pass, matrices = a_pass - _bytes_of_pairs(corpus, settings), 0
     return (
-        scales_bytes(corpus.n_nodes, scales)
-        + BYTES_PER_WEIGHTED_ARC * arcs
-        + _BYTES_PER_NODE * corpus.n_nodes
+        matrices
+        + table_bytes(corpus)
+        + node * nodes
         + workers * a_thread
-        + PAIR_BYTES * most_pairs(corpus, settings)
-        + 4 * copies * walks * corpus.mean_length
+        + max(BYTES_TO_DEAL * nodes, a_pass)
     )
 
 
+def bytes_on_disk(corpus: Corpus, settings: Settings) -> int:
+    """Estimate the bytes that training takes of a scratch folder: matrices and pairs.
+
+    Where a pass has more pairs than those before it, both files exist for a moment.
+    """
+    return matrices_bytes(corpus, settings) + 2 * _bytes_of_pairs(corpus, settings)
+
+
+def matrices_bytes(corpus: Corpus, settings: Settings) -> int:
+    """Return the bytes that the matrices of all windows take."""
+    return scales_bytes(corpus.n_nodes, [one.dimensions for one in settings.scales()])
+
+
+def table_bytes(corpus: Corpus) -> int:
+    """Estimate the memory of the tables that edges are drawn from by weight; the graph keeps them.
+
+    Their making takes more, but before the matrices are there.
+    """
+    if not isinstance(corpus, SampledWalks) or not corpus.graph.weighted:
+        return 0
+    arcs = BYTES_PER_WEIGHTED_ARC * len(corpus.graph.indices)
+    return arcs + _BYTES_PER_TABLE_NODE * corpus.n_nodes
+
+
+def _bytes_of_pass(corpus: Corpus, settings: Settings) -> int:
+    """Estimate the memory of a pass: its walks, its pairs, and how these are sorted."""
+    walks = pass_walks(corpus, settings, corpus.n_nodes)
+    parts = -(-walks // part_walks(corpus))
+    buckets = blocks_for(corpus.n_nodes) ** 2
+    copies = 2 if settings.subsample else 1
+    tokens = 4 * copies * walks * corpus.mean_length + 8 * (walks + 2 * parts)
+    return _bytes_of_pairs(corpus, settings) + tokens + BYTES_PER_PART * parts * buckets
+
+
+def _bytes_of_pairs(corpus: Corpus, settings: Settings) -> int:
+    return PAIR_BYTES * most_pairs(corpus, settings)
+
+
 def most_pairs(corpus: Corpus, settings: Settings) -> int:
-    """Return how many pairs all windows have in a pass, at most."""
-    walks, pairs = pass_walks(corpus, settings, corpus.n_nodes), 0
+    """Return about how many pairs all windows have in a pass, at most."""
+    walks, pairs = pass_walks(corpus, settings, corpus.n_nodes), 0.0
+    more = 1 + _SPREAD / math.sqrt(walks)
     for window in settings.windows:
-        one_walk = corpus.longest * min(2 * window, corpus.longest)
-        pairs += max(int(walks * _pairs_of_walk(corpus, window)), one_walk)
-    return pairs
+        longest = _likely_pairs(corpus.longest, window, corpus.longest)
+        usual = walks * _likely_pairs(corpus.mean_length, window, corpus.likely_length)
+        pairs += more * max(usual, longest)
+        if corpus.longest > corpus.mean_length + 1:
+            pairs += longest  # one of those beside the others
+    return int(pairs)
+
+
+def _likely_pairs(length: int, window: int, filled: float) -> float:
+    """Return about how many pairs a walk has; on average, only `filled` of its nodes are there.
+
+    A node has pairs with those up to a distance that is drawn from 1 to the window.
+    """
+    reach = min(window, length - 1)
+    if reach < 1:
+        return 0.0
+    # the sum over distances k of 2 (length - k) (window - k + 1) / window
+    first, second = reach * (reach + 1) / 2, reach * (reach + 1) * (2 * reach + 1) / 6
+    pairs = length * (window + 1) * reach - (length + window + 1) * first + second
+    return 2 * pairs / window * filled / length
 
 
 def _pairs_of_walk(corpus: Corpus, window: int) -> int:

@@ -7,9 +7,12 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util.scratch import large_zeros
+
 _Part = TypeVar("_Part", contravariant=True)
 
 PAIR_BYTES = 8
+BYTES_PER_PART = 5 * 8  # for each bucket of each part of a pass: counts and places
 
 
 class PairFinder(Protocol[_Part]):
@@ -66,8 +69,8 @@ class PairSorter:
         ends = np.cumsum(by_bucket).reshape(by_bucket.shape)
         self.places = np.ascontiguousarray((ends - by_bucket).T).reshape(self.counts.shape)
         self.bounds = np.append(0, ends[:, -1])
-        size = self.bounds[-1]
-        self.pairs = room if len(room) >= size else np.empty(size, np.uint64)
+        size = int(self.bounds[-1])
+        self.pairs = room if len(room) >= size else large_zeros((size,), np.uint64)
 
     def place(self, number: int) -> None:
         """Write the pairs of a part to their places."""

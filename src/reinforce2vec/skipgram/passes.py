@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from threading import BrokenBarrierError
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.threads import taken_from
+from .._util.threads import Threads, taken_from
 from .blocks import dealt
 from .learning_rate import falling_rates
 from .pairs import PairFinder, PairSorter
@@ -81,8 +81,9 @@ class PassTrainer:
         task = BucketTask(np.uint64(settings.seed), settings.negatives, self.blocks, workers > 1)
         self.barrier = kernels.Barrier
         self.executor = kernels.Executor(weights, task, self.order, workers)
-        self.workers, self.pool = workers, ThreadPoolExecutor(workers)
+        self.workers, self.pool = workers, Threads(workers)
         self.room = np.empty(0, np.uint64)  # for pairs
+        self.context = copy_context()  # of large arrays; threads do not have it
 
     def train(
         self, finder: PairFinder[Any], parts: list[Any], first: int, size: int
@@ -94,7 +95,7 @@ class PassTrainer:
         sorter = PairSorter(finder, parts, n_blocks)
 
         def assign() -> None:
-            sorter.assign(self.room)
+            self.context.run(sorter.assign, self.room)
             self.room, number = sorter.pairs, first_number(first, n_blocks)
             self.executor.begin(Work(sorter.pairs, sorter.bounds, number, order, rates, losses))
 
@@ -106,6 +107,11 @@ class PassTrainer:
         to_count, to_place = (deque(range(len(sorter.parts))) for _ in range(2))
         counted, placed = self.barrier(self.workers, assign), self.barrier(self.workers)
 
+        def stop() -> None:
+            counted.abort()
+            placed.abort()
+            self.executor.stop()
+
         def run(thread: int) -> None:
             try:
                 for number in taken_from(to_count):
@@ -116,12 +122,14 @@ class PassTrainer:
                 placed.wait()
                 self.executor.run(thread)
             except BaseException:
-                counted.abort()
-                placed.abort()
-                self.executor.stop()
+                stop()
                 raise
 
-        jobs = [self.pool.submit(run, thread) for thread in range(self.workers)]
+        try:
+            jobs = [self.pool.submit(run, thread) for thread in range(self.workers)]
+        except BaseException:
+            stop()  # else those that run would wait for the one that does not
+            raise
         errors = [error for job in jobs if (error := job.exception()) is not None]
         for error in errors:
             if not isinstance(error, BrokenBarrierError):

@@ -27,7 +27,18 @@ import numpy as np
 from .._util.compiled import compiled
 from .._util.random import below, draw, left_over, stream, unit
 from .._util.threads import taken_from
-from .rules import BATCH, KEEP, MOST_TIMES, NEGATIVES, REACH, TRAINING, target_groups
+from .rules import (
+    BATCH,
+    FAR,
+    KEEP,
+    LARGEST_RATE,
+    LONGEST,
+    MOST_TIMES,
+    NEGATIVES,
+    REACH,
+    TRAINING,
+    target_groups,
+)
 from .schedule import BucketTask, Order, Work
 from .weights import Weights
 
@@ -147,10 +158,16 @@ def _train_bucket(
     while done < len(pairs):
         contexts, centres = _next_batch(pairs[done:])
         targets = _draw_negatives(members, noise, negatives, batch, key, gamma)
+        far = False
         for group in range(0, negatives + 1, group_size):
             last = min(group + group_size, negatives + 1)
             shared = targets[max(group, 1) - 1 : last - 1]
-            loss += _train_step(inputs, outputs, contexts, centres, group == 0, shared, rate)
+            more, wrong = _train_step(inputs, outputs, contexts, centres, group == 0, shared, rate)
+            loss, far = loss + more, far or wrong
+        if far:
+            _shorten(inputs, contexts, rate)
+            _shorten(outputs, centres, rate)
+            _shorten(outputs, targets, rate)
         done += len(contexts)
         batch += 1
     return loss
@@ -187,24 +204,28 @@ def _draw_negatives(members, noise, negatives, batch, key, gamma):
 
 @compiled
 def _train_step(inputs, outputs, contexts, centres, with_centres, shared, rate):
-    """Train a batch of pairs against a few negatives that they share; return the loss.
+    """Train a batch of pairs against a few negatives that they share.
 
     All scores are computed first, and with them the gradients of log σ(±score). Then, pair after
     pair, the vectors of the context and of each target move along each other. A negative that is a
-    pair's own centre does not count for it.
+    pair's own centre does not count for it. Returns the loss, and whether a score was wrong by FAR.
     """
-    loss = 0.0
+    loss, far = 0.0, False
     rises = np.zeros(len(contexts), np.float32)
     falls = np.zeros((len(contexts), len(shared)), np.float32)
     for j in range(len(contexts)):
         context = inputs[contexts[j]]
         if with_centres:
-            odds = math.exp(_bounded(-_product(context, outputs[centres[j]])))  # of being wrong
+            wrong = -_product(context, outputs[centres[j]])
+            odds = math.exp(_bounded(wrong))
+            far = far or wrong > FAR
             loss += math.log1p(odds)
             rises[j] = rate * odds / (1.0 + odds)
         for k in range(len(shared)):
             if shared[k] != centres[j]:
-                odds = math.exp(_bounded(_product(context, outputs[shared[k]])))
+                wrong = _product(context, outputs[shared[k]])
+                odds = math.exp(_bounded(wrong))
+                far = far or wrong > FAR
                 loss += math.log1p(odds)
                 falls[j, k] = -rate * odds / (1.0 + odds)
     before = outputs[shared]  # a copy
@@ -222,7 +243,16 @@ def _train_step(inputs, outputs, contexts, centres, with_centres, shared, rate):
         inputs[contexts[j]] = new
     for k in range(len(shared)):  # a negative may occur twice, or be a centre
         outputs[shared[k]] += moved[k] - before[k]
-    return loss
+    return loss, far
+
+
+@compiled
+def _shorten(matrix, rows, rate):
+    """Shorten rows that are too long for a rate."""
+    for row in rows:
+        much = min(rate, LARGEST_RATE) * _product(matrix[row], matrix[row])
+        if much > LONGEST:
+            matrix[row] *= np.float32(math.sqrt(LONGEST / much))
 
 
 @compiled

@@ -6,6 +6,7 @@ checkpoint itself names the files, with digests, and is written last; then older
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 
 from .._util.arrays import digest
 from .._util.errors import InputError
+from ..files.array_files import ArrayHeader, read_header, read_into
 from ..files.writing import whole
 from .blocks import dealt
 from .noise import Visits
@@ -33,9 +35,12 @@ class StoredRows(NamedTuple):
         """Read the rows of a block; InputError if the file is missing or damaged."""
         path = self.folder / _file_name(matrix, block)
         try:
-            found = np.lib.format.open_memmap(path, mode="r")
-            np.copyto(rows, found, casting="no")
-        except (OSError, ValueError, TypeError) as error:
+            with path.open("rb") as stream:
+                header = read_header(stream, os.fstat(stream.fileno()).st_size, in_memory=False)
+                if header != ArrayHeader(rows.shape, False, rows.dtype):
+                    raise ValueError(header)
+                read_into(stream, rows)
+        except (OSError, ValueError) as error:
             reason = "is missing" if isinstance(error, FileNotFoundError) else "is damaged"
             raise InputError(f"{path}: this part of the checkpoint {reason}") from None
         if digest(rows) != self.digests.get(path.name):
@@ -57,7 +62,9 @@ def write_rows(folder: Path, matrix: str, block: int, rows: Matrix) -> dict[str,
     """Write the rows of a block; return the name of the file and the digest of the rows."""
     path = folder / _file_name(matrix, block)
     with whole(path) as stream:
-        np.lib.format.write_array(stream, np.ascontiguousarray(rows), allow_pickle=False)
+        header = np.lib.format.header_data_from_array_1_0(rows := np.ascontiguousarray(rows))
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.write(rows.data)  # numpy would write past the stream, and its errors name no file
     return {path.name: digest(rows)}
 
 

@@ -16,6 +16,14 @@ BATCH = 8  # pairs whose scores are computed before vectors move: more train les
 MOST_TIMES = 2  # that a context may be in a batch
 MOST_TARGETS = 6  # targets of a step: as many rows as the registers of a CPU can hold
 
+# A step on the loss of a score x·y changes it by up to rate |y|²/4 times what it is wrong by, and
+# beyond 2 it overshoots by more every time. Rows of ordinary graphs stay shorter. That of a hub
+# grows with the number of neighbours that have no other, so a batch with a score that is wrong by
+# FAR shortens its rows. At rates above our own they would be too short to learn: training may fail.
+FAR = 6.0
+LONGEST = 8.0  # of rate |y|²
+LARGEST_RATE = 0.1
+
 
 def target_groups(negatives: int) -> tuple[int, int]:
     """Return into how many groups the centre and its negatives are split, and how large they are.

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from .._util.scratch import large_zeros
 from ..graph import Graph
 from ..graph.matrices import undirected_adjacency
 from .learning_rate import narrow_rate
@@ -119,7 +120,8 @@ class State:
         """The vectors of all windows side by side; of a single window, a view."""
         if len(self.scales) == 1:
             return self.scales[0].vectors
-        return np.hstack([weights.vectors for weights in self.scales])
+        vectors = large_zeros((len(self.scales[0].inputs), self.dimensions))
+        return np.concatenate([weights.vectors for weights in self.scales], axis=1, out=vectors)
 
     @property
     def loss_curve(self) -> NDArray[np.float64]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 
 from .._util.errors import InputError
 from .._util.interrupts import held_back
-from .._util.threads import in_turn
+from .._util.threads import Threads, in_turn
 from .backends import make_engine
 from .checkpoint import Origin
 from .corpus import Corpus
@@ -107,7 +106,8 @@ class Trainer:
         Parameters
         ----------
         watch : callable
-            Called after every chunk.
+            Called after every chunk. If it raises an error, the state is saved before that ends
+            the training.
         checkpoint : path and Origin, optional
             A file that the state is saved to: regularly, on an interrupt and at the end.
         every : float
@@ -118,8 +118,8 @@ class Trainer:
         ahead = 1 if often else 2  # callbacks may ask for the vectors of their moment
         with (
             closing(self.engine) as engine,
-            held_back() as interrupt,
-            ThreadPoolExecutor(min(engine.threads, ahead)) as threads,
+            held_back(saves=checkpoint is not None) as interrupt,
+            Threads(min(engine.threads, ahead)) as threads,
         ):
             if checkpoint is not None:
                 engine.check_saving(checkpoint[0])
@@ -130,25 +130,39 @@ class Trainer:
                 engine.train(Chunk(self.state.walks, 0))  # compiles walks before the clock runs
             before, began = self.state.seconds, time.monotonic()
             saved = began
+            failures: list[BaseException] = []  # of `watch`: at most one
             while self.state.walks < self.n_walks and not interrupt.asked:
 
                 def until_due(begin: int = self.state.walks, since: float = saved) -> _Chunks:
                     for chunk in chunks(self.corpus, begin, self.n_walks, size):
                         late = checkpoint is not None and time.monotonic() - since >= every
-                        if (late or interrupt.asked) and chunk.first > begin:
+                        stopped = interrupt.asked or failures
+                        if (late or stopped) and chunk.first > begin:
                             return
                         yield chunk
 
                 for outcome in in_turn(threads, engine.train, until_due(), ahead):
                     self.state.seconds = before + time.monotonic() - began
                     self._settle(outcome)
-                    watch(self._moment())
-                self._check_losses(slice(None), enough=0)
-                for check, finite in zip(self._checks, engine.finite(), strict=True):
-                    check.check_finite(finite, self.state.walks)
-                if checkpoint is not None:
-                    engine.save(*checkpoint)
-                    saved = time.monotonic()
+                    if failures:
+                        continue  # a chunk that was under way: the matrices have it already
+                    try:
+                        watch(self._moment())
+                    except BaseException as error:
+                        at_once = interrupt.asked and isinstance(error, KeyboardInterrupt)
+                        if checkpoint is None or at_once:
+                            raise
+                        failures.append(error)
+                try:
+                    self._check_losses(slice(None), enough=0)
+                    for check, finite in zip(self._checks, engine.finite(), strict=True):
+                        check.check_finite(finite, self.state.walks)
+                    if checkpoint is not None:
+                        engine.save(*checkpoint)
+                        saved = time.monotonic()
+                finally:
+                    if failures:
+                        raise failures[0]
             if self.state.walks == self.n_walks:
                 engine.collect()
 

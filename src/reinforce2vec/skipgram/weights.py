@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import row_blocks
-from .._util.errors import InputError
 from .._util.machine import available_bytes
-from .._util.progress import readable_bytes
+from .._util.scratch import large_arrays_in, large_zeros
 from ._preparation import fill_inputs
 
 Matrix = NDArray[np.float32]
 _ROW = 16  # rows are filled up with zeros to a multiple of so many numbers, for vector registers
-_ALIGNMENT = 64  # bytes: a row begins where a cache line does
 
 
 class Weights(NamedTuple):
@@ -63,17 +61,9 @@ def scales_bytes(n_nodes: int, dimensions: Iterable[int]) -> int:
     return sum(weights_bytes(n_nodes, one) for one in dimensions)
 
 
-def aligned(size: int) -> Matrix:
-    """Return an array of zeros that begins at a cache line."""
-    room = np.zeros(size + _ALIGNMENT // 4, np.float32)
-    begin = -room.ctypes.data % _ALIGNMENT // 4
-    return room[begin : begin + size]
-
-
 def zeros(n_nodes: int, dimensions: int) -> Matrix:
     """Return a matrix of zeros with aligned rows."""
-    width = row_size(dimensions)
-    return aligned(n_nodes * width).reshape(n_nodes, width)
+    return large_zeros((n_nodes, row_size(dimensions)))
 
 
 def blank_weights(n_nodes: int, dimensions: int) -> Weights:
@@ -84,32 +74,12 @@ def blank_weights(n_nodes: int, dimensions: int) -> Weights:
 def roomy_weights(n_nodes: int, dimensions: int) -> Weights:
     """Return two matrices of zeros; on disk, if they would take much of the memory that is free.
 
-    The files have no name, and end with the process.
+    The files are in the folder for temporary files, TMPDIR.
     """
     free = available_bytes()
-    if free is None or weights_bytes(n_nodes, dimensions) <= free // 4 or not n_nodes:
+    enough = free is None or weights_bytes(n_nodes, dimensions) <= free // 4
+    with large_arrays_in(None if enough else Path(tempfile.gettempdir())):
         return blank_weights(n_nodes, dimensions)
-    shape = n_nodes, row_size(dimensions)
-    matrices = []
-    for _ in range(2):
-        with tempfile.TemporaryFile() as file:
-            _reserve(file.fileno(), weights_bytes(n_nodes, dimensions) // 2)
-            matrices.append(np.memmap(file, np.float32, "w+", shape=shape).view(np.ndarray))
-    return Weights(matrices[0], matrices[1], dimensions)
-
-
-def _reserve(file: int, size: int) -> None:
-    """Reserve space for a file, without which writing to its memory would end the process."""
-    if not hasattr(os, "posix_fallocate"):  # Windows, macOS
-        return
-    try:
-        os.posix_fallocate(file, 0, size)
-    except OSError as error:
-        raise InputError(
-            f"the two matrices fit into no memory here, and {tempfile.gettempdir()} has no "
-            f"{readable_bytes(size)} for each of them ({error.strerror}): set TMPDIR to a folder "
-            "on a larger disk"
-        ) from None
 
 
 def new_weights(n_nodes: int, dimensions: int, seed: int) -> Weights:

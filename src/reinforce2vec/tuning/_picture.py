@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluation.results import HEADS
-from ..plotting.style import BLACK, BLUE, FAINT, GREY, INK, ORANGE, new_figure, styled
+from ..plotting.style import BLACK, BLUE, FAINT, GREY, INK, ORANGE, drawable, new_figure, styled
 from ._importance import lowest_that_counts
 from ._trials import Trial
 from .space import SPACE, SearchedParameter, spelled
@@ -80,7 +80,7 @@ def _draw_progress(axis: Any, story: SearchStory) -> None:
     axis.set_ylim(*_limits(scores, low))
     axis.set_xlabel("minutes")
     axis.set_ylabel(f"{HEADS[story.metric]}, validation, %")
-    axis.set_title(story.title)
+    axis.set_title(drawable(story.title))
 
 
 def _draw_shares(axis: Any, story: SearchStory) -> None:

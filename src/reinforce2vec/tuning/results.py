@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from pathlib import Path
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._util.errors import InputError
 from .._util.progress import clock, counted
 from ..evaluation.results import HEADS
-from ..files.writing import resolve_target, whole
+from ..files.opening import opened
+from ..files.targets import resolve_target
+from ..files.writing import whole
 from . import space
 from ._baselines import BaselineRun
 from ._picture import SearchStory, search_figure
@@ -93,6 +96,8 @@ class Tuning:
     def best(self) -> Trial:
         """The best setting: by validation, over all seeds that it was trained with."""
         if not self.finals:
+            if not self.ranking:
+                raise InputError("no trial of this tuning has a score yet: tune again")
             return self.ranking[0]
         return self.trials[max(self.finals, key=self.validation_of).number]
 
@@ -303,16 +308,28 @@ class Tuning:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tuning:
         """Read what a search has written, finished or not."""
+        with opened(Path(path), compressed=False) as stream:
+            content = stream.read()
         try:
-            found = json.loads(Path(path).read_bytes())
-            if found["format"] != _FORMAT:
-                raise KeyError
-            trials = [Trial(**trial) for trial in found.pop("trials")]
-            finals = [FinalRuns(**final) for final in found.pop("finals")]
-            baselines = [BaselineRun(**run) for run in found.pop("baselines", [])]
-            own = {name: found.pop(name) for name in ("importances", "elapsed", "finished")}
-        except (ValueError, KeyError, TypeError):
+            tuning = cls._from_json(json.loads(content, parse_constant=_refuse_constant))
+            _check(tuning)
+            repr(tuning)  # uses all that a search knows
+            tuning.to_dict()
+        except MemoryError:
+            raise
+        except Exception:  # JSON may hold anything where something else is expected
             raise InputError(f"{path}: this is not a file that tuning has written") from None
+        return tuning
+
+    @classmethod
+    def _from_json(cls, found: dict[str, Any]) -> Tuning:
+        """Return the search that a dictionary holds; any exception if it holds none."""
+        if found["format"] != _FORMAT:
+            raise ValueError(found["format"])
+        trials = [Trial(**trial) for trial in found.pop("trials")]
+        finals = [FinalRuns(**final) for final in found.pop("finals")]
+        baselines = [BaselineRun(**run) for run in found.pop("baselines", [])]
+        own = {name: found.pop(name) for name in ("importances", "elapsed", "finished")}
         derived = (
             "format",
             "best",
@@ -347,6 +364,42 @@ class Tuning:
         if path is not None:
             save(figure, path)
         return figure
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _check(tuning: Tuning) -> None:
+    """Raise an exception unless what was read from a file has the types that a search has."""
+    numbers: list[Any] = [tuning.elapsed, *tuning.importances.values()]
+    texts: list[Any] = []
+    for place, trial in enumerate(tuning.trials):
+        if trial.number != place:
+            raise ValueError(f"trial {trial.number} is in the place of {place}")
+        numbers += [trial.number, trial.seconds, trial.at, *_known(trial.score)]
+        texts += [trial.name, trial.way, trial.error]
+        space.parameters_of(trial.setting, tuning.facts["dimensions"])
+        unknown = trial.setting.keys() - {one.name for one in space.SPACE}
+        if unknown:
+            raise ValueError(f"unknown parameters {unknown}")
+    for final in tuning.finals:
+        if not 0 <= final.number < len(tuning.trials):
+            raise ValueError(f"there is no trial {final.number}")
+        if not 0 < len(final.seeds) == len(final.validation) == len(final.test):
+            raise ValueError("not one score for each seed")
+        numbers += [final.number, *final.seeds, *final.validation, *final.test]
+    for run in tuning.baselines:
+        numbers += [run.seconds, *_known(run.validation), *_known(run.test)]
+        texts += [run.label, run.way, run.error]
+    if not all(isinstance(text, str) for text in texts) or type(tuning.finished) is not bool:
+        raise TypeError("expected texts")
+    if not all(type(number) in (int, float) and isfinite(number) for number in numbers):
+        raise TypeError("expected numbers")
+
+
+def _known(score: float | None) -> list[float]:
+    return [] if score is None else [score]
 
 
 def _labels() -> Mapping[str, str]:

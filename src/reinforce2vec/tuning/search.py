@@ -12,6 +12,7 @@ from .._util.checks import check_count
 from .._util.errors import InputError
 from .._util.progress import ProgressLine, clock
 from ..evaluation.results import MetricValues
+from ..files.locks import claimed
 from ..files.writing import check_target
 from ..graph import Dataset, Graph, karate_club
 from ..graph.fingerprint import fingerprint
@@ -144,14 +145,15 @@ def tune(
         "seed": int(seed),
         **chosen.facts,
     }
-    found = _begun(file, facts)
-    found.source = GraphReference() if source is None else source
-    found.facts |= {"budget": limit, "trials_asked": trials}
-    timer.began -= found.elapsed
     fixed = {"workers": workers, "backend": backend}
     line = ProgressLine(progress)
     wanted = trials or _MOST_TRIALS
-    return TuningSearch(chosen, found, timer, wanted, fixed, file, line, baselines).run()
+    with claimed(*([] if output is None else [output])):
+        found = _begun(file, facts)
+        found.source = GraphReference() if source is None else source
+        found.facts |= {"budget": limit, "trials_asked": trials}
+        timer.began -= found.elapsed
+        return TuningSearch(chosen, found, timer, wanted, fixed, file, line, baselines).run()
 
 
 def check_tuning(

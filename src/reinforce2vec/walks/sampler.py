@@ -18,7 +18,7 @@ from .._util.errors import InputError
 from .._util.hyperparameters import DIRECTIONS
 from .._util.machine import available_cpus
 from .._util.progress import Report, terminal_progress
-from .._util.threads import in_turn
+from .._util.threads import Threads, in_turn
 from ..graph import Graph
 from ._backends import Walker, make_walker
 from .plan import Plan, Task, plan_for
@@ -141,7 +141,7 @@ class WalkSampler:
             yield from self._blocks_from_cluster(size)
             return
         report = self._report()
-        with ThreadPoolExecutor(self.workers) as threads:
+        with Threads(self.workers) as threads:
             for first in range(0, self.n_walks, size):
                 block = self._empty_block(first, size)
                 self._fill_all(block, first, threads, report)
@@ -221,7 +221,7 @@ class WalkSampler:
                 walker.fill(first + at, walks[at : at + walker.chunk])
             return work(first, walks)
 
-        with ThreadPoolExecutor(threads) as pool:
+        with Threads(threads) as pool:
             try:
                 yield from in_turn(pool, make, range(0, self.n_walks, size), 2 * threads)
             finally:

@@ -8,10 +8,11 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from ..errors import InputError, first_line
+from ..locks import HAS_LOCKS, lock
 from ..machine import available_cpus
 from ..progress import counted
 
@@ -68,7 +69,7 @@ def session_folder() -> Iterator[str]:
     """
     place = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
     if len(f"{place}/{_PREFIX}12345678/s") > _LONGEST:
-        place = "/tmp"
+        place = "/tmp"  # noqa: S108  a private folder is made in it, by mkdtemp
     _remove_abandoned(place)
     new = tempfile.mkdtemp(prefix=_NEW + _PREFIX, dir=place)
     with _lock(new):
@@ -96,15 +97,11 @@ def _lock(folder: str, alone: bool = False) -> Iterator[bool]:
     programs in several containers can have the same id.
     """
     with ExitStack() as ending:
-        try:
-            import fcntl  # not on Windows
-
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            ending.callback(os.close, descriptor)
-            is_locked = os.fstat(descriptor).st_uid == os.getuid()
-            if is_locked:
-                how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
-                fcntl.flock(descriptor, how | fcntl.LOCK_NB)
-        except (ImportError, OSError):
-            is_locked = False
+        is_locked = False
+        with suppress(OSError):
+            if HAS_LOCKS:  # not on Windows
+                descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+                ending.callback(os.close, descriptor)
+                is_own = os.fstat(descriptor).st_uid == os.getuid()
+                is_locked = is_own and bool(lock(descriptor, shared=not alone))
         yield is_locked

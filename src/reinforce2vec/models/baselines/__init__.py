@@ -1,1 +1,1 @@
-"""Methods to compare with: LINE, HOPE, GraRep, NetMF and ProNE."""
+"""Methods to compare with: LINE, HOPE, GraRep, NetMF, ProNE and Spectral."""

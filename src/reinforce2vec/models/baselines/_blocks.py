@@ -30,15 +30,20 @@ class BlockMatrix:
     """A matrix of float32 that is computed block by block.
 
     Blocks are kept as far as memory allows, as sparse matrices if few numbers are nonzero. Others
-    are computed again for each product, which takes time. Products have the type of the vectors.
+    are computed again for each product, which takes time; `reserved` bytes are left free for other
+    uses. Products have the type of the vectors.
     """
 
-    def __init__(self, n: int, blocks: list[Block], kept_bytes: int | None = None) -> None:
+    def __init__(
+        self, n: int, blocks: list[Block], kept_bytes: int | None = None, reserved: int = 0
+    ) -> None:
         self.n = n
         self.blocks = blocks
         self.kept: list[Any] = [None] * len(blocks)
         free = available_bytes()
-        self.room = min(_KEPT_BYTES, _KEPT_BYTES if free is None else free // 3)
+        self.room = _KEPT_BYTES
+        if free is not None:
+            self.room = max(0, min(_KEPT_BYTES, free // 2, free - reserved))
         if kept_bytes is not None:
             self.room = kept_bytes
 
@@ -80,6 +85,31 @@ class BlockMatrix:
         for _, columns, matrix in self:
             result[columns] += matrix.T @ (matrix @ vectors[columns])
         return result
+
+
+class _MatrixBytes(NamedTuple):
+    """The memory of a matrix of blocks: at most while it is made, and in later products."""
+
+    making: int
+    later: int
+
+
+def matrix_bytes(n: int, copies: int, *, half: bool = False, keep: bool = True) -> _MatrixBytes:
+    """Estimate the memory of a square matrix, of which a block is made in so many copies.
+
+    With `half`, blocks begin at the diagonal. Without `keep`, none is kept.
+    """
+    block = min(BLOCK_BYTES, 4 * n * n)
+    size = 2 * n * n + block // 2 if half else 4 * n * n
+    if not keep or size > _KEPT_BYTES:  # the block before is freed after the next is made
+        most = (_KEPT_BYTES if keep else 0) + copies * block + min(block, size - block)
+        return _MatrixBytes(most, most)
+    making = kept = 0
+    for rows in square_row_blocks(n):
+        size = 4 * (rows.stop - rows.start) * (n - rows.start if half else n)
+        making = max(making, kept + copies * size)
+        kept += size
+    return _MatrixBytes(making, kept)
 
 
 def _in_fast_form(matrix: Any) -> Any:
@@ -128,6 +158,9 @@ class Steps:
         shares = adjacency.astype(np.float64)
         shares.data = shares.data / np.repeat(sums, np.diff(shares.indptr))
         self.forward = scipy.sparse.csr_array(shares).astype(np.float32)
+        if self.forward.nnz < 2**31:  # else a sparse block has as many bytes as three dense ones
+            self.forward.indices = self.forward.indices.astype(np.int32)
+            self.forward.indptr = self.forward.indptr.astype(np.int32)
         self.backward = scipy.sparse.csr_array(self.forward.T)
         self.forward.sort_indices()
 
@@ -135,11 +168,12 @@ class Steps:
         """Yield the probabilities after 1, 2, ... steps: (rows, n), sparse while most are zero."""
         here = self.forward[rows]
         while True:
+            # a sparse product takes about eight times as long for a nonzero number, and sparse
+            # numbers twice the memory
+            if scipy.sparse.issparse(here) and 8 * here.nnz >= here.shape[0] * self.n:
+                here = here.toarray()
             yield here
             if scipy.sparse.issparse(here):
-                # a sparse product takes about eight times as long for a nonzero number
-                if 8 * here.nnz < here.shape[0] * self.n:
-                    here = here @ self.forward
-                    continue
-                here = here.toarray()
-            here = (self.backward @ np.ascontiguousarray(here.T)).T
+                here = here @ self.forward
+            else:
+                here = (self.backward @ np.ascontiguousarray(here.T)).T

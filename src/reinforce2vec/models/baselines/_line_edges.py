@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...graph import Graph, csr
+from ...graph.matrices import with_moderate_weights
 from ._line_draws import SHARING, count_edges, draw_edges, place_edges
 
 
@@ -54,6 +55,7 @@ def incoming(graph: Graph, order: int) -> Graph:
     """Return the graph whose rows hold the nodes with an edge to the row's node."""
     if not graph.directed:
         return graph
+    graph = with_moderate_weights(graph)
     sources = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), graph.degrees)
     turned = np.column_stack([graph.indices, sources])
     return Graph.from_numbered(

@@ -22,7 +22,7 @@ from ...skipgram.state import Settings
 from ...skipgram.weights import Weights, new_weights
 from ._line_edges import EdgePairs, tables_of
 
-_PART = 1 << 12  # centres that a thread draws at a time
+CENTRES = 1 << 12  # centres that a thread draws at a time
 _ORDER_BIT = 59  # the seeds of the two orders differ in this bit and the next
 
 
@@ -79,7 +79,7 @@ class LineTraining:
         with held_back() as interrupt, closing(self.trainer):
             for first in range(0, self.n_draws, self.size):
                 last = min(first + self.size, self.n_draws)
-                parts = [range(at, min(at + _PART, last)) for at in range(first, last, _PART)]
+                parts = [range(at, min(at + CENTRES, last)) for at in range(first, last, CENTRES)]
                 found = self.trainer.train(self.finder, parts, first, last - first)
                 done = last * settings.samples // self.n_draws
                 divergence.check_loss(found.losses.sum(), found.pairs.sum(), done)

@@ -13,12 +13,28 @@ from ..._util.checks import check_count
 from ..._util.progress import counted, part_of
 from ...graph import Graph
 from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
-from ._blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, square_row_blocks
-from ._factorize import Factorization, Matrix, fix_signs, space_bytes
+from ._blocks import (
+    Block,
+    BlockMatrix,
+    Steps,
+    matrix_bytes,
+    positive_logs,
+    square_row_blocks,
+)
+from ._factorize import (
+    Factorization,
+    Matrix,
+    check_span,
+    first_pass_bytes,
+    fix_signs,
+    space_bytes,
+    undirected_links,
+)
 from ._spectrum import leading_eigenpairs
 
 BLOCK = 32  # vectors multiplied with a matrix at once
 TOLERANCE = 1e-5
+_COPIES = 3  # of a block, while it is made: before a step, turned, and after it
 
 
 class GraRep(Factorization):
@@ -61,12 +77,27 @@ class GraRep(Factorization):
         check_count("steps", self.steps, 1)
 
     def _bytes(self, graph: Graph, dimensions: int) -> int:
-        a_part = -(-dimensions // self.steps)
-        return 4 * BLOCK_BYTES + space_bytes(graph.n_nodes, a_part, BLOCK, 4)
+        return self._needed(graph, dimensions, keep=True)
+
+    def _least_bytes(self, graph: Graph, dimensions: int) -> int:
+        return self._needed(graph, dimensions, keep=False)
+
+    def _needed(self, graph: Graph, dimensions: int, keep: bool) -> int:
+        n, a_part = graph.n_nodes, -(-dimensions // self.steps)
+        arcs, making, kept = undirected_links(graph)
+        first = space_bytes(n, a_part, BLOCK, 8) + 16 * arcs
+        matrix = matrix_bytes(n, _COPIES, keep=keep)
+        others = max(
+            matrix.making + first_pass_bytes(n, BLOCK, 4),
+            matrix.later + space_bytes(n, a_part, BLOCK, 4),
+        )
+        links = kept + 24 * arcs
+        return max(making, max(first, others) + links + 4 * n * dimensions)
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
     ) -> Matrix:
+        check_span(graph, "GraRep")
         walk = Steps(undirected_adjacency(graph))
         sums, parts = np.ones(graph.n_nodes), []
         for k in range(1, self.steps + 1):
@@ -93,7 +124,8 @@ def _part(
         Block(rows, slice(0, n), partial(_log_chances, walk, k, scale, rows))
         for rows in square_row_blocks(n)
     ]
-    matrix = BlockMatrix(n, blocks)
+    reserved = space_bytes(n, rank, BLOCK, 4) + matrix_bytes(n, _COPIES, keep=False).later
+    matrix = BlockMatrix(n, blocks, reserved=reserved)
     # one step is cheap, and its singular vectors live in few nodes: the others need every digit
     how: dict[str, Any] = {"tolerance": TOLERANCE, "dtype": np.float32}
     if k == 1:

@@ -18,6 +18,8 @@ from ._spectrum import Product, leading_eigenpairs
 
 _BLOCK = 16  # vectors multiplied with a matrix at once
 _TOLERANCE = 1e-8
+_LARGEST = 1e8  # of beta times a weight
+_SMALLEST = 1e-100
 _TERMS = 100  # of the series; beyond, a factorisation of I − βA is taken instead
 
 
@@ -65,15 +67,24 @@ class HOPE(Factorization):
         check_number("beta", self.beta, above=0.0)
 
     def _bytes(self, graph: Graph, dimensions: int) -> int:
-        space = space_bytes(graph.n_nodes, (dimensions + 1) // 2, _BLOCK, 8)
-        return space + 32 * len(graph.indices)
+        n, arcs, rank = graph.n_nodes, len(graph.indices), min(-(-dimensions // 2), graph.n_nodes)
+        factors = 6 if graph.directed else 4  # of so many columns each, when both halves are made
+        columns = max(space_bytes(n, rank, _BLOCK, 8), 8 * factors * n * rank)
+        return columns + 8 * n + (32 if graph.directed else 16) * arcs + 4 * arcs
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
     ) -> Matrix:
-        adjacency, rank = graph.to_scipy() * self.beta, min(-(-dimensions // 2), graph.n_nodes)
+        scaled, factor = self._scaled(graph)
+        rank = min(-(-dimensions // 2), graph.n_nodes)
         find = _directed if graph.directed else _undirected
-        sources, targets = find(adjacency, rank, rng, progress)
+        try:
+            sources, targets = find(scaled, factor, rank, rng, progress)
+        except np.linalg.LinAlgError:
+            raise self._overflow() from None
+        sources, targets = _moderate(sources, targets)
+        if not (np.isfinite(sources).all() and np.isfinite(targets).all()):
+            raise self._overflow()
         vectors = np.zeros((graph.n_nodes, dimensions), np.float32)
         middle = -(-dimensions // 2)
         vectors[:, :rank] = sources
@@ -81,11 +92,47 @@ class HOPE(Factorization):
         square = float(np.einsum("ij,ij->", vectors, vectors, dtype=np.float64))
         return vectors * np.float32(np.sqrt(graph.n_nodes / square)) if square > 0 else vectors
 
+    def _scaled(self, graph: Graph) -> tuple[Any, float]:
+        """Return βA over a factor, and this factor: 1 unless all of βA is extremely small.
+
+        Numbers whose squares are 0 cannot be worked with.
+        """
+        adjacency = graph.to_scipy()
+        largest = self.beta * adjacency.data.max(initial=0.0)
+        if largest > _LARGEST:
+            raise InputError(
+                f"beta={self.beta:g} times the largest weight is {largest:.3g}, so far above 1 "
+                "that the proximity hardly depends on the graph: use a smaller beta, or smaller "
+                "weights"
+            )
+        if largest > _SMALLEST or largest == 0:
+            return adjacency * self.beta, 1.0
+        power = int(np.frexp(adjacency.data.max(initial=0.0))[1])
+        adjacency.data = np.ldexp(adjacency.data, -power)  # exact
+        return adjacency, float(np.ldexp(self.beta, power))
+
+    def _overflow(self) -> InputError:
+        return InputError(
+            f"the proximities are too large for a computer with beta={self.beta:g}: use a smaller "
+            "beta, or smaller weights"
+        )
+
+
+def _moderate(sources: Matrix, targets: Matrix) -> tuple[Matrix, Matrix]:
+    """Return both, multiplied by a power of two if numbers of 32 bits could not hold them."""
+    largest = max(np.abs(sources).max(initial=0.0), np.abs(targets).max(initial=0.0))
+    if 1e-15 < largest < 1e15 or largest == 0 or not np.isfinite(largest):
+        return sources, targets
+    power = -int(np.frexp(largest)[1])
+    return np.ldexp(sources, power), np.ldexp(targets, power)
+
 
 def _undirected(
-    scaled: Any, rank: int, rng: np.random.Generator, progress: bool
+    scaled: Any, factor: float, rank: int, rng: np.random.Generator, progress: bool
 ) -> tuple[Matrix, Matrix]:
     """Return both halves from the eigenvectors of βA for which |λ / (1 − λ)| is largest.
+
+    `scaled` is βA / factor, and so are all of the result's squares.
 
     On either side of its pole at 1 that function has no other extremum than 0 at 0, so the
     wanted eigenvalues are next to the ends of the spectrum, or next to the pole among those
@@ -95,7 +142,7 @@ def _undirected(
 
     def proximity(values: Matrix) -> Matrix:
         with np.errstate(divide="ignore"):
-            return np.asarray(values / (1 - values))
+            return np.asarray(values / (1 - factor * values))
 
     values, vectors = leading_eigenpairs(
         lambda new: scaled @ np.ascontiguousarray(new),
@@ -105,19 +152,20 @@ def _undirected(
         tolerance=_TOLERANCE,
         progress=progress,
     )
-    if (np.abs(1 - values) < 1e-9).any():
+    if (np.abs(1 - factor * values) < 1e-9).any():
         raise _singular()
     sources = fix_signs(vectors) * np.sqrt(np.abs(proximity(values)))
     return sources, sources * np.sign(proximity(values))
 
 
 def _directed(
-    scaled: Any, rank: int, rng: np.random.Generator, progress: bool
+    scaled: Any, factor: float, rank: int, rng: np.random.Generator, progress: bool
 ) -> tuple[Matrix, Matrix]:
-    """Return both halves from singular vectors of S, which is known by its products."""
+    """Return both halves from singular vectors of S / factor, which is known by its products."""
     n = scaled.shape[0]
     turned = scipy.sparse.csr_array(scaled.T)
-    solve, solve_turned = _solvers(scaled, turned)
+    both = scaled, turned
+    solve, solve_turned = _solvers(*(both if factor == 1 else (one * factor for one in both)))
 
     def forth(new: Matrix) -> Matrix:
         return solve(scaled @ np.ascontiguousarray(new))

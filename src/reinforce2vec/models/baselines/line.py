@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,24 +10,26 @@ from numpy.typing import NDArray
 
 from ..._util.checks import check_count, check_number
 from ..._util.errors import InputError
-from ..._util.machine import available_cpus, check_memory
+from ..._util.machine import Advice, available_cpus, check_memory, largest_below
 from ..._util.progress import terminal_progress
 from ...graph import Graph
 from ...graph.matrices import unit_rows
-from ...skipgram.pairs import PAIR_BYTES
-from ...skipgram.schedule import largest_pass
+from ...skipgram.blocks import BYTES_TO_DEAL, blocks_for
+from ...skipgram.pairs import BYTES_PER_PART, PAIR_BYTES
+from ...skipgram.schedule import pass_size
 from ...skipgram.weights import weights_bytes
+from .._sizes import bytes_without_directions
 from ..estimator import Estimator
+from ._line_draws import SHARING
 from ._line_edges import incoming
-from ._line_training import LineSettings, LineTraining
+from ._line_training import CENTRES, LineSettings, LineTraining
 
 _ORDERS = {"both": (1, 2), "first": (1,), "second": (2,)}
 _NAMES = {1: "LINE, first order", 2: "LINE, second order"}
 _SAMPLES_PER_NODE = 10_000
 _MOST_SAMPLES = 2**60
-_BYTES_PER_NODE = 64  # degrees, and the tables that nodes are drawn from
+_BYTES_PER_NODE = 40  # degrees, blocks, and the tables that nodes are drawn from
 _BYTES_PER_WEIGHTED_ARC = 20  # tables that edges are drawn from
-_BYTES_PER_DIRECTED_ARC = 24  # the other direction
 
 
 class LINE(Estimator):
@@ -109,7 +112,11 @@ class LINE(Estimator):
         plan, workers = self._plan(graph.n_nodes), self._workers()
         if graph.n_nodes == 0:
             raise InputError("the graph has no nodes, so there is nothing to learn")
-        check_memory(_bytes_needed(graph, plan), "LINE")
+        check_memory(
+            _bytes_needed(graph, plan),
+            f"LINE with dimensions={self.dimensions} on {graph.n_nodes:,} nodes",
+            partial(self._advice, graph),
+        )
         vectors = np.zeros((graph.n_nodes, sum(part.dimensions for part in plan)), np.float32)
         end = 0
         for part in plan if graph.indices.size else ():
@@ -119,8 +126,29 @@ class LINE(Estimator):
             vectors[:, begin:end] = training.weights.vectors
             vectors[~_has_edges(graph, part.order), begin:end] = 0.0
             unit_rows(vectors[:, begin:end])
+            del training  # before the next one takes memory
         self.embedding_ = self._embedding(graph.ids, vectors, graph)
         return self
+
+    def estimate_memory(self, graph: Any) -> int:
+        """Estimate the bytes that :meth:`fit` takes beside the graph."""
+        graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+        return _bytes_needed(graph, self._plan(graph.n_nodes))
+
+    def _advice(self, graph: Graph, missing: int) -> Advice:
+        """Return which dimensions would fit."""
+        free = self.estimate_memory(graph) - missing
+
+        def fits(dimensions: int) -> bool:
+            other = type(self)(**(self.get_params(deep=False) | {"dimensions": dimensions}))
+            return other.estimate_memory(graph) <= free
+
+        least = len(_ORDERS[self.order])  # a dimension for each
+        fitting = largest_below(self.dimensions, lambda some: fits(max(some, least)))
+        named = (("dimensions", self.dimensions), ("dimensions", fitting))
+        if fitting >= least:
+            return Advice(f"dimensions={fitting} would fit", named)
+        return Advice("use a larger machine", named[:1])
 
     def _plan(self, n_nodes: int) -> list[LineSettings]:
         """Return the checked settings of each order."""
@@ -156,9 +184,18 @@ def _has_edges(graph: Graph, order: int) -> NDArray[np.bool_]:
 
 def _bytes_needed(graph: Graph, plan: list[LineSettings]) -> int:
     """Estimate the memory that training takes beside the graph, one order after the other."""
-    matrices = max(weights_bytes(graph.n_nodes, part.dimensions) for part in plan)
-    most = min(largest_pass(graph.n_nodes), max(part.samples for part in plan))
-    pairs = 2 * PAIR_BYTES * most  # and sorted
-    arc = _BYTES_PER_WEIGHTED_ARC * graph.weighted + _BYTES_PER_DIRECTED_ARC * graph.directed
+    stages, degrees = [], graph.degrees
+    linked = graph.n_nodes - graph.n_isolated
+    draws = float((degrees / np.clip(degrees, 1, SHARING)).sum())
+    edges_per_draw = max(1.0, len(graph.indices) / max(draws, 1.0))
+    for part in plan:
+        matrices = weights_bytes(graph.n_nodes, part.dimensions) // (2 if part.order == 1 else 1)
+        centres = pass_size(part.samples, 1.0, linked) / edges_per_draw
+        pairs = 2 * PAIR_BYTES * int(centres * edges_per_draw)  # as drawn, and sorted
+        parts = int(centres) // CENTRES + 1
+        pairs += BYTES_PER_PART * parts * blocks_for(linked) ** 2
+        stages.append(matrices + max(pairs, BYTES_TO_DEAL * graph.n_nodes))
+    arcs, turned = len(graph.indices), bytes_without_directions(graph)
+    tables = _BYTES_PER_WEIGHTED_ARC * graph.weighted * (2 if graph.directed else 1) * arcs
     node = _BYTES_PER_NODE + 4 * sum(part.dimensions for part in plan)
-    return matrices + pairs + graph.n_nodes * node + len(graph.indices) * arc
+    return max(turned.making, turned.kept + tables + max(stages) + graph.n_nodes * node)

@@ -14,15 +14,32 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ..._util.checks import check_count, check_number
-from ...graph import Graph
+from ...graph import Graph, csr
 from ...graph.matrices import undirected_adjacency
-from ._blocks import BLOCK_BYTES, Block, BlockMatrix, Steps, positive_logs, square_row_blocks
-from ._factorize import Factorization, Matrix, fix_signs, space_bytes
+from ._blocks import (
+    Block,
+    BlockMatrix,
+    Steps,
+    matrix_bytes,
+    positive_logs,
+    square_row_blocks,
+)
+from ._factorize import (
+    Factorization,
+    Matrix,
+    check_span,
+    first_pass_bytes,
+    fix_signs,
+    space_bytes,
+    undirected_links,
+)
 from ._spectrum import leading_eigenpairs
 
 _EXACT = 5_000  # nodes in a component up to which powers of its matrix are computed exactly
 BLOCK = 64  # vectors multiplied with the matrix at once
 TOLERANCE = 1e-4
+# of a block, while it is made: a sum and three of a step, or a product and its logarithms
+_EXACT_COPIES, _COPIES = 4, 2
 
 
 class NetMF(Factorization):
@@ -85,12 +102,33 @@ class NetMF(Factorization):
         check_number("negatives", self.negatives, above=0.0)
 
     def _bytes(self, graph: Graph, dimensions: int) -> int:
-        eigenpairs = space_bytes(graph.n_nodes, max(dimensions, self.rank), BLOCK, 4)
-        return 4 * BLOCK_BYTES + eigenpairs + 48 * len(graph.indices)
+        return self._needed(graph, dimensions, keep=True)
+
+    def _least_bytes(self, graph: Graph, dimensions: int) -> int:
+        return self._needed(graph, dimensions, keep=False)
+
+    def _needed(self, graph: Graph, dimensions: int, keep: bool) -> int:
+        """Estimate the memory; where most nodes with edges are one component, not only a bound."""
+        linked = graph.n_nodes - graph.n_isolated  # rows of others are empty, and sparse
+        arcs, making, kept = undirected_links(graph)
+        if linked <= _EXACT or _largest_component(graph) <= _EXACT:
+            search, factors = 0, 16 * arcs
+            matrix = matrix_bytes(graph.n_nodes, _EXACT_COPIES, half=True, keep=keep)
+        else:
+            rank = min(self.rank, linked)
+            search = max(space_bytes(linked, rank, 16, 4) + 28 * arcs, (4 + 8 + 4) * linked * rank)
+            factors = 2 * 4 * linked * rank
+            matrix = matrix_bytes(linked, _COPIES, half=True, keep=keep)
+        rows = max(
+            matrix.making + first_pass_bytes(graph.n_nodes, BLOCK, 4),
+            matrix.later + space_bytes(graph.n_nodes, dimensions, BLOCK, 4),
+        )
+        return max(making, kept + 48 * arcs + max(search, factors + rows))
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
     ) -> Matrix:
+        check_span(graph, "NetMF")
         adjacency = undirected_adjacency(graph)
         order, pieces = _pieces(adjacency)
         adjacency = adjacency[order][:, order]
@@ -107,8 +145,10 @@ class NetMF(Factorization):
             for rows in square_row_blocks(links.shape[0]):
                 whole = slice(piece.start + rows.start, piece.start + rows.stop)
                 blocks.append(Block(whole, slice(whole.start, piece.stop), partial(make, rows)))
+        reserved = space_bytes(graph.n_nodes, dimensions, BLOCK, 4)
+        reserved += matrix_bytes(graph.n_nodes, _EXACT_COPIES, half=True, keep=False).later
         values, found = leading_eigenpairs(
-            BlockMatrix(graph.n_nodes, blocks).symmetric_product,
+            BlockMatrix(graph.n_nodes, blocks, reserved=reserved).symmetric_product,
             graph.n_nodes,
             min(dimensions, graph.n_nodes),
             rng,
@@ -121,6 +161,15 @@ class NetMF(Factorization):
         vectors = np.empty(found.shape, np.float32)
         vectors[order] = fix_signs(found * np.sqrt(np.abs(values)))
         return vectors
+
+
+def _largest_component(graph: Graph) -> int:
+    """Return the number of nodes of the largest component."""
+    towards = np.arange(graph.n_nodes, dtype=np.int32)
+    csr.count_components(graph.indptr, graph.indices, not graph.directed, towards)
+    while ((further := towards[towards]) != towards).any():  # to the first node of each
+        towards = further
+    return int(np.bincount(towards).max())
 
 
 def _pieces(adjacency: Any) -> tuple[NDArray[np.int64], list[tuple[slice, bool]]]:

@@ -10,8 +10,9 @@ import scipy.sparse
 from ..._util.errors import InputError
 from ...graph import Graph
 from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
-from ..smoothing import checked_filter, smooth
-from ._factorize import Factorization, Matrix, fix_signs, space_bytes
+from ..smoothing import bytes_for as smoothing_bytes
+from ..smoothing import checked_filter, smooth_learned
+from ._factorize import Factorization, Matrix, fix_signs, space_bytes, undirected_links
 from ._spectrum import leading_eigenpairs
 
 _BLOCK = 16  # vectors multiplied with a matrix at once
@@ -78,26 +79,22 @@ class ProNE(Factorization):
         checked_filter(self.order, self.mu, self.theta)
 
     def _bytes(self, graph: Graph, dimensions: int) -> int:
-        return space_bytes(graph.n_nodes, dimensions, _BLOCK, 8) + 48 * len(graph.indices)
+        n, (arcs, making, kept) = graph.n_nodes, undirected_links(graph)
+        information = 36 * arcs  # of the edges, and transposed; scipy takes indices of 64 bits
+        search = space_bytes(n, dimensions, _BLOCK, 8) + information
+        factors = 4 * 8 * n * dimensions + information
+        stages = [making, kept + 16 * arcs + max(search, factors, 44 * arcs)]
+        if self.smooth:
+            stages.append(4 * n * dimensions + smoothing_bytes(graph, dimensions))
+        return max(stages)
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
     ) -> Matrix:
-        adjacency = undirected_adjacency(graph)
-        matrix = _edge_information(adjacency)
-        transposed = scipy.sparse.csr_array(matrix.T)
-        _, right = leading_eigenpairs(
-            lambda new: transposed @ (matrix @ np.ascontiguousarray(new)),
-            *(graph.n_nodes, dimensions, rng),
-            block=_BLOCK,
-            tolerance=_TOLERANCE,
-            progress=progress,
-        )
-        left, _ = singular_factors(matrix @ right)
-        vectors = unit_rows(without_strays(fix_signs(left), adjacency).astype(np.float32))
+        vectors = _factorised(graph, dimensions, rng, progress)
         if not self.smooth:
             return vectors
-        return smooth(
+        return smooth_learned(
             *(vectors, graph),
             order=self.order,
             mu=self.mu,
@@ -105,6 +102,22 @@ class ProNE(Factorization):
             backend="cpu",
             progress=progress,
         )
+
+
+def _factorised(graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool) -> Matrix:
+    """Return the vectors of the first stage; all else is freed before the second."""
+    adjacency = undirected_adjacency(graph)
+    matrix = _edge_information(adjacency)
+    transposed = scipy.sparse.csr_array(matrix.T)
+    _, right = leading_eigenpairs(
+        lambda new: transposed @ (matrix @ np.ascontiguousarray(new)),
+        *(graph.n_nodes, dimensions, rng),
+        block=_BLOCK,
+        tolerance=_TOLERANCE,
+        progress=progress,
+    )
+    left, _ = singular_factors(matrix @ right)
+    return unit_rows(without_strays(fix_signs(left), adjacency).astype(np.float32))
 
 
 def _edge_information(adjacency: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from typing import Any
@@ -11,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.progress import Report
+from ..._util.scratch import large_zeros
+from ..._util.threads import Threads
 from ...embedding.alignment import rotation_towards
 from ...graph import Graph
 from .._smoothing_parts import (
@@ -39,7 +40,7 @@ def smoothed(
     report: Report,
 ) -> NDArray[np.float32]:
     """Return the smoothed vectors; as :func:`reinforce2vec.models._array_smoothing.smoothed`."""
-    with ThreadPoolExecutor(workers) as threads:
+    with Threads(workers) as threads:
         work = Work(threads, workers)
         signals = _filtered(work, vectors, links_of(graph, unit, degrees), coefficients, report)
         products = _products(work, signals, signals)
@@ -54,12 +55,21 @@ def aligned(
     workers: int,
 ) -> NDArray[np.float32]:
     """Return vectors rotated so that some rows match the reference as well as possible."""
-    result = np.array(vectors, np.float32, order="C")
-    with ThreadPoolExecutor(workers) as threads:
+    result = _copied(vectors)
+    with Threads(workers) as threads:
         work = Work(threads, workers)
-        products = _products(work, result[rows], np.array(reference, np.float32, order="C"))
+        products = _products(work, _copied(result, rows), _copied(reference))
         _turn(work, result, rotation_towards(products, eigenvectors))
     return result
+
+
+def _copied(matrix: NDArray[np.float32], rows: Any = None) -> NDArray[np.float32]:
+    """Return a copy of a matrix, or of some of its rows."""
+    count = len(matrix) if rows is None else len(rows)
+    copy: NDArray[np.float32] = large_zeros((count, matrix.shape[1]))
+    for part in row_parts(count):
+        copy[part] = matrix[part if rows is None else rows[part]]
+    return copy
 
 
 def compile_kernels(weighted: bool) -> None:
@@ -83,7 +93,7 @@ def _filtered(
 ) -> NDArray[np.float32]:
     """Return D Σ cₖ Tₖ(P) vectors, up to a factor."""
     recurrence, scale = Recurrence(links, work.workers), scale_of(vectors)
-    result = np.empty(vectors.shape, np.float32)
+    result = large_zeros(vectors.shape)
     blocks = column_blocks(vectors.shape[1])
     passes, done = len(blocks) * (len(coefficients) - 1), count(1)
     for columns in blocks:

@@ -8,7 +8,6 @@ pure, and Ray repeats those of a worker that has ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from ..._util.cluster.waiting import WorkersLost, in_turn
 from ..._util.errors import InputError
 from ..._util.machine import Advice, check_memory
 from ..._util.progress import Report
+from ..._util.threads import Threads
 from ...graph import Graph
 from .._sizes import ClusterBytes
 from .._smoothing_parts import (
@@ -185,7 +185,7 @@ def _filter_columns(
     """Return filtered columns in ranges of the rows; before them None, to wait for."""
     links = links._replace(inverse=unlocked(links.inverse))
     result = np.empty(vectors.shape, np.float32)
-    with ThreadPoolExecutor(workers) as threads:
+    with Threads(workers) as threads:
         work = Work(threads, workers)
         for _ in Recurrence(links, workers).filter(work, vectors, scale, coefficients, result):
             pass

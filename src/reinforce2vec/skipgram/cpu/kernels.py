@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._util.arrays import aligned_zeros
 from ..._util.compiled import inlined, inner, kernel
 from ..._util.intrinsics import (
     add_atomically,
@@ -21,9 +22,18 @@ from ..._util.intrinsics import (
     swap_atomically,
 )
 from ..._util.random import below, draw, multiply_high, stream, unit
-from ..rules import BATCH, KEEP, MOST_TIMES, NEGATIVES, REACH, TRAINING, target_groups
+from ..rules import (
+    BATCH,
+    KEEP,
+    LARGEST_RATE,
+    LONGEST,
+    MOST_TIMES,
+    NEGATIVES,
+    REACH,
+    TRAINING,
+    target_groups,
+)
 from ..schedule import Lanes
-from ..weights import aligned
 from .simd import LANES, step, take_pairs
 
 _CACHE_LINE = 16  # numbers
@@ -47,9 +57,9 @@ def new_batch_room(negatives: int) -> _BatchRoom:
     """Return the memory that a thread needs to train."""
     n_groups, _ = target_groups(negatives)
     numbers = 2 * (2 * BATCH + n_groups * _SLOTS)
-    tally = aligned(2 * LANES)
+    tally = aligned_zeros(2 * LANES)
     exponents = tally[LANES:].view(np.int32)
-    return _BatchRoom(np.zeros(numbers, np.int32), aligned(4 * LANES), tally, exponents)
+    return _BatchRoom(np.zeros(numbers, np.int32), aligned_zeros(4 * LANES), tally, exponents)
 
 
 def groups_of(negatives: int) -> tuple[tuple[int, ...], int | None]:
@@ -214,19 +224,22 @@ def _fetch_batch(weights, batches, at, count, negatives, group):
 
 @inlined
 def _train_batch(weights, room, at, count, negatives, group, further, rate):
-    """Train a batch: first the centres and as many negatives as fit, then the other negatives."""
+    """Train a batch: first the centres and as many negatives as fit, then the other negatives.
+
+    Returns whether a score was wrong by far.
+    """
     inputs, outputs = weights.inputs, weights.outputs
     batches, gradients, tally = room.batches, room.gradients, room.tally
     first, size = at + 2 * BATCH, len(group)
     left = negatives + 1  # targets
     known = min(left, size)
     if count > BATCH // 2:
-        step(
+        far = step(
             inputs, outputs, batches, at, count, first, known, (0, 0), (0,), group, rate, gradients,
             tally,
         )  # fmt: skip
     else:
-        step(
+        far = step(
             inputs, outputs, batches, at, count, first, known, (0,), (0,), group, rate, gradients,
             tally,
         )  # fmt: skip
@@ -235,10 +248,40 @@ def _train_batch(weights, room, at, count, negatives, group, further, rate):
             left -= size
             known = min(left, size)
             first += _SLOTS
-            step(
+            far |= step(
                 inputs, outputs, batches, at, count, first, known, (0, 0), (), group, rate,
                 gradients, tally,
             )  # fmt: skip
+    return far
+
+
+@inner
+def _shorten(matrix, row, rate):
+    """Shorten a row that is too long for a rate; the sum has one order on every CPU."""
+    at, stride = np.uint64(row), matrix.shape[1]
+    a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+    for k in range(0, stride, 4):
+        a += matrix[at, np.uint64(k)] ** 2
+        b += matrix[at, np.uint64(k + 1)] ** 2
+        c += matrix[at, np.uint64(k + 2)] ** 2
+        d += matrix[at, np.uint64(k + 3)] ** 2
+    much = rate * ((a + b) + (c + d))
+    if much > LONGEST:
+        factor = np.float32(math.sqrt(LONGEST / much))
+        for k in range(stride):
+            matrix[at, np.uint64(k)] *= factor
+
+
+@inner
+def _shorten_batch(weights, batches, at, count, negatives, group, rate):
+    """Shorten the rows of a batch that are too long for its rate."""
+    size, rate = len(group), min(rate, np.float32(LARGEST_RATE))
+    for j in range(count):
+        _shorten(weights.inputs, batches[np.uint64(at + j)], rate)
+        _shorten(weights.outputs, batches[np.uint64(at + BATCH + j)], rate)
+    for k in range(1, negatives + 1):
+        slot = 2 * BATCH + k // size * _SLOTS + k % size
+        _shorten(weights.outputs, batches[np.uint64(at + slot)], rate)
 
 
 @inner
@@ -297,7 +340,8 @@ def _train_bucket(
         )  # fmt: skip
         if task.fetching:
             _fetch_batch(weights, batches, other, following, negatives, group)
-        _train_batch(weights, room, this, count, negatives, group, further, rate)
+        if _train_batch(weights, room, this, count, negatives, group, further, rate):
+            _shorten_batch(weights, batches, this, count, negatives, group, rate)
         if batch % 1024 == 0:
             exponents += _take_exponents(room.exponents)
         this, other, count = other, this, following

@@ -18,7 +18,7 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ..rules import BATCH
+from ..rules import BATCH, FAR
 
 LANES = 2 * BATCH  # scores of two targets with all contexts make one vector
 _HALF = BATCH // 2  # contexts whose scores are computed at once
@@ -201,12 +201,16 @@ def _emit_scores(builder: Any, step: _Step) -> list[Any]:
 
 def _emit_gradients(
     builder: Any, scores: Any, rises: Any, rate: Any, silent: Any, tally: Any
-) -> Any:
+) -> tuple[Any, Any]:
     """Compute gradients, rate * (label - σ(score)), 0 in silent lanes; add the loss to the tally.
 
-    `rises` is 1 in lanes whose scores are to rise, and -1 in the others.
+    `rises` is 1 in lanes whose scores are to rise, and -1 in the others. Returns also in which
+    lanes the score is wrong by FAR.
     """
-    odds = _exponential(builder, builder.fmul(scores, builder.fneg(rises)))
+    wrong = builder.fmul(scores, builder.fneg(rises))
+    far = builder.fcmp_ordered(">", wrong, _constant(FAR))
+    far = builder.and_(far, builder.not_(silent))
+    odds = _exponential(builder, wrong)
     whole = builder.fadd(builder.select(silent, _constant(0.0), odds), _constant(1.0))
     product, exponent = builder.gep(tally, [_LONG(0)]), builder.gep(tally, [_LONG(LANES)])
     bits = builder.bitcast(builder.fmul(_load(builder, product, _FLOATS), whole), _INTS)
@@ -215,7 +219,7 @@ def _emit_gradients(
     low = builder.and_(bits, _constant(0x7FFFFF, _INTS))
     _store(builder, builder.or_(low, _constant(0x3F800000, _INTS)), product)
     gradients = builder.fmul(builder.fmul(rate, rises), builder.fdiv(odds, whole))
-    return builder.select(silent, _constant(0.0), gradients)
+    return builder.select(silent, _constant(0.0), gradients), far
 
 
 def _emit_moves(builder: Any, step: _Step, begin: Any, end: Any, columns: int) -> None:
@@ -279,7 +283,8 @@ def step(
     scores x·y are computed first, and with them the gradients; then, pair after pair, x and each y
     move along each other, as in word2vec. `skipgram/plain.py` has the same step in plain loops.
     `tally` holds the running product of 1 + e^score, as mantissas and exponents, from which the
-    loss is known. 3 len(group) multiply-adds for each pair and column.
+    loss is known. 3 len(group) multiply-adds for each pair and column. Returns whether a score was
+    wrong by FAR.
     """
     n_contexts, size, n_own = _HALF * len(halves), len(group), len(own)
 
@@ -318,6 +323,7 @@ def step(
         )
         known = _splat(builder, builder.trunc(n_targets, _INT), _INTS)
         rates = _splat(builder, args[10], _FLOATS)
+        far = ir.Constant(_BITS, [False] * LANES)
         for number, scores in enumerate(_emit_scores(builder, step)):
             of_target = [2 * number + k for k in _TARGETS]
             falls = [k >= n_own for k in of_target]
@@ -329,15 +335,17 @@ def step(
             beyond = builder.icmp_signed(">=", ir.Constant(_INTS, of_target), known)
             silent = builder.or_(missing, builder.or_(same, beyond))
             rises = ir.Constant(_FLOATS, [-1.0 if negative else 1.0 for negative in falls])
-            found = _emit_gradients(builder, scores, rises, rates, silent, tally)
+            found, wrong = _emit_gradients(builder, scores, rises, rates, silent, tally)
+            far = builder.or_(far, wrong)
             _store(builder, found, builder.gep(gradients, [_LONG(number * LANES)]))
         even = builder.and_(stride, _LONG(-_COLUMNS * WIDTH))
         _emit_moves(builder, step, _LONG(0), even, _COLUMNS)
         if _COLUMNS > 1:
             _emit_moves(builder, step, even, stride, 1)
-        return context.get_dummy_value()
+        bits = ir.IntType(LANES)
+        return builder.icmp_signed("!=", builder.bitcast(far, bits), bits(0))
 
-    signature = types.void(
+    signature = types.boolean(
         inputs, outputs, batch, types.int64, types.int64, types.int64, types.int64, halves, own,
         group, types.float32, gradients, tally,
     )  # fmt: skip

@@ -3,7 +3,8 @@
 At most `candidates` unvisited neighbours are weighed, and every visited one. The next node is an
 unvisited neighbour or a remembered node that is a neighbour: together the unvisited ones weigh as
 much as the cap allows, and a remembered node is proposed with the largest weight, tops[n], and kept
-with its own. About two proposals and one look-up of an edge a step.
+with its own. About two proposals and one look-up of an edge a step. On a weighted graph the edges
+to all remembered nodes are looked up (remembered.py), unless there are fewer neighbours to weigh.
 
 The lanes make their proposals in rounds, and a round goes by stages, each a loop over the lanes it
 concerns: the lists of `_CappedScratch` hold these, filled without a branch. So hardly a branch
@@ -20,12 +21,12 @@ from numpy.typing import NDArray
 from ..._util.compiled import inlined, kernel
 from ..._util.intrinsics import BLOCK, prefetch
 from ..._util.random import below, draw, unit
+from ..plan import MOST_PROPOSALS
 from ..scores import softmax_weight
 from .lanes import begin_walks
 from .neighbors import WINDOW, find_arc_near, likely_window, row_bounds, shorter_row
+from .remembered import draw_by_remembered, few_remembered
 from .softmax import find_place, padded, weigh_neighbors
-
-_PATIENT_TURNS = 64  # proposals of remembered nodes before every neighbour is weighed
 
 
 class _CappedScratch(NamedTuple):
@@ -47,6 +48,7 @@ class _CappedScratch(NamedTuple):
     rows: NDArray[np.int32]  # in whose row its edge is looked up
     entries: NDArray[np.int32]  # and for which entry
     windows: NDArray[np.int64]  # and where first; or the position of the arc that was drawn
+    weights: NDArray[np.float64]  # of the remembered nodes of one lane, on a weighted graph
 
 
 def make_capped_scratch(lanes: int, length: int) -> _CappedScratch:
@@ -66,6 +68,7 @@ def make_capped_scratch(lanes: int, length: int) -> _CappedScratch:
         rows=np.empty(lanes, np.int32),
         entries=np.empty(lanes, np.int32),
         windows=np.empty(lanes, np.int64),
+        weights=np.empty(length, np.float64),
     )
 
 
@@ -76,7 +79,7 @@ def capped_walks(graph, weighing, batch, settings, scratch):
     lanes = batch.keys.size
     for base in range(0, rows, lanes):
         width = min(lanes, rows - base)
-        begin_walks(batch, base, width)
+        begin_walks(graph, batch, base, width)
         _begin_memories(batch, base, width, settings, scratch)
         for n in range(length - 1):
             n_undecided, n_weighed = _who_proposes(
@@ -93,7 +96,7 @@ def capped_walks(graph, weighing, batch, settings, scratch):
                 n_undecided = _refuse_strangers(graph, scratch, n_kept, n_undecided)
                 n_fresh = _refuse_visited(graph, scratch, n_fresh)
                 turn += 1
-                if turn >= _PATIENT_TURNS:
+                if turn >= MOST_PROPOSALS:
                     n_weighed = _give_up(scratch, n_undecided, n_weighed)
                     n_undecided = 0
             _weigh(graph, weighing, batch, base, n, settings, scratch, n_weighed)
@@ -253,16 +256,37 @@ def _give_up(scratch, n_undecided, n_weighed):
 
 @inlined
 def _weigh(graph, weighing, batch, base, n, settings, scratch, n_weighed):
-    """Choose by weighing every neighbour."""
+    """Choose by weighing every neighbour, or on a weighted graph every remembered node."""
     for i in range(n_weighed):
         lane = scratch.weighed[i]
         size = scratch.sizes[lane]
-        there = weigh_neighbors(
-            graph, weighing, batch, lane, batch.walks[base + lane, n], n, scratch.nodes,
-            scratch.counts, size, settings.scores, scratch.start_visits[lane], settings.candidates,
-        )  # fmt: skip
+        there = np.int32(-1)
+        if weighing is not None:
+            there = _draw_by_remembered(graph, weighing, batch, base, lane, n, settings, scratch)
+        if there < 0:
+            there = weigh_neighbors(
+                graph, weighing, batch, lane, batch.walks[base + lane, n], n, scratch.nodes,
+                scratch.counts, size, settings.scores, scratch.start_visits[lane],
+                settings.candidates,
+            )  # fmt: skip
         scratch.offers[lane] = there
         scratch.places[lane] = find_place(scratch.nodes, lane, size, there)
+
+
+@inlined
+def _draw_by_remembered(graph, weighing, batch, base, lane, n, settings, scratch):
+    """Draw by the edges to remembered nodes; -1 if they are many, or all proposals were refused."""
+    here, size, c_u = batch.walks[base + lane, n], scratch.sizes[lane], scratch.start_visits[lane]
+    begin, end = row_bounds(graph.indptr, here)
+    if not few_remembered(end - begin, size):
+        return np.int32(-1)
+    for place in range(size):
+        c = np.int64(scratch.counts[lane, np.uint64(place)])
+        scratch.weights[place] = softmax_weight(settings.scores, n, c_u, c, 0.0)
+    return draw_by_remembered(
+        graph, weighing, here, n, batch.keys[lane], batch.gammas[lane], 0, scratch.nodes, lane,
+        size, scratch.weights, 1.0, settings.candidates,
+    )  # fmt: skip
 
 
 @inlined

@@ -1,7 +1,9 @@
 """Walks that advance in turn, a `lane` each.
 
-While one walk waits for memory, the instructions of the others run: two to four times as fast as
-one walk after the other. Kernels allocate nothing and count no references; see _util/compiled.py.
+While one walk waits for memory, the others go on. A step has two stages, each a loop over the
+lanes: `draw_ahead` draws the arc that is proposed first and prefetches it, then the kernel takes
+the step and prefetches the row of the node that it leads to. Kernels allocate nothing and count no
+references; see _util/compiled.py.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.compiled import inlined
-from ..._util.random import stream
+from ..._util.intrinsics import prefetch
+from ..._util.random import below, draw, stream
+from .neighbors import row_bounds
 
 
 class Batch(NamedTuple):
@@ -24,12 +28,32 @@ class Batch(NamedTuple):
     walks: NDArray[np.int32]
     keys: NDArray[np.uint64]  # by lane: the random stream of the walk under way
     gammas: NDArray[np.uint64]
+    bits: NDArray[np.uint64]  # and the first draw of its present step
 
 
 @inlined
-def begin_walks(batch, base, width):
+def begin_walks(graph, batch, base, width):
     """Put `width` walks from row `base` on at their starts and give each its random stream."""
     for lane in range(width):
         k = batch.first + base + lane
-        batch.walks[base + lane, 0] = batch.starts[k % batch.starts.size]
+        start = batch.starts[k % batch.starts.size]
+        prefetch(graph.indptr, start)
+        batch.walks[base + lane, 0] = start
         batch.keys[lane], batch.gammas[lane] = stream(batch.seed, k)
+
+
+@inlined
+def draw_ahead(graph, weighing, batch, base, width, n):
+    """Make the first draw of each walk that goes on, and prefetch the arc that it proposes."""
+    for lane in range(width):
+        here = batch.walks[base + lane, n]
+        if here >= 0:
+            begin, end = row_bounds(graph.indptr, here)
+            if begin < end:
+                bits = draw(batch.keys[lane], batch.gammas[lane], n, 0)
+                batch.bits[lane] = bits
+                arc = begin + below(bits, end - begin)
+                prefetch(graph.indices, arc)
+                if weighing is not None:
+                    prefetch(weighing[0], arc)
+                    prefetch(weighing[1], arc)

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.compiled import inner, kernel
+from ..._util.intrinsics import prefetch
 from ..._util.random import draw, left_over, unit
 from ..scores import softmax_weight
-from .lanes import begin_walks
+from .lanes import begin_walks, draw_ahead
 from .neighbors import draw_arc, patience, row_bounds
 from .softmax import padded, times_seen, weigh_neighbors
 
@@ -41,13 +42,14 @@ def open_walks(graph, weighing, batch, settings, scratch):
     since = 0 if settings.scores.path else 1  # the first step that counts
     for base in range(0, rows, lanes):
         width = min(lanes, rows - base)
-        begin_walks(batch, base, width)
+        begin_walks(graph, batch, base, width)
         nodes[:] = -1
         for lane in range(width):
             start_visits[lane] = 1 - since
             if settings.scores.path:
                 nodes[lane, 0] = walks[base + lane, 0]
         for n in range(length - 1):
+            draw_ahead(graph, weighing, batch, base, width, n)
             for lane in range(width):
                 here = walks[base + lane, n]
                 there = np.int32(-1)
@@ -56,7 +58,7 @@ def open_walks(graph, weighing, batch, settings, scratch):
                     degree = end - begin
                     if degree > 0:
                         c_u = start_visits[lane]
-                        bits = draw(keys[lane], gammas[lane], n, 0)
+                        bits = batch.bits[lane]
                         keep = left_over(bits, degree)
                         if weighing is not None:
                             keep = unit(draw(keys[lane], gammas[lane], n, 1))
@@ -68,6 +70,7 @@ def open_walks(graph, weighing, batch, settings, scratch):
                                 graph, weighing, batch, lane, here, n, nodes, n + 1 - since,
                                 settings, c_u,
                             )  # fmt: skip
+                        prefetch(graph.indptr, there)
                         start_visits[lane] = c_u + (there == walks[base + lane, 0])
                 nodes[lane, n + 1 - since] = there
                 walks[base + lane, n + 1] = there

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.compiled import inlined, kernel
+from ..._util.intrinsics import prefetch
 from ..._util.random import draw, unit
-from ..plan import GREEDY, LINEAR, SOFTMAX
+from ..plan import GREEDY, LINEAR, MOST_PROPOSALS, SOFTMAX
 from ..scores import exp, exponent, softmax_weight
 from .lanes import begin_walks
 from .memory import Memory, forget, make_memory, remember, visits
 from .neighbors import arc_weight, draw_arc, find_edge, largest_weight, patience, row_weight
+from .remembered import draw_by_remembered, few_remembered
 
 
 class _ReinforcedScratch(NamedTuple):
@@ -26,11 +28,13 @@ class _ReinforcedScratch(NamedTuple):
 
     start_visits: NDArray[np.int64]
     memory: Memory
+    weights: NDArray[np.float64]  # of the remembered nodes of one lane, on a weighted graph
 
 
 def make_reinforced_scratch(lanes: int, length: int, n_nodes: int) -> _ReinforcedScratch:
     """Allocate scratch memory for `lanes` walks."""
-    return _ReinforcedScratch(np.empty(lanes, np.int64), make_memory(lanes, length, n_nodes))
+    memory = make_memory(lanes, length, n_nodes)
+    return _ReinforcedScratch(np.empty(lanes, np.int64), memory, np.empty(min(length, n_nodes)))
 
 
 @kernel
@@ -39,7 +43,8 @@ def reinforced_walks(graph, weighing, batch, settings, scratch):
 
     A step that draws costs a few draws and look-ups, and the number of distinct visit counts, at
     most sqrt(2 n); a greedy one looks up edges to remembered nodes until one is found; under a cap
-    on a weighted graph a step weighs every neighbour.
+    on a weighted graph a step looks up the edges to all of them, or weighs every neighbour if those
+    are fewer.
     """
     walks, keys, gammas = batch.walks, batch.keys, batch.gammas
     indptr, epsilons = graph.indptr, settings.epsilons
@@ -48,7 +53,7 @@ def reinforced_walks(graph, weighing, batch, settings, scratch):
     lanes = keys.size
     for base in range(0, rows, lanes):
         width = min(lanes, rows - base)
-        begin_walks(batch, base, width)
+        begin_walks(graph, batch, base, width)
         for lane in range(width):
             forget(memory, lane)
             start_visits[lane] = 0
@@ -72,8 +77,9 @@ def reinforced_walks(graph, weighing, batch, settings, scratch):
                 else:
                     there = _mixture_step(
                         graph, weighing, here, n, key, gamma, settings, memory, lane,
-                        start_visits[lane],
+                        start_visits[lane], scratch.weights,
                     )  # fmt: skip
+                prefetch(graph.indptr, there)
                 walks[row, n + 1] = there
                 remember(memory, lane, there)
                 start_visits[lane] += there == walks[row, 0]
@@ -88,7 +94,7 @@ def _weight_of(settings, n, c_u, c, top):
 
 
 @inlined
-def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, c_u):
+def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, c_u, weights):
     """Draw from neighbours, each with an unvisited one's weight, and remembered nodes.
 
     Without a cap a remembered node stands in the mixture with what its weight exceeds an
@@ -101,6 +107,13 @@ def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, 
     top = _top_exponent(settings, n, c_u, memory, lane)
     unvisited = exp(-top) if top > 0.0 else 1.0
     capped = candidates > 0
+    if weighing is not None and capped:
+        there = _draw_by_remembered(
+            graph, weighing, here, n, key, gamma, 3, settings, memory, lane, c_u, top, unvisited,
+            weights,
+        )  # fmt: skip
+        if there >= 0:
+            return there
     if capped and (weighing is not None or degree <= candidates or degree - distinct < candidates):
         return _weigh_all(graph, weighing, here, n, key, gamma, 2, settings, memory, lane, c_u, top)
     spared = 0.0 if capped else unvisited
@@ -109,7 +122,7 @@ def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, 
     excess *= heaviest
     base = unvisited * (candidates if capped else row_weight(here, degree, weighing))
     drawn = 2
-    for _ in range(patience(degree)):
+    for _ in range(patience(degree) if weighing is None else min(patience(degree), MOST_PROPOSALS)):
         left = unit(draw(key, gamma, n, drawn)) * (base + excess)
         if left < base or excess == 0.0:
             while True:
@@ -135,7 +148,44 @@ def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, 
                 if unit(draw(key, gamma, n, drawn)) * heaviest < arc_weight(arc, weighing):
                     return there
         drawn += 1
+    if weighing is not None:  # one edge outweighs the others by far: look up those that matter
+        there = _draw_by_remembered(
+            graph, weighing, here, n, key, gamma, drawn + 1, settings, memory, lane, c_u, top,
+            unvisited, weights,
+        )  # fmt: skip
+        if there >= 0:
+            return there
     return _weigh_all(graph, weighing, here, n, key, gamma, drawn, settings, memory, lane, c_u, top)
+
+
+@inlined
+def _draw_by_remembered(
+    graph,
+    weighing,
+    here,
+    n,
+    key,
+    gamma,
+    drawn,
+    settings,
+    memory,
+    lane,
+    c_u,
+    top,
+    unvisited,
+    weights,
+):
+    """Draw by the edges to remembered nodes; -1 if they are many, or all proposals were refused."""
+    degree, distinct = graph.indptr[here + 1] - graph.indptr[here], memory.distinct[lane]
+    if not few_remembered(degree, distinct):
+        return np.int32(-1)
+    for place in range(distinct):
+        c = np.int64(memory.counts[lane, place])
+        weights[place] = _weight_of(settings, n, c_u, c, top)
+    return draw_by_remembered(
+        graph, weighing, here, n, key, gamma, drawn, memory.nodes, lane, distinct, weights,
+        unvisited, settings.candidates,
+    )  # fmt: skip
 
 
 @inlined

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..._util.compiled import kernel
+from ..._util.intrinsics import prefetch
 from ..._util.random import draw, left_over, unit
-from .lanes import begin_walks
+from .lanes import begin_walks, draw_ahead
 from .neighbors import arc_weight, draw_arc, find_edge, patience, row_weight
 
 
@@ -19,8 +20,9 @@ def second_order_walks(graph, weighing, batch, settings, scratch):
     turn_back, stray = 1.0 / settings.p, 1.0 / settings.q
     for base in range(0, rows, lanes):
         width = min(lanes, rows - base)
-        begin_walks(batch, base, width)
+        begin_walks(graph, batch, base, width)
         for n in range(length - 1):
+            draw_ahead(graph, weighing, batch, base, width, n)
             for lane in range(width):
                 row = base + lane
                 here = walks[row, n]
@@ -30,6 +32,7 @@ def second_order_walks(graph, weighing, batch, settings, scratch):
                     there = _second_order_step(
                         graph, weighing, before, here, n, keys[lane], gammas[lane], turn_back, stray
                     )
+                    prefetch(graph.indptr, there)
                 walks[row, n + 1] = there
 
 

@@ -20,6 +20,7 @@ from .second_order import second_order_walks
 from .softmax import padded
 
 _LANES = 32  # walks that advance in turn, at most
+_MANY_LANES = 128  # where they wait for little but memory
 _LANE_BYTES = 4 << 20  # scratch memory that they may take together
 _CHUNK_STEPS = 1 << 16  # what a thread takes at a time: some milliseconds of work
 
@@ -28,6 +29,7 @@ class _Implementation(NamedTuple):
     kernel: Callable[..., None]
     bytes_per_lane: Callable[[int, int], int]  # of length and number of nodes
     make_scratch: Callable[[int, int, int], tuple[Any, ...]]  # of lanes, length, number of nodes
+    lanes: int = _LANES
 
 
 def _no_bytes(length: int, n_nodes: int) -> int:
@@ -39,10 +41,15 @@ def _path_bytes(length: int, n_nodes: int) -> int:
 
 
 _IMPLEMENTATIONS = {
-    Kernel.FIRST_ORDER: _Implementation(first_order_walks, _no_bytes, lambda *sizes: ()),
+    Kernel.FIRST_ORDER: _Implementation(
+        first_order_walks, _no_bytes, lambda *sizes: (), _MANY_LANES
+    ),
     Kernel.SECOND_ORDER: _Implementation(second_order_walks, _no_bytes, lambda *sizes: ()),
     Kernel.OPEN: _Implementation(
-        open_walks, _path_bytes, lambda lanes, length, _: make_open_scratch(lanes, length)
+        open_walks,
+        _path_bytes,
+        lambda lanes, length, _: make_open_scratch(lanes, length),
+        _MANY_LANES,
     ),
     Kernel.CAPPED: _Implementation(
         capped_walks, _path_bytes, lambda lanes, length, _: make_capped_scratch(lanes, length)
@@ -63,7 +70,7 @@ class Walker:
         self._starts = read_only(task.starts)
         self._implementation = _IMPLEMENTATIONS[task.plan.kernel]
         a_lane = self._implementation.bytes_per_lane(task.length, task.graph.n_nodes)
-        self._lanes = max(1, min(_LANES, _LANE_BYTES // max(a_lane, 1)))
+        self._lanes = max(1, min(self._implementation.lanes, _LANE_BYTES // max(a_lane, 1)))
         self.chunk = max(self._lanes, _CHUNK_STEPS // task.length)
 
     def suits(self, task: Task) -> bool:
@@ -73,11 +80,11 @@ class Walker:
     def fill(self, first: int, walks: NDArray[np.int32]) -> None:
         """Fill an array (walks, length) with the walks from number `first` on."""
         graph, _, seed, length, _, plan = self.task
-        keys, gammas = np.empty((2, self._lanes), np.uint64)
+        keys, gammas, bits = np.empty((3, self._lanes), np.uint64)
         self._implementation.kernel(
             Arcs(graph.indptr, graph.indices, graph.directed),
             self._weighing,
-            Batch(self._starts, np.uint64(seed), first, walks, keys, gammas),
+            Batch(self._starts, np.uint64(seed), first, walks, keys, gammas, bits),
             plan.settings,
             self._implementation.make_scratch(self._lanes, length, graph.n_nodes),
         )

@@ -3,7 +3,8 @@
 //
 // The next node is an unvisited neighbour or a remembered node that is a neighbour: together the
 // unvisited ones weigh as much as the cap allows, and a remembered node is proposed with the
-// largest weight, tops[n], and kept with its own.
+// largest weight, tops[n], and kept with its own. On a weighted graph the edges to all remembered
+// nodes are looked up (remembered.cu), unless there are fewer neighbours to weigh.
 //
 // COUNT_BYTES: what it takes to say how often a walk has been at a node. NEAR: what walks remember
 // lies in shared memory, else in `far_nodes` and `far_counts`. Entry e of all threads lies side by
@@ -14,6 +15,7 @@
 #include "trail.cu"
 #include "scores.cu"
 #include "softmax.cu"
+#include "remembered.cu"
 #include "filter.cu"
 
 #if COUNT_BYTES == 1
@@ -22,7 +24,6 @@ typedef unsigned char Count;
 typedef unsigned short Count;
 #endif
 
-#define PATIENT_TURNS 64  // proposals of remembered nodes before every neighbour is weighed
 
 #ifndef EMULATED
 #define SHARED_MEMORY(type, name) extern __shared__ type name[]
@@ -146,11 +147,26 @@ capped_walks(GRAPH_PARAMETERS, WALK_PARAMETERS, SCORE_PARAMETERS, const double *
                         place = drawn;
                 }
                 turn++;
-                weighs = place < 0 && !wants_fresh && turn >= PATIENT_TURNS;
+                weighs = place < 0 && !wants_fresh && turn >= MOST_PROPOSALS;
+                if (weighs) there = -1;  // it was refused
             }
             if (weighs) {
-                auto times_seen = [&](int node) { return recall.times_seen(node); };
-                there = weigh_neighbors(graph, row, n, stream, scores, c_u, candidates, times_seen);
+#ifdef WEIGHTED
+                if (few_remembered(row, recall.size)) {
+                    auto node_at = [&](int at) { return recall.nodes[at * recall.stride]; };
+                    auto weight_at = [&](int at) {
+                        int c = recall.counts[at * recall.stride];
+                        return softmax_weight(scores, n, c_u, c, 0.0);
+                    };
+                    there = draw_by_remembered(graph, here, row, n, stream, 0, recall.size, 1.0,
+                                               candidates, node_at, weight_at);
+                }
+#endif
+                if (there < 0) {
+                    auto times_seen = [&](int node) { return recall.times_seen(node); };
+                    there =
+                        weigh_neighbors(graph, row, n, stream, scores, c_u, candidates, times_seen);
+                }
                 place = recall.place_of(there);
             }
             if (place >= 0) {

@@ -8,6 +8,7 @@
 #include "trail.cu"
 #include "scores.cu"
 #include "memory.cu"
+#include "remembered.cu"
 
 #define GREEDY 0
 #define LINEAR 1
@@ -94,17 +95,33 @@ __device__ __forceinline__ int mixture_step(const Graph& graph, int here, Row ro
     if (rule == SOFTMAX && distinct > 0 &&
         (memory.count_at(0) >= scores.tabled || c_u >= scores.tabled))
         top = highest_exponent(scores, n, c_u, memory);
+    const double unvisited = top > 0.0 ? exp_exact(-top) : 1.0;
+#ifdef WEIGHTED
+    auto look_up = [&](unsigned number) {  // by the edges to remembered nodes, or -1
+        auto node_at = [&](int place) { return memory.node_at(place); };
+        auto weight_at = [&](int place) {
+            return weight_of(rule, scores, n, c_u, memory.count_at(place), top);
+        };
+        if (!few_remembered(row, distinct)) return -1;
+        return draw_by_remembered(graph, here, row, n, stream, number, distinct, unvisited,
+                                  candidates, node_at, weight_at);
+    };
+    const unsigned turns = min(patience(row), (unsigned)MOST_PROPOSALS);
+#else
+    const unsigned turns = patience(row);
+#endif
     bool propose = true;
     if (capped) {
 #ifdef WEIGHTED
         propose = false;
+        int there = look_up(3);
+        if (there >= 0) return there;
 #else
         propose = row.degree > (unsigned)candidates &&
                   (long long)row.degree - distinct >= candidates;
 #endif
     }
     if (propose) {
-        const double unvisited = top > 0.0 ? exp_exact(-top) : 1.0;
         const double spared = capped ? 0.0 : unvisited;
         const double heaviest = largest_weight(graph, here);
         auto mass = [&](int place) {  // of each node of a block
@@ -120,7 +137,7 @@ __device__ __forceinline__ int mixture_step(const Graph& graph, int here, Row ro
         excess *= heaviest;
         const double base =
             unvisited * (capped ? (double)candidates : row_weight(graph, here, row));
-        for (unsigned attempt = 0; attempt < patience(row); attempt++, drawn++) {
+        for (unsigned attempt = 0; attempt < turns; attempt++, drawn++) {
             double left = unit(draw(stream, n, drawn)) * (base + excess);
             if (left < base || excess == 0.0) {
                 int there, c;
@@ -161,6 +178,11 @@ __device__ __forceinline__ int mixture_step(const Graph& graph, int here, Row ro
                 }
             }
         }
+#ifdef WEIGHTED
+        // one edge outweighs the others by far: look up those that matter
+        int there = look_up(drawn + 1);
+        if (there >= 0) return there;
+#endif
     }
     return weigh_all(graph, row, n, stream, drawn, rule, candidates, scores, memory, c_u, top);
 }

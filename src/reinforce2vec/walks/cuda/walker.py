@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..._util.cuda.compiling import compiled_module
 from ..._util.cuda.device import SHARED_RESERVE, THREADS, Device, cupy, properties
 from ...graph import Graph
-from ..plan import Kernel, Task
+from ..plan import MOST_PROPOSALS, Kernel, Task
 from ..scores import Scores
 
 _RESIDENT = 768  # threads of a multiprocessor that have registers enough to remember
@@ -57,6 +57,7 @@ class DeviceWalker:
             "WIDE": _is_wide(graph),
         }
         defines = {name: 1 for name, given in macros.items() if given} | memory.defines
+        defines["MOST_PROPOSALS"] = MOST_PROPOSALS
         compiled = compiled_module(f"walks/cuda/{kernel.value}.cu", exact=True, **defines)
         self._kernel = compiled.get_function(f"{kernel.value}_walks")
         if self._shared:

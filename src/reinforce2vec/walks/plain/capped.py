@@ -4,7 +4,8 @@ The next node is drawn from the softmax of softmax.py, in which all unvisited ne
 weigh as much as `candidates` of them. Nearly always there are at least as many. Then a proposal is
 drawn from a mixture: unvisited neighbours have the weight `candidates`, and every remembered node
 the weight tops[n], which none exceeds at decision n; a remembered node is kept with its own weight,
-if it is a neighbour.
+if it is a neighbour. On a weighted graph remembered.py draws, unless most neighbours may be
+remembered.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import numpy as np
 
 from ..._util.compiled import compiled
 from ..._util.random import draw, unit
+from ..plan import MOST_PROPOSALS
 from ..scores import softmax_weight
 from .memory import forget, place_of, remember
 from .neighbors import degree_of, draw_neighbor, find_arc
 from .paths import begin_path
+from .remembered import draw_by_remembered, few_remembered
 from .softmax import weigh_neighbors
-
-_PATIENT_TURNS = 64  # proposals of remembered nodes before every neighbour is weighed
 
 
 @compiled
@@ -50,7 +51,7 @@ def _step(graph, here, n, key, gamma, settings, c_u, memory):
     distinct = memory.distinct[0]
     turn = 0
     if not graph.weighted and _enough_unvisited(graph, here, candidates, memory):
-        while turn < _PATIENT_TURNS:
+        while turn < MOST_PROPOSALS:
             left = unit(draw(key, gamma, n, 2 * turn)) * (candidates + distinct * top) - candidates
             if left < 0.0:
                 return _unvisited_neighbor(graph, here, n, key, gamma, turn, memory)
@@ -61,6 +62,12 @@ def _step(graph, here, n, key, gamma, settings, c_u, memory):
             if (left - place) * top < weight and find_arc(graph, here, there) >= 0:
                 return there
             turn += 1
+    if graph.weighted and few_remembered(graph, here, memory):
+        for place in range(distinct):
+            memory.weights[place] = softmax_weight(scores, n, c_u, memory.counts[place], 0.0)
+        there = draw_by_remembered(graph, here, n, key, gamma, 0, 1.0, candidates, memory)
+        if there >= 0:
+            return there
     return weigh_neighbors(graph, here, n, key, gamma, scores, c_u, candidates, memory)
 
 

@@ -16,11 +16,17 @@ class Memory(NamedTuple):
     nodes: NDArray[np.int32]
     counts: NDArray[np.int64]  # how often the walk has been at each
     distinct: NDArray[np.int64]  # one entry: how many nodes there are
+    weights: NDArray[np.float64]  # scratch of a step: what each weighs
 
 
 def make_memory(length: int) -> Memory:
     """Allocate room for a walk of some length."""
-    return Memory(np.zeros(length, np.int32), np.zeros(length, np.int64), np.zeros(1, np.int64))
+    return Memory(
+        np.zeros(length, np.int32),
+        np.zeros(length, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(length, np.float64),
+    )
 
 
 @compiled

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..._util.compiled import compiled
 from ..._util.random import draw, unit
-from ..plan import GREEDY, LINEAR, SOFTMAX
+from ..plan import GREEDY, LINEAR, MOST_PROPOSALS, SOFTMAX
 from ..scores import exp, exponent, softmax_weight
 from .memory import block_end, forget, remember_sorted, visits
 from .neighbors import (
@@ -32,6 +32,7 @@ from .neighbors import (
     row_weight,
 )
 from .paths import begin_path
+from .remembered import draw_by_remembered, few_remembered
 
 
 @compiled
@@ -139,15 +140,19 @@ def _mixture_step(graph, here, n, key, gamma, settings, c_u, memory):
 
     With a cap the first part is for unvisited neighbours alone and weighs `candidates` of them, and
     a remembered node has all its weight. Every neighbour is weighed if there may be fewer unvisited
-    ones, or if the graph is weighted.
+    ones. On a weighted graph remembered.py draws under a cap, or every neighbour is weighed.
     """
     degree, candidates, distinct = degree_of(graph, here), settings.candidates, memory.distinct[0]
     capped = candidates > 0
     top = _top_exponent(settings, n, c_u, memory)
+    unvisited = exp(-top) if top > 0.0 else 1.0
     drawn = 2  # number of the next draw
+    if graph.weighted and capped:
+        there = _look_up(graph, here, n, key, gamma, 3, settings, c_u, top, unvisited, memory)
+        if there >= 0:
+            return there
     if capped and (graph.weighted or degree <= candidates or degree - distinct < candidates):
         return _weigh_all(graph, here, n, key, gamma, drawn, settings, c_u, top, memory)
-    unvisited = exp(-top) if top > 0.0 else 1.0
     spared = 0.0 if capped else unvisited
     heaviest = largest_weight(graph, here)
     base = unvisited * (np.float64(candidates) if capped else row_weight(graph, here))
@@ -158,7 +163,8 @@ def _mixture_step(graph, here, n, key, gamma, settings, c_u, memory):
         excess += (end - begin) * _excess(settings, n, c_u, memory.counts[begin], top, spared)
         begin = end
     excess *= heaviest
-    for _ in range(patience(graph, here)):
+    turns = patience(graph, here)
+    for _ in range(min(turns, MOST_PROPOSALS) if graph.weighted else turns):
         left = unit(draw(key, gamma, n, drawn)) * (base + excess)
         drawn += 1
         if left < base or excess == 0.0:
@@ -185,7 +191,25 @@ def _mixture_step(graph, here, n, key, gamma, settings, c_u, memory):
                 drawn += 1
                 if keep < arc_weight(graph, arc):
                     return there
+    if graph.weighted:  # one edge outweighs the others by far: look up those that matter
+        there = _look_up(
+            graph, here, n, key, gamma, drawn + 1, settings, c_u, top, unvisited, memory
+        )
+        if there >= 0:
+            return there
     return _weigh_all(graph, here, n, key, gamma, drawn, settings, c_u, top, memory)
+
+
+@compiled
+def _look_up(graph, here, n, key, gamma, drawn, settings, c_u, top, unvisited, memory):
+    """Draw by the edges to remembered nodes; -1 if they are many, or all proposals were refused."""
+    if not few_remembered(graph, here, memory):
+        return np.int32(-1)
+    for place in range(memory.distinct[0]):
+        memory.weights[place] = _weight(settings, n, c_u, memory.counts[place], top)
+    return draw_by_remembered(
+        graph, here, n, key, gamma, drawn, unvisited, settings.candidates, memory
+    )
 
 
 @compiled

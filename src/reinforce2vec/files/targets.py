@@ -1,0 +1,117 @@
+"""Names of files to write, and checks to make before the work that a file is the result of."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from .._util.checks import check_path
+from .._util.errors import InputError
+from .._util.progress import readable_bytes
+
+
+def known_suffix(path: Path, suffixes: Iterable[str], purpose: str) -> str:
+    """Return which of the suffixes a file has; InputError that lists them if it has none."""
+    for suffix in suffixes:
+        if path.name.lower().endswith(suffix):
+            return suffix
+    raise InputError(f"{path}: {purpose} files that end in one of {' '.join(suffixes)}")
+
+
+def resolve_target(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is to be written, links followed; InputError if there is no such folder.
+
+    Nothing is written.
+    """
+    check_path(path)
+    if is_special(path):
+        return Path(path)
+    target = Path(os.path.realpath(path))  # a link stays a link
+    folder = target.parent
+    if target.is_dir():
+        raise InputError(f"{path}: this is a folder, expected the name of a file")
+    if not folder.is_dir():
+        raise InputError(f"{path}: the folder {folder} does not exist: make it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{path}: no permission to write to the folder {folder}")
+    return target
+
+
+def is_special(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a device or a named pipe: it is written to, and not replaced."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def check_space(path: Path, needed: float) -> None:
+    """Raise InputError if the disk has no room for a file of about `needed` bytes."""
+    if is_special(path):
+        return
+    folder = path.parent
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise InputError(
+            f"{path}: the file will take about {readable_bytes(needed)}, but the disk of {folder} "
+            f"has {readable_bytes(free)} left: make room, or write to another disk"
+        )
+
+
+def check_size(path: Path, size: float) -> None:
+    """Raise InputError if this process may not write a file of about so many bytes."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limit != resource.RLIM_INFINITY and limit < size and not is_special(path):
+        raise InputError(
+            f"{path}: the file will take about {readable_bytes(size)}, but this process may write "
+            f"files of {readable_bytes(limit)} at most: raise that limit (ulimit -f)"
+        )
+
+
+def is_stdout(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path stands for standard output: "-"."""
+    return os.fspath(path) == "-"
+
+
+@contextmanager
+def standard_output() -> Iterator[IO[bytes]]:
+    """Yield standard output as a stream of bytes, which stays open."""
+    stream: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
+    if stream is None:  # in a notebook
+        raise InputError("-: standard output takes text alone here: write to a file")
+    sys.stdout.flush()
+    yield stream
+    stream.flush()
+
+
+def unwritable(path: str | os.PathLike[str], target: Path, error: OSError) -> InputError:
+    """Return the error for a folder in which a file could not be made."""
+    reason = error.strerror or str(error)
+    return InputError(f"{path}: cannot write to the folder {target.parent}: {reason}")
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Return the name of a hidden file that has to do with a file."""
+    return path.with_name(f".{path.name}.{ending}")
+
+
+def found_beside(path: Path, kind: str) -> list[str]:
+    """Return the tokens of the hidden files of a kind."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.([0-9a-f]{{16}})\.{kind}")
+    try:
+        names = os.listdir(path.parent)
+    except OSError:
+        return []
+    return [found[1] for name in names if (found := pattern.fullmatch(name))]

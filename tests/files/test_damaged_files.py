@@ -1,0 +1,425 @@
+"""Damaged, hostile and oversized binary files end in a sentence: no crash, no code, no bomb."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import pickle
+import random
+import re
+import struct
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+
+from helpers.refusals import refusal
+from reinforce2vec import (
+    Embedding,
+    Graph,
+    InputError,
+    Reinforce2Vec,
+    WalkSampler,
+    karate_club,
+    read_graph,
+    write_walks,
+)
+from reinforce2vec.files import read_walks
+from reinforce2vec.graph.fingerprint import fingerprint
+
+MATRIX = scipy.sparse.csr_array(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0.0]]))
+
+
+def outcome(read, path, key):
+    """What is read, or None if a sentence refuses it; any other exception fails the test."""
+    try:
+        return key(read(path))
+    except InputError:
+        return None
+
+
+# -- sparse matrices ---------------------------------------------------------------------------
+
+BAD_ROWS = {
+    "offsets beyond the entries": ([0, 10**9, 2, 3], [1, 0, 2]),
+    "offsets that decrease": ([0, 3, 1, 3], [1, 0, 2]),
+    "offsets that begin later": ([1, 2, 2, 3], [1, 0, 2]),
+    "too few offsets": ([0, 3], [1, 0, 2]),
+    "an index that is too large": ([0, 1, 2, 3], [1, 10**9, 2]),
+    "an index below 0": ([0, 1, 2, 3], [1, -5, 2]),
+}
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("what", BAD_ROWS)
+def test_the_structure_of_a_saved_matrix_is_checked(tmp_path, what, kind):
+    indptr, indices = map(np.array, BAD_ROWS[what])
+    path, data = tmp_path / "g.npz", np.ones((3, 1, 1) if kind == "bsr" else 3)
+    arrays = {"format": kind.encode(), "shape": [3, 3], "data": data}
+    np.savez(path, **arrays, indptr=indptr, indices=indices)
+    assert refusal(read_graph, path).startswith(f"{path}: not a s")  # sparse or sound matrix
+
+
+@pytest.mark.parametrize("what", BAD_ROWS)
+def test_the_structure_of_a_matrix_in_memory_is_checked(what):
+    matrix = MATRIX.copy()
+    matrix.indptr, matrix.indices = map(np.array, BAD_ROWS[what])
+    matrix.data = np.ones(3)
+    assert refusal(Graph.from_any, matrix).startswith("not a sound adjacency matrix: ")
+    entries = scipy.sparse.coo_array(MATRIX)
+    entries.coords = (np.array([0, 1, 2, 99]), np.array([1, 0, 1, 0]))
+    assert "not a sound adjacency matrix: " in refusal(Graph.from_any, entries)
+
+
+def test_numbers_of_any_size_are_weights():
+    for kind in (np.float16, np.longdouble, np.int8, bool):
+        dense = MATRIX.toarray().astype(kind)
+        assert Graph.from_any(dense).n_edges == 2
+    with pytest.raises(InputError, match="real numbers, not complex64"):
+        Graph.from_any(MATRIX.toarray().astype(np.complex64))
+
+
+# -- MATLAB ------------------------------------------------------------------------------------
+
+
+def save_mat(path, compressed=False, version="5", **variables):
+    scipy.io.savemat(path, variables, do_compression=compressed, format=version)
+    return path
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_matlab_files_are_read_as_scipy_reads_them(tmp_path, compressed):
+    path = tmp_path / "g.mat"
+    for kind in ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"):
+        dense = MATRIX.toarray().astype(kind)
+        save_mat(path, compressed, other={"a": 1}, network=dense, text="abc", cell=[[1, "x"]])
+        assert fingerprint(read_graph(path)) == fingerprint(Graph.from_any(dense))
+    save_mat(path, compressed, network=scipy.sparse.csc_matrix(MATRIX), empty=np.zeros((0, 0)))
+    assert fingerprint(read_graph(path)) == fingerprint(Graph.from_any(MATRIX))
+
+
+def test_matlab_files_of_version_4_are_read(tmp_path):
+    for matrix in (MATRIX.toarray(), scipy.sparse.csc_matrix(MATRIX)):
+        path = save_mat(tmp_path / "g.mat", version="4", first="text", network=matrix)
+        assert fingerprint(read_graph(path)) == fingerprint(Graph.from_any(MATRIX))
+
+
+def test_matlab_variables_that_are_no_matrices_are_refused(tmp_path):
+    path = save_mat(tmp_path / "g.mat", text="abc", pair={"a": 1}, imaginary=1j * np.eye(3))
+    for key, words in (("text", "is text"), ("pair", "is a struct"), ("imaginary", "complex")):
+        assert words in refusal(read_graph, path, key=key)
+    for key in ("__header__", "__version__", "__globals__", "network"):
+        assert f'no variable "{key}"' in refusal(read_graph, path, key=key)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_damaged_matlab_files_never_end_the_process(tmp_path, compressed):
+    path = save_mat(tmp_path / "g.mat", compressed, network=scipy.sparse.csc_matrix(MATRIX))
+    sound, rng = path.read_bytes(), random.Random(0)
+    for _ in range(100):
+        damaged = bytearray(sound)
+        for _ in range(rng.choice((1, 1, 4))):
+            place = rng.randrange(128, len(sound))
+            damaged[place] = rng.choice((0, 1, 127, 128, 255, damaged[place] ^ 1))
+        path.write_bytes(bytes(damaged[: rng.choice((len(sound), len(sound), place))]))
+        found = outcome(read_graph, path, fingerprint)
+        if compressed:  # which has a checksum
+            assert found in (None, fingerprint(Graph.from_any(MATRIX)))
+
+
+def test_a_compressed_variable_that_announces_another_size_is_refused(tmp_path):
+    path = save_mat(tmp_path / "g.mat", True, network=np.eye(3))
+    content = path.read_bytes()
+    inner = bytearray(zlib.decompress(content[136:]))
+    for size in (8, 2**32 - 1):
+        struct.pack_into("<I", inner, 4, size)
+        packed = zlib.compress(bytes(inner))
+        path.write_bytes(content[:128] + struct.pack("<II", 15, len(packed)) + packed)
+        assert outcome(read_graph, path, fingerprint) is None
+
+
+# -- MatrixMarket ------------------------------------------------------------------------------
+
+HEAD = "%%MatrixMarket matrix {} {} {}\n% a comment\n\n"
+
+
+def mtx(write, body, form="coordinate", field="real", symmetry="general"):
+    return write(HEAD.format(form, field, symmetry) + body, "m.mtx")
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
+@pytest.mark.parametrize("field", ["real", "integer", "pattern"])
+@pytest.mark.parametrize("form", ["coordinate", "array"])
+def test_matrix_market_is_read_as_scipy_reads_it(tmp_path, form, field, symmetry):
+    if (form, field) == ("array", "pattern"):
+        pytest.skip("there is no such file")
+    matrix = MATRIX if form == "coordinate" else MATRIX.toarray()
+    path = tmp_path / "m.mtx"
+    scipy.io.mmwrite(path, matrix, field=field, symmetry=symmetry)
+    expected = MATRIX if field != "pattern" else MATRIX != 0
+    assert fingerprint(read_graph(path)) == fingerprint(Graph.from_any(expected))
+
+
+def test_numbers_of_matrix_market_are_correctly_rounded(write):
+    numbers = ["0.1", "1e-3", "123456789.123456789", "0.30000000000000004", "+2.5", "1E2"]
+    lines = "".join(f"{row} 7 {number} \r\n" for row, number in enumerate(numbers, 1))
+    graph = read_graph(mtx(write, f"7 7 {len(numbers)}\n{lines}"), directed=True)
+    assert graph.weights.tolist() == [float(number) for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("options", "body", "message"),
+    [
+        ({}, "3 3 1\n1 2 1\0\n", "line 5: expected text in UTF-8, but this line holds a NUL byte"),
+        ({}, "3 3 1\n1 2\n", 'line 5: expected a row, a column and a number, found "1 2"'),
+        ({}, "3 3 1\n1 2 1 4\n", 'expected a row, a column and a number, found "1 2 1 4"'),
+        ({}, "3 3 1\n1 2 1_0\n", 'expected a row, a column and a number, found "1 2 1_0"'),
+        ({}, "3 3 1\n1 x 1\n", 'expected a row, a column and a number, found "1 x 1"'),
+        ({}, "3 3 1\n\n1 4 1\n", "line 6: row and column 1 and 4 are outside of the matrix"),
+        ({}, "3 3 1\n0 1 1\n", "row and column 0 and 1 are outside of the matrix"),
+        ({}, "3 3 2\n1 2 1\n", "line 4 announces 2 entries, and there are only 1"),
+        ({}, "3 3 1\n1 2 1\n2 3 1\n", "line 4 announces 1 entries, and there are more"),
+        ({}, "3 3\n", "line 4: expected the numbers of rows, columns and entries"),
+        ({}, "", "expected the numbers of rows, columns and entries"),
+        ({}, "3000000000 3000000000 0\n", "a graph may have at most 2,147,483,647 nodes"),
+        ({}, f"9 9 {10**15}\n", "needs about"),
+        ({"field": "integer"}, "3 3 1\n1 2 1.5\n", "a number without decimals"),
+        ({"field": "pattern"}, "3 3 1\n1 2 5\n", 'expected a row and a column, found "1 2 5"'),
+        ({"field": "complex"}, "3 3 1\n1 2 5 1\n", "holds real numbers, not complex ones"),
+        ({"field": "words"}, "3 3 1\n1 2 5\n", 'unknown field "words" in the first line'),
+        ({"symmetry": "skew-symmetric"}, "3 3 1\n2 1 5\n", "holds -5: weights must be positive"),
+        ({"symmetry": "symmetric"}, "3 4 1\n2 1 5\n", "a symmetric matrix is square, not 3 x 4"),
+        ({"form": "array"}, "2 2\n1\n2\n3\n", "announces 4 entries, and there are only 3"),
+    ],
+)
+def test_odd_matrix_market_is_refused(write, options, body, message):
+    path = mtx(write, body, **options)
+    told = refusal(read_graph, path)
+    assert told.startswith(str(path))
+    assert message in told
+
+
+# -- archives ----------------------------------------------------------------------------------
+
+
+def archive_of(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return path
+
+
+def npy(shape, kind="<f4", content=b""):
+    stream = io.BytesIO()
+    header = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    return stream.getvalue() + content
+
+
+@pytest.mark.parametrize("shape", [(10**12, 3), (-1, -3), (2, 3), (10**9, 0)])
+def test_arrays_that_announce_another_size_are_refused(tmp_path, shape):
+    members = {"format": npy((), "<i8", bytes(8)), "ids": npy((1,), "<i8", bytes(8))}
+    path = archive_of(tmp_path / "v.npz", **members, vectors=npy(shape, content=bytes(4)))
+    assert outcome(Embedding.load, path, len) is None
+
+
+def test_an_archive_larger_than_the_memory_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    path = tmp_path / "g.npz"
+    scipy.sparse.save_npz(path, scipy.sparse.csr_array((10**6, 10**6)))
+    assert read_graph(path).n_nodes == 10**6
+    monkeypatch.setattr("reinforce2vec._util.machine.available_bytes", lambda: 10**6)
+    message = refusal(read_graph, path)  # indices have 4 or 8 bytes, by the version of SciPy
+    assert re.search(r"needs about [48]\.0 MB of memory, and 1\.0 MB are free", message)
+    text = b"%%MatrixMarket matrix coordinate pattern general\n100000000 100000000 0\n"
+    (tmp_path / "g.mtx.gz").write_bytes(gzip.compress(text))
+    assert "a graph of 100,000,000 nodes" in refusal(read_graph, tmp_path / "g.mtx.gz")
+
+
+def test_a_damaged_name_hides_no_array(tmp_path):
+    for name, make, read in [
+        ("v.npz", Embedding([1], [[1, 2]], scales=(1, 1), info={"a": 1}).save, Embedding.load),
+        ("g.npz", Graph.from_edges([("a", "b")], directed=True).save, read_graph),
+    ]:
+        path = tmp_path / name
+        make(path)
+        sound = path.read_bytes()
+        for member in zipfile.ZipFile(path).namelist():
+            place = sound.rindex(member.encode())  # in the directory at the end
+            path.write_bytes(sound[:place] + b"x" + sound[place + 1 :])
+            assert str(path) in refusal(read, path)
+
+
+class Bomb:
+    """Makes a file if it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+def test_no_reader_unpickles(tmp_path):
+    exploded = tmp_path / "exploded"
+    hidden = np.array([Bomb(exploded)], object)
+    pickled = pickle.dumps(Bomb(exploded))
+    for name, read in [
+        ("v.npz", Embedding.load),
+        ("g.npz", read_graph),
+        ("m.r2v", Reinforce2Vec.load),
+        ("w.npy", read_walks),
+        ("g.mat", read_graph),
+        ("v.bin", Embedding.load),
+        ("v.parquet", Embedding.load),
+        ("g.graphml", read_graph),
+    ]:
+        path = tmp_path / name
+        for content in (pickled, b"1 1\n" + pickled):
+            path.write_bytes(content)
+            assert outcome(read, path, len) is None
+        for names in (("format", "vectors", "ids"), ("format", "shape", "data"), ("about", "ids")):
+            if name.endswith(("npz", "r2v")):
+                with path.open("wb") as stream:
+                    np.savez(stream, **dict.fromkeys(names, hidden))
+                assert outcome(read, path, len) is None
+    np.save(tmp_path / "w.npy", hidden, allow_pickle=True)
+    (tmp_path / "w.ids.txt").write_text("a\n")
+    assert outcome(read_walks, tmp_path / "w.npy", len) is None
+    checkpoint = tmp_path / "c.npz"
+    np.savez(checkpoint, about=hidden, visits=hidden)
+    model = Reinforce2Vec(dimensions=8, workers=1, walks_per_node=1)
+    assert "damaged" in refusal(model.fit, karate_club(), checkpoint=checkpoint, resume=True)
+    assert not exploded.exists()
+
+
+def test_a_type_of_arrow_is_not_unpickled(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    exploded = tmp_path / "exploded"
+    about = {
+        "ARROW:extension:name": "arrow.py_extension_type",
+        "ARROW:extension:metadata": pickle.dumps(Bomb(exploded)),
+    }
+    fields = [pyarrow.field(name, pyarrow.int64(), metadata=about) for name in ("source", "target")]
+    table = pyarrow.table([[1, 2], [2, 3]], schema=pyarrow.schema(fields))
+    parquet.write_table(table, tmp_path / "g.parquet")
+    outcome(read_graph, tmp_path / "g.parquet", len)
+    assert not exploded.exists()
+
+
+# -- Parquet -----------------------------------------------------------------------------------
+
+
+def test_a_damaged_byte_of_parquet_is_noticed(tmp_path):
+    pytest.importorskip("pyarrow")
+    graph = Graph.from_edges([(f"n{k}", f"m{k * 7 % 9}", k + 0.5) for k in range(30)])
+    vectors = np.arange(60, dtype=np.float32).reshape(30, 2)
+    embedding = Embedding(range(30), vectors, scales=(1, 1), info={"method": "x"})
+    graph.save(tmp_path / "g.parquet")
+    embedding.save(tmp_path / "v.parquet")
+    write_walks(tmp_path / "w.parquet", WalkSampler(graph, length=5, per_node=2))
+    for name, read, key in [
+        ("g", read_graph, fingerprint),
+        ("v", Embedding.load, lambda e: (e.ids.tolist(), e.vectors.tolist(), e.scales, e.info)),
+        ("w", read_walks, lambda w: (w.nodes.tolist(), w.begins.tolist(), w.ids.tolist())),
+    ]:
+        path = tmp_path / f"{name}.parquet"
+        sound, expected = path.read_bytes(), key(read(path))
+        rng = random.Random(2)
+        for _ in range(25):
+            damaged = bytearray(sound)
+            damaged[rng.randrange(len(sound))] ^= 1 << rng.randrange(8)
+            path.write_bytes(damaged)
+            assert outcome(read, path, key) in (None, expected)
+
+
+def test_strings_of_parquet_that_are_not_utf8_are_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    odd = pyarrow.array([b"\xff\xfe", b"a"]).view(pyarrow.string())
+    for target in (pyarrow.array(["b", "c"]), odd, pyarrow.array([1, 2])):
+        table = pyarrow.table({"source": odd, "target": target})
+        parquet.write_table(table, tmp_path / "g.parquet")
+        assert outcome(read_graph, tmp_path / "g.parquet", len) is None
+        with pytest.raises(InputError):
+            Graph.from_any(table)
+
+
+def test_a_missing_value_is_not_the_last_word_of_a_dictionary(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    ends = {"source": ["a", "b", "c"], "target": ["b", "c", "a"]}
+    missing = pyarrow.DictionaryArray.from_arrays([0, 1, 1], pyarrow.array(["x", None]))
+    tables = {
+        "weights": ends | {"weight": pyarrow.array(["1", None, "2"])},
+        "dictionary": ends | {"weight": pyarrow.array([1.0, None, 2.0]).dictionary_encode()},
+        "word": ends | {"target": missing},
+        "two types": {"source": missing, "target": [1, 2, 3]},
+    }
+    for what, columns in tables.items():
+        table = pyarrow.table(columns)
+        refusal(Graph.from_any, table)
+        if what in ("word", "two types"):
+            continue  # which cannot be written
+        parquet.write_table(table, tmp_path / "g.parquet")
+        refusal(read_graph, tmp_path / "g.parquet")
+
+
+def test_times_become_no_numbers():
+    pandas = pytest.importorskip("pandas")
+    times = pandas.to_datetime(["2024-01-01", "2024-01-02"]).astype("datetime64[ns]")
+    table = pandas.DataFrame({"source": times, "target": [1, 2]})
+    assert "convert them to text" in refusal(Graph.from_any, table)
+
+
+# -- checkpoints and models --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    """A checkpoint, and the arrays in it."""
+    path = tmp_path_factory.mktemp("checkpoint") / "c.npz"
+    new_model().fit(karate_club(), checkpoint=path)
+    with np.load(path) as archive:
+        return dict(archive)
+
+
+def new_model():
+    return Reinforce2Vec(dimensions=8, window=2, workers=1, walks_per_node=2, epochs=2)
+
+
+CRAFTED = {
+    "fewer rows": lambda a: a | {"inputs0": a["inputs0"][:3], "outputs0": a["outputs0"][:3]},
+    "fewer outputs": lambda a: a | {"outputs0": a["outputs0"][:3]},
+    "fewer nodes": lambda a: a | {n: a[n][:3] for n in ("visits", "inputs0", "outputs0")},
+    "narrow rows": lambda a: a | {"inputs0": a["inputs0"][:, :8]},
+    "other numbers": lambda a: a | {"inputs0": a["inputs0"].astype(np.float64)},
+    "turned": lambda a: a | {"inputs0": np.asfortranarray(a["inputs0"])},
+    "visits as floats": lambda a: a | {"visits": a["visits"] + 0.5},
+    "visits below 0": lambda a: a | {"visits": -a["visits"]},
+    "few losses": lambda a: a | {"losses": a["losses"][:, :2], "pairs": a["pairs"][:, :2]},
+    "dimensions": lambda a: a | {"about": described(a, dimensions=[16])},
+    "no dimensions": lambda a: a | {"about": described(a, dimensions=[])},
+    "walks": lambda a: a | {"about": described(a, walks=-1)},
+    "rates": lambda a: a | {"about": described(a, rates=["much"])},
+}
+
+
+def described(arrays, **changes):
+    about = json.loads(arrays["about"].tobytes()) | changes
+    return np.frombuffer(json.dumps(about).encode(), np.uint8)
+
+
+@pytest.mark.parametrize("what", CRAFTED)
+def test_crafted_checkpoints_are_refused(tmp_path, checkpoint, what):
+    path = tmp_path / "c.npz"
+    np.savez(path, **CRAFTED[what](checkpoint))
+    told = refusal(new_model().fit, karate_club(), checkpoint=path, resume=True)
+    assert "not a checkpoint of reinforce2vec, or a damaged one" in told

@@ -1,0 +1,466 @@
+"""Text files that are hostile, damaged or odd: a right result or a sentence, in time and memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import threading
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from helpers.refusals import refusal
+from reinforce2vec import Embedding, Graph, evaluate_node_classification, read_graph, read_labels
+from reinforce2vec._util import machine
+from reinforce2vec._util.terminal import printable
+from reinforce2vec.files.delimited import DelimitedText
+from reinforce2vec.files.node_tables import read_node_table
+from reinforce2vec.files.opening import opened
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read a graph from a file with these bytes or this text."""
+
+    def read_text(content, name="edges.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_graph(path, **options)
+
+    return read_text
+
+
+# -- time that grows with the size ---------------------------------------------------------------
+# Each of these took minutes when the time grew with the square of the size.
+
+
+def test_a_long_token_of_digits_is_read_at_once(read):
+    assert "left out column 3" in read(f"a b {'1' * 100_000}x\n").notes
+    assert "no number" in refusal(read, f"a b 1\na b {'1' * 5_000_000}\n")
+    assert "no number" in refusal(read, f"a b 1\na b 0.{'1' * 5_000_000}\n")
+
+
+@pytest.mark.parametrize("line", [b"\n", b"#\n", b"#a #\n", b"  \r\n"])
+def test_the_beginning_of_a_file_is_looked_at_once(line):
+    text = DelimitedText(io.BytesIO(line * 200_000 + b"1 2\n"), "x", "edges", chunk_bytes=1 << 12)
+    assert text.heads == [[b"1", b"2"]]
+    assert text.where == "x, line 200001"
+    assert text.comments == (200_000 if line.startswith(b"#") else 0)
+
+
+def test_blank_lines_after_few_lines_of_data_are_not_looked_at_again(read):
+    assert read("1 2\n" + "\n" * 6_000_000 + "2 3\n", "edges.txt").n_edges == 2
+
+
+@pytest.mark.parametrize("labels", [list, dict, "file"])
+def test_a_class_for_each_node_is_refused(tmp_path, labels):
+    n = 20_000
+    vectors = Embedding(np.arange(n), np.ones((n, 1), np.float32))
+    given = {i: f"name {i}" for i in range(n)}
+    if labels is list:
+        given = list(given.values())
+    elif labels == "file":
+        given = tmp_path / "labels.csv"
+        given.write_text("".join(f"{i},name {i}\n" for i in range(n)))
+    message = refusal(evaluate_node_classification, vectors, given)
+    assert "there are 20,000 classes for 20,000 nodes, fewer than two nodes in a class" in message
+
+
+def test_few_nodes_may_have_a_class_each():
+    graph = Graph.from_edges([("a", "b")])
+    table = pandas.DataFrame({"id": ["a", "b"], "label": ["x", "y"]})
+    assert read_labels(table, graph).names == ["x", "y"]
+
+
+# -- memory --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def free(monkeypatch):
+    """Let the machine have as many free bytes as a list says, one after another, then the last."""
+
+    def have(*sizes):
+        left = list(sizes)
+        monkeypatch.setattr(
+            machine, "available_bytes", lambda: left.pop(0) if len(left) > 1 else left[0]
+        )
+
+    return have
+
+
+def bomb(path, line, size=10 << 20):
+    path.write_bytes(gzip.compress(line * (size // len(line)), 1))
+    return path
+
+
+def test_a_compressed_file_is_refused_before_it_fills_the_memory(tmp_path, free):
+    path = bomb(tmp_path / "edges.txt.gz", b"1 2\n")
+    free(1 << 34, 1 << 20)
+    message = refusal(read_graph, path)
+    assert str(path) in message
+    assert "memory" in message
+    free(1 << 34, 1 << 20)
+    with opened(path, True) as stream, pytest.raises(ValueError, match="unpacks to more than"):
+        stream.read()
+    bomb(path, b"1 " + b"x" * 1000 + b"\n")
+    free(1 << 34, 1 << 20)
+    graph = Graph.from_edges([(1, 2)])
+    assert "unpacks to more than the memory" in refusal(read_labels, path, graph)
+    free(1 << 34, 1 << 20)
+    assert "unpacks to more than the memory" in refusal(read_node_table, path, graph)
+
+
+def test_a_graph_that_will_not_fit_is_refused_while_it_is_read(read, free):
+    free(1 << 27)
+    message = refusal(read, "1 2\n" * (3 << 20), "edges.txt")
+    assert "a graph of more than" in message
+    assert "of further memory" in message
+
+
+def test_labels_are_kept_small(tmp_path):
+    """As strings, lines of four bytes would take 60 times their size."""
+    path = tmp_path / "labels.txt"
+    path.write_text("1 2\n" * 50_000)
+    before = machine.peak_bytes()
+    labels = read_labels(path, Graph.from_edges([(1, 2)]))
+    assert labels.matrix.tolist() == [[True], [False]]
+    assert machine.peak_bytes() - before < 12_000_000
+
+
+def test_more_classes_than_memory_are_refused(free):
+    graph = Graph.from_edges([(i, i + 1) for i in range(99)])
+    table = pandas.DataFrame({"id": range(100), "label": [i // 2 for i in range(100)]})
+    free(1000)
+    assert "a matrix of 100 nodes and 50 classes needs about" in refusal(read_labels, table, graph)
+
+
+def test_lines_with_very_many_columns_are_refused(read):
+    for delimiter in (",", " ", "\t", '"",'):
+        assert "more than 100,000 columns" in refusal(read, f"1{delimiter}" * 200_000 + "\n")
+
+
+# -- nothing is lost in silence ------------------------------------------------------------------
+
+ROWS = "".join(f"{i},{i + 1},1\n" for i in range(150))
+
+
+@pytest.mark.parametrize("last", ["5,6,1,5", '5,6,1,"5"', "5,6,1, 5,"])
+def test_a_decimal_comma_in_the_weights_is_refused(read, last):
+    message = refusal(read, f"source,target,weight\n{ROWS}{last}\n")
+    assert "line 152: this line has more than the 3 columns of the header" in message
+    assert "line 151: this line has more than" in refusal(read, f"{ROWS}{last}\n")
+    assert read(f"{ROWS}{last}\n", weighted=False).n_edges == 150
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "source;target;weight\na;b;0,5;\n",
+        "source;target;weight\na;b;,5\n",
+        "source;target;weight\na;b;1.000,5\n",
+        "source\ttarget\tweight\na\tb\t0,5\n",
+        "1 2 0,5\n2 3 1,5\n",
+        "1;2;,5\n",
+    ],
+)
+def test_decimal_commas_are_refused_with_a_hint(read, text):
+    assert "decimal comma" in refusal(read, text)
+
+
+def test_weights_that_begin_late_are_refused(read):
+    pairs = "".join(f"{i} {i + 1}\n" for i in range(150))
+    assert "more than the 2 columns of the first lines" in refusal(read, f"{pairs}5 6 0.5\n")
+    assert read(f"{pairs}5 6 0.5\n", weighted=False).n_edges == 150
+
+
+def test_empty_fields_at_the_end_of_a_line_are_no_columns(read):
+    assert read(f"source,target,weight\n{ROWS}5,6,1,, ,\n").n_edges == 150
+
+
+# -- bytes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "latin-1"])
+def test_other_encodings_are_refused(read, encoding):
+    message = refusal(read, "source,target\nä,b\n".encode(encoding))
+    assert ("UTF-16" if encoding == "utf-16" else "UTF-8") in message
+
+
+def test_a_compressed_file_without_its_suffix_is_recognised(read):
+    assert "this is a gzip file" in refusal(read, gzip.compress(b"a,b\n"))
+
+
+def test_words_above_dates_are_a_header(read):
+    dates = "a,b,2024-01-01\nb,c,2024-01-02 13:00\n"
+    assert 'There are "user", "item", "when"; name two' in refusal(read, "user,item,when\n" + dates)
+    assert read("user,friend,time\n" + dates).ids.tolist() == ["a", "b", "c"]
+    assert read("user,item,when\n" + dates, header=False).n_nodes == 5
+    assert read(dates).n_edges == 2
+
+
+def test_line_ends_of_every_kind(read):
+    for text in ("a,b\rb,c\r", "a,b\r\nb,c\r\n", "a,b\nb,c", "\ufeffa,b\rb,c"):
+        assert read(text).ids.tolist() == ["a", "b", "c"]
+    many = "".join(f"{i},{i + 1}\r" for i in range(700_000))
+    assert read(many).n_edges == 700_000
+
+
+def test_a_byte_order_mark_is_reported(read):
+    assert "a byte order mark left out" in read("\ufeff1,2\n").notes
+
+
+def test_ids_of_very_many_digits_are_text(read, tmp_path):
+    digits = "1" * 5000
+    assert read(f"{digits} 2\n", "edges.txt").ids.tolist() == [digits, "2"]
+    assert "which columns" in refusal(read, f"index,a,b\n{digits},2,3\n")
+    graph = Graph.from_edges([(1, 2)])
+    (tmp_path / "labels.txt").write_text(f"1 a\n{digits} b\n")
+    assert read_labels(tmp_path / "labels.txt", graph).strangers == [digits]
+    (tmp_path / "nodes.txt").write_text(f"1\n{digits}\n")
+    assert read("1 2\n", "edges.txt", nodes=tmp_path / "nodes.txt").ids.tolist()[1] == digits
+
+
+def test_nul_in_a_path_is_refused(tmp_path):
+    graph = Graph.from_edges([(1, 2)])
+    path = f"{tmp_path}/a\0b.txt"
+    for use in (read_graph, graph.save, lambda path: read_labels(path, graph)):
+        assert "cannot hold a NUL character" in refusal(use, path)
+
+
+# -- files that are no plain files ---------------------------------------------------------------
+
+
+def read_and_change(path, content):
+    with opened(path, False) as stream:
+        stream.read(4)
+        path.write_bytes(content)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
+    path = tmp_path / "edges.txt"
+    for change in (b"", b"1 2\n2 3\n3 4\n"):
+        path.write_bytes(b"1 2\n2 3\n")
+        assert "changed while it was read" in refusal(read_and_change, path, change)
+    with opened(path, False) as stream:
+        stream.read(4)
+        new = tmp_path / "new"
+        new.write_bytes(b"5 6\n")
+        new.replace(path)  # which leaves the open file as it was
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs")
+def test_a_fifo_is_read(tmp_path):
+    path = tmp_path / "edges.csv"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=("source,target\na,b\n",))
+    writer.start()
+    assert read_graph(path).ids.tolist() == ["a", "b"]
+    writer.join()
+
+
+# -- messages ------------------------------------------------------------------------------------
+
+
+def test_messages_have_no_control_characters(read):
+    evil = "\x1b]0owned\x07\x9b31m\u202e"
+    for text in (f"a b 1\na b {evil}\n", f"{evil}\n", f"source,target\na,b\n{evil},\n"):
+        message = refusal(read, text)
+        assert message == printable(message)
+        assert "\\x1b]0owned\\x07" in message
+    assert printable("a\tb\nc\x1b[2J\x00\u2066") == "a\tb\nc\\x1b[2J\\x00\\u2066"
+
+
+# -- arrays of odd types -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [np.float16, ">f4", ">i2", np.longdouble, np.uint8])
+def test_numbers_of_any_type_make_a_graph(kind):
+    matrix = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])
+    assert Graph.from_any(matrix.astype(kind)).weights.tolist() == [1, 1, 2, 2]
+    graph = Graph.from_edges(matrix[:, :2].astype(kind), np.array([1, 2, 3]).astype(kind))
+    assert graph.ids.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("weights", [[1j], np.array(["2020-01-01"], "M8[s]"), [[1], [2, 3]]])
+def test_what_is_no_number_is_no_weight(weights):
+    assert "weights must be numbers" in refusal(Graph.from_edges, [(1, 2)], weights)
+
+
+def test_masked_values_are_refused():
+    weights = np.ma.array([1.0, 2.0], mask=[False, True])
+    assert "masked" in refusal(Graph.from_edges, [(1, 2), (2, 3)], weights)
+    edges = np.ma.array([[1, 2], [2, 3]], mask=[[False, False], [False, True]])
+    assert "masked" in refusal(Graph.from_edges, edges)
+
+
+def test_lists_are_no_ids():
+    table = pyarrow.table({"source": [[1], [2]], "target": [[1], [2]]})
+    assert "not a column of node ids" in refusal(Graph.from_any, table)
+
+
+# -- guesses are told, and can be decided --------------------------------------------------------
+
+
+def test_every_guess_is_in_the_report(read):
+    notes = read("a\tb\t2\nb\tb\t1\na\tb\t1\n").notes
+    assert notes == (
+        "weights from column 3",
+        "separated by tabs",
+        "no header",
+        "text ids",
+    )
+    given = {"delimiter": "\t", "header": False, "columns": (1, 2, 3), "id_type": "str"}
+    assert read("a\tb\t2\n", **given).notes == ("weights from column 3",)
+
+
+TIMED = {"src": [1, 2], "dst": [2, 3], "time": [5, 6], "score": [0.5, 2.0]}
+
+
+@pytest.mark.parametrize(
+    "columns", [("src", "dst", "score"), (1, 2, 4), "src,dst,score", "1, 2, 4"]
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet", "pandas", "polars", "arrow"])
+def test_columns_are_chosen_by_name_or_number_everywhere(tmp_path, columns, kind):
+    frame = pandas.DataFrame(TIMED)
+    table = {"pandas": frame, "polars": polars.DataFrame(TIMED), "arrow": pyarrow.table(TIMED)}
+    path = tmp_path / f"edges.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "parquet":
+        frame.to_parquet(path, index=False)
+    graph = Graph.from_any(table.get(kind, path), columns=columns)
+    assert graph.weights.tolist() == [0.5, 0.5, 2, 2]
+    assert 'weights from "score"' in graph.notes
+    assert not Graph.from_any(table.get(kind, path), columns=(1, "dst")).weighted
+
+
+def test_columns_that_cannot_be_meant_are_refused(read):
+    text = "src,dst,score\n1,2,3\n"
+    assert "exclude each other" in refusal(read, text, columns=(1, 2), weight=3)
+    for columns in ((1,), (1, 2, 3, 4), "src", 5, ("src", None)):
+        assert "columns must be two or three columns" in refusal(read, text, columns=columns)
+    assert "names no column of weights" in refusal(read, text, columns=(1, 2), weighted=True)
+    assert "no such column" in refusal(read, text, columns=("src", "dts"))
+    assert "no such column" in refusal(read, text, columns=(1, 4))
+    assert "must be different columns" in refusal(read, text, columns=(1, 1))
+
+
+@pytest.mark.parametrize("third", ["1700000000123456", "1700000000123456789", "20240229", "1999"])
+def test_times_of_every_kind_are_no_weights_in_silence(read, third):
+    text = f"1 2 {third}\n2 3 {third}\n"
+    assert "times or weights" in refusal(read, text)
+    assert read(text, weight=3).weighted
+
+
+def test_numbers_of_rows_are_no_weights_in_silence(read):
+    text = "".join(f"{i} {i * i + 7} {i}\n" for i in range(1, 20))
+    assert "numbers of rows or weights" in refusal(read, text)
+    assert not read(text, weighted=False).weighted
+
+
+def test_the_type_of_ids_can_be_chosen(read):
+    assert read("1,2\n").ids.tolist() == [1, 2]
+    assert read("1,2\n", id_type="str").ids.tolist() == ["1", "2"]
+    assert "'007' is not an integer" in refusal(read, "1,2\n2,007\n", id_type="int")
+    assert "id_type must be one of int, str" in refusal(read, "1,2\n", id_type="float")
+    table = pandas.DataFrame({"source": ["1", "2"], "target": ["2", "3"]})
+    assert Graph.from_any(table, id_type="int").ids.tolist() == [1, 2, 3]
+    assert Graph.from_any([(1, 2)], id_type="str").ids.tolist() == ["1", "2"]
+    assert "the same as text" in refusal(Graph.from_any, [(1, "1")], id_type="str")
+
+
+def test_edges_that_repeat_can_be_refused(read):
+    text = "a,b\nb,a\nc,c\n"
+    assert read(text).merged_edges == 1
+    message = refusal(read, text, duplicates="refuse")
+    assert "1 duplicate edge, such as that from 'b' to 'a'" in message
+    assert read(text, duplicates="refuse", directed=True).n_edges == 2
+    assert "duplicates must be one of merge, refuse" in refusal(read, text, duplicates="drop")
+
+
+@pytest.mark.parametrize("field", ["pattern", "real"])
+def test_entries_of_a_matrix_that_repeat_are_counted_and_can_be_refused(tmp_path, field):
+    one = "" if field == "pattern" else " 1"
+    path = tmp_path / "repeats.mtx"
+    for symmetry, again in (("general", "2 1"), ("symmetric", "1 2")):
+        entries = "".join(f"{pair}{one}\n" for pair in ("2 1", again, "3 2"))
+        path.write_text(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n3 3 3\n{entries}")
+        graph = read_graph(path)
+        assert (graph.n_edges, graph.weighted, graph.merged_edges) == (2, False, 1)
+        message = refusal(read_graph, path, duplicates="refuse")
+        assert message.startswith(f"{path}: 1 duplicate edge: ")
+
+
+# -- messages ----------------------------------------------------------------------------------
+
+
+def test_messages_quote_little_of_a_file_on_one_line(tmp_path):
+    long = "x" * 5000
+    graph = Graph.from_edges([("ann", "bob")])
+    texts = {
+        "edges.csv": f"{long},{long}b,{long}c\n1,2,3\n",
+        "labels.csv": f"{long},x\n{long}b,y\n",
+        "columns.csv": f"id,{long},{long}b\nann,1,2\n",
+    }
+    readers = {
+        "edges.csv": read_graph,
+        "labels.csv": lambda path: read_labels(path, graph),
+        "columns.csv": lambda path: read_labels(path, graph),
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.write_text(text)
+        message = refusal(readers[name], path)
+        assert str(path) in message
+        assert len(message) < 1000
+    assert refusal(read_graph, "a\nb.csv") == "a\\nb.csv: there is no such file"
+
+
+def test_a_column_whose_name_is_cut_is_advised_by_its_number(read):
+    text = "source,target,{0}b,{0}c\na,b,1,2\n".format("x" * 100)
+    assert "weight=3 uses the first" in refusal(read, text)
+
+
+def test_comments_of_node_lists_are_text(tmp_path):
+    (tmp_path / "edges.csv").write_text("1,2\n")
+    (tmp_path / "nodes.txt").write_bytes(b"# \0\n3\n")
+    message = refusal(read_graph, tmp_path / "edges.csv", nodes=tmp_path / "nodes.txt")
+    assert message.startswith(f"{tmp_path / 'nodes.txt'}, line 1: ")
+
+
+def test_a_line_of_a_compressed_file_is_limited(tmp_path):
+    with gzip.open(tmp_path / "edges.csv.gz", "wb", 1) as file:
+        for _ in range(80):
+            file.write(b"a" * (1 << 20))
+    assert "more than 32 MB" in refusal(read_graph, tmp_path / "edges.csv.gz")
+
+
+@pytest.mark.parametrize("row", ["x,5 6,7", "x,,5,6,7", "x,5,6", 'x,5,-0""1,7', "x,5\r6,7"])
+def test_a_field_of_csv_is_one_number(tmp_path, row):
+    path = tmp_path / "vectors.csv"
+    path.write_bytes(f"node,d0,d1,d2\ny,1,2,3\n{row}\n".encode())
+    assert f"{path}, line 3: expected" in refusal(Embedding.load, path)
+    path.write_text('node,d0,d1,d2\ny,"1", 2 ,"3"\n')
+    assert Embedding.load(path).vectors.tolist() == [[1, 2, 3]]
+
+
+def test_a_table_of_edges_that_will_not_fit_is_refused_before_it_is_read(tmp_path, free):
+    path = tmp_path / "edges.parquet"
+    pyarrow.parquet.write_table(
+        pyarrow.table({"source": np.ones(10_000, int), "target": np.ones(10_000, int)}), path
+    )
+    free(500_000)
+    assert refusal(read_graph, path).startswith(f"{path}: a table of 10,000 rows needs about")
+
+
+def test_deep_graphml_is_refused(tmp_path):
+    path = tmp_path / "graph.graphml"
+    path.write_text("<a>" * 1000)
+    assert refusal(read_graph, path) == (
+        f"{path}: not a GraphML file: its elements are nested 100 deep"
+    )

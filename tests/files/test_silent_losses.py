@@ -1,0 +1,200 @@
+"""What strangers lost without a word: every item is one that was read wrong, or left out, once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from helpers.refusals import refusal
+from reinforce2vec import Graph, WalkSampler, read_graph, read_labels, read_walks, write_walks
+from reinforce2vec.files.table_files import write_table
+
+# -- text --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [None, (1, 2, 3)])
+def test_a_decimal_comma_far_below_is_no_further_column(write, columns):
+    path = write("n0,n1,1\n" * 150 + "a,b,1,5\n", "edges.csv")
+    assert "line 151" in refusal(read_graph, path, columns=columns)
+
+
+def test_a_comma_between_thousands_is_no_decimal_comma(write):
+    path = write('source,target,weight\na,b,1\nb,c,"1,000"\n', "edges.csv")
+    assert "without commas between thousands" in refusal(read_graph, path)
+    path = write('source,target,weight\na,b,1\nb,c,"0,5"\n', "edges.csv")
+    assert "decimal=','" in refusal(read_graph, path)
+
+
+@pytest.mark.parametrize("word", ["NULL", "NaN", "N/A", "\\N", "none"])
+def test_an_id_that_may_be_a_missing_value_is_in_the_report(write, word):
+    graph = read_graph(write(f"source,target\nann,{word}\n{word},bob\nbob,cid\n", "edges.csv"))
+    assert f'the id "{word}", of 2 edges, may be a missing value' in graph.notes
+
+
+@pytest.mark.parametrize("word", ["NaN", "\\N"])
+def test_a_missing_id_among_numbers_with_zeros_in_front_is_refused(write, word):
+    path = write(f"source,target\n0008,0009\n{word},0008\n", "edges.csv")
+    assert f'edge 2 ("{word}" and "0008"): a node id is missing' in refusal(read_graph, path)
+
+
+def test_a_mark_of_comments_is_no_node(write):
+    path = write("1 2\n3 # lonely\n")
+    assert 'comments="#" takes it' in refusal(read_graph, path)
+    assert "#" in read_graph(path, comments="").ids
+    path = write("a %\nb a\n")
+    assert 'comments="%" takes it' in refusal(read_graph, path)
+
+
+def test_ids_with_returns_are_not_written_as_text(tmp_path):
+    graph = Graph.from_edges([("a\r\nb", "a\nb"), ("x", "y")])
+    for suffix in (".csv", ".tsv", ".txt", ".csv.gz"):
+        assert "cannot be written as text" in refusal(graph.save, tmp_path / f"g{suffix}")
+    graph.save(tmp_path / "g.npz")
+    assert read_graph(tmp_path / "g.npz").ids.tolist() == graph.ids.tolist()
+
+
+# -- lists of nodes, labels ------------------------------------------------------------------------
+
+
+def test_what_is_decided_of_a_list_of_nodes_is_in_the_report(write):
+    numbers = write("1,2\n2,3\n", "edges.csv")
+    graph = read_graph(numbers, nodes=write("root\n1\n2\n3\n", "nodes.txt"))
+    assert any('the first line, "root", taken for a header' in note for note in graph.notes)
+    words = write("ann,bob\n", "words.csv")
+    graph = read_graph(words, nodes=write("start\nann\nbob\n", "nodes.txt"))
+    assert graph.ids.tolist() == ["start", "ann", "bob"]
+    graph = read_graph(words, nodes=write("Smith, John\nann\n", "nodes.txt"))
+    assert any("ids from the first column of several" in note for note in graph.notes)
+
+
+def test_labels_of_an_unknown_number_are_no_header(write):
+    graph = Graph.from_edges([(1, 2)])
+    labels = read_labels(write("99,a\n1,b\n2,a\n1,a\n2,b\n", "labels.csv"), graph)
+    assert labels.strangers == [99]
+    assert labels.notes == ("no header", "separated by commas")
+
+
+def test_two_columns_of_one_name_are_not_chosen_among(write):
+    graph = Graph.from_edges([("a", "b")])
+    path = write("id,group,group\na,x,y\nb,x,y\n", "labels.csv")
+    assert "several columns have this name" in refusal(read_labels, path, graph, label="group")
+
+
+def test_many_columns_of_labels_take_no_square_of_time(write):
+    """With the square of their number it would take a minute."""
+    graph = Graph.from_edges([("a", "b")])
+    names = ",".join(f"c{number}" for number in range(90_000))
+    row = ",x" * 90_000
+    labels = read_labels(write(f"id,{names}\na{row}\nb{row}\n", "l.csv"), graph, label="all")
+    assert labels.names == ["x"]
+
+
+# -- objects ---------------------------------------------------------------------------------------
+
+
+def test_masked_arrays_are_refused():
+    mask = [[0, 0], [0, 1], [0, 0]]
+    assert "masked" in refusal(Graph.from_any, np.ma.array([[0, 1], [1, 2], [2, 3]], mask=mask))
+    square = np.ma.array(np.full((3, 3), 9.0), mask=np.eye(3))
+    assert "masked" in refusal(Graph.from_any, square)
+
+
+def test_weights_that_differ_by_direction_are_refused():
+    data = SimpleNamespace(
+        edge_index=np.array([[0, 1], [1, 0]]),
+        edge_weight=np.array([5.0, 1.0]),
+        num_nodes=2,
+        is_undirected=lambda: True,
+    )
+    assert "both ways have different weights" in refusal(Graph.from_any, data)
+    assert Graph.from_any(data, directed=True).weights.tolist() == [5, 1]
+    data.edge_weight = np.array([5.0, 5.0])
+    assert Graph.from_any(data).weights.tolist() == [5, 5]
+
+
+def test_text_weights_of_tables_are_those_of_files():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": ["1_0", "2"]})
+    assert "weights must be numbers" in refusal(Graph.from_any, frame)
+    frame["weight"] = ["1e1", "2"]
+    assert sorted(Graph.from_any(frame).weights.tolist()) == [2, 2, 10, 10]
+
+
+def test_missing_names_of_nodes_are_refused():
+    networkx, igraph = pytest.importorskip("networkx"), pytest.importorskip("igraph")
+    graph = networkx.Graph([(1, float("nan"))])
+    assert "a node id is missing" in refusal(Graph.from_any, graph)
+    graph = igraph.Graph([(0, 1)], vertex_attrs={"name": ["a", None]})
+    assert "a node id is missing" in refusal(Graph.from_any, graph)
+
+
+def test_new_edges_without_a_known_node_are_warned_of():
+    from reinforce2vec import Reinforce2Vec
+
+    ring = [(f"000{k}", f"000{(k + 1) % 5}") for k in range(5)]
+    model = Reinforce2Vec(8, walks_per_node=1, workers=1).fit(ring, progress=False)
+    with pytest.warns(UserWarning, match="its ids are such as '0000', .* such as 'x'"):
+        model.partial_fit([("x", "y")])
+
+
+# -- GraphML, walks, tables ------------------------------------------------------------------------
+
+
+def test_data_of_edges_that_is_left_out_is_in_the_report(write):
+    text = (
+        '<graphml><key id="v" for="edge" attr.name="value"/><key id="w" for="edge" '
+        'attr.name="weight"/><graph edgedefault="undirected"><edge source="a" target="b">'
+        '<data key="v">5</data><data key="w">2</data></edge><edge source="b" target="c"/>'
+        "</graph></graphml>"
+    )
+    graph = read_graph(write(text, "g.graphml"))
+    assert 'left out "value" of edges' in graph.notes
+    assert "1 edge without a weight: 1" in graph.notes
+
+
+@pytest.mark.parametrize("name", ["", "\ufeffx"])
+def test_walks_of_ids_that_text_cannot_hold_are_refused(tmp_path, name):
+    sampler = WalkSampler(Graph.from_edges([(name, "b")]), length=3, per_node=1)
+    for suffix in (".txt", ".npy"):
+        assert "cannot be written as text" in refusal(write_walks, tmp_path / f"w{suffix}", sampler)
+
+
+def test_walks_of_single_nodes_with_blanks_come_back(tmp_path):
+    sampler = WalkSampler(Graph.from_edges([("New York", "x")]), length=1, per_node=1)
+    assert "blanks" in refusal(write_walks, tmp_path / "w.txt", sampler)
+    write_walks(tmp_path / "w.npy", sampler)
+    assert read_walks(tmp_path / "w.npy").ids.tolist() == ["New York", "x"]
+
+
+@pytest.mark.parametrize("formula", ["-2+3", "+1+1", "+49-30-1", "＝1+1", "=1", "@SUM(A1)"])
+def test_arithmetic_is_a_formula(tmp_path, formula):
+    write_table(tmp_path / "t.csv", [{"node": np.array([formula], object)}])
+    assert f"'{formula}" in (tmp_path / "t.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["-x", "+49 30 12", "@ann", "-5", "a=b"])
+def test_names_are_no_formulas(tmp_path, name):
+    write_table(tmp_path / "t.csv", [{"node": np.array([name], object)}])
+    assert "'" not in (tmp_path / "t.csv").read_text(encoding="utf-8")
+
+
+# -- pipes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["npz", "parquet"])
+def test_formats_that_are_read_as_a_whole_come_from_pipes(tmp_path, suffix):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    Graph.from_edges([("a", "b"), ("b", "c")]).save(tmp_path / f"g.{suffix}")
+    code = f"import reinforce2vec as r; print(r.read_graph('-', format='{suffix}').n_edges)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=(tmp_path / f"g.{suffix}").read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == b"2\n"
