@@ -2,17 +2,18 @@
 # Python (at least 3.10). Packages are reinstalled only after a change of pyproject.toml.
 
 PYTHON ?= python3
+DEPENDENCIES ?= newest
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # one thread for each process in BLAS: more of them than cores slow each other down
 PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
-CHECKED := src tests benchmarks docs examples
+CHECKED := src tests benchmarks reliability docs examples
 # a folder with the paper's graphs beside the project, if there is one; REINFORCE2VEC_DATA overrides it
 GRAPHS := $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint format docs page bench clean
+.PHONY: help demo test test-fast fuzz platform audit lint format docs page bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; \
@@ -26,6 +27,16 @@ test: $(VENV)/installed-test  ## run all tests, in parallel on all cores
 
 test-fast: $(VENV)/installed-test  ## run the quick tests only, in less than a minute
 	$(PYTEST) -m 'not slow and not gpu and not browser and not study' $(ARGS)
+
+fuzz: $(VENV)/installed-test  ## read damaged and hostile files for two minutes; make fuzz MINUTES=60
+	PYTHONHASHSEED=0 $(BIN)/python reliability/fuzz.py $(if $(INPUTS),--inputs $(INPUTS),--minutes $(or $(MINUTES),2)) $(ARGS)
+
+platform:  ## run the quick tests in an environment of its own: PYTHON=python3.12 DEPENDENCIES=oldest
+	$(PYTHON) reliability/platforms.py --dependencies $(DEPENDENCIES) $(ARGS)
+
+audit: $(VENV)/installed-audit  ## look for known vulnerabilities of the installed packages (needs a network)
+	$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/installed.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement $(VENV)/installed.txt
 
 lint: $(VENV)/installed-lint  ## check style and types
 	$(BIN)/ruff check $(CHECKED)
@@ -56,7 +67,7 @@ bench: $(VENV)/installed-bench  ## run the benchmarks of speed, memory and quali
 	$(BIN)/python benchmarks/explorer.py
 
 clean:  ## remove everything that these targets created
-	rm -rf $(VENV) demo-output site web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) .platforms demo-output site web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -5,8 +5,9 @@ python docs/making/hyperparameters.py
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+
+from marked import rewrite
 
 from reinforce2vec._util.hyperparameters import (
     PARAMETERS,
@@ -18,7 +19,7 @@ from reinforce2vec._util.hyperparameters import (
 )
 
 PAGE = Path(__file__).parents[1] / "howto" / "settings.md"
-BEGIN, END = "<!-- hyperparameters: docs/making/hyperparameters.py -->", "<!-- end -->"
+BEGIN = "<!-- hyperparameters: docs/making/hyperparameters.py -->"
 SECTIONS = {
     "`Reinforce2Vec`": (*TRAINING, *RUNNING),
     "`ReinforcedWalk`": REINFORCED,
@@ -43,10 +44,7 @@ def row(one: Parameter) -> str:
 
 def main() -> None:
     """Rewrite the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    tables = f"{BEGIN}\n\n{markdown_tables()}\n\n{END}"
-    pattern = f"{re.escape(BEGIN)}.*?{re.escape(END)}"
-    PAGE.write_text(re.sub(pattern, lambda _: tables, text, flags=re.S), encoding="utf-8")
+    rewrite(PAGE, BEGIN, markdown_tables())
 
 
 if __name__ == "__main__":
