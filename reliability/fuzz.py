@@ -2,7 +2,7 @@
 
     python reliability/fuzz.py --minutes 2 --workers 2
     python reliability/fuzz.py --minutes 10 --target edges --target labels
-    python reliability/fuzz.py --inputs 4000 --seed 19
+    python reliability/fuzz.py --inputs 1000 --seed 19
     python reliability/fuzz.py --replay
     python reliability/fuzz.py --replay reliability/corpus/edges/0123456789ab.json
     python reliability/fuzz.py --list

@@ -15,7 +15,17 @@ import pyarrow.parquet
 import pytest
 
 from helpers.refusals import refusal
-from reinforce2vec import Embedding, Graph, evaluate_node_classification, read_graph, read_labels
+from reinforce2vec import (
+    Embedding,
+    Graph,
+    WalkSampler,
+    evaluate_node_classification,
+    karate_club,
+    read_graph,
+    read_labels,
+    read_walks,
+    write_walks,
+)
 from reinforce2vec._util import machine
 from reinforce2vec._util.terminal import printable
 from reinforce2vec.files.delimited import DelimitedText
@@ -261,6 +271,20 @@ def test_a_fifo_is_read(tmp_path):
     writer.start()
     assert read_graph(path).ids.tolist() == ["a", "b"]
     writer.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs")
+def test_of_two_files_the_fifo_is_named_that_cannot_be_read(tmp_path):
+    path = tmp_path / "walks.npy"
+    write_walks(path, WalkSampler(karate_club(), per_node=1, length=4))
+    content = path.read_bytes()
+    path.unlink()
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(content,))
+    writer.start()
+    message = refusal(read_walks, path)
+    writer.join()
+    assert message.startswith(f"{path}: this is a pipe")
 
 
 # -- messages ------------------------------------------------------------------------------------

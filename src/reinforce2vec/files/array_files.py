@@ -34,8 +34,8 @@ _VERSIONS = {(1, 0): 2, (2, 0): 4}  # of .npy files: bytes of the length of thei
 _LONGEST_HEADER = 10_000  # bytes
 _ITEM = (
     rb"'descr': *'(?P<kind>[^']+)'|'fortran_order': *(?P<fortran>True|False)"
-    rb"|'shape': *\((?P<shape>(?:\d{1,19}, *)*(?:\d{1,19})?)\)"
-)
+    rb"|'shape': *\((?P<shape>(?:%(size)s, *)*(?:%(size)s)?)\)"
+) % {b"size": rb"(?:0|[1-9]\d{0,18})"}  # as Python writes numbers
 _HEADER = re.compile(rb"\{(?:(?:%s) *(?:, *|(?=\}))){3}\}\s*" % _ITEM)
 
 

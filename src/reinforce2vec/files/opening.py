@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -31,18 +32,33 @@ def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
     "-" is standard input.
     """
     check_path(path)
+    with (
+        errors_of(path),
+        _bytes_of(path) as file,
+        being_read(file.fileno()),
+    ):
+        before = os.fstat(file.fileno())
+        if compressed:
+            with (
+                gzip.open(file) as packed,
+                io.BufferedReader(_Unpacked(packed, path)) as stream,
+            ):
+                yield stream
+        else:
+            yield file
+        after = os.fstat(file.fileno())
+    if stat.S_ISREG(before.st_mode) and _version(before) != _version(after):
+        raise InputError(f"{path}: the file was changed while it was read: read it again")
+
+
+@contextmanager
+def errors_of(path: Path) -> Iterator[None]:
+    """Turn what keeps a file from being read into an InputError that names it.
+
+    Where two files are open, this says which of them is at fault.
+    """
     try:
-        with _bytes_of(path) as file, being_read(file.fileno()):
-            before = os.fstat(file.fileno())
-            if compressed:
-                with (
-                    gzip.open(file) as packed,
-                    io.BufferedReader(_Unpacked(packed, path)) as stream,
-                ):
-                    yield stream
-            else:
-                yield file
-            after = os.fstat(file.fileno())
+        yield
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except IsADirectoryError:
@@ -54,10 +70,13 @@ def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
     except (gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{path}: not a valid gzip file: {first_line(error)}") from None
     except OSError as error:
+        if error.errno == errno.ESPIPE or isinstance(error, io.UnsupportedOperation):
+            raise InputError(
+                f"{path}: this is a pipe, and a file of this kind is not read from beginning to "
+                "end: save it to a file first"
+            ) from None
         reason = error.strerror or first_line(error)
         raise InputError(f"{path}: cannot be read: {reason}") from None
-    if stat.S_ISREG(before.st_mode) and _version(before) != _version(after):
-        raise InputError(f"{path}: the file was changed while it was read: read it again")
 
 
 def read_pipe(stream: BinaryIO, path: Path) -> BinaryIO:

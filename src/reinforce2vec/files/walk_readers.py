@@ -21,7 +21,7 @@ from ._lines import CHUNK_BYTES, TextChunk, map_in_order, read_chunks
 from ._parquet import import_arrow, open_parquet
 from ._tokens import TokenIds, Tokens, token_hashes
 from .array_files import read_header, read_npy
-from .opening import expecting, naming, opened
+from .opening import errors_of, expecting, naming, opened
 from .pairs import check_unchanged, read_pair
 from .targets import known_suffix
 from .walk_shards import Manifest, Member, StoredNodes, is_shard_folder, read_manifest, read_matrix
@@ -370,7 +370,8 @@ def _read_npy(path: Path) -> StoredWalks:
     ids_path = walk_ids_path(path)
 
     def read(stream: BinaryIO, listed: BinaryIO) -> tuple[Any, Ids]:
-        matrix = _open_matrix(path, stream)
+        with errors_of(path):
+            matrix = _open_matrix(path, stream)
         check_unchanged(stream, path)  # its nodes are read later
         return matrix, _read_ids(listed, ids_path)
 
