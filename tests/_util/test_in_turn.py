@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from helpers.interrupts import Stopped
-from reinforce2vec._util.threads import in_turn
+from reinforce2vec._util.threads import Threads, do_all, in_turn
 
 
 def test_results_are_in_the_order_of_the_items():
@@ -44,3 +45,22 @@ def test_after_an_error_no_item_begins_whose_predecessor_is_cancelled(monkeypatc
         for _ in in_turn(threads, work, range(8), 8):
             pass
     assert sorted(begun) == list(range(len(begun)))  # in the order of threads
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals go to the process there")
+def test_a_signal_that_does_not_wake_the_main_thread_ends_its_waiting(interrupts):
+    """As one that comes at the last moment before it waits: Python only makes a note of it."""
+    release, done = threading.Event(), []
+
+    def work(item):
+        time.sleep(0.2)  # by now it waits
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)  # another thread gets it
+        done.append(release.wait(60))
+
+    with Threads(1) as threads:
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                do_all(threads, work, [0])
+            assert not done
+        finally:
+            release.set()

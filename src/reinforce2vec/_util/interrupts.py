@@ -1,7 +1,8 @@
 """Ctrl-C, and signals to end: delayed until the work can be saved; or at once.
 
 Python handles signals in the main thread only, and only between two instructions of its own. What
-takes long outside of Python is therefore left to other threads, while the main one waits.
+takes long outside of Python is therefore left to other threads, while the main one waits, but never
+without an end: a signal that comes just before it waits would not wake it (`result_of`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotDone
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -21,6 +23,7 @@ ENDING = tuple(  # Windows has no SIGHUP: a terminal was closed
 )
 _SIGNALS = (signal.SIGINT, *ENDING)
 _PATIENCE = 3.0  # seconds after Ctrl-C before a second one ends the saving
+_LOOK_EVERY = 0.1  # seconds between two looks for a signal, while the main thread waits
 
 
 class _Interrupt:
@@ -30,7 +33,7 @@ class _Interrupt:
 
 
 _interrupts = [_command := _Interrupt()]  # of the command, and of the blocks that hold them back
-_abandoned: list[threading.Thread] = []
+_abandoned: list[_Worker] = []
 
 
 def stop_command(number: int, frame: Any) -> NoReturn:
@@ -89,6 +92,17 @@ def held_back(saves: bool = False) -> Iterator[_Interrupt]:
             raise KeyboardInterrupt
 
 
+def result_of(job: Future[_Result], look: Callable[[], object] = lambda: None) -> _Result:
+    """Return the result of a job, once it is done; until then, `look` is called again and again."""
+    while True:
+        try:
+            return job.result(_LOOK_EVERY)
+        except NotDone:
+            if job.done():  # by now; or this is its own error
+                return job.result()
+        look()
+
+
 def interruptible(work: Callable[..., _Result], *arguments: Any, **options: Any) -> _Result:
     """Return what `work` returns; if there is an interrupt, raise KeyboardInterrupt at once.
 
@@ -100,18 +114,20 @@ def interruptible(work: Callable[..., _Result], *arguments: Any, **options: Any)
         return work()
     worker = _Worker(work)
     try:
-        worker.start()
-        while worker.is_alive():
-            worker.join(0.1)
-            if any(interrupt.asked for interrupt in _interrupts):
-                raise KeyboardInterrupt
-    except RuntimeError:  # the system has no thread left
-        return work()
+        try:
+            worker.start()
+        except RuntimeError:  # the system has no thread left
+            return work()
+        result: _Result = result_of(worker.outcome, _raise_if_asked)
     except KeyboardInterrupt:
         _abandoned.append(worker)
         raise
-    result: _Result = worker.outcome.result()
     return result
+
+
+def _raise_if_asked() -> None:
+    if any(interrupt.asked for interrupt in _interrupts):
+        raise KeyboardInterrupt
 
 
 class _Worker(threading.Thread):
@@ -131,4 +147,4 @@ class _Worker(threading.Thread):
 
 def is_busy() -> bool:
     """Return whether interrupted work still goes on in a thread, for which Python waits to exit."""
-    return any(worker.is_alive() for worker in _abandoned)
+    return any(not worker.outcome.done() for worker in _abandoned)

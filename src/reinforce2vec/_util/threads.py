@@ -12,6 +12,7 @@ from threading import RLock
 from typing import Any, TypeVar
 
 from .errors import InputError
+from .interrupts import result_of
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -55,12 +56,20 @@ def in_turn(
         for item in items:
             waiting.append(threads.submit(work, item))
             if len(waiting) >= ahead:
-                yield waiting.popleft().result()
+                yield result_of(waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield result_of(waiting.popleft())
     finally:
         for job in reversed(waiting):  # no later one begins that would wait for an earlier one
             job.cancel()
+
+
+def do_all(
+    threads: ThreadPoolExecutor, work: Callable[[_Item], object], items: Iterable[_Item]
+) -> None:
+    """Do work on each item."""
+    for _ in in_turn(threads, work, items, sys.maxsize):
+        pass
 
 
 def _free_locks() -> None:

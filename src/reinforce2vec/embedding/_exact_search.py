@@ -19,7 +19,7 @@ from .._util.compiled import compiled
 from .._util.errors import InputError
 from .._util.machine import available_cpus
 from .._util.progress import Report
-from .._util.threads import Threads
+from .._util.threads import Threads, do_all
 from ._angles import cosines, highest, norms, row_products
 
 _BLOCK_BYTES = 1 << 24  # of cosines, or of vectors, to compute at a time
@@ -158,7 +158,7 @@ class _Shortlists(NamedTuple):
             places = first_place, rows.start, rows.stop
             _extend_shortlists(products, *places, bonus, *barred, np.float32(slack), *self)
 
-        list(threads.map(add_to, slices(len(products), -(-len(products) // available_cpus()))))
+        do_all(threads, add_to, slices(len(products), -(-len(products) // available_cpus())))
 
 
 def search_exactly(
@@ -340,7 +340,7 @@ def _fill_each_source(
     cpus = available_cpus()
     step = max(8, _BLOCK_BYTES // (8 * len(search.targets) * cpus))
     with Threads(cpus) as threads:
-        list(threads.map(fill_in, slices(len(numbers), step)))
+        do_all(threads, fill_in, slices(len(numbers), step))
 
 
 def _scores_of_all_targets(search: SimilaritySearch, rows: Rows) -> Floats:

@@ -18,7 +18,7 @@ from .._util.compiled import kernel
 from .._util.machine import available_cpus
 from .._util.progress import Report
 from .._util.random import below, draw, stream
-from .._util.threads import Threads
+from .._util.threads import Threads, do_all
 
 _ROUNDS = 400
 _REPELLED = 5  # random nodes that repel a node in each round
@@ -48,7 +48,7 @@ def lay_out(nearest: NDArray[np.int32], start: _Points, seed: int, report: Repor
     with Threads(available_cpus()) as threads:
         for turn in range(_ROUNDS):
             step = partial(_move_some, old, new, begins, ends, seed, turn)
-            list(threads.map(step, range(0, n, _AT_A_TIME)))
+            do_all(threads, step, range(0, n, _AT_A_TIME))
             old, new = new, old
             report(turn + 1, _ROUNDS)
     return old

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._util.compiled import kernel
 from .._util.machine import available_cpus
 from .._util.progress import Report
-from .._util.threads import Threads
+from .._util.threads import Threads, do_all
 
 _TREES = 4
 _LEAF = 200  # rows, at most
@@ -56,11 +56,11 @@ def rough_neighbors(
         for tree in range(_TREES):
             leaves = _grow_tree(units, np.random.default_rng((seed, tree)))
             some = np.array_split(np.arange(len(leaves.begins) - 1), 4 * available_cpus())
-            list(threads.map(partial(_compare_some, leaves, units, rows, cosines), some))
+            do_all(threads, partial(_compare_some, leaves, units, rows, cosines), some)
             report(tree + 1, work)
         for turn in range(_ROUNDS):
             ask = partial(_ask_some, units, rows.copy(), _some_sources(rows), rows, cosines)
-            list(threads.map(ask, range(0, n, _AT_A_TIME)))
+            do_all(threads, ask, range(0, n, _AT_A_TIME))
             report(_TREES + 2 * (turn + 1), work)
     missing = rows < 0
     cosines[missing] = np.nan

@@ -18,7 +18,7 @@ from .._util.errors import InputError, short_repr
 from .._util.hyperparameters import DUPLICATES
 from .._util.ids import Ids, Lookup
 from .._util.progress import counted, readable_bytes
-from .._util.threads import Threads
+from .._util.threads import Threads, do_all
 from ..files.columns import ColumnChoice
 from ..files.converters import EdgeOptions, edges_from, type_name
 from ..files.edges import (
@@ -190,7 +190,7 @@ class Graph:
         middle = int(np.searchsorted(indptr, indptr[-1] // 2))
         halves = ((0, middle), (middle, len(ids)))
         with Threads(2) as threads:
-            list(threads.map(lambda rows: csr.sort_rows(indptr, indices, merged, *rows), halves))
+            do_all(threads, lambda rows: csr.sort_rows(indptr, indices, merged, *rows), halves)
         n_arcs = len(indices)
         kept = csr.merge_parallel(indptr, indices, merged)
         for arcs in (indices, merged):

@@ -16,6 +16,7 @@ from .._util.backend_choice import choose, has_room
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
 from .._util.hyperparameters import DIRECTIONS
+from .._util.interrupts import result_of
 from .._util.machine import available_cpus
 from .._util.progress import Report, terminal_progress
 from .._util.threads import Threads, in_turn
@@ -243,7 +244,7 @@ class WalkSampler:
         jobs = [threads.submit(walker.fill, first + at, walks[at : at + chunk]) for at in begins]
         try:
             for at, job in zip(begins, jobs, strict=True):
-                job.result()
+                result_of(job)
                 report(min(first + at + chunk, first + len(walks)), self.n_walks)
         finally:
             for job in jobs:  # an interrupt ends with the chunks under way
