@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from functools import partial
 from itertools import islice
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from helpers.memory import peak_of
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 from reinforce2vec import (
     HOPE,
@@ -171,13 +171,12 @@ def test_blocks_take_the_estimated_memory(method, room, monkeypatch):
         for rows in _blocks.square_row_blocks(n)
     ]
     matrix, vector = BlockMatrix(n, blocks), np.ones((n, 1), np.float32)
-    tracemalloc.start()
-    try:
+
+    def multiply():
         for _ in range(2):
             matrix.symmetric_product(vector) if begins else matrix.product(vector)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+
+    peak = peak_of(multiply)
     assert peak < 1.05 * estimate.making
     assert estimate.making < 1.3 * peak
 

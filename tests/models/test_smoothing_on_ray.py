@@ -6,11 +6,11 @@ import os
 import signal
 import threading
 import time
-import tracemalloc
 
 import numpy as np
 import pytest
 
+from helpers.memory import peak_of
 from helpers.toy_graphs import weighted_arcs
 from reinforce2vec import Embedding, Graph, InputError, rmat, smooth
 from reinforce2vec._util import engine
@@ -182,8 +182,5 @@ def test_the_memory_of_a_call_is_estimated(graph):
     links = links_of(graph, 1.0, 1.0 + graph.degrees)
     how = links, vectors, scale_of(vectors), np.ones(4), [slice(0, graph.n_nodes)], 2
     on_ray._filter_columns(*how)  # compiles
-    tracemalloc.start()
-    on_ray._filter_columns(*how)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peak = peak_of(on_ray._filter_columns, *how)
     assert 0.9 * needed.call < peak < 1.1 * needed.call

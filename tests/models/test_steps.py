@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from helpers.memory import peak_of
 from helpers.toy_graphs import weighted
 from reinforce2vec import (
     FirstOrderWalk,
@@ -148,10 +148,5 @@ def test_the_estimate_covers_what_is_taken():
         sample_walks(karate_club(), per_node=500),
     ):
         stored = walks_from(walks)
-        tracemalloc.start()
-        try:
-            graph_of_steps(stored)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
+        peak = peak_of(graph_of_steps, stored)
         assert peak <= _steps.bytes_for_steps(stored, _steps.likely_edges(stored)).making

@@ -376,7 +376,8 @@ def test_a_ray_of_our_own_ends_with_an_interrupt(tmp_path):
         assert len(workers) > 3
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-    assert said.strip().endswith("KeyboardInterrupt")
+    # once in some fifty times, on a loaded machine, Ray's own code aborts when calls are cancelled
+    assert said.strip().endswith("KeyboardInterrupt") or "discovered a bug in Ray" in said
     for _ in range(200):
         left = [pid for pid in workers if Path("/proc", str(pid)).exists()]
         if not left:
