@@ -16,7 +16,7 @@ import pytest
 from helpers.command_line import run
 from helpers.interrupts import wait_for_end
 from reinforce2vec.cli.reproduce import _sorted_out
-from reinforce2vec.experiments import reproduction
+from reinforce2vec.experiments import reproduction, speed
 from reinforce2vec.experiments.catalogue import EXPERIMENTS
 from reinforce2vec.experiments.cells import write_cell
 from reinforce2vec.experiments.scale import SMALL_SCALE
@@ -44,13 +44,12 @@ def reproduce(*words):
 def everything(tmp_path_factory):
     """A run of all experiments at the small scale."""
     out = tmp_path_factory.mktemp("all")
-    usual = reproduction.reproduce.__kwdefaults__["scale"]
-    reproduction.reproduce.__kwdefaults__["scale"] = SMALL_SCALE
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(reproduction.reproduce.__kwdefaults__, "scale", SMALL_SCALE)
+        patch.setattr(speed, "_WALKS", (2, 5))
+        patch.setattr(speed, "_BASELINES", ("deepwalk", "prone"))
         result = reproduce("all", "wide", "speed", "--seeds", 1, "--output", out)
         again = reproduce("table-5", "--seeds", 2, "--output", out)
-    finally:
-        reproduction.reproduce.__kwdefaults__["scale"] = usual
     assert result.exit_code == 0, result.output
     assert again.exit_code == 0, again.output
     assert "12 cells of 24 from an earlier run" in again.stderr

@@ -241,7 +241,7 @@ def test_planted_groups_are_found(cuda):
 @pytest.mark.slow
 @pytest.mark.parametrize("smoothed", [False, True])
 def test_several_windows_are_trained_much_as_on_the_cpu(cuda, smoothed):
-    settings = {"window": (1, 5), "smooth": smoothed, "walks_per_node": 40, "learning_rate": 0.02}
+    settings = {"window": (1, 5), "smooth": smoothed, "walks_per_node": 20, "learning_rate": 0.02}
     on_cpu, on_gpu = (
         quick(dimensions=32, backend=backend, workers=1, **settings).fit(karate_club())
         for backend in ("cpu", "cuda")
