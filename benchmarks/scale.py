@@ -1,14 +1,18 @@
 """Benchmark every stage on R-MAT graphs of 10^4 to 10^7 nodes: time and memory for each token.
 
-The stages are reading a text file of edges (16 a node), walking, training (d = 64), smoothing, the
-nearest neighbours of a thousand nodes, and a whole fit with few and short walks. Each has a process
-of its own, which takes its input from files in FOLDER; memory is the growth of its peak while it
-works. Results of several calls are merged into one file, so each size can run separately, and the
-page is made from all of them.
+The stages are reading a text file of edges (16 for each node), walking, training, smoothing, a
+whole fit with few and short walks, and the nearest neighbours of a thousand nodes. Each has a
+process of its own, which takes its input from files in FOLDER; memory is the growth of its peak
+while it works. The stage `scratch` is the whole fit once more, with its large arrays in files;
+its memory is what is not in files. Results of several calls are merged into one file, so each
+size can run separately, and the page is made from all of them.
 
-Walks and training process a fixed number of tokens, by default 10 million: their cost for each
-token is compared, not that of a whole training. A training of a large graph is measured from its
-first pass to the end of its second, or longer.
+Every node has at least one edge, so that graphs have as many nodes as they are named after: one
+of its edges leads to a node that R-MAT draws, the other 15 for each node are R-MAT's.
+
+There is one walk from each node, or as many as give --tokens. Training is measured from the end
+of its first pass until it has trained on --tokens, at least to the end of another pass: the cost
+of a token is compared, not that of a whole training.
 
     python benchmarks/scale.py --sizes 10000 100000 --workers 2
     python benchmarks/scale.py --sizes 10000000 --stages make read --folder /data/scale
@@ -18,11 +22,13 @@ first pass to the end of its second, or longer.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -31,14 +37,15 @@ from pathlib import Path
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "scale.json"
 PICTURE = HERE.parent / "docs" / "benchmarks" / "scale.png"
-STAGES = ("make", "read", "walk", "train", "smooth", "embed", "neighbors")
-SHOWN = {
+STAGES = ("make", "read", "walk", "train", "smooth", "embed", "scratch", "neighbors")
+SHOWN = {  # what a stage does, and the unit of which the cost is compared
     "read": ("reading", "edge"),
     "walk": ("walking", "token"),
-    "train": ("training, d = 64", "token"),
-    "smooth": ("smoothing, d = 64", "node"),
+    "train": ("training", "token"),
+    "smooth": ("smoothing", "node"),
     "neighbors": ("10 nearest of 1,000 nodes", "node and query"),
-    "embed": ("whole fit, d = 64, 1 walk of 10", "token"),
+    "embed": ("whole fit with one walk of 10", "token"),
+    "scratch": ("the same in a scratch folder", "token"),
 }
 DIMENSIONS, EDGE_FACTOR, LENGTH, QUERIES = 64, 16, 40, 1000
 PART = 1 << 21  # edges that a process makes at a time
@@ -54,7 +61,7 @@ def make(folder: Path, given: argparse.Namespace) -> dict:
 
     edges = EDGE_FACTOR * given.make_nodes
     parts = [
-        (given.make_nodes, number, min(PART, edges - first))
+        (given.make_nodes, number, first, min(PART, edges - first))
         for number, first in enumerate(range(0, edges, PART))
     ]
     with (folder / "edges.txt").open("wb") as file, get_context("spawn").Pool() as pool:
@@ -63,11 +70,11 @@ def make(folder: Path, given: argparse.Namespace) -> dict:
     return {"units": edges, "bytes": (folder / "edges.txt").stat().st_size}
 
 
-def edge_lines(part: tuple[int, int, int]) -> bytes:
-    """Return lines of edges: of a number of nodes, the number of the part, and its edges."""
+def edge_lines(part: tuple[int, int, int, int]) -> bytes:
+    """Return lines of edges: of a number of nodes, the part's number, first edge and size."""
     import numpy as np
 
-    nodes, number, size = part
+    nodes, number, first, size = part
     shuffled = np.random.default_rng(0).permutation(nodes)  # numbers do not reveal degrees
     rng = np.random.default_rng((1, number))
     ends = np.zeros((2, size), np.int64)
@@ -76,7 +83,10 @@ def edge_lines(part: tuple[int, int, int]) -> bytes:
         ends *= 2
         ends[0] += quarter >= 0.76
         ends[1] += ((quarter >= 0.57) & (quarter < 0.76)) | (quarter >= 0.95)
-    pairs = shuffled[ends % nodes].T.tolist()  # of other sizes than 2^k: folded
+    ends %= nodes  # of other sizes than 2^k: folded
+    linked = np.arange(first, min(first + size, nodes))  # the first edges are one of each node
+    ends[0, : len(linked)] = linked
+    pairs = shuffled[ends].T.tolist()
     return "".join(f"{one} {other}\n" for one, other in pairs).encode()
 
 
@@ -113,9 +123,7 @@ def walk(folder: Path, given: argparse.Namespace) -> dict:
     tokens, per_node = 0, -(-given.tokens // (LENGTH * graph.n_nodes))
     with Measured() as measured:
         for block in WalkSampler(graph, per_node=per_node, **options):
-            tokens += int((block >= 0).sum())
-            if tokens >= given.tokens:
-                break
+            tokens += block.size  # no walk ends early: every node has an edge
     return measured.found(tokens)
 
 
@@ -179,29 +187,42 @@ def neighbors(folder: Path, given: argparse.Namespace) -> dict:
     return measured.found(QUERIES * len(vectors))
 
 
-def embed(folder: Path, given: argparse.Namespace) -> dict:
+def embed(folder: Path, given: argparse.Namespace, **how) -> dict:
     """Fit with all that belongs to it, but few and short walks; keep the vectors."""
     import numpy as np
 
     from reinforce2vec import Reinforce2Vec, rmat
 
-    how = {"dimensions": DIMENSIONS, "walks_per_node": 1, "walk_length": 10,
-           "workers": given.workers, "backend": "cpu"}  # fmt: skip
+    how |= {"dimensions": DIMENSIONS, "walks_per_node": 1, "walk_length": 10,
+            "workers": given.workers, "backend": "cpu"}  # fmt: skip
     Reinforce2Vec(**how).fit(rmat(9), progress=False)  # compiles
     graph, learner = load(folder), Reinforce2Vec(**how)
     promised, moments = learner.estimate_memory(graph), []
-    with Measured() as measured:
+    with Measured("RssAnon" if "scratch" in how else None) as measured:
         learner.fit(graph, progress=False, callbacks=[moments.append])
     vectors = learner.embedding_.vectors
     np.save(folder / "vectors.npy", vectors)
     facts = {"train_seconds": moments[-1].seconds, "estimate": promised}
     facts["finite"] = all(np.isfinite(vectors[at : at + 2**16]).all()
                           for at in range(0, len(vectors), 2**16))  # fmt: skip
+    facts["sha256"] = hashlib.sha256(np.ascontiguousarray(vectors).data).hexdigest()[:16]
     return measured.found(moments[-1].tokens) | facts
 
 
+def scratch(folder: Path, given: argparse.Namespace) -> dict:
+    """Fit with matrices, pairs, arrays of smoothing and vectors in mapped files."""
+    return embed(folder, given, scratch=str(folder))
+
+
 class Measured:
-    """Measures a block: seconds, CPU seconds and the growth of the peak of memory."""
+    """Measures a block: seconds, CPU seconds and the growth of the peak of memory.
+
+    The peak is that of all memory, or of an entry of /proc/self/status, which is looked at ten
+    times a second.
+    """
+
+    def __init__(self, looked_at: str | None = None) -> None:
+        self.looked_at = looked_at
 
     def __enter__(self) -> Measured:
         import ctypes
@@ -210,14 +231,28 @@ class Measured:
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
-        self.before = status("VmRSS")
+        self.before = self.highest = status(self.looked_at or "VmRSS")
+        if self.looked_at:
+            self.ended = threading.Event()
+            self.looking = threading.Thread(target=self.look)
+            self.looking.start()
         self.began, self.cpu_began = time.perf_counter(), time.process_time()
         return self
+
+    def look(self) -> None:
+        """Note the highest value of the entry, until the block ends."""
+        while not self.ended.wait(0.1):
+            self.highest = max(self.highest, status(self.looked_at))
 
     def __exit__(self, *_: object) -> None:
         self.seconds = time.perf_counter() - self.began
         self.cpu_seconds = time.process_time() - self.cpu_began
-        self.peak = status("VmHWM") - self.before
+        if self.looked_at:
+            self.ended.set()
+            self.looking.join()
+        else:
+            self.highest = status("VmHWM")
+        self.peak = self.highest - self.before
 
     def found(self, units: int) -> dict:
         """Return what was measured, for so many edges, tokens or nodes."""
@@ -284,86 +319,101 @@ def run(arguments: argparse.Namespace) -> dict:
     return report
 
 
-def growth(results: list[dict], stage: str, first: int, last: int) -> float | None:
-    """Return how much more CPU time a unit takes at the larger of two sizes, on equal threads."""
-    cost = {
-        (one["size"], one["workers"], one["machine"]["processor"]): one["cpu_seconds"]
-        / one["units"]
-        for one in results
-        if one["stage"] == stage
-    }
-    for (size, *how), per_unit in cost.items():
-        if size == last and (first, *how) in cost:
-            return per_unit / cost[(first, *how)]
-    return None
+def cost(one: dict) -> float:
+    """Return the nanoseconds of CPU time for each unit."""
+    return 1e9 * one["cpu_seconds"] / one["units"]
+
+
+def in_digits(number: float) -> str:
+    """Format a number with at least two digits."""
+    return f"{number:,.1f}" if number < 100 else f"{number:,.0f}"
+
+
+def growth(results: list[dict]) -> dict[str, list[float]]:
+    """Return, for each stage, the cost of a unit at each size from FROM on, beside that at FROM."""
+    sizes = sorted({one["size"] for one in results if one["size"] >= FROM})
+    found = {}
+    for stage in SHOWN:
+        costs = {one["size"]: cost(one) for one in results if one["stage"] == stage}
+        if len(sizes) > 1 and costs.keys() >= set(sizes):
+            found[stage] = [costs[size] / costs[FROM] for size in sizes]
+    return found
 
 
 def render(report: dict) -> str:
     """Return the page."""
     results = report["results"]
     machines = sorted({f"{one['machine']['processor']}, Python {one['machine']['python']}, "
-                       f"{one['machine']['date']}" for one in results})  # fmt: skip
+                       f"{one['machine']['date']}, commit {one['machine']['commit']}"
+                       for one in results})  # fmt: skip
     lines = [
         "# From ten thousand to ten million nodes",
         "",
-        f"R-MAT graphs with 16 edges drawn per node. {'; '.join(machines)}. Each stage has a "
-        "process of its own; memory is the growth of its peak.",
+        f"R-MAT graphs with {EDGE_FACTOR} edges drawn for each node, {DIMENSIONS} dimensions. "
+        f"Measured on: {'; '.join(machines)}. Each stage has a process of its own; memory is the "
+        "growth of its peak. The estimate is that of `estimate_memory`; before a run starts, up to "
+        "32 MB are added to it for freed memory that the C library keeps.",
         "",
-        "| nodes | stage | threads | seconds | CPU s | CPU ns for each | peak MB | bytes a node "
-        "| estimate / peak |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| nodes | stage | threads | seconds | CPU s | CPU ns for each | unit | peak MB "
+        "| bytes for each node | estimate / peak |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for one in results:
         words, unit = SHOWN[one["stage"]]
-        nanoseconds = 1e9 * one["cpu_seconds"] / one["units"]
         ratio = f"{one['estimate'] / one['peak_bytes']:.2f}" if "estimate" in one else ""
         lines.append(
             f"| {one['size']:,} | {words} | {one['workers']} | {one['seconds']:.2f} "
-            f"| {one['cpu_seconds']:.2f} "
-            f"| {nanoseconds:,.2f} a {unit} | {one['peak_bytes'] / 1e6:,.0f} "
-            f"| {one['peak_bytes'] / one['size']:,.0f} | {ratio} |"
+            f"| {one['cpu_seconds']:.2f} | {in_digits(cost(one))} | {unit} "
+            f"| {one['peak_bytes'] / 1e6:,.0f} | {one['peak_bytes'] / one['size']:,.0f} | {ratio} |"
         )
     lines += ["", "## Growth", ""]
-    sizes = sorted({one["size"] for one in results})
-    first, last = min((s for s in sizes if s >= FROM), default=None), sizes[-1]
-    if first is None or first == last:
-        lines.append("Results of two sizes from 100,000 nodes on are needed.")
-        return "\n".join(lines) + "\n"
+    grown = growth(results)
+    if not grown:
+        return "\n".join([*lines, "Results of two sizes from 100,000 nodes on are needed."]) + "\n"
+    within = [SHOWN[stage][0] for stage, one in grown.items() if one[-1] <= MOST]
     lines += [
-        f"CPU time for each unit, from {first:,} to {last:,} nodes (the goal is at most {MOST}):",
+        f"CPU time for each unit, as a multiple of that with {FROM:,} nodes. Our goal is at most "
+        f"{MOST} with 10,000,000 nodes; it is met by: {', '.join(within) or 'no stage'}. The work "
+        "for each unit does not grow, but what it looks up does: arrays of the small graphs fit "
+        "into the caches of the processor, those of the large ones are in memory, where each node "
+        "of a walk, each pair of rows and each new id is somewhere else.",
         "",
     ]
-    lines += ["| stage | growth |", "|---|---|"]
-    for stage, (words, unit) in SHOWN.items():
-        grown = growth(results, stage, first, last)
-        lines.append(f"| {words}, a {unit} | {'' if grown is None else f'{grown:.2f}'} |")
+    sizes = sorted({one["size"] for one in results if one["size"] >= FROM})
+    lines += [
+        f"| stage | {' | '.join(f'{size:,}' for size in sizes)} |",
+        "|---" * (1 + len(sizes)) + "|",
+    ]
+    for stage, multiples in grown.items():
+        lines.append(f"| {SHOWN[stage][0]} | {' | '.join(f'{one:.2f}' for one in multiples)} |")
     return "\n".join(lines) + "\n"
 
 
 def draw(report: dict, path: Path) -> None:
-    """Draw time and memory of each stage by the number of nodes."""
-    import matplotlib
+    """Draw the growth of the CPU time of a unit, and the memory for each node."""
+    from reinforce2vec.plotting.style import COLOURS, GREY, MARKERS, new_figure, save, styled
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, (times, memory) = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    for stage, (words, unit) in SHOWN.items():
-        of_stage = [one for one in report["results"] if one["stage"] == stage]
-        if not of_stage:
-            continue
-        sizes = [one["size"] for one in of_stage]
-        costs = [1e9 * one["cpu_seconds"] / one["units"] for one in of_stage]
-        times.plot(sizes, costs, marker="o", label=f"{words}, a {unit}")
-        memory.plot(sizes, [one["peak_bytes"] / one["size"] for one in of_stage], marker="o")
-    times.set(title="CPU time for each unit", ylabel="nanoseconds")
-    memory.set(title="Memory for each node", ylabel="bytes")
-    for axes in (times, memory):
-        axes.set(xscale="log", yscale="log", xlabel="nodes")
-        axes.grid(alpha=0.3)
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(*times.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    figure.savefig(path, dpi=150)
+    with styled():
+        figure = new_figure(8, 3.8)
+        times, memory = figure.subplots(1, 2)
+        grown = growth(report["results"])
+        for stage, colour, marker in zip(SHOWN, COLOURS, MARKERS, strict=False):
+            look = {"color": colour, "marker": marker, "markersize": 4}
+            of_stage = [one for one in report["results"] if one["stage"] == stage]
+            sizes = [one["size"] for one in of_stage]
+            if stage in grown:
+                times.plot([size for size in sizes if size >= FROM], grown[stage], **look)
+            each = [one["peak_bytes"] / one["size"] for one in of_stage]
+            memory.plot(sizes, each, label=SHOWN[stage][0], **look)
+        times.axhline(MOST, color=GREY, linestyle="--", linewidth=1)
+        times.annotate(f"goal: {MOST}", (FROM, MOST), xytext=(2, 3), textcoords="offset points",
+                       fontsize=7, color=GREY)  # fmt: skip
+        times.set(xscale="log", xlabel="nodes", ylim=0)
+        times.set_title(f"CPU time for each unit, with {FROM:,} nodes = 1")
+        memory.set(xscale="log", yscale="log", xlabel="nodes")
+        memory.set_title("Bytes of memory for each node")
+        figure.legend(*memory.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        save(figure, path, dpi=200)
 
 
 def main() -> None:

@@ -579,9 +579,16 @@ class Series:
         again = self.run(self.trial.words, folder)
         if again.status != 0:
             return [f"the next run: {again.status}: {again.err[-300:]}"]
-        found = self.contents(folder)
-        differ = sorted(one for one in {*found, *self.new} if found.get(one) != self.new.get(one))
-        return [f"after the next run: {differ}"] if differ else []
+        return [f"after the next run: {one}" for one in self.unlike_new(folder)]
+
+    def unlike_new(self, folder: Path) -> list[str]:
+        """Return which files are not as a run leaves them that succeeds."""
+        try:
+            found = self.contents(folder)
+        except Exception as error:
+            return [f"a file cannot be read: {error!r}"]
+        names = sorted({*found, *self.new})
+        return [f"{name} differs" for name in names if found.get(name) != self.new.get(name)]
 
     def kill_once(
         self, signal_name: str, aimed: bool, replaces: bool, rng: random.Random
@@ -605,7 +612,10 @@ class Series:
                 problems.append(f"exit status {ended.status}: {ended.err[-300:]}")
             if "Traceback" in ended.err:
                 problems.append(f"a traceback: {ended.err[-600:]}")
-            problems += trial.wrong(folder, old, self.new)
+            if ended.status == 0:
+                problems += self.unlike_new(folder)
+            else:
+                problems += trial.wrong(folder, old, self.new)
             left = [one for one in trial.files(folder) if _is_hidden(one)]
             problems += self.wrong_after_next(folder)
         moment = f"file event {at}" if aimed else f"{delay:.3f} s" + ", twice" * (times - 1)
@@ -680,18 +690,18 @@ def _fail_often(series: Series, way: Callable[[Path], None]) -> dict[str, Any]:
         moments = moments[: max(1, len(moments) - 2)]
     problems, said, tried = list[str](), set[str](), 0
     for at in moments:
-        one = _fail_once(series, way, at)
-        if one is not None:
+        last, wrong = _fail_once(series, way, at)
+        problems += [f"file event {at}: {problem}" for problem in wrong]
+        if last is not None:
             tried += 1
-            said.add(one[0])
-            problems += [f"file event {at}: {problem}" for problem in one[1]]
+            said.add(last)
     return {"tried": tried, "said": sorted(said), "problems": problems}
 
 
 def _fail_once(
     series: Series, way: Callable[[Path], None], at: int
-) -> tuple[str, list[str]] | None:
-    """Return what a run said whose disk fails, and what is wrong; None if it did not fail."""
+) -> tuple[str | None, list[str]]:
+    """Return what a run said whose disk fails (None if it succeeded), and what is wrong."""
     trial = series.trial
     with tempfile.TemporaryDirectory(prefix="kills-") as name:
         folder = Path(name, "disk", "trial")
@@ -710,13 +720,14 @@ def _fail_once(
             run = Run(trial.words, folder, at, lambda: way(folder), trial.unfinished, out=out)
             ended = run.wait()
             problems = [f"process {pid} is left" for pid in run.orphans()]
-            (folder / "filler").unlink(missing_ok=True)
+            if way is not _read_only:
+                (folder / "filler").unlink(missing_ok=True)
+            if ended.status == 0:  # all was written before
+                return None, problems + series.unlike_new(folder)
             if way is _read_only:  # as after a start of the machine
                 _unmount(disk)
                 subprocess.run(["e2fsck", "-fy", image], check=False, capture_output=True)
                 _mount(image, disk)
-            if ended.status == 0:
-                return None
             last = ended.err.strip().splitlines()[-1] if ended.err.strip() else ""
             if ended.status not in (1, 2) or "Traceback" in ended.err or "error: " not in last:
                 problems.append(f"status {ended.status}: {ended.err[-600:]}")

@@ -493,6 +493,7 @@ def try_errors(trial: Trial, quick: bool) -> None:
                 except Broken:
                     count += 1
     trial.found["threads_that_raised"] = count
+    trial.check(count >= len(places), f"only {count} calls failed in {len(places)} places")
     start, refusals = threading.Thread.start, 0
     for run in runs.values():
         for allowed in (0, 1, 5):
@@ -510,6 +511,7 @@ def try_errors(trial: Trial, quick: bool) -> None:
                     refusals += 1
         run()
     trial.found["threads_that_did_not_start"] = refusals
+    trial.check(refusals >= 2 * len(runs), f"only {refusals} runs missed a thread")
 
 
 TRIALS = {
