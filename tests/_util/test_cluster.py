@@ -296,13 +296,14 @@ def test_folders_of_killed_programs_are_removed(started, tmp_path, monkeypatch):
 # -- its end -----------------------------------------------------------------------------------
 
 COMMAND = """
-import sys
+import signal, sys
 import numpy as np
 from reinforce2vec import karate_club
 from reinforce2vec._util.cluster import waiting
 from reinforce2vec.cli.main import main
 from reinforce2vec.models import smoothing
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup may have silenced it
 smoothing.series = lambda *how: np.ones(10**7)  # of a filter that takes long
 waiting._SILENT = 2.0
 waiting._LOOK = 0.2
