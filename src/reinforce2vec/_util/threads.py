@@ -21,10 +21,10 @@ _Result = TypeVar("_Result")
 class Threads(ThreadPoolExecutor):
     """Threads for a piece of work; InputError if the system does not let them start."""
 
-    def submit(self, work: Callable[..., Any], /, *options: Any, **more: Any) -> Future[Any]:
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         """Let a thread do some work."""
         try:
-            return super().submit(work, *options, **more)
+            return super().submit(work, *arguments, **options)
         except RuntimeError as error:
             if "start new thread" not in str(error):  # after the end, say
                 raise

@@ -590,7 +590,8 @@ class Reinforce2Vec(Estimator):
                 smoothing.check_on_ray(ray, source, widest)
             checkpoint_to = None if path is None else (path, origin)
             learned, settings = self._train(
-                corpus, settings, backend, start, progress, callbacks, checkpoint_to, every, 5
+                *(corpus, settings, backend, start, progress, callbacks, checkpoint_to, every),
+                stacklevel=5,
             )
             self._keep(learned, source, backend, progress)
         self.direction_ = corpus.direction if isinstance(corpus, SampledWalks) else None
