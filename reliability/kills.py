@@ -826,7 +826,9 @@ def main() -> int:
     parser.add_argument("--part", choices=PARTS, help="one part alone; by default all")
     parser.add_argument("--kills", type=int, default=200, help="in all (default 200)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default 0)")
-    parser.add_argument("--only", help="commands to try, such as walk,embed; not recorded")
+    parser.add_argument(
+        "--only", help="commands to try, such as walk,embed; of these, only disks are recorded"
+    )
     parser.add_argument("--no-record", action="store_true", help="write no file of results")
     options = parser.parse_args()
     only = options.only.split(",") if options.only else []
