@@ -375,7 +375,7 @@ def render(report: dict) -> str:
         f"CPU time for each unit, as a multiple of that with {FROM:,} nodes. Our goal is at most "
         f"{MOST} with 10,000,000 nodes; it is met by: {', '.join(within) or 'no stage'}. The work "
         "for each unit does not grow, but what it looks up does: arrays of the small graphs fit "
-        "into the CPU caches, those of the large ones are in memory, where each node "
+        "into the caches of the CPU, those of the large ones are in memory, where each node "
         "of a walk, each pair of rows and each new id is somewhere else.",
         "",
     ]

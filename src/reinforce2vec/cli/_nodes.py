@@ -77,10 +77,7 @@ def _named_node(word: str, embedding: Embedding, where: str = "") -> Any:
 
 
 def nodes_in_file(path: Path, embedding: Embedding, quiet: bool) -> list[Any]:
-    """Return the nodes that a file names, as `--nodes` reads them; "-" is standard input.
-
-    What was decided, such as that the first line is a header, is reported.
-    """
+    """Return the nodes that a file names, as `--nodes` reads them; "-" is standard input."""
     from ..files.node_lists import read_node_list
     from ..files.opening import opened
 

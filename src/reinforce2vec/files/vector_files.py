@@ -329,8 +329,8 @@ def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
         if not text.strip() or set("\t\n\r") & set(text):
             raise InputError(
                 f"{path}: the node id {short_repr(text)} cannot be a line of "
-                f"{metadata_path(path).name}, which holds neither blank lines nor tabs: "
-                f"{_ELSEWHERE}"
+                f"{metadata_path(path).name}, "
+                f"which holds neither blank lines nor tabs: {_ELSEWHERE}"
             )
     return encode_texts(texts, path)
 
