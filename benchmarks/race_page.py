@@ -94,9 +94,10 @@ def render(found: dict) -> str:
         rows = course["rows"]
         lines += [
             f"\n## {graph_title(name)}\n",
-            f"{course['walks']} walks of {course['length']} nodes from every node, "
-            f"rounds: {1 + max(row['round'] for row in rows)}, at most {course['limit']} s for a "
-            f"contestant. {course.get('remark', '')}\n",
+            f"{course['walks']} walk{'s' * (course['walks'] > 1)} of {course['length']} nodes from "
+            f"every node, rounds: {1 + max(row['round'] for row in rows)}, at most "
+            f"{course['limit']} s for a contestant. {course.get('remark', '')}".rstrip()
+            + "\n",
             f"| {' | '.join([*HEADS, *metrics(rows)])} |",
             "|---" * (len(HEADS) + len(metrics(rows))) + "|",
         ]

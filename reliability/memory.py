@@ -250,7 +250,7 @@ def measure_here(given: dict, group: Path | None) -> dict:
         ending = "MemoryError"
     peak = max(status("VmHWM") - before, 1)
     if allowed is not None and peak > allowed:
-        ending = f"took {peak - allowed:,} bytes more than it was told are free ({ending})"
+        ending = f"took {peak - allowed:,} bytes more than were reported as free ({ending})"
     return {
         **given,
         **({"at_the_limit": times_at_limit(group)} if group else {}),

@@ -430,7 +430,7 @@ def try_callers(trial: Trial, quick: bool) -> None:
 
 
 class Broken(Exception):
-    """What a thread raises that is told to fail."""
+    """What a thread raises that has to fail."""
 
 
 def try_errors(trial: Trial, quick: bool) -> None:

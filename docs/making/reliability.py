@@ -127,12 +127,11 @@ def _weighted_hub(found: dict[str, Any]) -> str:
 def _memory(found: dict[str, Any]) -> str:
     about = found["summary"]
     size = about["of_at_least_bytes"] // 10**6
-    text = (
+    return (
         f"{about['compared']} runs with a peak of {size} MB or more: the estimate is "
         f"{about['smallest_ratio']:.2f} to {about['largest_ratio']:.2f} of the peak, "
         f"{about['within']} of them within 1.0 to 1.3"
     )
-    return text
 
 
 def _memory_limits(found: dict[str, Any]) -> str:

@@ -30,7 +30,7 @@ Row = list[str]
 
 
 class Refused(Exception):
-    """A file that cannot be read in the way asked for."""
+    """A file that cannot be read in this way."""
 
 
 class _BadField(str):

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers.command_line import MAIN, check, interrupted, run, started
+from helpers.command_line import MAIN, check, interrupted, run, run_python, started
 from helpers.interrupts import Stopped, stop_at
 from reinforce2vec import (
     Embedding,
@@ -622,3 +622,28 @@ def test_walks_of_a_directed_graph_are_told(folder, words, told, used):
     facts = json.loads(result.stdout)
     assert facts["settings"]["direction"] == used
     assert facts["notes"] == [*_GUESSES[:3], "text ids"]
+
+
+def test_a_resumed_command_says_whether_there_is_a_checkpoint(folder):
+    first = check(embed(*CHECKPOINT, "--resume")).stderr
+    assert first.startswith("training.checkpoint: nothing to resume yet, training begins\n")
+    (folder / "training.checkpoint").touch()
+    again = check(embed(*CHECKPOINT, "--resume"), 1).stderr
+    assert again.startswith("resuming from training.checkpoint\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGHUP")
+def test_a_signal_that_is_ignored_stays_so():
+    """As nohup ignores SIGHUP: a terminal that is closed does not end the command."""
+    code = """
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from reinforce2vec.cli.main import main
+sys.argv = ["reinforce2vec", "--version"]
+try:
+    main()
+except SystemExit:
+    print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN, end=" ")
+    print(signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)
+"""
+    assert run_python(code).splitlines()[-1] == "True False"

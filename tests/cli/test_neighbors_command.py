@@ -86,6 +86,22 @@ def test_nodes_that_are_not_there_are_told(folder, vectors, node, sentence):
     assert result.stdout == ""
 
 
+def test_a_long_name_is_cut(folder):
+    (folder / "nodes.txt").write_text("1\n" + "2" * 5000 + "\n")
+    for words in (["2" * 5000], ["--ids", "nodes.txt"]):
+        said = checked("neighbors", "club.npz", *words, code=1).stderr
+        assert "222...' has no vector" in said
+        assert len(said) < 500
+
+
+def test_what_is_decided_of_a_file_of_nodes_is_reported(folder):
+    (folder / "nodes.txt").write_text("start,since\n1,2001\n2,2002\n")
+    said = checked("neighbors", "club.npz", "--ids", "nodes.txt").stderr
+    assert "nodes.txt: ids from the first column of several\n" in said
+    assert 'nodes.txt: the first line, "start", taken for a header\n' in said
+    assert checked("neighbors", "club.npz", "--ids", "nodes.txt", "--quiet").stderr == ""
+
+
 @pytest.mark.parametrize("name", ["found.csv", "found.tsv", "found.parquet", "-"])
 def test_neighbours_of_all_nodes_go_to_a_table(folder, name, monkeypatch):
     monkeypatch.setattr(_nodes, "_BLOCK", 5)  # rows are written in several blocks

@@ -610,6 +610,13 @@ def test_a_full_disk_is_refused(tmp_path, suffix, monkeypatch):
     check_vectors_fit(path, np.arange(2), 2)
 
 
+def test_a_limit_on_the_size_of_files_is_noticed_before_the_work(tmp_path):
+    with largest_file(10_000):
+        message = refused(check_vectors_fit, tmp_path / "v.npz", np.arange(1000), 128)
+        check_vectors_fit(tmp_path / "v.npz", np.arange(2), 2)
+    assert "this process may write files of 10.0 kB at most: raise that limit" in message
+
+
 @pytest.mark.parametrize("scale", [1, 0.3, 0.03])
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_the_estimated_size_is_about_that_of_the_file(tmp_path, suffix, scale):

@@ -129,6 +129,8 @@ READ = (
     "pyproject.toml",
     "benchmarks/*.md",
     "benchmarks/*.py",
+    "benchmarks/peers/*.py",
+    "benchmarks/results/*.md",
     "docs/*.md",
     "docs/benchmarks/*.md",
     "docs/commands/*.md",
@@ -137,6 +139,8 @@ READ = (
     "docs/making/*.py",
     "docs/reference/*.md",
     "examples/*.ipynb",
+    "reliability/*.md",
+    "reliability/**/*.py",
     "src/reinforce2vec/**/*.py",
 )
 

@@ -6,6 +6,9 @@ import ast
 import re
 
 from helpers.paths import ROOT
+from reinforce2vec.datasets import _downloads
+from reinforce2vec.datasets.registry import REGISTRY
+from reinforce2vec.explorer import server
 
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_bytes()) for path in SOURCES}
@@ -72,3 +75,15 @@ def test_what_the_page_on_security_names_is_there():
     assert named
     for path in named:
         assert (ROOT / path).exists(), path
+
+
+def test_the_figures_on_the_page_are_those_of_the_code():
+    text = " ".join((ROOT / "SECURITY.md").read_text(encoding="utf-8").split())
+    most = max(source.most for entry in REGISTRY.values() for source in entry.sources)
+    for figure in (
+        f"a secret of {8 * server._SECRET_BYTES} random bits",
+        f"arrive within {server._SECONDS:g} seconds",
+        f"at most {server._MOST_CONNECTIONS} connections",
+        f"At most {most >> 20} MiB are accepted, in at most {_downloads._LONGEST / 60:g} minutes",
+    ):
+        assert figure in text

@@ -122,13 +122,15 @@ def check_memory(
     place : str
         What is too small.
     """
-    usable, kept = free, 0
+    kept = 0
     if free is None:
-        free, kept = available_bytes(), min(needed, _KEPT_BY_ALLOCATOR)
-        usable = None if free is None else max(free // 2, free - _KEPT_BY_ALLOCATOR)
-    if free is not None and usable is not None and needed > usable:
+        free, kept = available_bytes(), _KEPT_BY_ALLOCATOR
+    if free is None:
+        return
+    usable = max(free // 2, free - kept)  # the allocator keeps no more than it was given back
+    if needed > usable:
         advice = advise(needed - usable)
-        about = needed if needed > free else needed + kept
+        about = needed if needed > free else needed + min(needed, kept)
         raise InputError(
             f"{what} needs about {readable_bytes(about)} of {place}, and "
             f"{readable_bytes(max(free, 0))} are free: {advice.text}",

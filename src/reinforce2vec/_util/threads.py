@@ -21,10 +21,10 @@ _Result = TypeVar("_Result")
 class Threads(ThreadPoolExecutor):
     """Threads for a piece of work; InputError if the system does not let them start."""
 
-    def submit(self, work: Callable[..., Any], /, *options: Any, **more: Any) -> Future[Any]:
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         """Let a thread do some work."""
         try:
-            return super().submit(work, *options, **more)
+            return super().submit(work, *arguments, **options)
         except RuntimeError as error:
             if "start new thread" not in str(error):  # after the end, say
                 raise
@@ -80,10 +80,10 @@ def _free_locks() -> None:
     """
     for name, module in list(sys.modules.items()):
         if name.startswith(__name__.partition(".")[0] + "."):
-            kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
-            for value in (value for kind in kinds for value in vars(kind).values()):
-                if isinstance(value, cached_property):
-                    value.lock = RLock()  # type: ignore[attr-defined]
+            for kind in vars(module).values():
+                for value in vars(kind).values() if isinstance(kind, type) else ():
+                    if isinstance(value, cached_property):
+                        value.lock = RLock()  # type: ignore[attr-defined]
 
 
 if sys.version_info < (3, 12) and hasattr(os, "register_at_fork"):

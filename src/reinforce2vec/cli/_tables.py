@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import typer
 
-from .._util.terminal import is_rich, printable
+from .._util.terminal import is_rich, on_one_line
 from ._messages import for_people
 
 _GAP = 3  # characters between two columns of such a table
@@ -45,7 +45,7 @@ def print_table(
     """
     place = sys.stdout if stream is None else stream
     words = range(len(head) - 1) if left is None else left
-    rows = [[printable(cell).replace("\n", "\\n") for cell in row] for row in rows]
+    rows = [[on_one_line(cell) for cell in row] for row in rows]
     if title:
         print_text(title, place)
     if is_rich(place):

@@ -140,9 +140,9 @@ def embed(
         from ..skipgram.checkpoint import remove_checkpoint
 
         if resume and checkpoint is not None:
-            begun = (
-                f"resuming from {checkpoint}" if checkpoint.exists() else "nothing to resume yet"
-            )
+            begun = f"{checkpoint}: nothing to resume yet, training begins"
+            if checkpoint.exists():
+                begun = f"resuming from {checkpoint}"
             report(begun, quiet)
         with status(f"reading {source}", quiet):
             found = options.read_graph_from(graph, given) if graph else read_walks(source)

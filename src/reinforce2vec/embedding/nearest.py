@@ -171,8 +171,7 @@ def check_embedding(embedding: Any) -> None:
     if bad.size:
         raise InputError(
             f"the vector of node {short_repr(embedding.ids.tolist()[bad[0]])} holds numbers that "
-            "are not "
-            "finite, so it has no neighbours"
+            "are not finite, so it has no neighbours"
         )
 
 

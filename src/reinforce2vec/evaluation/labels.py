@@ -125,8 +125,7 @@ def _from_pandas(labels: Any, nodes: NamedRows | None) -> Any:
         raise InputError(
             "labels have the default index 0, 1, 2, ..., which are not the ids of the nodes, such "
             f"as {short_repr(nodes.ids.tolist()[0])}: pass the table that has a column of ids "
-            "beside them, "
-            "or set the ids as their index; a list or an array is taken in row order"
+            "beside them, or set the ids as their index; a list or an array is taken in row order"
         )
     if labels.ndim == 1:
         pairs = zip(index, map(classes_in, labels.tolist()), strict=True)

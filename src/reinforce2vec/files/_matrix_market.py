@@ -201,17 +201,8 @@ class _Parser:
         data = np.frombuffer(chunk.text, np.uint8)
         bounds = np.zeros((chunk.count_lines(), 6), np.int32)
         rows, problem, place, _, _ = find_fields(
-            *(
-                data,
-                _LINES.kinds,
-                _LINES.starts,
-                None,
-                _LINES.stop,
-                None,
-                self._slots,
-                self._head.fields,
-                bounds,
-            )
+            *(data, _LINES.kinds, _LINES.starts, None, _LINES.stop, None),
+            *(self._slots, self._head.fields, bounds),
         )
         if problem != FINE:
             self._refuse(chunk, int(place))

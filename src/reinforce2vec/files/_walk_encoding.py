@@ -45,8 +45,7 @@ def encode_ids(ids: Ids, path: Path) -> EncodedIds:
         for letter in _BREAKS & set(text):
             raise InputError(
                 f"{path}: the node id {short_repr(text)} holds {short_repr(letter)}, which "
-                "separates ids or lines in "
-                "text: write .parquet instead"
+                "separates ids or lines in text: write .parquet instead"
             )
     return EncodedIds.of(encode_texts(texts, path))
 

@@ -134,8 +134,7 @@ def _usable_weights(weights: Any, ends: NDArray[np.int32], ids: Ids) -> NDArray[
         source, target = ids[ends[edge]].tolist()
         return InputError(
             f"the edge from {short_repr(source)} to {short_repr(target)} has the weight "
-            f"{weight:g}: "
-            "weights must be positive and finite (weighted=False leaves them out)",
+            f"{weight:g}: weights must be positive and finite (weighted=False leaves them out)",
             settings=[("weighted", False)],
         )
 

@@ -358,8 +358,8 @@ def _warn_of_header(edges: _EdgeList, where: str) -> None:
         warnings.warn(
             on_one_line(
                 f'{where}: "{excerpt(first)}" and "{excerpt(second)}" are in no other line: if '
-                "they are names of "
-                "columns, pass header=True (--header), else header=False (--no-header)"
+                "they are names of columns, pass header=True (--header), else header=False "
+                "(--no-header)"
             ),
             stacklevel=2,
         )

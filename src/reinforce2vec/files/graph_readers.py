@@ -91,9 +91,9 @@ def format_of(path: Path, format: str | None) -> tuple[str, bool]:
     if suffix not in _READERS or (compressed and suffix not in _COMPRESSIBLE):
         if format is None and path.is_dir():
             raise InputError(f"{path}: this is a folder, expected a file")
-        what = (
-            f"{path}: unknown suffix" if format is None else f"unknown format {short_repr(format)}"
-        )
+        what = f"unknown format {short_repr(format)}"
+        if format is None:
+            what = f"{path}: unknown suffix"
         raise InputError(
             f"{what}: expected one of {' '.join(_READERS)}, or with .gz after it one of "
             f"{' '.join(_COMPRESSIBLE)}; to read a file of another name, pass format=...",

@@ -109,8 +109,7 @@ def _field(text: str, path: Path) -> str:
     if not text or "\0" in text or "\r" in text:  # readers take all line ends for the same
         raise InputError(
             f"{path}: the node id {short_repr(text)} cannot be written as text: give the node "
-            "another name, "
-            "or write a .npz file"
+            "another name, or write a .npz file"
         )
     return quoted(text)
 

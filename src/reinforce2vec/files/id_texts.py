@@ -46,8 +46,7 @@ def ids_as_text(ids: Ids, path: Path) -> list[str]:
         if text in known:
             raise InputError(
                 f"{path}: two node ids read {short_repr(text)} as text, so they could not be "
-                "distinguished: "
-                "give every node a name of its own"
+                "distinguished: give every node a name of its own"
             )
         known.add(text)
     return texts
@@ -60,8 +59,8 @@ def encode_texts(texts: list[str], path: Path, surrogates: str = "surrogateescap
     except UnicodeEncodeError as error:
         raise InputError(
             f"{path}: the node id {short_repr(error.object)} holds "
-            f"{short_repr(error.object[error.start])}, which "
-            "UTF-8 cannot express: name the node without it"
+            f"{short_repr(error.object[error.start])}, which UTF-8 cannot express: name the node "
+            "without it"
         ) from None
 
 

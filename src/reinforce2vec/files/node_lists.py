@@ -170,8 +170,7 @@ def _check_kinds(ids: Ids, listed: list[Hashable]) -> None:
     if None not in kinds and kinds[0] != kinds[1]:
         raise InputError(
             f"nodes={short_repr(listed[0])}, ... are {kinds[1]}, but the ids of the edges are "
-            f"{kinds[0]}, "
-            f"such as {short_repr(ids.tolist()[0])}: write both alike"
+            f"{kinds[0]}, such as {short_repr(ids.tolist()[0])}: write both alike"
         )
 
 

@@ -243,8 +243,8 @@ def _ids_among(
     if not known and sum(found[place].values()) > _REPEATED * distinct[place]:
         raise InputError(
             f"no column is one of ids: {short_repr(str(names[place]))} holds most nodes, but "
-            "repeats them; "
-            'call the column of ids "id", or give a dict of lists in the order of the nodes'
+            'repeats them; call the column of ids "id", or give a dict of lists in the order of '
+            "the nodes"
         )
     return place
 
@@ -276,8 +276,7 @@ def _no_nodes(values: list[Any], nodes: NamedRows, where: str) -> InputError:
     """Return the error for ids none of which is a node."""
     return InputError(
         f"none of the ids {where} is a node: they are such as {short_repr(values[0])}, expected "
-        "ids such "
-        f"as {short_repr(nodes.ids[:1].tolist()[0])}"
+        f"ids such as {short_repr(nodes.ids[:1].tolist()[0])}"
     )
 
 

@@ -283,8 +283,8 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         if found["version"] != _VERSION:
             raise InputError(
                 f"{file}: these walks have version {excerpt(str(found['version']))} of the "
-                "format, and this "
-                f"version of reinforce2vec reads version {_VERSION}: use a newer one"
+                f"format, and this version of reinforce2vec reads version {_VERSION}: use a newer "
+                "one"
             )
         shards = tuple(Member(**shard) for shard in found["shards"])
         ids = None if found["ids"] is None else Member(**found["ids"])

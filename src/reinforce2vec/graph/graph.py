@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -489,12 +488,12 @@ class GraphOptions:
         check_choice("duplicates", self.duplicates, DUPLICATES)
         check_id_type(self.id_type)
 
-    def graph(self, edges: Edges, nodes: Any, name: str | None = None) -> Graph:
-        """Return the graph; errors about the edges begin with the name of their file."""
-        with nullcontext() if name is None else naming(name):
+    def graph(self, edges: Edges, nodes: Any, name: str = "") -> Graph:
+        """Return the graph; errors about the edges begin with the name of their file, if any."""
+        with naming(name):
             edges = with_id_type(edges, self.id_type)
         edges = add_nodes(edges, nodes)
-        with nullcontext() if name is None else naming(name):
+        with naming(name):
             graph = Graph._from(edges, self.self_loops)
             if self.duplicates == "refuse" and graph.merged_edges:
                 raise _repeated(graph.merged_edges, edges)
@@ -513,8 +512,8 @@ def _repeated(count: int, edges: Edges) -> InputError:
         source, target = map(short_repr, edges.ids[edges.ends[again.min()]].tolist())
         example = f", such as that from {source} to {target}"
     return InputError(
-        f"{counted(count, 'duplicate edge')}{example}: "
-        'leave them out, or duplicates="merge" makes one edge of them',
+        f"{counted(count, 'duplicate edge')}{example}: leave them out, or "
+        'duplicates="merge" makes one edge of them',
         settings=[("duplicates", "merge")],
     )
 

@@ -273,8 +273,7 @@ class Estimator(Transformer, ABC):
         if unknown:
             raise InputError(
                 f"{path}: this version of {cls.__name__} has no parameter "
-                f"{excerpt(min(unknown))}: the "
-                "model was written by another one"
+                f"{excerpt(min(unknown))}: the model was written by another one"
             )
         try:
             with naming(str(path)):

@@ -472,6 +472,7 @@ class Reinforce2Vec(Estimator):
             cheaper = self._cheaper_parameters(corpus)
             sizes = {name: bytes_with(name, value) for name, value in cheaper.items()}
             least = min(sizes, key=lambda name: sizes[name], default=None)
+            # what takes more than half is to blame; else fewer dimensions will do, if any
             if least is not None and 2 * sizes[least] < needed and sizes[least] <= free:
                 return replacing(least, cheaper[least])
             rows = row_size(self.dimensions) // step
@@ -491,13 +492,10 @@ class Reinforce2Vec(Estimator):
             return Advice(f"{before} takes most of it; {after} would fit", named)
 
         def bytes_with(name: str, value: Any) -> int:
-            other = type(self)(**(self.get_params(deep=False) | {name: value}))
-            return other._bytes_here(
-                SampledWalks(other._sampler(corpus.graph, corpus.direction))
-                if name == "walk_length" and isinstance(corpus, SampledWalks)
-                else corpus,
-                smoothed and bool(other.smooth),
-            )
+            other, walks = type(self)(**(self.get_params(deep=False) | {name: value})), corpus
+            if name == "walk_length" and isinstance(corpus, SampledWalks):
+                walks = SampledWalks(other._sampler(corpus.graph, corpus.direction))
+            return other._bytes_here(walks, smoothed and bool(other.smooth))
 
         check_memory(needed, what, advise)
 
@@ -590,7 +588,8 @@ class Reinforce2Vec(Estimator):
                 smoothing.check_on_ray(ray, source, widest)
             checkpoint_to = None if path is None else (path, origin)
             learned, settings = self._train(
-                corpus, settings, backend, start, progress, callbacks, checkpoint_to, every, 5
+                *(corpus, settings, backend, start, progress, callbacks, checkpoint_to, every),
+                stacklevel=5,
             )
             self._keep(learned, source, backend, progress)
         self.direction_ = corpus.direction if isinstance(corpus, SampledWalks) else None

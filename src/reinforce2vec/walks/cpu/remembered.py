@@ -27,7 +27,7 @@ def few_remembered(degree, size):
 def draw_by_remembered(
     graph, weighing, here, n, key, gamma, drawn, nodes, lane, size, weights, unvisited, candidates
 ):
-    """Draw a neighbour, or return -1 if 64 proposals were refused. O(size) look-ups of edges.
+    """Draw a neighbour, or return -1 if all proposals were refused. O(size) look-ups of edges.
 
     `weights` holds the weight of each remembered node, and `unvisited` that of an unvisited one,
     both without edge weights; `drawn` is the number of the first draw. Visited neighbours are

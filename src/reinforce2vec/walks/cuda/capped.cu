@@ -24,7 +24,6 @@ typedef unsigned char Count;
 typedef unsigned short Count;
 #endif
 
-
 #ifndef EMULATED
 #define SHARED_MEMORY(type, name) extern __shared__ type name[]
 #endif

@@ -4,7 +4,7 @@
 #include "../../_util/cuda/random.cu"
 #include "graph.cu"
 
-#define ARCS_PER_LOOKUP 4         // arcs that are weighed in the time that it takes to look up one
+#define ARCS_PER_LOOKUP 4  // arcs that are weighed in the time that it takes to look up an edge
 
 __device__ __forceinline__ bool few_remembered(Row row, int size) {
     return (long long)row.degree >= ARCS_PER_LOOKUP * (long long)size;

@@ -27,7 +27,7 @@ def few_remembered(graph, here, memory):
 
 @compiled
 def draw_by_remembered(graph, here, n, key, gamma, drawn, unvisited, candidates, memory):
-    """Draw a neighbour, or return -1 if 64 proposals were refused. O(distinct) look-ups of edges.
+    """Draw a neighbour, or return -1 if all proposals were refused. O(distinct) look-ups of edges.
 
     memory.weights holds the weight of each remembered node, and `unvisited` that of an unvisited
     one, both without edge weights; `drawn` is the number of the first draw. The proposals are all
