@@ -80,7 +80,7 @@ def whole(path: Path, packed: bool = False, *, alone: bool = False) -> Iterator[
     """
     if is_special(path):
         try:
-            file = _File(os.open(path, os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)), path)
+            file = _Device(os.open(path, os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)), path)
         except OSError as error:
             raise InputError(f"{path}: cannot be written to: {error.strerror or error}") from None
         with io.BufferedWriter(file) as stream, _packing(stream, packed) as content:
@@ -133,6 +133,18 @@ class _File(io.FileIO):
             if error.filename is None:
                 error.filename = str(self.path)
             raise
+
+
+class _Device(_File):
+    """A device or a pipe. Some devices, such as /dev/null, take a seek and stay where they are."""
+
+    def seekable(self) -> bool:
+        """Return that it has no places."""
+        return False
+
+    def tell(self) -> int:
+        """Raise the error of streams without places."""
+        raise io.UnsupportedOperation(f"{self.path}: a device has no places")
 
 
 class Part:
