@@ -58,7 +58,7 @@ import reinforce2vec as r2v
 from recording import record, record_one
 from reinforce2vec.cli.main import app
 from reinforce2vec.cli.main import main as run_main
-from reinforce2vec.datasets import _downloads, _reading, loading
+from reinforce2vec.datasets import _downloads, _reading
 from reinforce2vec.datasets.registry import REGISTRY, DatasetEntry, PublishedFile
 from reinforce2vec.experiments import reproduction
 from reinforce2vec.experiments.scale import SMALL_SCALE
@@ -155,6 +155,7 @@ class Run:
             status = 130  # before or after the command itself
         except BaseException:
             traceback.print_exc()
+            sys.stderr.flush()
         finally:
             os._exit(status)
 
@@ -487,10 +488,10 @@ def prepare(folder: Path) -> None:
                 time.sleep(0.002)
                 yield content[at : at + 256]
 
-    def send(url: str, path: Path, progress: bool, *, most: int, unsafe: bool) -> None:
-        _downloads._receive(Answer(), path, progress, most)
+    def fetch(url: str, path: Path, progress: bool, most: int, unsafe: bool, end: Any) -> None:
+        _downloads._receive(Answer(), path, progress, most, end)
 
-    loading.download = send
+    _downloads._fetch = fetch
     REGISTRY["toy"] = DatasetEntry(
         name="toy",
         title="a toy",
