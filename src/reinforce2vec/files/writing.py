@@ -69,11 +69,13 @@ def _probe(target: Path, path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def whole(path: Path, packed: bool = False, *, alone: bool = False) -> Iterator[IO[bytes]]:
+def whole(
+    path: Path, packed: bool = False, *, alone: bool = False, like: Path | None = None
+) -> Iterator[IO[bytes]]:
     """Open a file for writing atomically: it takes its name only when it is complete.
 
-    It gets the permissions of the file that it replaces, and nobody else can read it before.
-    Devices and named pipes are written to.
+    It gets the permissions of the file that it replaces, or of one that it is `like`, and nobody
+    else can read it before. Devices and named pipes are written to.
 
     If it is `packed`, what is written is compressed, without a time stamp, so that one seed gives
     one file, byte for byte. With `alone`, the folder is not searched for unfinished files.
@@ -91,7 +93,7 @@ def whole(path: Path, packed: bool = False, *, alone: bool = False) -> Iterator[
     with target_named(path), begin(path) as (part,):
         with _packing(part.stream, packed) as content:
             yield content
-        part.complete()
+        part.complete(like)
         os.replace(part.name, path)
 
 
@@ -164,12 +166,12 @@ class Part:
             self.close()
             raise
 
-    def complete(self) -> None:
+    def complete(self, like: Path | None = None) -> None:
         """Write what is left to the disk, and set the permissions."""
         self.stream.flush()
         with self._file.named():
             os.fsync(self._file.fileno())  # so that not even a power failure leaves a part of it
-            _set_permissions(self._file.fileno(), self.path)
+            _set_permissions(self._file.fileno(), like or self.path)
         if not HAS_LOCKS:  # Windows does not rename a file that is open
             self.stream.close()
 
