@@ -27,6 +27,7 @@ from reinforce2vec import (
 )
 from reinforce2vec._util.hyperparameters import PARAMETERS
 from reinforce2vec.files import vector_files
+from reinforce2vec.files.locks import claimed
 from reinforce2vec.models import reinforce2vec as model
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}
@@ -523,6 +524,14 @@ def test_without_resume_a_checkpoint_is_not_written_over(stopped):
     result = check(embed(*CHECKPOINT), 2)
     assert "this checkpoint exists: resume from it (--resume), or remove it" in result.stderr
     assert (stopped / "training.checkpoint").read_bytes() == before
+
+
+def test_a_checkpoint_of_a_run_that_goes_on_is_left_to_it(stopped):
+    with claimed(CHECKPOINT[1]):
+        for resume in ([], ["--resume"]):
+            result = check(embed(*CHECKPOINT, *resume), 2)
+            assert "another run is writing to it" in result.stderr
+            assert "remove" not in result.stderr
 
 
 def test_a_checkpoint_of_something_else_is_refused(stopped):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import gzip
 import os
 import signal
 import threading
@@ -119,6 +121,36 @@ def test_a_server_that_falls_silent_is_given_up(tmp_path, monkeypatch, answer):
         pytest.raises(InputError, match=r"no answer within 0.3 seconds"),
     ):
         _downloads.download(url, tmp_path / "f", False, most=10**6, unsafe=True)
+
+
+def unpacks_to_much(handler, ended):
+    """Older versions of urllib3 unpack all of it at once."""
+    handler.send_response(200)
+    handler.send_header("Content-Encoding", "gzip, gzip")
+    handler.end_headers()
+    handler.wfile.write(gzip.compress(gzip.compress(bytes(10**6))))
+
+
+def test_a_file_that_is_compressed_for_the_way_is_refused_before_it_is_unpacked(tmp_path):
+    with (
+        serving(unpacks_to_much) as url,
+        pytest.raises(InputError, match="the server compresses the file"),
+    ):
+        _downloads.download(url, tmp_path / "f", False, most=10**7, unsafe=True)
+    assert not (tmp_path / "f").exists()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("place", ["http://[::1", "http://\xff\xfe/", f"http://{'a' * 70}.com/"])
+def test_a_redirect_to_what_is_no_address_is_a_sentence(tmp_path, place):
+    def redirects(handler, ended):
+        handler.send_response(302)
+        handler.send_header("Location", place)
+        handler.end_headers()
+
+    with serving(redirects) as url, pytest.raises(InputError, match="an address that is none"):
+        _downloads.download(url, tmp_path / "f", False, most=10**6, unsafe=True)
+    gc.collect()  # requests left the connection to this, which Python would warn of elsewhere
 
 
 # -- https ---------------------------------------------------------------------------------------

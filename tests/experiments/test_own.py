@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import tempfile
 from dataclasses import replace
 
 import numpy as np
@@ -213,6 +215,27 @@ def test_a_graph_with_labels_is_in_both_tasks_and_without_them_in_one():
         assert alone.fingerprint != own.fingerprint
     with pytest.raises(InputError, match="labels"), own_graph(club, [None] * 34):
         pass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such locks")
+def test_the_graph_of_a_killed_run_is_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    child = os.fork()
+    if not child:
+        try:
+            with own_graph(karate_club()):
+                os._exit(9)
+        finally:
+            os._exit(1)
+    os.waitpid(child, 0)
+    (left,) = tmp_path.iterdir()
+    with own_graph(karate_club()) as own:
+        (live,) = tmp_path.iterdir()
+        assert live != left
+        assert live.stat().st_mode & 0o777 == 0o700
+        with own_graph(karate_club()):
+            assert own.read().graph.n_nodes == 34  # that of a run that goes on is left
+    assert list(tmp_path.iterdir()) == []
 
 
 # -- the commands --------------------------------------------------------------------------------

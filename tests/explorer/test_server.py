@@ -326,7 +326,7 @@ def test_directed_and_weighted_neighbours_are_answered(monkeypatch):
 
 def test_explore_serves_and_opens_the_page(groups, monkeypatch):
     opened = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("webbrowser.open", lambda uri: not opened.append(uri))
     with explore(*groups, method="pca") as server:
         (uri,) = opened
         assert server.url.split("/")[3] not in uri  # others can see the arguments of commands

@@ -238,6 +238,37 @@ def test_the_secret_is_in_no_argument_and_no_file_of_others(server, monkeypatch,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_where_no_browser_is_found_no_file_is_left(server, monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("webbrowser.open", lambda uri: False)
+    assert not server.open()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such locks")
+def test_what_a_killed_server_left_is_removed_by_the_next(server, monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("webbrowser.open", lambda uri: True)
+    (tmp_path / "reinforce2vec-report.html").touch()  # somebody's own
+    child = os.fork()
+    if not child:
+        try:
+            PageServer(b"?").open()
+        finally:
+            os._exit(9)
+    os.waitpid(child, 0)
+    (left,) = tmp_path.glob("reinforce2vec-*-*.html")
+    server.open()
+    (live,) = tmp_path.glob("reinforce2vec-*-*.html")
+    assert live != left
+    with PageServer(b"?") as other:
+        other.open()
+        assert live.exists()  # that of a server that goes on
+    assert {*tmp_path.iterdir()} == {live, tmp_path / "reinforce2vec-report.html"}
+    assert is_served(server)
+    assert not live.exists()
+
+
 def test_refusals_do_not_repeat_what_was_asked(server):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
     connection.request("GET", "/<script>alert(1)</script>")

@@ -208,6 +208,16 @@ def test_a_new_set_replaces_an_older_one_and_what_a_killed_run_left(tmp_path, sh
     assert contents(tmp_path / "walks") == contents(tmp_path / "fresh")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such permissions")
+@pytest.mark.parametrize("shards", FORMATS)
+def test_a_new_set_has_the_permissions_of_the_older_one(tmp_path, shards):
+    write(tmp_path, shards)
+    for path in tmp_path.iterdir():
+        path.chmod(0o600)
+    write(tmp_path, shards, seed=5)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+
+
 def test_an_older_set_stays_valid_until_the_new_one_is_complete(tmp_path):
     write(tmp_path / "walks", seed=1)
     expected = sampler(seed=1).sample().ravel()

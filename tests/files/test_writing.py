@@ -359,12 +359,20 @@ def test_a_named_pipe_is_written_to(tmp_path, suffix):
     assert Embedding.load(plain).vectors.tolist() == [[1, 2], [3, 4]]
 
 
-def test_a_device_is_written_to(tmp_path):
-    link = tmp_path / "vectors.csv"
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".npz", ".bin", ".parquet"])
+def test_a_device_is_written_to(tmp_path, suffix):
+    link = tmp_path / f"vectors{suffix}"
     link.symlink_to("/dev/null")
     Embedding([1], np.float32([[1]])).save(link)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    assert os.listdir(tmp_path) == ["vectors.csv"]
+    assert os.listdir(tmp_path) == [link.name]
+
+
+def test_a_link_to_itself_is_refused_before_the_work(tmp_path):
+    (tmp_path / "one").symlink_to("other")
+    (tmp_path / "other").symlink_to("one")
+    with pytest.raises(InputError, match="this link leads back to itself"):
+        check_target(tmp_path / "one")
 
 
 # -- disks that fail ---------------------------------------------------------------------------

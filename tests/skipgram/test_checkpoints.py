@@ -396,6 +396,14 @@ def test_a_folder_is_refused(tmp_path, no_work):
             quick().fit(CLUB, checkpoint=tmp_path, resume=resume)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes")
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_pipe_is_refused_and_not_waited_for(file, no_work, resume):
+    os.mkfifo(file)
+    with pytest.raises(InputError, match="a device or a pipe, from which nothing can be resumed"):
+        quick().fit(CLUB, checkpoint=file, resume=resume)
+
+
 # -- where nothing can be written --------------------------------------------------------------
 
 
@@ -507,6 +515,14 @@ def test_an_interrupt_at_the_very_end_loses_nothing(file, uninterrupted, interru
     with pytest.raises(KeyboardInterrupt):
         quick().fit(CLUB, checkpoint=file, callbacks=[interrupt_at(100)])
     assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
+
+
+def test_after_an_interrupt_a_checkpoint_that_cannot_be_written_is_told(file, interrupts):
+    stop(quick(), 20, file)
+    before = file.read_bytes()
+    with largest_file(SOME), pytest.raises(OSError, match="File too large"):
+        quick().fit(CLUB, checkpoint=file, resume=True, callbacks=[interrupt_at(40)])
+    assert file.read_bytes() == before
 
 
 def test_interrupts_that_are_ignored_stay_so(interrupts, uninterrupted):

@@ -568,6 +568,10 @@ def test_only_the_same_search_goes_on(groups, untrained, tmp_path):
         tune(groups, trials=3, output=file, resume=True, **FEW)
     with pytest.raises(InputError, match="resume=True needs output="):
         tune(groups, trials=3, resume=True, **FEW)
+    if hasattr(os, "mkfifo"):  # else Windows
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(InputError, match="a device or a pipe"):  # which is not waited for
+            tune(groups, trials=3, output=tmp_path / "pipe", resume=True, **FEW)
 
 
 def test_ctrl_c_tells_the_best_so_far_and_keeps_it(folder, brief, interrupts, monkeypatch):

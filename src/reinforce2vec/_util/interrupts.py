@@ -30,6 +30,7 @@ class _Interrupt:
     """Whether the user has pressed Ctrl-C, or a signal asks to stop."""
 
     asked = False
+    unsaved = False  # set by a block that ends with the error that its work cannot be saved
 
 
 _interrupts = [_command := _Interrupt()]  # of the command, and of the blocks that hold them back
@@ -47,10 +48,10 @@ def held_back(saves: bool = False) -> Iterator[_Interrupt]:
     """Record an interrupt instead of raising it; raise a second one at once.
 
     The code of the block checks `asked` regularly, and stops; KeyboardInterrupt is raised when the
-    block ends, also where it ends with an error. If the block `saves` its work, signals that would
-    end the process are recorded too, and raised again after the block; further ones do not disturb
-    the saving, except for Ctrl-C after some seconds. Only the main thread gets interrupts; in
-    others this does nothing.
+    block ends, also where it ends with an error, except for the one that makes it set `unsaved`. If
+    the block `saves` its work, signals that would end the process are recorded too, and raised
+    again after the block; further ones do not disturb the saving, except for Ctrl-C after some
+    seconds. Only the main thread gets interrupts; in others this does nothing.
     """
     interrupt, since = _Interrupt(), 0.0
     usual: dict[int, Any] = {}
@@ -88,7 +89,7 @@ def held_back(saves: bool = False) -> Iterator[_Interrupt]:
             signal.signal(number, handler)
         for number in fatal:
             signal.raise_signal(number)
-        if interrupt.asked:
+        if interrupt.asked and not interrupt.unsaved:
             raise KeyboardInterrupt
 
 

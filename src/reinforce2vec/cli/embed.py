@@ -117,7 +117,8 @@ def embed(
         read = [source] if source.suffix != ".npy" else [source, walk_ids_path(source)]
         check_different([*read, *options.given_files(given)], written)
         if checkpoint is not None:
-            check_new(checkpoint, resume)
+            with claimed(checkpoint):  # else it is that of a run that goes on
+                check_new(checkpoint, resume)
         context.with_resource(claimed(*made))
         if walks is not None:
             options.check_unused(context, _OF_A_GRAPH, "a graph", "--walks")

@@ -16,6 +16,7 @@ from .._util.progress import readable_bytes, terminal_progress, waiting
 
 _TIMEOUT = 30.0  # seconds without an answer from the server
 _LONGEST = 900.0  # seconds that a download may take, however little the server sends at a time
+_AS_IT_IS = {"Accept-Encoding": "identity"}  # not compressed for the way
 _CHUNK = 1 << 16  # bytes between two reports of progress
 _LOOK = 0.2  # seconds between two looks whether another process is done
 
@@ -86,9 +87,11 @@ def _fetch(url: str, path: Path, progress: bool, most: int, unsafe: bool, given_
         if not unsafe:
             del session.adapters["http://"]
         try:
-            with session.get(url, stream=True, timeout=_TIMEOUT) as answer:
+            with session.get(url, headers=_AS_IT_IS, stream=True, timeout=_TIMEOUT) as answer:
                 answer.raise_for_status()
                 _receive(answer, path, progress, most, given_up)
+        except InputError:
+            raise
         except requests.HTTPError as error:
             told = str(error).split(" for url")[0]
             raise InputError(f'the server answered "{told}"') from None
@@ -104,10 +107,14 @@ def _fetch(url: str, path: Path, progress: bool, most: int, unsafe: bool, given_
             raise InputError("there is no connection to the server") from None
         except requests.RequestException as error:
             raise InputError(f"the request failed ({type(error).__name__})") from None
+        except ValueError:  # of one that a redirect names; requests lets these through
+            raise InputError("it leads to an address that is none") from None
 
 
 def _receive(answer: Any, path: Path, progress: bool, most: int, given_up: Event) -> None:
     """Write the body of an answer to a file, as long as it stays within the limits."""
+    if answer.headers.get("Content-Encoding", "identity") != "identity":
+        raise InputError("the server compresses the file, which it was asked not to do")  # a bomb?
     report = terminal_progress(f"downloading {path.name}", "bytes") if progress else None
     length = answer.headers.get("Content-Length", "")
     total = int(length) if length.isascii() and length.isdecimal() and len(length) < 16 else 0

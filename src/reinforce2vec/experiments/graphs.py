@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._util.errors import InputError
+from .._util.temporary import temporary_folder
 from ..evaluation.labels import as_indicators
 from ..files.id_texts import ids_as_arrays, ids_from_arrays
 from ..graph import Dataset, Graph
@@ -118,7 +119,7 @@ def own_graph(graph: Any, labels: Any = None, title: str = "your graph") -> Iter
         classes = matrix.shape[1]
         told = fingerprint(whole, matrix)
     slug = re.sub(r"[^a-z0-9.]+", "-", title.lower()).strip("-.") or "graph"
-    with TemporaryDirectory(prefix="reinforce2vec-") as folder:
+    with temporary_folder(gettempdir(), ".reinforce2vec.graph-") as folder:
         file = Path(folder, "graph.npz")
         np.savez(file, **_arrays_of(whole, matrix))
         size = (whole.n_nodes, whole.n_edges, classes)

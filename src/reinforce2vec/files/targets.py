@@ -35,6 +35,8 @@ def resolve_target(path: str | os.PathLike[str]) -> Path:
         return Path(path)
     target = Path(os.path.realpath(path))  # a link stays a link
     folder = target.parent
+    if target.is_symlink():
+        raise InputError(f"{path}: this link leads back to itself: choose another name")
     if target.is_dir():
         raise InputError(f"{path}: this is a folder, expected the name of a file")
     if not folder.is_dir():
@@ -51,6 +53,15 @@ def is_special(path: str | os.PathLike[str]) -> bool:
     except (OSError, ValueError):
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def check_no_device(path: str | os.PathLike[str]) -> None:
+    """Raise InputError for a device or a named pipe, in place of a file to resume from."""
+    if is_special(path):
+        raise InputError(
+            f"{path}: this is a device or a pipe, from which nothing can be resumed: choose "
+            "another name"
+        )
 
 
 def check_space(path: Path, needed: float) -> None:

@@ -212,7 +212,7 @@ def _write_member(
     """Write a file atomically, and return its entry for the manifest."""
     found = _digest(content)
     name = f"{stem}-{found[:16]}{suffix}"
-    with whole(folder / name, alone=True) as stream:
+    with whole(folder / name, alone=True, like=folder / _MANIFEST) as stream:
         stream.write(content)
     return Member(name, first, count, len(content), found)
 

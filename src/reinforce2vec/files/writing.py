@@ -69,18 +69,20 @@ def _probe(target: Path, path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def whole(path: Path, packed: bool = False, *, alone: bool = False) -> Iterator[IO[bytes]]:
+def whole(
+    path: Path, packed: bool = False, *, alone: bool = False, like: Path | None = None
+) -> Iterator[IO[bytes]]:
     """Open a file for writing atomically: it takes its name only when it is complete.
 
-    It gets the permissions of the file that it replaces, and nobody else can read it before.
-    Devices and named pipes are written to.
+    It gets the permissions of the file that it replaces, or of one that it is `like`, and nobody
+    else can read it before. Devices and named pipes are written to.
 
     If it is `packed`, what is written is compressed, without a time stamp, so that one seed gives
     one file, byte for byte. With `alone`, the folder is not searched for unfinished files.
     """
     if is_special(path):
         try:
-            file = _File(os.open(path, os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)), path)
+            file = _Device(os.open(path, os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)), path)
         except OSError as error:
             raise InputError(f"{path}: cannot be written to: {error.strerror or error}") from None
         with io.BufferedWriter(file) as stream, _packing(stream, packed) as content:
@@ -91,7 +93,7 @@ def whole(path: Path, packed: bool = False, *, alone: bool = False) -> Iterator[
     with target_named(path), begin(path) as (part,):
         with _packing(part.stream, packed) as content:
             yield content
-        part.complete()
+        part.complete(like)
         os.replace(part.name, path)
 
 
@@ -135,6 +137,18 @@ class _File(io.FileIO):
             raise
 
 
+class _Device(_File):
+    """A device or a pipe. Some devices, such as /dev/null, take a seek and stay where they are."""
+
+    def seekable(self) -> bool:
+        """Return that it has no places."""
+        return False
+
+    def tell(self) -> int:
+        """Raise the error of streams without places."""
+        raise io.UnsupportedOperation(f"{self.path}: a device has no places")
+
+
 class Part:
     """An unfinished file: private, with a name that nobody can guess, and locked."""
 
@@ -152,12 +166,12 @@ class Part:
             self.close()
             raise
 
-    def complete(self) -> None:
+    def complete(self, like: Path | None = None) -> None:
         """Write what is left to the disk, and set the permissions."""
         self.stream.flush()
         with self._file.named():
             os.fsync(self._file.fileno())  # so that not even a power failure leaves a part of it
-            _set_permissions(self._file.fileno(), self.path)
+            _set_permissions(self._file.fileno(), like or self.path)
         if not HAS_LOCKS:  # Windows does not rename a file that is open
             self.stream.close()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._util.errors import InputError, excerpt, python_setting
 from ..files.array_files import open_archive, read_about, write_arrays
-from ..files.targets import check_space
+from ..files.targets import check_no_device, check_space
 from ..files.writing import remove_abandoned
 from .row_files import StoredRows, folder_of_rows, remove_rows
 from .state import Settings, State
@@ -24,7 +24,8 @@ Origin = dict[str, Any]
 
 
 def check_new(path: str | os.PathLike[str], resume: bool) -> None:
-    """Raise InputError if there is a checkpoint that is not resumed from."""
+    """Raise InputError if there is a checkpoint that is not resumed from, or no file at all."""
+    check_no_device(path)
     if os.path.exists(path) and not resume:
         raise InputError(
             f"{path}: this checkpoint exists: resume from it (resume=True), or remove it to start "

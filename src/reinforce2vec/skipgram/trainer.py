@@ -158,8 +158,9 @@ class Trainer:
                     for check, finite in zip(self._checks, engine.finite(), strict=True):
                         check.check_finite(finite, self.state.walks)
                     if checkpoint is not None:
+                        interrupt.unsaved = True  # as long as this may fail
                         engine.save(*checkpoint)
-                        saved = time.monotonic()
+                        interrupt.unsaved, saved = False, time.monotonic()
                 finally:
                     if failures:
                         raise failures[0]

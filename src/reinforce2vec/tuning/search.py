@@ -13,6 +13,7 @@ from .._util.errors import InputError
 from .._util.progress import ProgressLine, clock
 from ..evaluation.results import MetricValues
 from ..files.locks import claimed
+from ..files.targets import check_no_device
 from ..files.writing import check_target
 from ..graph import Dataset, Graph, karate_club
 from ..graph.fingerprint import fingerprint
@@ -175,6 +176,7 @@ def check_study_path(output: str | os.PathLike[str], resume: bool) -> Path:
     The folder must be writable, which is tried out, and a file that exists must be resumed from.
     """
     path = check_target(output)
+    check_no_device(path)
     if path.exists() and not resume:
         raise InputError(
             f"{output}: this file exists: resume from it (resume=True), or remove it to start "

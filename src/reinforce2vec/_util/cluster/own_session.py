@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from ..errors import InputError, first_line
-from ..locks import HAS_LOCKS, lock
 from ..machine import available_cpus
 from ..progress import counted
+from ..temporary import temporary_folder
 
 _LOCAL = "127.0.0.1"
 _LONGEST = 42  # characters of a path in which Ray can have its sockets
-_NEW, _PREFIX = "new-", "r2v."  # of names of folders
+_PREFIX = "r2v."  # of names of folders
 
 
 def start(ray: Any, workers: int | None, folder: str) -> None:
@@ -70,38 +68,5 @@ def session_folder() -> Iterator[str]:
     place = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
     if len(f"{place}/{_PREFIX}12345678/s") > _LONGEST:
         place = "/tmp"  # noqa: S108  a private folder is made in it, by mkdtemp
-    _remove_abandoned(place)
-    new = tempfile.mkdtemp(prefix=_NEW + _PREFIX, dir=place)
-    with _lock(new):
-        folder = os.path.join(place, os.path.basename(new).removeprefix(_NEW))
-        os.rename(new, folder)  # nobody takes it for abandoned before it is locked
-        try:
-            yield os.path.join(folder, "s")
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove_abandoned(place: str) -> None:
-    """Remove folders of programs that were killed: nobody holds their locks any more."""
-    for folder in glob.glob(os.path.join(glob.escape(place), _PREFIX + "*")):
-        with _lock(folder, alone=True) as is_locked:
-            if is_locked:
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _lock(folder: str, alone: bool = False) -> Iterator[bool]:
-    """Lock a folder of this user in this block; yield whether that was possible.
-
-    The system ends the lock with the program. An id of a process in the name would not do, since
-    programs in several containers can have the same id.
-    """
-    with ExitStack() as ending:
-        is_locked = False
-        with suppress(OSError):
-            if HAS_LOCKS:  # not on Windows
-                descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-                ending.callback(os.close, descriptor)
-                is_own = os.fstat(descriptor).st_uid == os.getuid()
-                is_locked = is_own and bool(lock(descriptor, shared=not alone))
-        yield is_locked
+    with temporary_folder(place, _PREFIX) as folder:
+        yield os.path.join(folder, "s")
