@@ -514,6 +514,14 @@ def test_the_estimate_counts_long_walks_and_many_negatives():
     assert quick().estimate_memory(stored) > quick().estimate_memory(walks_from([[0]])) + 10**7
 
 
+def test_the_estimate_holds_where_nearly_all_is_weighted_edges():
+    pairs = np.column_stack(np.triu_indices(1200, 1))
+    graph = Graph.from_edges(pairs, np.random.default_rng(0).uniform(1, 2, len(pairs)))
+    model = quick(smooth=True, walks_per_node=1)
+    model.fit(Graph.from_edges(pairs[:2], [1, 2]), progress=False)  # compiles
+    assert peak_of(lambda: model.fit(graph, progress=False)) <= model.estimate_memory(graph)
+
+
 def test_the_estimate_counts_long_walks_in_a_row():
     rng = np.random.default_rng(0)
     long, short = rng.integers(0, 300, (60, 3000)), rng.integers(0, 300, (60_000, 2))
