@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.sparse.csgraph import connected_components
 
+from helpers.memory import peak_of
 from reinforce2vec import FirstOrderWalk, Graph, InputError, ReinforcedWalk, sample_walks
 
 
@@ -52,6 +53,16 @@ def test_pairs_may_be_lists_tuples_and_arrays():
         assert Graph.from_edges(edges).ids.tolist() == [1, 2]
     assert Graph.from_edges(nx.path_graph(3).edges()).n_edges == 2
     assert Graph.from_edges([("a", "b", 2.0)]).weights.tolist() == [2.0, 2.0]
+
+
+def test_counting_edges_takes_little_memory():
+    rng = np.random.default_rng(0)
+    pairs = np.column_stack(np.triu_indices(600))  # many edges of each node, and self-loops
+    pairs = rng.permutation(pairs)[:150_000]
+    graph = Graph.from_edges(pairs, nodes=range(700), self_loops=True)
+    counted = []
+    assert peak_of(lambda: counted.append(graph.n_edges)) < 5 * len(graph.indices)
+    assert counted == [150_000]
 
 
 def test_it_cannot_be_changed():

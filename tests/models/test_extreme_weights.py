@@ -74,6 +74,17 @@ def test_hope_of_tiny_weights_is_its_limit(directed):
         np.testing.assert_allclose(found @ found.T, limit @ limit.T, atol=1e-4)
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_hope_of_the_smallest_weights_is_not_zero(directed):
+    found, limit = (
+        HOPE(8).fit_transform(
+            Graph.from_edges(EDGES, np.full(len(EDGES), weight), directed=directed), progress=False
+        )
+        for weight in (5e-324, 1e-50)
+    )
+    np.testing.assert_allclose(found @ found.T, limit @ limit.T, atol=1e-4)
+
+
 def test_hope_refuses_weights_that_leave_nothing_of_the_graph():
     for directed in (False, True):
         with pytest.raises(InputError, match="use a smaller beta, or smaller weights"):

@@ -21,6 +21,7 @@ import pytest
 import scipy.sparse
 
 import reinforce2vec
+from helpers.memory import peak_of
 from helpers.models import vectors_of
 from helpers.terminals import Terminal, without_styles
 from helpers.toy_graphs import GROUP, N_GROUPS, planted_partition
@@ -511,6 +512,28 @@ def test_the_estimate_counts_long_walks_and_many_negatives():
     assert quick(negatives=10**7).estimate_memory(CLUB) > usual + 10**8
     stored = walks_from(np.zeros((1, 10**6), np.int8))
     assert quick().estimate_memory(stored) > quick().estimate_memory(walks_from([[0]])) + 10**7
+
+
+def test_the_estimate_holds_where_nearly_all_is_weighted_edges():
+    pairs = np.column_stack(np.triu_indices(1200, 1))
+    graph = Graph.from_edges(pairs, np.random.default_rng(0).uniform(1, 2, len(pairs)))
+    model = quick(smooth=True, walks_per_node=1)
+    model.fit(Graph.from_edges(pairs[:2], [1, 2]), progress=False)  # compiles
+    assert peak_of(lambda: model.fit(graph, progress=False)) <= model.estimate_memory(graph)
+
+
+def test_the_estimate_counts_long_walks_in_a_row():
+    rng = np.random.default_rng(0)
+    long, short = rng.integers(0, 300, (60, 3000)), rng.integers(0, 300, (60_000, 2))
+    stored = walks_from([*long.tolist(), *short.tolist()])
+    model = Reinforce2Vec(dimensions=16, smooth=False, window=10, workers=1)
+    model.fit_walks([[0, 1]], progress=False)  # compiles
+    peak = peak_of(lambda: model.fit_walks(stored, progress=False))
+    assert peak < model.estimate_memory(stored) < 1.5 * peak
+
+
+def test_of_a_graph_without_nodes_the_estimate_is_small():
+    assert quick().estimate_memory(Graph.from_edges(np.zeros((0, 2), int))) < 10**7
 
 
 def test_the_estimate_counts_what_smoothing_takes():

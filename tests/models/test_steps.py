@@ -142,11 +142,33 @@ def test_large_numbers_of_nodes_do_not_overflow():
     assert graph.neighbors(n_nodes - 1).tolist() == [0, n_nodes - 2]
 
 
+def test_edges_are_sorted_a_few_times_only(monkeypatch):
+    """Not with every million of steps, which would take time like the square of their number."""
+    sorted_ = []
+
+    def merged(keys, counts):
+        sorted_.append(sum(map(len, keys)))
+        return usual(keys, counts)
+
+    usual = _steps._merged
+    monkeypatch.setattr(_steps, "_AT_ONCE", 100)
+    monkeypatch.setattr(_steps, "_merged", merged)
+    nodes = np.random.default_rng(0).integers(0, 2000, (1000, 40))
+    graph = graph_of_steps(walks_from(nodes))
+    assert sum(sorted_) < 6 * nodes.size
+    monkeypatch.undo()
+    expected = graph_of_steps(walks_from(nodes))
+    assert np.array_equal(graph.indices, expected.indices)
+    assert np.array_equal(graph.weights, expected.weights)
+
+
 def test_the_estimate_covers_what_is_taken():
     for walks in (
         np.random.default_rng(0).integers(0, 3000, (2000, 40)),
+        np.random.default_rng(0).integers(0, 100, (20_000, 40)),
         sample_walks(karate_club(), per_node=500),
     ):
         stored = walks_from(walks)
-        peak = peak_of(graph_of_steps, stored)
-        assert peak <= _steps.bytes_for_steps(stored, _steps.likely_edges(stored)).making
+        needed = _steps.bytes_for_steps(stored, _steps.likely_edges(stored)).making
+        assert peak_of(graph_of_steps, stored) <= needed
+        assert peak_of(_steps.likely_edges, stored) <= needed

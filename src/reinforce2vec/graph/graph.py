@@ -36,7 +36,7 @@ from . import csr
 from ._html import graph_html
 
 _SMALLEST_SHARE = 1e-150  # the smallest weight allowed, as a share of the largest
-_ROWS = 1 << 14  # whose edges are counted at a time
+_ARCS = 1 << 16  # that are counted at a time
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -325,10 +325,12 @@ class Graph:
         if self.directed:
             return len(self.indices)
         count = 0
-        for first in range(0, self.n_nodes, _ROWS):  # all at once would take much memory
-            begins = self.indptr[first : first + _ROWS + 1]
-            rows = np.repeat(np.arange(first, first + len(begins) - 1), np.diff(begins))
-            count += int(np.count_nonzero(rows <= self.indices[begins[0] : begins[-1]]))
+        for first in range(0, len(self.indices), _ARCS):  # all at once would take much memory
+            last = min(first + _ARCS, len(self.indices))
+            low, high = np.searchsorted(self.indptr, [first, last - 1], side="right")
+            begins = self.indptr[low - 1 : high + 1].clip(first, last)
+            rows = np.repeat(np.arange(low - 1, high), np.diff(begins))
+            count += int(np.count_nonzero(rows <= self.indices[first:last]))
         return count
 
     @property

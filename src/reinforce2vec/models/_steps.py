@@ -30,7 +30,7 @@ def bytes_for_steps(walks: StoredWalks, edges: int) -> _StepBytes:
     nodes, steps = 16 * len(walks.ids), min(len(walks.nodes), _AT_ONCE)
     finding = _STEP_BYTES * steps
     if len(walks.nodes) > _AT_ONCE:  # steps of before, and the edges so far, are still there
-        finding += 4 * steps + 48 * edges
+        finding += 4 * steps + 80 * edges
     # fitted to peaks; of R-MAT walks with 0.87 edges a step, some steps have 0.47 new edges each
     merging = 18 * steps + 90 * edges + 48 * min(edges, steps // 2)
     making = max(finding, merging)
@@ -43,18 +43,27 @@ def likely_edges(walks: StoredWalks) -> int:
     Of all possible edges, those with one of _SHARE values of a hash are counted.
     """
     share = _SHARE if len(walks.nodes) > _AT_ONCE else 1
-    found = np.empty(0, np.int64)
-    for keys in _steps(walks):
+    found, waiting = np.empty(0, np.int64), list[NDArray[np.int64]]()
+    for keys in _steps(walks, parts=4):
         hashed = keys.astype(np.uint64) * _MIX >> np.uint64(32)
-        found = np.union1d(found, keys[hashed % np.uint64(share) == 0])
+        waiting.append(np.unique(keys[hashed % np.uint64(share) == 0]))
+        if _many(waiting, found):
+            found = np.unique(np.concatenate([found, *waiting]))
+            waiting.clear()
+    found = np.unique(np.concatenate([found, *waiting]))
     return min(share * (len(found) + 2 * int(len(found) ** 0.5)), len(walks.nodes))
 
 
-def _steps(walks: StoredWalks) -> Iterator[NDArray[np.int64]]:
+def _many(waiting: list[NDArray[np.int64]], found: NDArray[np.int64]) -> bool:
+    """Return whether to merge what waits: else all that was found is sorted again and again."""
+    return 2 * sum(map(len, waiting)) >= len(found)
+
+
+def _steps(walks: StoredWalks, parts: int = 1) -> Iterator[NDArray[np.int64]]:
     """Yield the numbers of the edges of all steps, of which the smaller end comes first."""
-    n_nodes = len(walks.ids)
-    for first in range(0, max(len(walks.nodes) - 1, 0), _AT_ONCE):
-        nodes = np.asarray(walks.nodes[first : first + _AT_ONCE + 1], np.int64)
+    n_nodes, at_once = len(walks.ids), max(1, _AT_ONCE // parts)
+    for first in range(0, max(len(walks.nodes) - 1, 0), at_once):
+        nodes = np.asarray(walks.nodes[first : first + at_once + 1], np.int64)
         here, there = nodes[:-1], nodes[1:]
         begins = walks.begins[
             slice(*np.searchsorted(walks.begins, (first + 1, first + len(nodes))))
@@ -74,9 +83,22 @@ def graph_of_steps(walks: StoredWalks) -> Graph:
     """
     n_nodes = len(walks.ids)
     keys, counts = np.empty(0, np.int64), np.empty(0, np.int64)
+    some, times = list[NDArray[np.int64]](), list[NDArray[np.int64]]()
     for steps in _steps(walks):
-        some, times = np.unique(steps, return_counts=True)
-        keys, places = np.unique(np.concatenate([keys, some]), return_inverse=True)
-        counts = np.bincount(places, np.concatenate([counts, times])).astype(np.int64)
+        for waiting, new in zip((some, times), np.unique(steps, return_counts=True), strict=True):
+            waiting.append(new)
+        if _many(some, keys):
+            keys, counts = _merged([keys, *some], [counts, *times])
+            some.clear()
+            times.clear()
+    keys, counts = _merged([keys, *some], [counts, *times])
     ends = np.column_stack(np.divmod(keys, max(n_nodes, 1))).astype(np.int32)
     return Graph.from_numbered(ends, counts.astype(np.float64), walks.ids)
+
+
+def _merged(
+    keys: list[NDArray[np.int64]], counts: list[NDArray[np.int64]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return all keys in order, each with the sum of its counts."""
+    every, places = np.unique(np.concatenate(keys), return_inverse=True)
+    return every, np.bincount(places, np.concatenate(counts)).astype(np.int64)

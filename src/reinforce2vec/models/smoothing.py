@@ -288,7 +288,9 @@ def _with_self_loops(graph: Graph) -> tuple[float, NDArray[np.float64]]:
     if graph.weights is None or graph.weights.size == 0:
         return 1.0, 1 + graph.degrees.astype(np.float64)
     unit = float(1 / graph.weights.mean())
-    return unit, 1 + unit * np.asarray(graph.to_scipy().sum(axis=1)).ravel()
+    sums, linked = np.zeros(graph.n_nodes), np.flatnonzero(graph.degrees)
+    sums[linked] = np.add.reduceat(graph.weights, graph.indptr[linked])
+    return unit, 1 + unit * sums
 
 
 def aligned(

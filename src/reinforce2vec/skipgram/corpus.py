@@ -7,6 +7,7 @@ A walk ends at the next offset or at its first -1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from functools import cached_property
 from threading import Lock
@@ -30,6 +31,7 @@ BYTES_PER_WEIGHTED_ARC = 20
 _PILOT_STEPS = 1 << 20  # whose visits are counted before training, at least
 
 _TRIED = 200  # steps of the walks whose length is estimated
+_AT_ONCE = 1 << 18  # walks whose sizes are summed
 
 _Taken = tuple[NDArray[np.int32], NDArray[np.int64]]
 
@@ -41,10 +43,6 @@ class Corpus(Protocol):
     n_nodes: int
     longest: int
     mean_length: int
-
-    @property
-    def likely_length(self) -> float:
-        """About how many nodes a walk has, for estimates."""
 
     @property
     def nbytes(self) -> int:
@@ -148,10 +146,18 @@ class GivenWalks:
         self.mean_length = max(1, self.n_tokens // max(self.n_walks, 1))
         self.n_edges: int | None = None  # that walks went along, as far as anyone has counted them
 
-    @property
-    def likely_length(self) -> float:
-        """The mean number of nodes in a walk."""
-        return self.n_tokens / max(self.n_walks, 1)
+    def largest_sum(self, walks: int, of: Callable[[NDArray[np.int64]], NDArray[Any]]) -> float:
+        """Return the largest sum of a function of sizes, over so many walks in a row."""
+        if self.longest * self.n_walks == self.n_tokens:
+            return float(of(np.full(1, self.longest))[0] * walks)
+        begins, others = self.stored.begins, self.n_walks - walks
+        now = largest = float(of(np.diff(begins[: walks + 1])).sum())
+        for first in range(0, others, _AT_ONCE):
+            left = begins[first : min(first + _AT_ONCE, others) + 1]
+            right = begins[first + walks : first + walks + len(left)]
+            sums = now + np.cumsum(of(np.diff(right)) - of(np.diff(left)))
+            now, largest = float(sums[-1]), max(largest, float(sums.max()))
+        return largest
 
     @property
     def nbytes(self) -> int:

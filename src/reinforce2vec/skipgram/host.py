@@ -7,11 +7,12 @@ from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .._util.threads import Threads, in_turn
 from ._preparation import count_nodes
 from .blocks import BYTES_TO_DEAL, blocks_for
-from .corpus import BYTES_PER_WEIGHTED_ARC, Corpus, SampledWalks
+from .corpus import BYTES_PER_WEIGHTED_ARC, Corpus, GivenWalks, SampledWalks
 from .engine import Chunk, Engine, Outcome, chunks
 from .loss_curve import outcome_of
 from .noise import keep_chances
@@ -93,8 +94,11 @@ def _bytes_of_pass(corpus: Corpus, settings: Settings) -> int:
     parts = -(-walks // part_walks(corpus))
     buckets = blocks_for(corpus.n_nodes) ** 2
     copies = 2 if settings.subsample else 1
-    tokens = 4 * copies * walks * corpus.mean_length + 8 * (walks + 2 * parts)
-    return _bytes_of_pairs(corpus, settings) + tokens + BYTES_PER_PART * parts * buckets
+    tokens = walks * corpus.mean_length
+    if isinstance(corpus, GivenWalks):
+        tokens = int(corpus.largest_sum(walks, lambda sizes: sizes))
+    nodes = 4 * copies * tokens + 8 * (walks + 2 * parts)
+    return _bytes_of_pairs(corpus, settings) + nodes + BYTES_PER_PART * parts * buckets
 
 
 def _bytes_of_pairs(corpus: Corpus, settings: Settings) -> int:
@@ -103,29 +107,30 @@ def _bytes_of_pairs(corpus: Corpus, settings: Settings) -> int:
 
 def most_pairs(corpus: Corpus, settings: Settings) -> int:
     """Return about how many pairs all windows have in a pass, at most."""
-    walks, pairs = pass_walks(corpus, settings, corpus.n_nodes), 0.0
-    more = 1 + _SPREAD / math.sqrt(walks)
-    for window in settings.windows:
-        longest = _likely_pairs(corpus.longest, window, corpus.longest)
-        usual = walks * _likely_pairs(corpus.mean_length, window, corpus.likely_length)
-        pairs += more * max(usual, longest)
-        if corpus.longest > corpus.mean_length + 1:
-            pairs += longest  # one of those beside the others
-    return int(pairs)
+    walks = pass_walks(corpus, settings, corpus.n_nodes)
+    more = 1 + _SPREAD / math.sqrt(max(walks, 1))
+
+    def pairs_of(sizes: ArrayLike) -> NDArray[np.float64]:
+        return sum((_likely_pairs(sizes, one) for one in settings.windows), np.zeros(()))
+
+    if isinstance(corpus, GivenWalks):  # the longest ones may follow each other
+        return int(more * corpus.largest_sum(walks, pairs_of))
+    assert isinstance(corpus, SampledWalks)
+    full = max(1.0, walks * corpus.likely_length / corpus.longest)  # as so many of full length
+    return int(more * full * pairs_of(corpus.longest))
 
 
-def _likely_pairs(length: int, window: int, filled: float) -> float:
-    """Return about how many pairs a walk has; on average, only `filled` of its nodes are there.
+def _likely_pairs(length: ArrayLike, window: int) -> NDArray[np.float64]:
+    """Return about how many pairs walks of some lengths have.
 
     A node has pairs with those up to a distance that is drawn from 1 to the window.
     """
-    reach = min(window, length - 1)
-    if reach < 1:
-        return 0.0
+    length = np.asarray(length, np.float64)
+    reach = np.clip(length - 1, 0, window)
     # the sum over distances k of 2 (length - k) (window - k + 1) / window
     first, second = reach * (reach + 1) / 2, reach * (reach + 1) * (2 * reach + 1) / 6
     pairs = length * (window + 1) * reach - (length + window + 1) * first + second
-    return 2 * pairs / window * filled / length
+    return np.asarray(2 * pairs / window)
 
 
 def _pairs_of_walk(corpus: Corpus, window: int) -> int:

@@ -17,6 +17,8 @@ from ...graph import Graph, csr
 from ...graph.matrices import with_moderate_weights
 from ._line_draws import SHARING, count_edges, draw_edges, place_edges
 
+_AT_ONCE = 1 << 16  # edges that are counted at a time
+
 
 class EdgeTables(NamedTuple):
     """Tables to draw from.
@@ -47,8 +49,17 @@ def tables_of(graph: Graph) -> _LineTables:
     draws = weights / np.clip(degrees, 1, SHARING)
     chances = csr.alias_tables(rows, draws)[:2]
     edges = EdgeTables(graph.indptr, graph.indices, weighing, chances)
-    both = weights + np.bincount(graph.indices, shares, graph.n_nodes)
+    both = weights + _sums_of_columns(graph, shares)
     return _LineTables(edges, float(weights.sum() / draws.sum()), both)
+
+
+def _sums_of_columns(graph: Graph, shares: NDArray[Any] | None) -> NDArray[Any]:
+    """Return how many edges each node has that lead there, or the sum of their shares."""
+    sums = np.zeros(graph.n_nodes, np.int64 if shares is None else np.float64)
+    for first in range(0, len(graph.indices), _AT_ONCE):  # whose indices are copied as 64 bits
+        some = slice(first, first + _AT_ONCE)
+        np.add.at(sums, graph.indices[some], 1 if shares is None else shares[some])
+    return sums
 
 
 def incoming(graph: Graph, order: int) -> Graph:

@@ -98,16 +98,17 @@ class HOPE(Factorization):
         Numbers whose squares are 0 cannot be worked with.
         """
         adjacency = graph.to_scipy()
-        largest = self.beta * adjacency.data.max(initial=0.0)
+        weight = adjacency.data.max(initial=0.0)
+        largest = self.beta * weight
         if largest > _LARGEST:
             raise InputError(
                 f"beta={self.beta:g} times the largest weight is {largest:.3g}, so far above 1 "
                 "that the proximity hardly depends on the graph: use a smaller beta, or smaller "
                 "weights"
             )
-        if largest > _SMALLEST or largest == 0:
+        if largest > _SMALLEST or weight == 0:
             return adjacency * self.beta, 1.0
-        power = int(np.frexp(adjacency.data.max(initial=0.0))[1])
+        power = int(np.frexp(weight)[1])
         adjacency.data = np.ldexp(adjacency.data, -power)  # exact
         return adjacency, float(np.ldexp(self.beta, power))
 

@@ -13,6 +13,7 @@ from ..._util.errors import InputError
 from ..._util.machine import Advice, available_cpus, check_memory, largest_below
 from ..._util.progress import terminal_progress
 from ...graph import Graph
+from ...graph.fingerprint import digest_bytes
 from ...graph.matrices import unit_rows
 from ...skipgram.blocks import BYTES_TO_DEAL, blocks_for
 from ...skipgram.pairs import BYTES_PER_PART, PAIR_BYTES
@@ -184,7 +185,7 @@ def _has_edges(graph: Graph, order: int) -> NDArray[np.bool_]:
 
 def _bytes_needed(graph: Graph, plan: list[LineSettings]) -> int:
     """Estimate the memory that training takes beside the graph, one order after the other."""
-    stages, degrees = [], graph.degrees
+    stages, degrees = [digest_bytes(graph)], graph.degrees
     linked = graph.n_nodes - graph.n_isolated
     draws = float((degrees / np.clip(degrees, 1, SHARING)).sum())
     edges_per_draw = max(1.0, len(graph.indices) / max(draws, 1.0))
