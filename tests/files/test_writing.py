@@ -368,6 +368,13 @@ def test_a_device_is_written_to(tmp_path, suffix):
     assert os.listdir(tmp_path) == [link.name]
 
 
+def test_a_pipe_without_permission_is_refused_before_the_work(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may do everything
+    with pytest.raises(InputError, match="no permission to write to this device or pipe"):
+        check_target(tmp_path / "pipe")
+
+
 def test_a_link_to_itself_is_refused_before_the_work(tmp_path):
     (tmp_path / "one").symlink_to("other")
     (tmp_path / "other").symlink_to("one")

@@ -32,6 +32,8 @@ def resolve_target(path: str | os.PathLike[str]) -> Path:
     """
     check_path(path)
     if is_special(path):
+        if not os.access(path, os.W_OK):
+            raise InputError(f"{path}: no permission to write to this device or pipe")
         return Path(path)
     target = Path(os.path.realpath(path))  # a link stays a link
     folder = target.parent
