@@ -13,9 +13,10 @@ from matplotlib.legend import Legend
 from helpers.paths import ROOT
 from reinforce2vec.experiments.catalogue import EXPERIMENTS
 from reinforce2vec.experiments.figures import Curve, Panel, curve_plot, method_styles
+from reinforce2vec.experiments.report import draw_picture
 from reinforce2vec.experiments.scale import PAPER_SCALE
 from reinforce2vec.experiments.tables import table_entry
-from reinforce2vec.experiments.views import Results
+from reinforce2vec.experiments.views import Picture, Results
 
 STORED = ROOT / "docs" / "results"
 
@@ -116,3 +117,12 @@ def test_a_curve_far_below_all_others_is_named_above_the_panel():
 def test_styles_do_not_repeat_for_many_methods():
     styles = method_styles(["baseline"] * 8 + ["paper"] * 2 + ["ours"] * 4 + ["own"])
     assert len({style["colour"] for style in styles}) == 15
+
+
+def test_drawing_changes_no_settings_of_matplotlib(tmp_path):
+    before = dict(matplotlib.rcParams)
+    curves = [Curve("one", [1, 2], [table_entry([50.0]), table_entry([60.0])], "k")]
+    panels = [Panel("a graph", "x", "y", curves)]
+    draw_picture(tmp_path, Picture("a", "caption", lambda: curve_plot(panels)))
+    assert (tmp_path / "a.png").exists()
+    assert dict(matplotlib.rcParams) == before

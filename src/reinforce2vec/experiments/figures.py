@@ -19,15 +19,14 @@ from ..plotting.style import (
     ORANGE,
     RED,
     SKY,
-    STYLE,
     YELLOW,
     drawable,
     matplotlib,
+    styled,
 )
 from .tables import TableEntry
 from .toy import TOY_EDGES, ToyStep
 
-_LOOK: dict[Any, Any] = {**STYLE, "savefig.bbox": "tight"}  # legends are below the axes
 _MAX_BANDS = 6  # curves of a panel; bands of more hide each other
 _FEW_PLACES = 8  # each place of a logarithmic axis has a tick
 _OUTLIER = 0.65  # a curve is left out if the others have this share of its panel's range, or less
@@ -36,15 +35,8 @@ _DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 _TOY_PLACES = {1: (0.0, 1.0), 3: (0.0, 0.0), 4: (1.0, 0.0), 5: (1.0, 1.0), 2: (1.9, 0.0)}
 
 
-def pyplot() -> Any:
-    """Return pyplot, set to draw to files; InputError, with what to install, if it is missing."""
-    package = matplotlib()
-    import matplotlib.pyplot as plt
-
-    plt.rcParams.update(package.rcParamsDefault)
-    package.use("Agg")
-    plt.rcParams.update(_LOOK)
-    return plt
+def _new_figure(width: float, height: float, **how: Any) -> Any:
+    return matplotlib().figure.Figure(figsize=(width, height), **how)
 
 
 class Dots(NamedTuple):
@@ -104,15 +96,14 @@ def colours(labels: Sequence[str]) -> dict[str, str]:
 # -- tables as pictures --------------------------------------------------------------------------
 
 
+@styled()
 def dot_plot(panels: Sequence[Dots], x_label: str, across: int = 2) -> Any:
     """Draw rows of dots, one panel beside the other."""
-    plt = pyplot()
     rows = -(-len(panels) // across)
     across = min(across, len(panels))
     height = 0.9 + 0.24 * max(len(panel.labels) for panel in panels)
-    figure, axes = plt.subplots(
-        rows, across, figsize=(1.9 + 3.3 * across, height * rows + 0.5), squeeze=False, sharey="row"
-    )
+    figure = _new_figure(1.9 + 3.3 * across, height * rows + 0.5)
+    axes = figure.subplots(rows, across, squeeze=False, sharey="row")
     kinds = (("raw", "ours", BLUE, "o", 0.0), ("smoothed", "ours, smoothed", ORANGE, "D", 0.22))
     for axis, panel in zip(axes.flat, panels, strict=False):
         places = np.arange(len(panel.labels))
@@ -145,16 +136,15 @@ def dot_plot(panels: Sequence[Dots], x_label: str, across: int = 2) -> Any:
 # -- curves --------------------------------------------------------------------------------------
 
 
+@styled()
 def curve_plot(
     panels: Sequence[Panel], across: int = 3, size: tuple[float, float] = (3.5, 2.9)
 ) -> Any:
     """Draw lines with the spread over seeds as a band, and the paper's points."""
-    plt = pyplot()
     rows = -(-len(panels) // across)
     across = min(across, len(panels))
-    figure, axes = plt.subplots(
-        rows, across, figsize=(size[0] * across, size[1] * rows), squeeze=False
-    )
+    figure = _new_figure(size[0] * across, size[1] * rows)
+    axes = figure.subplots(rows, across, squeeze=False)
     for axis, panel in zip(axes.flat, panels, strict=False):
         shown, apart = _without_outliers(panel.curves)
         for number, curve in enumerate(panel.curves):
@@ -280,13 +270,13 @@ def _legend_below(figure: Any, axes: Any, order: Sequence[str] = ()) -> None:
 # -- walks ---------------------------------------------------------------------------------------
 
 
+@styled()
 def toy_plot(
     steps: Sequence[ToyStep], settled: dict[str, tuple[list[int], list[list[float]]]]
 ) -> Any:
     """Draw the toy graph, its occupation vector after each of the first steps, and over time."""
-    plt = pyplot()
     across = max(len(steps) + 1, 2)
-    figure = plt.figure(figsize=(2.1 * across, 5.4), layout="constrained")
+    figure = _new_figure(2.1 * across, 5.4, layout="constrained")
     above, below = figure.subfigures(2, 1)
     panels = above.subplots(1, across, width_ratios=[1.2, *[1.0] * (across - 1)])
     _draw_toy_graph(panels[0])
@@ -380,14 +370,13 @@ def _draw_toy_graph(axis: Any) -> None:
     axis.set_title("the graph")
 
 
+@styled()
 def stuck_plot(frequencies: dict[str, dict[int, list[int]]]) -> Any:
     """Draw how often each node was visited in the last hundred steps, a panel for each walk."""
-    plt = pyplot()
     across = min(3, len(frequencies))
     rows = -(-len(frequencies) // across)
-    figure, axes = plt.subplots(
-        rows, across, figsize=(3.4 * across, 2.5 * rows), squeeze=False, sharex=True, sharey=True
-    )
+    figure = _new_figure(3.4 * across, 2.5 * rows)
+    axes = figure.subplots(rows, across, squeeze=False, sharex=True, sharey=True)
     for axis, (title, steps) in zip(axes.flat, frequencies.items(), strict=False):
         for place, ((step, counts), colour, marker) in enumerate(
             zip(steps.items(), (SKY, ORANGE, BLUE), "o^s", strict=False)

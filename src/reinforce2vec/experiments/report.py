@@ -109,17 +109,16 @@ def _index(out: Path) -> str:
 
 def draw_picture(out: Path, picture: Picture) -> None:
     """Draw a figure, and write its files."""
-    from .figures import pyplot
+    from ..plotting.style import styled
 
-    plt = pyplot()
-    figure = picture.draw()
-    for suffix in _FORMATS:
-        stream = BytesIO()
-        about = {"Date": None} if suffix == "svg" else {"Software": None}
-        figure.savefig(stream, format=suffix, dpi=160, metadata=about)
-        with whole(out / f"{picture.name}.{suffix}") as file:
-            file.write(stream.getvalue())
-    plt.close(figure)
+    with styled() as package, package.rc_context({"savefig.bbox": "tight"}):  # legends are below
+        figure = picture.draw()
+        for suffix in _FORMATS:
+            stream = BytesIO()
+            about = {"Date": None} if suffix == "svg" else {"Software": None}
+            figure.savefig(stream, format=suffix, dpi=160, metadata=about)
+            with whole(out / f"{picture.name}.{suffix}") as file:
+                file.write(stream.getvalue())
 
 
 def _read_data(path: Path) -> dict[str, Any]:
