@@ -181,6 +181,17 @@ def test_blocks_take_the_estimated_memory(method, room, monkeypatch):
     assert estimate.making < 1.3 * peak
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("method", [HOPE, GraRep, ProNE, Spectral])
+def test_the_estimate_holds_where_nearly_all_is_edges(method, weighted):
+    pairs = np.column_stack(np.triu_indices(900, 1))
+    weights = np.random.default_rng(0).uniform(1, 2, len(pairs)) if weighted else None
+    graph = Graph.from_edges(pairs, weights)
+    method(4).fit(karate_club(), progress=False)  # compiles
+    peak = peak_of(lambda: method(4).fit(graph, progress=False))
+    assert peak <= method(4).estimate_memory(graph)
+
+
 def test_the_largest_component_is_counted():
     edges = [(0, 1), (5, 4), (4, 3), (3, 2), (7, 8)]
     assert netmf._largest_component(Graph.from_edges(edges)) == 4

@@ -70,7 +70,8 @@ class HOPE(Factorization):
         n, arcs, rank = graph.n_nodes, len(graph.indices), min(-(-dimensions // 2), graph.n_nodes)
         factors = 6 if graph.directed else 4  # of so many columns each, when both halves are made
         columns = max(space_bytes(n, rank, _BLOCK, 8), 8 * factors * n * rank)
-        return columns + 8 * n + (32 if graph.directed else 16) * arcs + 4 * arcs
+        searching = columns + 8 * n + (32 if graph.directed else 16) * arcs + 4 * arcs
+        return max(searching, 40 * n + (24 if graph.weighted else 32) * arcs)
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool

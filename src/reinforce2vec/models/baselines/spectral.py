@@ -77,7 +77,7 @@ class Spectral(Factorization):
     def _bytes(self, graph: Graph, dimensions: int) -> int:
         n, (arcs, making, kept) = graph.n_nodes, undirected_links(graph)
         search = space_bytes(n, dimensions, _BLOCK, 4) + 8 * n
-        return max(making, kept + max(28 * arcs, 8 * arcs + search))
+        return max(making, kept + max((26 if graph.weighted else 34) * arcs, 8 * arcs + search))
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
