@@ -13,6 +13,7 @@ import typer
 from .._util.errors import InputError
 from .._util.hyperparameters import SEARCH_METHODS
 from . import _options as options
+from ._messages import report
 from ._options import OUTPUT, SEARCH
 
 if TYPE_CHECKING:
@@ -74,16 +75,18 @@ def _named_node(word: str, embedding: Embedding, where: str = "") -> Any:
     return node
 
 
-def nodes_in_file(path: Path, embedding: Embedding) -> list[Any]:
+def nodes_in_file(path: Path, embedding: Embedding, quiet: bool) -> list[Any]:
     """Return the nodes that a file names, as `--nodes` reads them; "-" is standard input."""
     from ..files.node_lists import read_node_list
     from ..files.opening import opened
 
     if str(path) == "-":
-        words, lines, _ = read_node_list(sys.stdin.buffer, "standard input", embedding.ids)
+        words, lines, notes = read_node_list(sys.stdin.buffer, "standard input", embedding.ids)
     else:
         with opened(path, path.suffix == ".gz") as stream:
-            words, lines, _ = read_node_list(stream, str(path), embedding.ids)
+            words, lines, notes = read_node_list(stream, str(path), embedding.ids)
+    for note in notes:
+        report(note, quiet)
     return [
         _named_node(word, embedding, f"{path}, line {line}: ")
         for word, line in zip(words, lines, strict=True)
@@ -91,13 +94,13 @@ def nodes_in_file(path: Path, embedding: Embedding) -> list[Any]:
 
 
 def selected_nodes(
-    words: Sequence[str] | None, ids: Path | None, embedding: Embedding
+    words: Sequence[str] | None, ids: Path | None, embedding: Embedding, quiet: bool
 ) -> list[Any] | None:
     """Return the nodes that arguments and a file name; None if there are neither."""
     if not words and ids is None:
         return None
     named = [_named_node(word, embedding) for word in words or ()]
-    return named if ids is None else named + nodes_in_file(ids, embedding)
+    return named if ids is None else named + nodes_in_file(ids, embedding, quiet)
 
 
 _BLOCK = 1 << 16  # rows that are written at a time

@@ -79,7 +79,7 @@ def neighbors(
         from ..embedding.nearest import search_method
 
         embedding = read_input_vectors(vectors, quiet)
-        wanted = selected_nodes(names, ids, embedding)
+        wanted = selected_nodes(names, ids, embedding, quiet)
         found = nearest_neighbors(embedding, wanted, k, method, progress=not quiet)
         facts = {"vectors": vectors, "k": k}
         facts["method"] = search_method(method, len(found), *embedding.vectors.shape)

@@ -116,8 +116,8 @@ def recommend(
         from ..embedding.nearest import search_method
 
         embedding = read_input_vectors(vectors, quiet)
-        wanted = selected_nodes(names, ids, embedding)
-        among = None if candidates is None else nodes_in_file(candidates, embedding)
+        wanted = selected_nodes(names, ids, embedding, quiet)
+        among = None if candidates is None else nodes_in_file(candidates, embedding, quiet)
         whole = read_input_graph(graph, context)
         embedding = check_graph_of(embedding, whole, context, quiet)
         if not quiet:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .._util.errors import InputError, excerpt, python_setting, short_repr
 from .._util.ids import Ids, as_ids, is_missing, number_integers, number_objects
 from .._util.machine import Advice, check_memory
+from .._util.progress import counted
 from ._lines import INTEGER
 from ._parquet import import_arrow
 from .columns import (
@@ -221,9 +222,12 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
             f"row {row}, column {column} (counted from 0) of the adjacency matrix holds "
             f"{values[bad[0]]:g}: weights must be positive and finite"
         )
-    weighted = options.weighted
+    weighted, notes = options.weighted, []
     if weighted is None:
         weighted = bool(np.any((values != 1) & (values != 0)))
+        notes.append("weights from the values" if weighted else "no weights")
+    if zeros := np.count_nonzero(values == 0):
+        notes.append(f"{counted(int(zeros), 'zero')} left out")
     # a copy of our own, in which parallel entries are added
     adjacency = scipy.sparse.csr_array((values, entries[:2]), shape=matrix.shape)
     adjacency.sum_duplicates()
@@ -231,9 +235,12 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
     if not weighted:
         adjacency.data[:] = 1
     listed = values != 0
-    if not options.directed and not options.bipartite and _is_symmetric(adjacency):
-        adjacency = scipy.sparse.triu(adjacency)
-        listed &= entries[0] <= entries[1]
+    if not options.directed and not options.bipartite:
+        if _is_symmetric(adjacency):
+            adjacency = scipy.sparse.triu(adjacency)
+            listed &= entries[0] <= entries[1]
+        elif options.directed is None:
+            notes.append("edges read as undirected: the matrix is not symmetric")
     edges = adjacency.tocoo()
     merged = int(np.count_nonzero(listed)) - edges.nnz
     ends = np.stack([edges.row, edges.col], axis=1).astype(np.int32, copy=False)
@@ -244,7 +251,7 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
         ids = np.concatenate(
             [side_ids(matrix.shape[0], "row"), side_ids(matrix.shape[1], "column")]
         )
-    found = replace(options, bipartite=False).edges(ends, weights, ids)
+    found = replace(options, bipartite=False).edges(ends, weights, ids, notes=tuple(notes))
     return found._replace(merged=merged)
 
 
