@@ -321,6 +321,14 @@ def test_names_are_no_formulas(tmp_path, name):
     assert "'" not in (tmp_path / "t.csv").read_text(encoding="utf-8")
 
 
+def test_names_of_a_table_that_do_not_fit_into_memory_are_refused(tmp_path, monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"source": ["a", "b", "a"], "target": ["b", "c", "c"]})
+    assert Graph.from_any(table).ids.tolist() == ["a", "b", "c"]
+    monkeypatch.setattr("reinforce2vec._util.machine.available_bytes", lambda: 100)
+    assert "the names of 3 nodes" in refusal(Graph.from_any, table)
+
+
 # -- pipes ----------------------------------------------------------------------------------------
 
 

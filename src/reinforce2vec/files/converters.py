@@ -324,6 +324,8 @@ def _from_pairs(source: Any, options: EdgeOptions) -> Edges:
 
 # -- tables ------------------------------------------------------------------------------------
 
+_AT_ONCE = 1 << 16  # strings that Arrow converts
+_BYTES_OF_STRING = 70  # of short ones, with a reference
 _HEAD = 100  # rows by which columns of numbers are recognised, as in text
 _PLACE = " in Graph.from_any"  # which takes the options that a message names
 
@@ -577,12 +579,21 @@ def _number_strings(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
     if not _is_dictionary(first):
         both = both.dictionary_encode()
     both = both.unify_dictionaries()
-    with expecting("a table of node ids in UTF-8"):
-        words = both.chunk(0).dictionary.to_pylist() if both.num_chunks else []
     parts = [np.asarray(chunk.indices, np.int64) for chunk in both.chunks]
     flat = np.concatenate([np.empty(0, np.int64), *parts]).reshape(2, -1).T.ravel()
     codes, order = number_integers(flat)
-    return codes, as_ids([words[code] for code in order.tolist()])
+    words = both.chunk(0).dictionary if both.num_chunks else pyarrow.array([], first.type)
+    check_memory(
+        _BYTES_OF_STRING * len(order) + words.nbytes,
+        f"the names of {counted(len(order), 'node')}",
+        place="further memory",
+    )
+    ids = np.empty(len(order), object)
+    with expecting("a table of node ids in UTF-8"):
+        for begin in range(0, len(order), _AT_ONCE):
+            some = slice(begin, begin + _AT_ONCE)
+            ids[some] = words.take(pyarrow.array(order[some])).to_pylist()
+    return codes, ids
 
 
 def _is_arrow_number(arrow_type: Any) -> bool:
