@@ -57,6 +57,7 @@ from fuzzing.targets import TARGETS, Target, missing_packages
 
 CORPUS = Path(__file__).parent / "corpus"
 BATCH = 500  # inputs that a process reads
+FIRST = 50  # of a first batch, where time is limited: so a short run comes to every reader
 LONG_RUN = 30  # minutes, in which there is time for slow special cases
 LAST_SECONDS = 60.0  # to make the last findings smaller, when the time is over
 SPECIAL_SHARE = 0.25  # of the time, at most; a short run draws some of the special cases
@@ -240,6 +241,8 @@ class Fuzzing:
         target = min(free, key=lambda one: self._time_of(one.name))
         name = target.name
         size = min(BATCH, inputs - BATCH * self.begun[name])
+        if inputs == math.inf and not self.begun[name]:
+            size = FIRST
         seed = f"{self.seed} {name} {self.begun[name]}"
         self.begun[name] += 1
         entries, coverage, seen = self.entries[name], self.coverage[name], self.seen[name]

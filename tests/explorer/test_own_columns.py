@@ -85,6 +85,8 @@ def test_what_was_decided_is_told(tmp_path):
         "left out 2 lines without a known node (zed)",
         "1 line repeats a node: its first line counts",
         "no values for 1 node",
+        "a header",
+        "separated by commas",
     ]
 
 

@@ -7,10 +7,21 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.io
 
 from helpers.refusals import refusal
-from reinforce2vec import Graph, WalkSampler, read_graph, read_labels, read_walks, write_walks
+from reinforce2vec import (
+    Embedding,
+    Graph,
+    WalkSampler,
+    read_graph,
+    read_labels,
+    read_walks,
+    write_walks,
+)
+from reinforce2vec.files.node_tables import read_node_table
 from reinforce2vec.files.table_files import write_table
 
 # -- text --------------------------------------------------------------------------------------
@@ -91,6 +102,134 @@ def test_many_columns_of_labels_take_no_square_of_time(write):
     row = ",x" * 90_000
     labels = read_labels(write(f"id,{names}\na{row}\nb{row}\n", "l.csv"), graph, label="all")
     assert labels.names == ["x"]
+
+
+@pytest.mark.parametrize("number", ["01", "1.0", "+1", "9" * 20])
+def test_a_number_in_another_form_names_no_column(write, number):
+    graph = Graph.from_edges([(1, 2)])
+    labels = read_labels(write(f"{number},a\n1,b\n2,a\n1,a\n2,b\n", "labels.csv"), graph)
+    assert (len(labels.strangers), labels.notes[0]) == (1, "no header")
+    table = read_node_table(write(f"{number},5\n1,6\n2,7\n", "columns.csv"), graph)
+    assert table.columns == [["6", "7"]]
+    assert "left out 1 line" in table.notes[1]
+    isolated = write(f"{number}\n3\n", "nodes.txt")
+    graph = read_graph(write("1,2\n", "edges.csv"), nodes=isolated)
+    assert graph.ids.tolist() == [number, "3", "1", "2"]
+    assert "text ids" in graph.notes
+    assert "integer ids" not in graph.notes
+
+
+def test_skipped_comments_are_told_of_every_text(write):
+    graph = Graph.from_edges([("a", "b")])
+    labels = read_labels(write("#a,x\n# note\nb,y\na,y\n", "labels.csv"), graph)
+    assert labels.notes == ("no header", "separated by commas", "2 comments skipped")
+    table = read_node_table(write("# note\nid;age\na;1\n", "columns.csv"), graph)
+    assert table.notes[-3:] == ["a header", "separated by semicolons", "1 comment skipped"]
+    nodes = write("# note\nc\n", "nodes.txt")
+    graph = read_graph(write("a,b\n", "edges.csv"), nodes=nodes)
+    assert graph.notes[-1] == f"{nodes}: 1 comment skipped"
+
+
+def test_ids_and_classes_that_are_no_names_are_refused():
+    graph = Graph.from_edges([("a", "b")])
+    for value in ({"x": 1}, [["x"]]):
+        table = pd.DataFrame({"id": ["a", "b"], "label": [value, value]})
+        assert "classes must be hashable" in refusal(read_labels, table, graph)
+    table = pd.DataFrame({"id": [["a"], ["b"]], "label": ["x", "y"]})
+    assert "ids and classes must be hashable" in refusal(read_labels, table, graph)
+
+
+@pytest.mark.parametrize("label", ["9" * 5000, "٢", 0, -1, "4"])
+def test_a_column_of_no_such_number_is_refused(write, label):
+    path, graph = write("id,kind,label\na,x,y\n", "labels.csv"), Graph.from_edges([("a", "b")])
+    assert "is no column" in refusal(read_labels, path, graph, label=label)
+
+
+# -- walks -----------------------------------------------------------------------------------------
+
+
+def test_what_is_decided_of_walks_is_in_the_report_and_can_be_given(write):
+    walks = read_walks(write("1 2\n2 3\n", "walks.txt"))
+    assert walks.notes == ("separated by spaces", "integer ids")
+    assert read_walks(write("1 2\n2\t3\n", "walks.txt")).notes == ("separated by tabs", "text ids")
+    path = write("1 2\n2 3\n", "walks.txt")
+    given = read_walks(path, delimiter="\t", id_type="str")
+    assert (given.ids.tolist(), given.notes) == (["1 2", "2 3"], ())
+    assert read_walks(path, delimiter=" ", id_type="str").ids.tolist() == ["1", "2", "3"]
+    assert "is not an integer" in refusal(read_walks, path, delimiter="\t", id_type="int")
+    assert "a tab or spaces" in refusal(read_walks, path, delimiter=",")
+
+
+def test_ids_beside_a_matrix_of_walks_are_told_too(tmp_path):
+    sampler = WalkSampler(Graph.from_edges([(1, 2)]), per_node=1, length=2)
+    write_walks(tmp_path / "walks.npy", sampler)
+    walks = read_walks(tmp_path / "walks.npy")
+    assert walks.notes == ("integer ids",)
+    assert read_walks(tmp_path / "walks.npy", id_type="str").ids.tolist() == ["1", "2"]
+    assert "is for walks in text" in refusal(read_walks, tmp_path / "walks.npy", delimiter=" ")
+
+
+def test_a_comment_among_walks_makes_no_nodes(write):
+    path = write("# made today\na b\n", "walks.txt")
+    assert 'delimiter=" " takes it for an id' in refusal(read_walks, path)
+    assert "#" in read_walks(path, delimiter=" ").ids.tolist()
+
+
+# -- vectors ---------------------------------------------------------------------------------------
+
+
+def test_a_mark_or_utf_16_beside_vectors_is_no_part_of_an_id(write):
+    path = write("1\t2\n3\t4\n", "v.tsv")
+    write("\ufeffann\nbob\n", "v.metadata.tsv")
+    assert Embedding.load(path).ids.tolist() == ["ann", "bob"]
+    write("ann\nbob\n".encode("utf-16-be"), "v.metadata.tsv")
+    message = refusal(Embedding.load, path)
+    assert "v.metadata.tsv, line 1: expected text in UTF-8" in message
+    for node in ("\0", "\ufeffann"):
+        assert "cannot be a line of" in refusal(Embedding([node], [[1.0]]).save, path)
+
+
+@pytest.mark.parametrize("name", ["label", "time", "Class"])
+def test_a_column_of_labels_is_no_dimension(write, name):
+    path = write(f"node,{name},d0,d1\na,3,1,2\n", "v.csv")
+    assert f'"{name}" is no dimension' in refusal(Embedding.load, path)
+    assert Embedding.load(write("node,x,y\na,3,1\n", "v.csv"))["a"].tolist() == [3, 1]
+
+
+def test_dimensions_in_another_order_are_refused(write):
+    path = write("node,d1,d0\na,3,1\n", "v.csv")
+    assert "in another order" in refusal(Embedding.load, path)
+
+
+# -- matrices and GraphML --------------------------------------------------------------------------
+
+_BANNER = "%%MatrixMarket matrix coordinate real general\n"
+
+
+def test_what_is_decided_of_a_matrix_is_in_the_report(write):
+    path = write(_BANNER + "3 3 3\n1 2 0.5\n2 1 0.7\n2 3 0\n", "graph.mtx")
+    undirected = "edges read as undirected: the matrix is not symmetric"
+    assert read_graph(path).notes == ("weights from the values", "1 zero left out", undirected)
+    assert read_graph(path, weighted=True, directed=True).notes == ("1 zero left out",)
+    path = write(_BANNER + "2 2 2\n1 2 1\n2 1 1\n", "graph.mtx")
+    assert read_graph(path).notes == ("no weights",)
+
+
+def test_entries_that_no_row_has_are_a_damage(tmp_path):
+    arrays = {"format": b"csr", "shape": [3, 3], "data": np.ones(4), "indices": [1, 0, 2, 1]}
+    np.savez(tmp_path / "graph.npz", **arrays, indptr=[0, 1, 2, 3])
+    assert "do not end where its entries do" in refusal(read_graph, tmp_path / "graph.npz")
+
+
+def test_whether_graphml_has_weights_is_in_the_report(write):
+    edges = '<edge source="a" target="b"><data key="k">2</data></edge>'
+    key = '<key id="k" for="edge" attr.name="{}"/>'
+    text = f'<graphml>{key}<graph edgedefault="undirected">{edges}</graph></graphml>'
+    path = write(text.format("weight"), "graph.graphml")
+    assert read_graph(path).notes == ('weights from "weight"', "text ids")
+    assert read_graph(path, weighted=False, id_type="str").notes == ()
+    path = write(text.format("score"), "graph.graphml")
+    assert "no weights" in read_graph(path).notes
 
 
 # -- objects ---------------------------------------------------------------------------------------
@@ -182,14 +321,25 @@ def test_names_are_no_formulas(tmp_path, name):
     assert "'" not in (tmp_path / "t.csv").read_text(encoding="utf-8")
 
 
+def test_names_of_a_table_that_do_not_fit_into_memory_are_refused(tmp_path, monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"source": ["a", "b", "a"], "target": ["b", "c", "c"]})
+    assert Graph.from_any(table).ids.tolist() == ["a", "b", "c"]
+    monkeypatch.setattr("reinforce2vec._util.machine.available_bytes", lambda: 100)
+    assert "the names of 3 nodes" in refusal(Graph.from_any, table)
+
+
 # -- pipes ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", ["npz", "parquet"])
+@pytest.mark.parametrize("suffix", ["npz", "parquet", "mat"])
 def test_formats_that_are_read_as_a_whole_come_from_pipes(tmp_path, suffix):
     if suffix == "parquet":
         pytest.importorskip("pyarrow")
-    Graph.from_edges([("a", "b"), ("b", "c")]).save(tmp_path / f"g.{suffix}")
+    if suffix == "mat":
+        scipy.io.savemat(tmp_path / "g.mat", {"network": np.eye(3, k=1)})
+    else:
+        Graph.from_edges([("a", "b"), ("b", "c")]).save(tmp_path / f"g.{suffix}")
     code = f"import reinforce2vec as r; print(r.read_graph('-', format='{suffix}').n_edges)"
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 from typing import Any, Protocol
@@ -32,6 +33,9 @@ class NamedRows(Protocol):
 
 INITIAL_CAPACITY = 1 << 11
 ONE = np.uint64(1)
+# another in every process: no file can hold ids that all have the same hash, which would make the
+# time grow with their square
+HASH_SECRET = np.uint64(secrets.randbits(64))
 
 
 # -- ids of any kind -------------------------------------------------------------------------
@@ -132,18 +136,18 @@ def mix_hash(h):
 
 
 @kernel
-def _guess_numbers(values, codes, slots):
+def _guess_numbers(values, secret, codes, slots):
     """Write, for each integer, the number in its first slot, or -1.
 
     A separate pass, so that its cache misses overlap: half of the time with ten million ids.
     """
     mask = np.uint64(slots.size - 1)
     for i in range(values.size):
-        codes[i] = slots[mix_hash(np.uint64(values[i])) & mask]
+        codes[i] = slots[mix_hash(np.uint64(values[i]) ^ secret) & mask]
 
 
 @kernel
-def _number_values(values, start, codes, slots, ids, n):
+def _number_values(values, secret, start, codes, slots, ids, n):
     """Number integers; a slot holds a row number into `ids`, whose size is the capacity.
 
     `codes` holds what :func:`_guess_numbers` made of the integers.
@@ -152,7 +156,7 @@ def _number_values(values, start, codes, slots, ids, n):
     for i in range(start, values.size):
         if codes[i] >= 0 and ids[np.uint64(codes[i])] == values[i]:
             continue
-        slot = mix_hash(np.uint64(values[i])) & mask
+        slot = mix_hash(np.uint64(values[i]) ^ secret) & mask
         while slots[slot] >= 0 and ids[slots[slot]] != values[i]:
             slot = (slot + ONE) & mask
         if slots[slot] < 0:
@@ -188,10 +192,12 @@ class IntegerIds:
     def number(self, values: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return row numbers of ids; new ones are numbered as they come."""
         codes = np.empty(values.size, np.int32)
-        _guess_numbers(values, codes, self.slots)
+        _guess_numbers(values, HASH_SECRET, codes, self.slots)
         done = 0
         while True:
-            done, self.n = _number_values(values, done, codes, self.slots, self.known, self.n)
+            done, self.n = _number_values(
+                values, HASH_SECRET, done, codes, self.slots, self.known, self.n
+            )
             if done == values.size:
                 return codes
             self._grow()

@@ -258,7 +258,8 @@ _Delimiter = Annotated[
     str | None,
     typer.Option(
         metavar="CHARACTER",
-        help="What separates the fields of an edge list; \\t is a tab. Default: detected.",
+        help="What separates the fields of an edge list or of walks; \\t is a tab. Default: "
+        "detected.",
         rich_help_panel=READING,
     ),
 ]
@@ -600,10 +601,11 @@ def check_reading(path: Path, given: Mapping[str, Any]) -> None:
         from ..files.graph_readers import format_of
 
         format_of(path, given["format"])
-    if given["delimiter"] is not None:
+    delimiter = unescaped(given["delimiter"])
+    if delimiter is not None:
         from ..files.delimited import delimiter_code
 
-        delimiter_code(unescaped(given["delimiter"]))
+        delimiter_code(delimiter)
     if given["comments"] is not None:
         from ..files.delimited import check_comments
 
@@ -631,14 +633,13 @@ def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
 
     # explore has another option with the name --columns, and lacks that of graphs
     chosen = {READING_NAMES.get(name, name): given[name] for name in GRAPH_OPTIONS if name in given}
-    if chosen["delimiter"] is not None:
-        chosen["delimiter"] = unescaped(chosen["delimiter"])
+    chosen["delimiter"] = unescaped(chosen["delimiter"])
     return read_graph(path, **chosen)
 
 
-def unescaped(delimiter: str) -> str:
+def unescaped(delimiter: str | None) -> str | None:
     """Return a delimiter with a tab for \\t, which is easier to type."""
-    return delimiter.replace("\\t", "\t")
+    return None if delimiter is None else delimiter.replace("\\t", "\t")
 
 
 # -- for machines ------------------------------------------------------------------------------

@@ -31,7 +31,11 @@ EPILOG = examples(
     "embed large.txt -o vectors.npz --backend ray --address head-node:6379",
 )
 # options that have no effect on training with given walks, and on methods without training
-_OF_A_GRAPH = (*GRAPH_OPTIONS, *WALK_OPTIONS, "walks_per_node", "walk_length")
+_OF_READING_WALKS = ("delimiter", "id_type")  # of the options of graphs
+_OF_A_GRAPH = (
+    *(name for name in GRAPH_OPTIONS if name not in _OF_READING_WALKS),
+    *(*WALK_OPTIONS, "walks_per_node", "walk_length"),
+)
 _OF_SAMPLING = {"walk", "walk_length", "walks_per_node", "direction"}
 _OF_TRAINING = ("walks", "model", "checkpoint", "checkpoint_every", "resume", "scratch")
 
@@ -146,7 +150,12 @@ def embed(
                 begun = f"resuming from {checkpoint}"
             report(begun, quiet)
         with status(f"reading {source}", quiet):
-            found = options.read_graph_from(graph, given) if graph else read_walks(source)
+            separator = options.unescaped(given["delimiter"])
+            found = (
+                options.read_graph_from(graph, given)
+                if graph
+                else read_walks(source, delimiter=separator, id_type=given["id_type"])
+            )
         if output is not None:
             check_vectors_fit(output, found.ids, given["dimensions"])
 
@@ -166,6 +175,8 @@ def embed(
         if isinstance(found, Graph):
             report_reading(source, found, quiet)
             report_direction(learner, found, quiet)
+        elif found.notes:
+            report(f"{source}: {'; '.join(found.notes)}", quiet)
         began = time.perf_counter()
         trained = isinstance(learner, Reinforce2Vec)
         stage = "preparing" if trained else "computing"

@@ -233,6 +233,9 @@ class _GraphmlGraph:
             listed = ", ".join(f'"{excerpt(name)}"' for name in self.left_out)
             notes = (*notes, f"left out {listed} of edges")
         without = self.weights.count(None)
+        if options.weighted is None:
+            has_weights = without < len(self.weights)
+            notes = (*notes, 'weights from "weight"' if has_weights else "no weights")
         if 0 < without < len(self.weights) and options.weighted is not False:
             notes = (*notes, f"{counted(without, 'edge')} without a weight: 1")
         ends = np.array(self.ends, np.int32).reshape(-1, 2)

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.compiled import inner, kernel
-from .._util.ids import INITIAL_CAPACITY, ONE, Ids, IntegerIds, enlarged, mix_hash
+from .._util.ids import HASH_SECRET, INITIAL_CAPACITY, ONE, Ids, IntegerIds, enlarged, mix_hash
 from ._fields import parse_integers
 
+_STRINGS_AT_ONCE = 1 << 16  # as integers in Python, their places take much memory
 _BYTES_OF_STRING = 100  # beside its letters: the object, where it ends, and references to both
 
 # -- kernels -------------------------------------------------------------------------------------
@@ -23,11 +24,11 @@ _BYTES_OF_STRING = 100  # beside its letters: the object, where it ends, and ref
 
 
 @kernel
-def _hash_tokens(data, tokens, tags):
+def _hash_tokens(data, tokens, secret, tags):
     """Compute a 31-bit hash of each data[tokens[i, 0]:tokens[i, 1]]: FNV-1a, its bits mixed."""
     for i in range(len(tokens)):
         place, end = np.uint64(tokens[i, 0]), np.uint64(tokens[i, 1])
-        h = np.uint64(14695981039346656037)
+        h = np.uint64(14695981039346656037) ^ secret
         while place < end:
             h = (h ^ np.uint64(data[place])) * np.uint64(1099511628211)
             place += ONE
@@ -161,21 +162,24 @@ class _TextIds:
 
     def ids(self) -> NDArray[np.object_]:
         """Return the ids in the order of their numbers."""
-        ends = self.offsets[: self.n + 1].tolist()
-        raw = self.letters[: ends[-1]].tobytes()
         ids = np.empty(self.n, object)
-        if raw.isascii():
-            text = raw.decode()
-            ids[:] = [text[a:b] for a, b in pairwise(ends)]
-        else:
-            ids[:] = [raw[a:b].decode() for a, b in pairwise(ends)]
+        for first in range(0, self.n, _STRINGS_AT_ONCE):
+            last = min(first + _STRINGS_AT_ONCE, self.n)
+            ends = self.offsets[first : last + 1]
+            raw = self.letters[ends[0] : ends[-1]].tobytes()
+            places = pairwise((ends - ends[0]).tolist())
+            if raw.isascii():
+                text = raw.decode()
+                ids[first:last] = [text[a:b] for a, b in places]
+            else:
+                ids[first:last] = [raw[a:b].decode() for a, b in places]
         return ids
 
 
 def token_hashes(data: NDArray[np.uint8], tokens: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the hashes that :meth:`_TextIds.number` needs."""
     tags = np.empty(len(tokens), np.int32)
-    _hash_tokens(data, tokens, tags)
+    _hash_tokens(data, tokens, HASH_SECRET, tags)
     return tags
 
 

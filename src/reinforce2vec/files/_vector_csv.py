@@ -15,7 +15,7 @@ from .._util.errors import InputError, excerpt
 from .._util.ids import Ids
 from ._decimals import parse_rows, write_rows
 from ._lines import NUMBER, SHORT_INTEGER, read_lines
-from .columns import is_name_in_edges, may_be_index
+from .columns import is_name_in_edges, is_no_dimension, may_be_index
 from .id_texts import EncodedIds, encode_texts, ids_as_text, quoted
 
 _NODE = "node"
@@ -90,6 +90,8 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
             f"{path}: expected vectors, but this may be a list of edges: name the columns node, "
             "d0, d1 and so on if it is not"
         )
+    if headed:
+        _check_names(fields, path)
     words: list[bytes] = []
     parts = [np.empty((0, len(fields)), np.float32)]
     block = [] if headed else [first]
@@ -106,6 +108,20 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
     if not words and fields != [name.encode() for name in column_names(len(fields))]:
         raise InputError(f"{path}: expected vectors, but there is only one line")
     return words, np.concatenate(parts)
+
+
+def _check_names(fields: list[bytes], path: Path) -> None:
+    """Raise InputError if names of columns say that they are not the dimensions in their order."""
+    names = [field.decode(errors="replace") for field in fields]
+    ours = column_names(len(names))
+    if names != ours and sorted(names) == sorted(ours):
+        raise InputError(f"{path}: its columns d0, d1 and so on are in another order")
+    for name in names:
+        if is_no_dimension(name):
+            raise InputError(
+                f'{path}: the column "{excerpt(name)}" is no dimension of vectors: leave it out, '
+                "or give it another name"
+            )
 
 
 def _without_index(records: Iterator[_Record], path: Path) -> Iterator[_Record]:

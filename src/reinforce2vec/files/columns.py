@@ -256,6 +256,11 @@ def is_name_in_edges(name: bytes) -> bool:
     return word in _WEIGHTS or any(word in pair for pair in ID_COLUMN_NAMES)
 
 
+def is_no_dimension(name: str) -> bool:
+    """Return whether a name is that of a column of times or classes, not of numbers of a vector."""
+    return name.strip().lower() in (*_TIMES, *_OTHERS)
+
+
 def has_names(labels: Sequence[Any]) -> bool:
     """Return whether labels of columns are names, not the numbers that stand in for them."""
     numbers = [_NUMBERED.fullmatch(str(label)) for label in labels]

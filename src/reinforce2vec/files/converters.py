@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .._util.errors import InputError, excerpt, python_setting, short_repr
 from .._util.ids import Ids, as_ids, is_missing, number_integers, number_objects
 from .._util.machine import Advice, check_memory
+from .._util.progress import counted
 from ._lines import INTEGER
 from ._parquet import import_arrow
 from .columns import (
@@ -220,9 +221,12 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
             f"row {row}, column {column} (counted from 0) of the adjacency matrix holds "
             f"{values[bad[0]]:g}: weights must be positive and finite"
         )
-    weighted = options.weighted
+    weighted, notes = options.weighted, []
     if weighted is None:
         weighted = bool(np.any((values != 1) & (values != 0)))
+        notes.append("weights from the values" if weighted else "no weights")
+    if zeros := np.count_nonzero(values == 0):
+        notes.append(f"{counted(int(zeros), 'zero')} left out")
     # a copy of our own, in which parallel entries are added
     adjacency = scipy.sparse.csr_array((values, entries[:2]), shape=matrix.shape)
     adjacency.sum_duplicates()
@@ -230,9 +234,12 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
     if not weighted:
         adjacency.data[:] = 1
     listed = values != 0
-    if not options.directed and not options.bipartite and _is_symmetric(adjacency):
-        adjacency = scipy.sparse.triu(adjacency)
-        listed &= entries[0] <= entries[1]
+    if not options.directed and not options.bipartite:
+        if _is_symmetric(adjacency):
+            adjacency = scipy.sparse.triu(adjacency)
+            listed &= entries[0] <= entries[1]
+        elif options.directed is None:
+            notes.append("edges read as undirected: the matrix is not symmetric")
     edges = adjacency.tocoo()
     merged = int(np.count_nonzero(listed)) - edges.nnz
     ends = np.stack([edges.row, edges.col], axis=1).astype(np.int32, copy=False)
@@ -243,7 +250,7 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
         ids = np.concatenate(
             [side_ids(matrix.shape[0], "row"), side_ids(matrix.shape[1], "column")]
         )
-    found = replace(options, bipartite=False).edges(ends, weights, ids)
+    found = replace(options, bipartite=False).edges(ends, weights, ids, notes=tuple(notes))
     return found._replace(merged=merged)
 
 
@@ -316,6 +323,8 @@ def _from_pairs(source: Any, options: EdgeOptions) -> Edges:
 
 # -- tables ------------------------------------------------------------------------------------
 
+_AT_ONCE = 1 << 16  # strings that Arrow converts
+_BYTES_OF_STRING = 70  # of short ones, with a reference
 _HEAD = 100  # rows by which columns of numbers are recognised, as in text
 _PLACE = " in Graph.from_any"  # which takes the options that a message names
 
@@ -569,12 +578,21 @@ def _number_strings(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
     if not _is_dictionary(first):
         both = both.dictionary_encode()
     both = both.unify_dictionaries()
-    with expecting("a table of node ids in UTF-8"):
-        words = both.chunk(0).dictionary.to_pylist() if both.num_chunks else []
     parts = [np.asarray(chunk.indices, np.int64) for chunk in both.chunks]
     flat = np.concatenate([np.empty(0, np.int64), *parts]).reshape(2, -1).T.ravel()
     codes, order = number_integers(flat)
-    return codes, as_ids([words[code] for code in order.tolist()])
+    words = both.chunk(0).dictionary if both.num_chunks else pyarrow.array([], first.type)
+    check_memory(
+        _BYTES_OF_STRING * len(order) + words.nbytes,
+        f"the names of {counted(len(order), 'node')}",
+        place="further memory",
+    )
+    ids = np.empty(len(order), object)
+    with expecting("a table of node ids in UTF-8"):
+        for begin in range(0, len(order), _AT_ONCE):
+            some = slice(begin, begin + _AT_ONCE)
+            ids[some] = words.take(pyarrow.array(order[some])).to_pylist()
+    return codes, ids
 
 
 def _is_arrow_number(arrow_type: Any) -> bool:

@@ -35,13 +35,21 @@ def with_id_type(edges: Edges, id_type: str | None) -> Edges:
 
     With None they stay as they are, and where text was read, the notes say what they became.
     """
+    if id_type is not None:
+        return edges._replace(ids=ids_of_type(edges.ids, id_type), ids_are_text=False)
+    if not edges.ids_are_text:
+        return edges
+    return edges._replace(notes=(*edges.notes, kind_of_ids(edges.ids)))
+
+
+def kind_of_ids(ids: Ids) -> str:
+    """Return what ids in text became, for reports."""
+    return "integer ids" if ids.dtype == np.int64 else "text ids"
+
+
+def ids_of_type(ids: Ids, id_type: str) -> Ids:
+    """Return ids as integers, or as strings; InputError if they cannot be."""
     check_id_type(id_type)
-    ids = edges.ids
-    if id_type is None:
-        if not edges.ids_are_text:
-            return edges
-        kind = "integer" if ids.dtype == np.int64 else "text"
-        return edges._replace(notes=(*edges.notes, f"{kind} ids"))
     if id_type == "str":
         words = [str(node) for node in ids.tolist()]
         if len({*words}) < len(words):
@@ -49,9 +57,9 @@ def with_id_type(edges: Edges, id_type: str | None) -> Edges:
                 "id_type=\"str\": two node ids are the same as text, such as 1 and '1'",
                 settings=[("id_type", "str")],
             )
-        return edges._replace(ids=as_ids(words), ids_are_text=False)
+        return as_ids(words)
     if ids.dtype == np.int64:
-        return edges._replace(ids_are_text=False)
+        return ids
     for node in ids.tolist():
         word = str(node).encode(errors="replace")
         if not (isinstance(node, int) or SHORT_INTEGER.fullmatch(word)):
@@ -66,7 +74,7 @@ def with_id_type(edges: Edges, id_type: str | None) -> Edges:
             'id_type="int": node ids do not fit in 64 bits, or two of them are the same integer',
             settings=[("id_type", "int")],
         )
-    return edges._replace(ids=whole, ids_are_text=False)
+    return whole
 
 
 def check_id_type(id_type: str | None) -> None:

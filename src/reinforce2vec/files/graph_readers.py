@@ -158,7 +158,8 @@ def _from_matlab(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) 
 
 def read_matlab(stream: BinaryIO, name: str) -> list[MatlabVariable]:
     """Return the variables of a MATLAB file; `name` is what errors call it."""
-    check_memory(os.fstat(stream.fileno()).st_size, "this file")
+    check_memory(stream.seek(0, os.SEEK_END), "this file")
+    stream.seek(0)
     content = stream.read()
     if content.startswith(b"MATLAB 7.3"):
         raise InputError(

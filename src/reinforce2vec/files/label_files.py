@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -16,7 +17,7 @@ from .._util.errors import InputError, python_setting, short_repr
 from .._util.ids import NamedRows, is_missing
 from .._util.machine import Advice, check_memory
 from .._util.progress import counted
-from ._lines import INTEGER, SHORT_INTEGER, SMALL_CHUNK_BYTES
+from ._lines import NUMBER, SHORT_INTEGER, SMALL_CHUNK_BYTES
 from .columns import has_numbers
 from .delimited import DelimitedText
 from .id_texts import marks_begin_ids
@@ -55,7 +56,7 @@ class NamedLabels(NamedTuple):
     column: str | None = None
     """Name of the column that holds the classes; None if it has none, or there are several."""
     notes: tuple[str, ...] = ()
-    """What was decided when a file was read: whether it has a header, and what separates fields."""
+    """What was decided when a file was read, such as whether it has a header."""
 
     @property
     def display(self) -> NDArray[np.int32]:
@@ -190,8 +191,14 @@ def _from_file(path: Path, nodes: NamedRows, choice: _Choice) -> NamedLabels:
 
     with naming(str(path)):
         labels = labels_by_id(pairs(), nodes)
-    notes = ("no header" if names is None else "a header", text.separation)
+    notes = decisions(text, names is not None)
     return labels._replace(unused=chosen.unused, column=chosen.name, notes=notes)
+
+
+def decisions(text: DelimitedText, header: bool) -> tuple[str, ...]:
+    """Return what was decided when text was read, for reports."""
+    skipped = (f"{counted(text.comments, 'comment')} skipped",) if text.comments else ()
+    return ("a header" if header else "no header", text.separation, *skipped)
 
 
 def parse_integer(word: Any) -> Any:
@@ -207,8 +214,8 @@ def _is_header(heads: list[list[str]], is_node: Callable[[str], bool], choice: _
         return False
     if not {*choice}.isdisjoint(first) or any(map(is_known_column, first)):
         return True
-    if INTEGER.fullmatch(first[0].encode()):
-        return False  # an id of no node
+    if NUMBER.fullmatch(first[0].encode()):
+        return False  # an id of no node, perhaps 01
     return len(heads) > 1 and all(is_node(row[0]) for row in heads[1:])
 
 
@@ -398,7 +405,8 @@ def column_position(names: Sequence[Any], role: str, column: str | int) -> int:
         if wanted in listed:
             return listed.index(wanted)
     number = str(column)
-    if number.isdecimal() and 1 <= int(number) <= len(names) and not has_numbers(names):
+    is_position = re.fullmatch(r"[1-9][0-9]{0,8}", number) and not has_numbers(names)
+    if is_position and int(number) <= len(names):
         return int(number) - 1
     some = ", ".join(map(short_repr, names[:10]))
     raise InputError(
@@ -417,11 +425,17 @@ def labels_by_id(pairs: Iterable[tuple[Any, list[Any]]], nodes: NamedRows) -> Na
     strangers: dict[Any, None] = {}
     any_known = False
     for node, classes in pairs:
-        if node in nodes:
-            any_known = True
-            found.add(nodes.row(node), classes)
-        else:
-            strangers[node] = None
+        try:
+            if node in nodes:
+                any_known = True
+                found.add(nodes.row(node), classes)
+            else:
+                strangers[node] = None
+        except TypeError:
+            raise InputError(
+                "ids and classes must be hashable, like numbers and strings: here are the id "
+                f"{short_repr(node)} and the classes {short_repr(classes)}"
+            ) from None
     if not any_known:
         such = f"ids such as {short_repr(next(iter(strangers)))}" if strangers else "no ids"
         raise InputError(

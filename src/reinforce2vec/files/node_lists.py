@@ -17,7 +17,8 @@ import numpy as np
 from .._util.errors import InputError, excerpt, short_repr
 from .._util.ids import Ids, as_ids, fits_int64, number_integers, number_objects
 from .._util.machine import check_memory
-from ._lines import INTEGER, SMALL_CHUNK_BYTES, TextChunk, check_is_text
+from .._util.progress import counted
+from ._lines import INTEGER, NUMBER, SMALL_CHUNK_BYTES, TextChunk, check_is_text
 from .delimited import WHITESPACE, DelimitedText
 from .edges import Edges, listed_nodes
 from .id_texts import marks_begin_ids, parse_ids
@@ -73,7 +74,8 @@ def _from_file(edges: Edges, path: Path) -> tuple[Edges, list[Any]]:
         return edges, words
     found = parse_ids(words)
     if found.dtype != np.int64 and edges.ids_are_text:
-        edges = edges._replace(ids=as_ids([str(node) for node in edges.ids.tolist()]))
+        notes = tuple("text ids" if note == "integer ids" else note for note in edges.notes)
+        edges = edges._replace(ids=as_ids([str(node) for node in edges.ids.tolist()]), notes=notes)
     return edges, found.tolist()
 
 
@@ -96,7 +98,7 @@ def read_node_list(stream: BinaryIO, name: str, ids: Ids) -> _NodeList:
     known = set(ids.tolist())
     data = _read_all(stream, name)
     check_is_text(TextChunk(data, 1), name)  # comments too, which are not read below
-    data, comments = _without_comments(data, name, known, marks_begin_ids(ids))
+    data, comments, skipped = _without_comments(data, name, known, marks_begin_ids(ids))
     how: Any = {"comments": comments, "choice": False, "chunk_bytes": SMALL_CHUNK_BYTES}
     found = DelimitedText(io.BytesIO(data), name, "node ids", **how).dialect.delimiter
     how["delimiter"] = "\t" if found == WHITESPACE else None
@@ -114,9 +116,12 @@ def read_node_list(stream: BinaryIO, name: str, ids: Ids) -> _NodeList:
         words.append(fields[0])
         lines.append(line)
     first, notes = words[0], []
-    header = is_id_column(first) and first not in known
-    if not header and len(words) > 1 and not _is_integer(first) and first not in known:
+    header = is_id_column(first)
+    if not header and len(words) > 1 and not NUMBER.fullmatch(first.encode()):
         header = all(map(_is_integer, islice(words, 1, None)))
+    header = header and first not in known
+    if skipped:
+        notes.append(f"{name}: {counted(skipped, 'comment')} skipped")
     if wide:
         notes.append(f"{name}: ids from the first column of several")
     if header:
@@ -141,27 +146,29 @@ def _is_integer(word: str) -> bool:
 
 def _without_comments(
     data: bytes, name: str, known: set[Any], marked: bool
-) -> tuple[bytes, str | None]:
-    """Return a list without the comments before its first id, and which comments are left.
+) -> tuple[bytes, str | None, int]:
+    """Return a list without the comments before its first id, which are left, and their number.
 
     `marked` says whether known ids begin as comments do. Lines keep their numbers.
     """
     begin = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    skipped = 0
     mark = data[:begin]  # which stays: what reads the rest removes it, and only once
     for number, found in enumerate(_LINE.finditer(data, begin)):
         line = found[0]
         text = line.strip(_BLANKS).decode(errors="replace")
         if text and not text.startswith(("#", "%")):
-            return mark + b"\n" * number + data[found.start() :], None
+            return mark + b"\n" * number + data[found.start() :], None, skipped
         if text in known or (marked and text and not _COMMENT.match(text)):
-            return mark + b"\n" * number + data[found.start() :], ""
+            return mark + b"\n" * number + data[found.start() :], "", skipped
         if text and not _COMMENT.match(text):
             raise InputError(
                 f'{name}, line {number + 1}: this may be a comment or a node id ("'
                 f'{excerpt(line.strip())}"): write a blank after the mark of a comment, or double '
                 "quotes around an id"
             )
-    return data, None
+        skipped += bool(text)
+    return data, None, skipped
 
 
 def _check_kinds(ids: Ids, listed: list[Hashable]) -> None:

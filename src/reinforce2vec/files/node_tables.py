@@ -14,12 +14,13 @@ import numpy as np
 from .._util.errors import InputError, excerpt, short_repr
 from .._util.ids import NamedRows, is_missing
 from .._util.progress import counted
-from ._lines import SMALL_CHUNK_BYTES
+from ._lines import NUMBER, SMALL_CHUNK_BYTES
 from ._parquet import open_parquet
 from .delimited import DelimitedText
 from .id_texts import marks_begin_ids
 from .label_files import (
     column_position,
+    decisions,
     is_default_index,
     is_id_column,
     is_table,
@@ -62,9 +63,10 @@ def read_node_table(source: Any, nodes: NamedRows, *, id: str | int | None = Non
         that repeat count once.
     """
     if isinstance(source, (str, os.PathLike)):
-        found = _read_file(Path(source), nodes, id)
+        names, columns, decided = _read_file(Path(source), nodes, id)
         with naming(str(source)):
-            return _matched(*found, nodes, id)
+            table = _matched(names, columns, nodes, id)
+        return table._replace(notes=[*table.notes, *decided])
     if isinstance(source, Mapping):
         names = [str(name) for name in source]
         if id is None and not any(_holds_ids(*one, nodes) for one in source.items()):
@@ -88,11 +90,11 @@ def read_node_table(source: Any, nodes: NamedRows, *, id: str | int | None = Non
 
 def _read_file(
     path: Path, nodes: NamedRows, id: str | int | None
-) -> tuple[list[Any], list[list[Any]]]:
-    """Return the names and values of the columns of a file."""
+) -> tuple[list[Any], list[list[Any]], tuple[str, ...]]:
+    """Return the names and values of the columns of a file, and what was decided."""
     if path.suffix == ".parquet":
         with opened(path, False) as stream, expecting("a Parquet file", str(path)):
-            return table_columns(open_parquet(stream).read())
+            return *table_columns(open_parquet(stream).read()), ()
     with opened(path, path.suffix == ".gz") as stream:
         comments = "" if marks_begin_ids(nodes.ids) else None
         how: Any = {"comments": comments, "choice": False, "chunk_bytes": SMALL_CHUNK_BYTES}
@@ -111,7 +113,7 @@ def _read_file(
                 )
             for column, value in zip_longest(columns, row[: len(names)]):
                 column.append(value or None)
-    return list(names), columns
+    return list(names), columns, decisions(text, has_names)
 
 
 def _are_names(first: list[str], others: list[list[str]], nodes: NamedRows) -> bool:
@@ -129,7 +131,10 @@ def _are_names(first: list[str], others: list[list[str]], nodes: NamedRows) -> b
         return True
     below = [[as_id(row[place]) for row in others if place < len(row)] for place in range(len(ids))]
     return any(
-        isinstance(one, str) and bool(those) and all(_is_node(other, nodes) for other in those)
+        isinstance(one, str)
+        and not NUMBER.fullmatch(one.encode())
+        and bool(those)
+        and all(_is_node(other, nodes) for other in those)
         for one, those in zip(ids, below, strict=True)
     )
 

@@ -83,6 +83,8 @@ def read_saved_matrix(archive: zipfile.ZipFile) -> Any:
     data, *others = (arrays[name] for name in ("data", *parts))
     if any(indices.dtype.kind not in "iu" for indices in others):
         raise ValueError("its indices are not integers")
+    if kind in ("csr", "csc", "bsr") and arrays["indptr"][-1:].tolist() != [len(arrays["indices"])]:
+        raise ValueError("its offsets do not end where its entries do")
     return made((data, tuple(others)) if kind == "coo" else (data, *others), shape=shape)
 
 

@@ -326,11 +326,11 @@ def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
     """Return ids in UTF-8; InputError if one would not be a line with one column."""
     texts = ids_as_text(ids, path)
     for text in texts if ids.dtype == object else ():
-        if not text.strip() or set("\t\n\r") & set(text):
+        if not text.strip() or set("\t\n\r\0") & set(text) or text.startswith("\ufeff"):
             raise InputError(
                 f"{path}: the node id {short_repr(text)} cannot be a line of "
-                f"{metadata_path(path).name}, "
-                f"which holds neither blank lines nor tabs: {_ELSEWHERE}"
+                f"{metadata_path(path).name}, which holds neither blank lines nor tabs, NUL or "
+                f"byte order marks: {_ELSEWHERE}"
             )
     return encode_texts(texts, path)
 
@@ -354,6 +354,12 @@ def _read_tsv(_: BinaryIO, path: Path) -> StoredVectors:
 def _read_tsv_pair(path: Path, beside: Path, stream: BinaryIO, metadata: BinaryIO) -> StoredVectors:
     """Read vectors and their ids from two open files."""
     words = [line.rstrip(b"\r\n") for line in metadata]
+    words[:1] = [word.removeprefix(codecs.BOM_UTF8) for word in words[:1]]
+    for number, word in enumerate(words, 1):
+        if b"\0" in word:
+            raise InputError(
+                f"{beside}, line {number}: expected text in UTF-8, but this line holds a NUL byte"
+            )
     dimensions = len(b"".join(read_lines(stream, str(path), 1)).split()) or 1
     stream.seek(0)
     parts: list[Vectors] = []

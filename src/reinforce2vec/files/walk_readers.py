@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -13,14 +13,15 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError, excerpt, short_repr
+from .._util.errors import InputError, excerpt, python_setting, short_repr
 from .._util.ids import Ids, number_objects
 from .._util.progress import counted
-from ._fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, SPACE, TAB, find_tokens
+from ._fields import BLANK, DELIMITER, LINE_END, NEWLINE, ORDINARY, RETURN, TAB, find_tokens
 from ._lines import CHUNK_BYTES, TextChunk, map_in_order, read_chunks
 from ._parquet import import_arrow, open_parquet
 from ._tokens import TokenIds, Tokens, token_hashes
 from .array_files import read_header, read_npy
+from .edges import check_id_type, ids_of_type, kind_of_ids
 from .opening import errors_of, expecting, naming, opened
 from .pairs import check_unchanged, read_pair
 from .targets import known_suffix
@@ -48,11 +49,14 @@ class StoredWalks:
         Where in `nodes` each walk begins, and where the last one ends.
     ids : int64 or object array
         The node ids.
+    notes : tuple of str
+        What was decided while they were read.
     """
 
     nodes: NDArray[np.int32] | StoredNodes
     begins: NDArray[np.int64]
     ids: Ids
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.nodes, self.begins, self.ids):
@@ -64,7 +68,9 @@ class StoredWalks:
         return f"StoredWalks({n_walks}, {counted(len(self.ids), 'node')})"
 
 
-def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
+def read_walks(
+    path: str | os.PathLike[str], *, delimiter: str | None = None, id_type: str | None = None
+) -> StoredWalks:
     """Read walks from a file, in the format that the file's suffix names.
 
     ============  ==============================================================================
@@ -88,6 +94,11 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
     ----------
     path : path
         The file or the folder to read.
+    delimiter : {"\\t", " "}, optional
+        What separates the ids in text: single tabs, or runs of spaces. By default tabs if there is
+        one in the file.
+    id_type : {"int", "str"}, optional
+        What ids become. "int" refuses ids that are no integers; "str" keeps numbers as text.
 
     Returns
     -------
@@ -108,11 +119,29 @@ def read_walks(path: str | os.PathLike[str]) -> StoredWalks:
     ...     walks = read_walks(file)
     >>> walks.nodes.tolist(), walks.begins.tolist(), walks.ids.tolist()
     ([0, 1, 0, 2], [0, 3, 4], ['ann', 'bob', 'cid'])
+    >>> walks.notes
+    ('separated by tabs', 'text ids')
     """
-    if is_shard_folder(path):
-        return _read_shards(read_manifest(path))
+    check_id_type(id_type)
     path = Path(path)
-    return _READERS[known_suffix(path, _READERS, "walks are read from")](path)
+    suffix = ""
+    if not is_shard_folder(path):
+        suffix = known_suffix(path, (*_TEXT, *_READERS), "walks are read from")
+    if suffix in _TEXT:
+        walks = _read_text(path, suffix in _PACKED, delimiter)
+    elif delimiter is not None:
+        raise InputError(
+            f"{path}: {python_setting('delimiter', delimiter)} is for walks in text",
+            settings=[("delimiter", delimiter)],
+        )
+    else:
+        walks = _READERS[suffix](path) if suffix else _read_shards(read_manifest(path))
+    if id_type is None:
+        return walks
+    with naming(str(path)):
+        ids = ids_of_type(walks.ids, id_type)
+    others = (note for note in walks.notes if note != kind_of_ids(walks.ids))
+    return replace(walks, ids=ids, notes=tuple(others))
 
 
 def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
@@ -155,12 +184,15 @@ def walks_from(walks: Any, ids: Any = None) -> StoredWalks:
 
 
 def _stored_walks(
-    nodes: NDArray[np.int32] | StoredNodes, begins: NDArray[np.int64], ids: Ids
+    nodes: NDArray[np.int32] | StoredNodes,
+    begins: NDArray[np.int64],
+    ids: Ids,
+    notes: tuple[str, ...] = (),
 ) -> StoredWalks:
     """Return walks; InputError if there are none."""
     if len(begins) < 2:
         raise InputError("there are no walks")
-    return StoredWalks(nodes, begins, ids)
+    return StoredWalks(nodes, begins, ids, notes)
 
 
 # -- walks in memory ---------------------------------------------------------------------------
@@ -316,9 +348,9 @@ class _WalkCollector:
         self.begins.add(ends + self.nodes.size)
         self.nodes.add(nodes)
 
-    def walks(self, ids: Ids) -> StoredWalks:
+    def walks(self, ids: Ids, notes: tuple[str, ...] = ()) -> StoredWalks:
         """Return all walks."""
-        return _stored_walks(self.nodes.whole(), self.begins.whole(), ids)
+        return _stored_walks(self.nodes.whole(), self.begins.whole(), ids, notes)
 
 
 class _WalkParser:
@@ -349,17 +381,44 @@ class _WalkParser:
         return self.ids.parse(data, places[: ends[-1] if lines else 0]), ends
 
 
-def _read_text(path: Path, compressed: bool = False) -> StoredWalks:
+def _read_text(path: Path, compressed: bool, delimiter: str | None) -> StoredWalks:
     """Read one walk per line."""
+    if delimiter not in (None, *_SEPARATORS):
+        raise InputError(
+            f"a tab or spaces separate the ids of walks, not delimiter={delimiter!r}",
+            parameter="delimiter",
+            value=delimiter,
+        )
     with opened(path, compressed) as stream:
-        blocks = iter(partial(stream.read, CHUNK_BYTES), b"")
-        lines = _WalkParser(str(path), TAB if any(b"\t" in block for block in blocks) else SPACE)
-        stream.seek(0)
+        chosen = delimiter or _likely_separator(stream)
+        lines = _WalkParser(str(path), ord(chosen))
         gathered = _WalkCollector()
         for tokens, ends in map_in_order(lines.parse, read_chunks(stream, str(path), CHUNK_BYTES)):
             gathered.add(lines.ids.number(tokens), ends)
+    ids = lines.ids.ids()
     with naming(str(path)):
-        return gathered.walks(lines.ids.ids())
+        if delimiter is None and chosen == " ":
+            _refuse_marks(ids)
+        told = () if delimiter else (f"separated by {_SEPARATORS[chosen]}",)
+        return gathered.walks(ids, (*told, kind_of_ids(ids)))
+
+
+def _likely_separator(stream: BinaryIO) -> str:
+    """Return a tab if there is one in a file, else a space."""
+    blocks = iter(partial(stream.read, CHUNK_BYTES), b"")
+    found = "\t" if any(b"\t" in block for block in blocks) else " "
+    stream.seek(0)
+    return found
+
+
+def _refuse_marks(ids: Ids) -> None:
+    """Raise InputError if a lone # or % is a node: walks have no comments."""
+    for mark in sorted({"#", "%"}.intersection(ids.tolist() if ids.dtype == object else ())):
+        raise InputError(
+            f'"{mark}" stands where a node id is expected: leave comments out, or, if it is a '
+            'node, delimiter=" " takes it for an id',
+            settings=[("delimiter", " ")],
+        )
 
 
 # -- NumPy -------------------------------------------------------------------------------------
@@ -384,14 +443,15 @@ def _read_npy(path: Path) -> StoredWalks:
     )
     with naming(str(path)):
         if isinstance(matrix, np.ndarray):
-            return _from_matrix(matrix, ids, f"{ids_path.name} has")
+            walks = _from_matrix(matrix, ids, f"{ids_path.name} has")
+            return replace(walks, notes=(kind_of_ids(ids),))
         nodes, length = matrix
         step = max(1, _CHECKED_NODES // length) * length
         for first in range(0, len(nodes), step):
             rows = nodes[first : first + step].reshape(-1, length)
             _check_rows(rows, len(ids), f"{ids_path.name} has {len(ids):,} ids", first // length)
         begins = np.arange(len(nodes) // length + 1, dtype=np.int64) * length
-        return _stored_walks(nodes, begins, ids)
+        return _stored_walks(nodes, begins, ids, (kind_of_ids(ids),))
 
 
 def _open_matrix(path: Path, stream: BinaryIO) -> NDArray[Any] | tuple[StoredNodes, int]:
@@ -536,7 +596,7 @@ def _read_shards(manifest: Manifest) -> StoredWalks:
         pass
     with naming(str(manifest.folder)):
         begins = np.arange(manifest.walks + 1, dtype=np.int64) * manifest.length
-        return _stored_walks(nodes, begins, ids)
+        return _stored_walks(nodes, begins, ids, (kind_of_ids(ids),))
 
 
 def _read_parquet_shards(manifest: Manifest) -> StoredWalks:
@@ -552,9 +612,10 @@ def _read_parquet_shards(manifest: Manifest) -> StoredWalks:
 
 # -- which reader for which suffix -------------------------------------------------------------
 
+_SEPARATORS = {"\t": "tabs", " ": "spaces"}
+_PACKED = (".txt.gz",)
+_TEXT = (".txt", *_PACKED)
 _READERS: dict[str, Callable[[Path], StoredWalks]] = {
-    ".txt": _read_text,
-    ".txt.gz": partial(_read_text, compressed=True),
     ".npy": _read_npy,
     ".parquet": _read_parquet,
 }
