@@ -159,8 +159,11 @@ class Walks(NamedTuple):
     n_walks: int = NODES * WALKS
     mean_length: int = LENGTH
     longest: int = LENGTH
-    likely_length: float = LENGTH
     nbytes: int = graph_bytes()
+
+    def largest_sum(self, walks: int, of) -> float:
+        """Return the sum of a function of sizes, over so many walks."""
+        return walks * float(of(LENGTH))
 
 
 def worker_bytes(dimensions: int, workers: int) -> int:

@@ -40,9 +40,10 @@ _COMMANDS = {
 def _fuzz(found: dict[str, Any]) -> str:
     targets = found["targets"]
     inputs = sum(target["inputs"] for target in targets.values())
+    findings = len(found["findings"])
     return (
         f"{inputs:,} inputs for {len(targets)} readers in {found['worker_hours']:.1f} hours of one "
-        f"core: {len(found['findings']) or 'no'} findings"
+        f"core: {findings or 'no'} finding{'s' * (findings != 1)}"
     )
 
 

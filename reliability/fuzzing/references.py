@@ -368,7 +368,7 @@ def word2vec_binary(data: bytes) -> tuple[list[Any], list[list[float]]]:
 
 def vectors_tsv(data: bytes, names: bytes) -> tuple[list[Any], list[list[float]]]:
     """Return ids and vectors of TensorBoard's format."""
-    words = names.decode("utf-8", "surrogateescape").split("\n")
+    words = names.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape").split("\n")
     lines = data.decode("latin-1").split("\n")
     words, lines = ([*each[:-1], *filter(None, each[-1:])] for each in (words, lines))
     vectors = [_vector(line.split()) for line in lines]

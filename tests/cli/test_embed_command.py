@@ -295,8 +295,9 @@ def test_three_lines_on_stderr_sum_up(folder):
 def test_of_walks_it_says_how_many(folder):
     (folder / "walks.txt").write_text("1\t2\t3\n2\t1\n")
     result = check(run("embed", "--walks", "walks.txt", "-o", "vectors.npz", "-d", "8"))
-    walks, vectors = result.stderr.splitlines()
+    walks, decided, vectors = result.stderr.splitlines()
     assert walks.startswith("walks.txt: StoredWalks(2 walks, 3 nodes)")
+    assert decided == "walks.txt: separated by tabs; integer ids"
     assert vectors.startswith("vectors.npz: 3 nodes, 8 dimensions; 5 tokens in ")
 
 

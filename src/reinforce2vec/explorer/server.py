@@ -207,8 +207,8 @@ class _Server(ThreadingHTTPServer):
     secret: str
     fetched: Callable[[], None]  # is called when the page was sent
 
-    def __init__(self, *words: Any) -> None:
-        super().__init__(*words)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
 
     def verify_request(self, request: Any, client_address: Any) -> bool:

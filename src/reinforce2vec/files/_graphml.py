@@ -78,6 +78,8 @@ class _GraphmlGraph:
         self.weight_keys = set[str]()  # networkx has one for integers and one for other numbers
         self.default_weight: float | None = None
         self._text: str | None = None  # of a weight, while it is collected
+        self._in_weight_key = False
+        self._weighted = False  # whether the present edge has a weight of its own
 
     # -- elements ------------------------------------------------------------------------------
 
@@ -132,9 +134,6 @@ class _GraphmlGraph:
                 raise self._no_number(self._text)
 
     # -- what they hold ------------------------------------------------------------------------
-
-    _in_weight_key = False
-    _weighted = False  # whether the present edge has a weight of its own
 
     def _begin(self, attributes: Mapping[str, str]) -> None:
         if self.has_graph:

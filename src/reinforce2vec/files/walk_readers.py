@@ -123,9 +123,9 @@ def read_walks(
     ('separated by tabs', 'text ids')
     """
     check_id_type(id_type)
-    path = Path(path)
+    is_folder, path = is_shard_folder(path), Path(path)
     suffix = ""
-    if not is_shard_folder(path):
+    if not is_folder:
         suffix = known_suffix(path, (*_TEXT, *_READERS), "walks are read from")
     if suffix in _TEXT:
         walks = _read_text(path, suffix in _PACKED, delimiter)

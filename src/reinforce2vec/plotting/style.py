@@ -33,7 +33,7 @@ MARKS = {  # shapes of the palette: marker, and area that looks as large as that
 TIME = "viridis"  # for time and amounts: perceptually uniform, also for colour-blind readers
 
 TITLE_SIZE = 9.5  # points
-STYLE: dict[str, Any] = {
+_STYLE: dict[str, Any] = {
     "font.size": 9,
     "axes.labelsize": 9,
     "axes.titlesize": TITLE_SIZE,
@@ -85,7 +85,7 @@ def styled() -> Iterator[Any]:
     Characters that the font lacks are drawn as boxes, without a warning for each.
     """
     package = matplotlib()
-    with warnings.catch_warnings(), package.style.context(["default", STYLE]):
+    with warnings.catch_warnings(), package.style.context(["default", _STYLE]):
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         yield package
 

@@ -34,6 +34,7 @@ _TRIED = 200  # steps of the walks whose length is estimated
 _AT_ONCE = 1 << 18  # walks whose sizes are summed
 
 _Taken = tuple[NDArray[np.int32], NDArray[np.int64]]
+_OfSizes = Callable[[NDArray[np.int64]], NDArray[Any]]
 
 
 class Corpus(Protocol):
@@ -47,6 +48,9 @@ class Corpus(Protocol):
     @property
     def nbytes(self) -> int:
         """Memory of what the walks are made from, or of the walks."""
+
+    def largest_sum(self, walks: int, of: _OfSizes) -> float:
+        """About the largest sum of a function of sizes, over so many walks in a row."""
 
     @property
     def n_pilot(self) -> int:
@@ -109,6 +113,11 @@ class SampledWalks:
             return 1 + (self.longest - 1) * linked
         return mean_length(self.graph, tried, starts) * (self.longest / tried)
 
+    def largest_sum(self, walks: int, of: _OfSizes) -> float:
+        """Return the sum of as many walks of full length as have the likely number of nodes."""
+        full = max(1.0, walks * self.likely_length / self.longest)
+        return float(full * of(np.full(1, self.longest))[0])
+
     @property
     def n_pilot(self) -> int:
         """One walk from each start, or more if the graph is small."""
@@ -146,7 +155,7 @@ class GivenWalks:
         self.mean_length = max(1, self.n_tokens // max(self.n_walks, 1))
         self.n_edges: int | None = None  # that walks went along, as far as anyone has counted them
 
-    def largest_sum(self, walks: int, of: Callable[[NDArray[np.int64]], NDArray[Any]]) -> float:
+    def largest_sum(self, walks: int, of: _OfSizes) -> float:
         """Return the largest sum of a function of sizes, over so many walks in a row."""
         if self.longest * self.n_walks == self.n_tokens:
             return float(of(np.full(1, self.longest))[0] * walks)

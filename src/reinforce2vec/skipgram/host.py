@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._util.threads import Threads, in_turn
 from ._preparation import count_nodes
 from .blocks import BYTES_TO_DEAL, blocks_for
-from .corpus import BYTES_PER_WEIGHTED_ARC, Corpus, GivenWalks, SampledWalks
+from .corpus import BYTES_PER_WEIGHTED_ARC, Corpus, SampledWalks
 from .engine import Chunk, Engine, Outcome, chunks
 from .loss_curve import outcome_of
 from .noise import keep_chances
@@ -94,9 +94,7 @@ def _bytes_of_pass(corpus: Corpus, settings: Settings) -> int:
     parts = -(-walks // part_walks(corpus))
     buckets = blocks_for(corpus.n_nodes) ** 2
     copies = 2 if settings.subsample else 1
-    tokens = walks * corpus.mean_length
-    if isinstance(corpus, GivenWalks):
-        tokens = int(corpus.largest_sum(walks, lambda sizes: sizes))
+    tokens = max(walks * corpus.mean_length, int(corpus.largest_sum(walks, lambda sizes: sizes)))
     nodes = 4 * copies * tokens + 8 * (walks + 2 * parts)
     return _bytes_of_pairs(corpus, settings) + nodes + BYTES_PER_PART * parts * buckets
 
@@ -113,11 +111,7 @@ def most_pairs(corpus: Corpus, settings: Settings) -> int:
     def pairs_of(sizes: ArrayLike) -> NDArray[np.float64]:
         return sum((_likely_pairs(sizes, one) for one in settings.windows), np.zeros(()))
 
-    if isinstance(corpus, GivenWalks):  # the longest ones may follow each other
-        return int(more * corpus.largest_sum(walks, pairs_of))
-    assert isinstance(corpus, SampledWalks)
-    full = max(1.0, walks * corpus.likely_length / corpus.longest)  # as so many of full length
-    return int(more * full * pairs_of(corpus.longest))
+    return int(more * corpus.largest_sum(walks, pairs_of))
 
 
 def _likely_pairs(length: ArrayLike, window: int) -> NDArray[np.float64]:
