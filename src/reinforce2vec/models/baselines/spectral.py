@@ -18,6 +18,8 @@ _TOLERANCE = 3e-4
 _MOST = 1000.0  # of regularisation: beyond, nothing of the graph is left
 _SPARSE = 16  # mean degree, up to which one pass of the search has several products
 _MOST_POWER = 7
+_FREED = 1.05  # what the allocator has not given back yet, beside arrays: measured
+_BUFFERS = 12 << 20  # bytes that BLAS takes for products of narrow matrices, at most: measured
 _BELOW_ALL = 3.0  # taken from the trivial eigenvalue 1: the others are at least -1
 
 
@@ -77,7 +79,8 @@ class Spectral(Factorization):
     def _bytes(self, graph: Graph, dimensions: int) -> int:
         n, (arcs, making, kept) = graph.n_nodes, undirected_links(graph)
         search = space_bytes(n, dimensions, _BLOCK, 4) + 8 * n
-        return max(making, kept + max((26 if graph.weighted else 34) * arcs, 8 * arcs + search))
+        arrays = max(making, kept + max((26 if graph.weighted else 34) * arcs, 8 * arcs + search))
+        return int(_FREED * arrays) + min(_BUFFERS, 8 * _BLOCK * n)
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
