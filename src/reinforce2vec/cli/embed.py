@@ -34,7 +34,9 @@ EPILOG = examples(
 _OF_READING_WALKS = ("delimiter", "id_type")  # of the options of graphs
 _OF_A_GRAPH = (
     *(name for name in GRAPH_OPTIONS if name not in _OF_READING_WALKS),
-    *(*WALK_OPTIONS, "walks_per_node", "walk_length"),
+    *WALK_OPTIONS,
+    "walks_per_node",
+    "walk_length",
 )
 _OF_SAMPLING = {"walk", "walk_length", "walks_per_node", "direction"}
 _OF_TRAINING = ("walks", "model", "checkpoint", "checkpoint_every", "resume", "scratch")

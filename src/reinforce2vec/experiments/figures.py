@@ -21,7 +21,7 @@ from ..plotting.style import (
     SKY,
     YELLOW,
     drawable,
-    matplotlib,
+    new_figure,
     styled,
 )
 from .tables import TableEntry
@@ -33,10 +33,6 @@ _OUTLIER = 0.65  # a curve is left out if the others have this share of its pane
 _TOGETHER = 0.005  # lines of shares of time that end closer than this have one label
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 _TOY_PLACES = {1: (0.0, 1.0), 3: (0.0, 0.0), 4: (1.0, 0.0), 5: (1.0, 1.0), 2: (1.9, 0.0)}
-
-
-def _new_figure(width: float, height: float, **how: Any) -> Any:
-    return matplotlib().figure.Figure(figsize=(width, height), **how)
 
 
 class Dots(NamedTuple):
@@ -102,7 +98,7 @@ def dot_plot(panels: Sequence[Dots], x_label: str, across: int = 2) -> Any:
     rows = -(-len(panels) // across)
     across = min(across, len(panels))
     height = 0.9 + 0.24 * max(len(panel.labels) for panel in panels)
-    figure = _new_figure(1.9 + 3.3 * across, height * rows + 0.5)
+    figure = new_figure(1.9 + 3.3 * across, height * rows + 0.5, layout=None)
     axes = figure.subplots(rows, across, squeeze=False, sharey="row")
     kinds = (("raw", "ours", BLUE, "o", 0.0), ("smoothed", "ours, smoothed", ORANGE, "D", 0.22))
     for axis, panel in zip(axes.flat, panels, strict=False):
@@ -143,7 +139,7 @@ def curve_plot(
     """Draw lines with the spread over seeds as a band, and the paper's points."""
     rows = -(-len(panels) // across)
     across = min(across, len(panels))
-    figure = _new_figure(size[0] * across, size[1] * rows)
+    figure = new_figure(size[0] * across, size[1] * rows, layout=None)
     axes = figure.subplots(rows, across, squeeze=False)
     for axis, panel in zip(axes.flat, panels, strict=False):
         shown, apart = _without_outliers(panel.curves)
@@ -276,7 +272,7 @@ def toy_plot(
 ) -> Any:
     """Draw the toy graph, its occupation vector after each of the first steps, and over time."""
     across = max(len(steps) + 1, 2)
-    figure = _new_figure(2.1 * across, 5.4, layout="constrained")
+    figure = new_figure(2.1 * across, 5.4)
     above, below = figure.subfigures(2, 1)
     panels = above.subplots(1, across, width_ratios=[1.2, *[1.0] * (across - 1)])
     _draw_toy_graph(panels[0])
@@ -375,7 +371,7 @@ def stuck_plot(frequencies: dict[str, dict[int, list[int]]]) -> Any:
     """Draw how often each node was visited in the last hundred steps, a panel for each walk."""
     across = min(3, len(frequencies))
     rows = -(-len(frequencies) // across)
-    figure = _new_figure(3.4 * across, 2.5 * rows)
+    figure = new_figure(3.4 * across, 2.5 * rows, layout=None)
     axes = figure.subplots(rows, across, squeeze=False, sharex=True, sharey=True)
     for axis, (title, steps) in zip(axes.flat, frequencies.items(), strict=False):
         for place, ((step, counts), colour, marker) in enumerate(

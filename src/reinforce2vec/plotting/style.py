@@ -101,9 +101,9 @@ def _figure_class() -> Any:
     return Picture
 
 
-def new_figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float, layout: str | None = "constrained") -> Any:
     """Return an empty figure of a size in inches, without changing the state of pyplot."""
-    return _figure_class()(figsize=(width, height), layout="constrained")
+    return _figure_class()(figsize=(width, height), layout=layout)
 
 
 def save(figure: Any, path: str | os.PathLike[str], *, dpi: int = 300) -> None:
