@@ -325,12 +325,13 @@ def metadata_path(path: Path) -> Path:
 def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
     """Return ids in UTF-8; InputError if one would not be a line with one column."""
     texts = ids_as_text(ids, path)
-    for text in texts if ids.dtype == object else ():
-        if not text.strip() or set("\t\n\r\0") & set(text) or text.startswith("\ufeff"):
+    for row, text in enumerate(texts if ids.dtype == object else ()):
+        marked = row == 0 and text.startswith("\ufeff")  # it would be taken for the file's
+        if not text.strip() or set("\t\n\r\0") & set(text) or marked:
             raise InputError(
                 f"{path}: the node id {short_repr(text)} cannot be a line of "
-                f"{metadata_path(path).name}, which holds neither blank lines nor tabs, NUL or "
-                f"byte order marks: {_ELSEWHERE}"
+                f"{metadata_path(path).name}, which holds neither blank lines nor tabs or NUL, and "
+                f"begins with no byte order mark: {_ELSEWHERE}"
             )
     return encode_texts(texts, path)
 
