@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._util.machine import check_address_space
-
 __version__ = "0.1.0"
 
 # Imported at first use, so that `reinforce2vec --help` waits for no compiler.
@@ -67,6 +65,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name != "InputError":
+        from ._util.machine import check_address_space
+
         check_address_space()  # before libraries are loaded that would abort
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)
 

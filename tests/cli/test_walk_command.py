@@ -24,7 +24,7 @@ from reinforce2vec import (
     read_graph,
     sample_walks,
 )
-from reinforce2vec.cli._options import chosen_walk
+from reinforce2vec.cli._models import chosen_walk
 
 
 def walk(*words):

@@ -228,9 +228,12 @@ def test_the_secret_is_in_no_argument_and_no_file_of_others(server, monkeypatch,
     secret = server.url.split("/")[3]
     assert secret not in opened[0]
     (redirect,) = tmp_path.iterdir()
+    (page,) = redirect.iterdir()
+    assert opened == [page.as_uri()]
     if os.name == "posix":
-        assert stat.S_IMODE(redirect.stat().st_mode) == 0o600
-    assert 'name="referrer" content="no-referrer"' in redirect.read_text()
+        assert stat.S_IMODE(redirect.stat().st_mode) == 0o700
+        assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    assert 'name="referrer" content="no-referrer"' in page.read_text()
     server.open()
     (other,) = tmp_path.iterdir()  # the first is gone
     assert other.name != redirect.name
@@ -249,7 +252,7 @@ def test_where_no_browser_is_found_no_file_is_left(server, monkeypatch, tmp_path
 def test_what_a_killed_server_left_is_removed_by_the_next(server, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr("webbrowser.open", lambda uri: True)
-    (tmp_path / "reinforce2vec-report.html").touch()  # somebody's own
+    (tmp_path / "reinforce2vec-maps").mkdir()  # somebody's own
     child = os.fork()
     if not child:
         try:
@@ -257,14 +260,14 @@ def test_what_a_killed_server_left_is_removed_by_the_next(server, monkeypatch, t
         finally:
             os._exit(9)
     os.waitpid(child, 0)
-    (left,) = tmp_path.glob("reinforce2vec-*-*.html")
+    (left,) = tmp_path.glob(".reinforce2vec.map-*")
     server.open()
-    (live,) = tmp_path.glob("reinforce2vec-*-*.html")
+    (live,) = tmp_path.glob(".reinforce2vec.map-*")
     assert live != left
     with PageServer(b"?") as other:
         other.open()
         assert live.exists()  # that of a server that goes on
-    assert {*tmp_path.iterdir()} == {live, tmp_path / "reinforce2vec-report.html"}
+    assert {*tmp_path.iterdir()} == {live, tmp_path / "reinforce2vec-maps"}
     assert is_served(server)
     assert not live.exists()
 

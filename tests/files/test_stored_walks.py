@@ -23,8 +23,14 @@ from reinforce2vec import (
     karate_club,
     write_walks,
 )
-from reinforce2vec.files import StoredWalks, read_walks
-from reinforce2vec.files import walk_readers as stored
+from reinforce2vec.files import (
+    StoredWalks,
+    _walk_parquet,
+    _walk_text,
+    read_walks,
+    stored_walks,
+    walk_readers,
+)
 from reinforce2vec.files.walk_readers import walks_from
 
 SUFFIXES = (".txt", ".txt.gz", ".npy", ".parquet")
@@ -142,7 +148,7 @@ def as_in_text(walks):
 def test_any_walks_in_text(walks, newline, chunk_bytes):
     text = newline.join("\t".join(map(str, walk)) for walk in walks)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored, "CHUNK_BYTES", chunk_bytes)
+        patch.setattr(_walk_text, "CHUNK_BYTES", chunk_bytes)
         path = Path(folder, "walks.txt")
         path.write_bytes(f"{newline}x\ty{newline}{text}".encode())
         assert lists(read_walks(path)) == [["x", "y"], *([str(v) for v in w] for w in walks)]
@@ -173,7 +179,7 @@ def test_any_walks_in_a_matrix(walks, dtype, order):
     for row, walk in zip(matrix, walks, strict=True):
         row[: len(walk)] = walk
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored, "_CHECKED_NODES", 20)
+        patch.setattr(stored_walks, "CHECKED_NODES", 20)
         assert lists(walks_from(matrix)) == walks
         named = walks_from(matrix, list("abcdefghij"))
         assert lists(named) == [["abcdefghij"[node] for node in walk] for walk in walks]
@@ -187,7 +193,7 @@ def test_spaces_separate_where_there_is_no_tab(write):
 
 
 def test_one_tab_anywhere_makes_spaces_part_of_ids(write, monkeypatch):
-    monkeypatch.setattr(stored, "CHUNK_BYTES", 4)
+    monkeypatch.setattr(_walk_text, "CHUNK_BYTES", 4)
     content = "new york\n" * 5 + "new york\t paris \n"
     expected = [["new york"]] * 5 + [["new york", " paris "]]
     assert lists(read_walks(write(content))) == expected
@@ -195,7 +201,7 @@ def test_one_tab_anywhere_makes_spaces_part_of_ids(write, monkeypatch):
 
 
 def test_a_word_late_in_the_file_makes_all_ids_strings(write, monkeypatch):
-    monkeypatch.setattr(stored, "CHUNK_BYTES", 50)
+    monkeypatch.setattr(_walk_text, "CHUNK_BYTES", 50)
     content = "".join(f"{i} {i * i}\n" for i in range(300)) + "ann 3\n"
     walks = lists(read_walks(write(content)))
     assert walks == [line.split() for line in content.splitlines()]
@@ -327,7 +333,8 @@ def test_matrices_that_hold_no_walks_are_refused(save, matrix, message):
 
 
 def test_bad_walks_are_found_in_any_block(save, monkeypatch):
-    monkeypatch.setattr(stored, "_CHECKED_NODES", 30)
+    for module in (stored_walks, walk_readers):
+        monkeypatch.setattr(module, "CHECKED_NODES", 30)
     matrix = np.zeros((1000, 7), np.int32)
     matrix[777, 3] = 5
     assert "walk 777 (counted from 0) names row 5, but" in refusal(read_walks, save(matrix))
@@ -360,7 +367,7 @@ def test_a_missing_file_of_ids_is_named(save):
 )
 @pytest.mark.parametrize("chunk_bytes", [1, 1000])
 def test_bad_files_of_ids_are_refused(save, monkeypatch, ids, message, chunk_bytes):
-    monkeypatch.setattr(stored, "CHUNK_BYTES", chunk_bytes)
+    monkeypatch.setattr(_walk_text, "CHUNK_BYTES", chunk_bytes)
     assert message in refusal(read_walks, save(np.array([[0, 1, 2]]), ids))
 
 
@@ -373,7 +380,7 @@ def test_bad_files_of_ids_are_refused(save, monkeypatch, ids, message, chunk_byt
 )
 def test_lists_of_strings_of_any_kind(save_table, monkeypatch, kind):
     pyarrow = pytest.importorskip("pyarrow")
-    monkeypatch.setattr(stored, "_BATCH_WALKS", 2)
+    monkeypatch.setattr(_walk_parquet, "_BATCH_WALKS", 2)
     walks = [["a\n", "łódź"], ["", "1"], ["1", "a\n"], ["", ""], ["x", "y"]]
     kinds = {
         "list_(string)": pyarrow.list_(pyarrow.string()),
@@ -390,7 +397,7 @@ def test_lists_of_strings_of_any_kind(save_table, monkeypatch, kind):
 @pytest.mark.parametrize("kind", ["int8", "uint32", "int64"])
 def test_lists_of_integers_of_any_kind(save_table, monkeypatch, kind):
     pyarrow = pytest.importorskip("pyarrow")
-    monkeypatch.setattr(stored, "_BATCH_WALKS", 2)
+    monkeypatch.setattr(_walk_parquet, "_BATCH_WALKS", 2)
     walks = [[5, 3], [1], [3, 3, 3], [7], [5]]
     column = pyarrow.array(walks, pyarrow.list_(getattr(pyarrow, kind)()))
     read = read_walks(save_table(walk=column))
@@ -411,7 +418,7 @@ def test_lists_of_integers_of_any_kind(save_table, monkeypatch, kind):
     ],
 )
 def test_tables_that_hold_no_walks_are_refused(save_table, monkeypatch, columns, message):
-    monkeypatch.setattr(stored, "_BATCH_WALKS", 2)
+    monkeypatch.setattr(_walk_parquet, "_BATCH_WALKS", 2)
     path = save_table(**columns)
     assert refusal(read_walks, path).startswith(f"{path}: {message}")
 

@@ -19,7 +19,8 @@ from reinforce2vec import (
     sample_walks,
     write_walks,
 )
-from reinforce2vec.files.walk_readers import StoredWalks, walks_from
+from reinforce2vec.files.stored_walks import StoredWalks
+from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.models import _steps
 from reinforce2vec.models._steps import graph_of_steps
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._util.errors import InputError
-from .._util.hyperparameters import DATASETS
+from .._util.hyperparameters import DATASETS, DUPLICATES, ID_TYPES
 from .._util.progress import counted
 from . import _options as options
 from ._app import with_options
 from ._messages import report, status
+from ._options import GRAPH_OPTIONS, READING_NAMES
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -90,10 +92,10 @@ def check_graph(context: typer.Context, graph: str) -> bool:
     """Return whether it is a data set and not a file; InputError if options fit neither."""
     named = is_dataset(graph)
     if named:
-        options.check_unused(context, options.GRAPH_OPTIONS, "a file", f"the data set {graph}")
+        options.check_unused(context, GRAPH_OPTIONS, "a file", f"the data set {graph}")
     else:
         options.check_unused(context, ["data_dir"], "a data set", graph)
-        options.check_reading(Path(graph), context.params)
+        check_reading(Path(graph), context.params)
     return named
 
 
@@ -104,7 +106,7 @@ def read_input_graph(graph: Path | str, context: typer.Context, named: bool = Fa
         found = _read_dataset(str(graph), given["data_dir"], given["quiet"]).graph
     else:
         with status(f"reading {graph}", given["quiet"]):
-            found = options.read_graph_from(Path(graph), given)
+            found = read_graph_from(Path(graph), given)
     report(lambda: f"{graph}: {found!r}", given["quiet"])
     report_reading(graph, found, given["quiet"])
     return found
@@ -138,6 +140,66 @@ def report_direction(model: object, graph: Graph, quiet: bool) -> None:
     elif model.direction == "both":
         text += "; they go both ways"
     report(text, quiet)
+
+
+def check_reading(path: Path, given: Mapping[str, Any]) -> None:
+    """Refuse values that options of reading cannot have, before a file is opened."""
+    if given["format"] is not None:
+        from ..files.graph_readers import format_of
+
+        format_of(path, given["format"])
+    delimiter = unescaped(given["delimiter"])
+    if delimiter is not None:
+        from ..files.delimited import delimiter_code
+
+        delimiter_code(delimiter)
+    if given["comments"] is not None:
+        from ..files.delimited import check_comments
+
+        check_comments(given["comments"])
+    if given.get("edge_columns") is not None:
+        from ..files.columns import ColumnChoice
+
+        roles = ("source_column", "target_column", "weight_column")
+        ColumnChoice.of(given["edge_columns"], *(given[role] for role in roles))
+    from .._util.checks import check_choice
+
+    check_choice("duplicates", given["duplicates"], DUPLICATES)
+    if given["id_type"] is not None:
+        check_choice("id_type", given["id_type"], ID_TYPES)
+
+
+def given_files(given: Mapping[str, Any]) -> list[Path]:
+    """Return the files that are read beside the graph."""
+    return [] if given["nodes_file"] is None else [given["nodes_file"]]
+
+
+def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
+    """Read the graph in a file, with a command's options."""
+    from ..graph import read_graph
+
+    # explore has another option with the name --columns, and lacks that of graphs
+    chosen = {READING_NAMES.get(name, name): given[name] for name in GRAPH_OPTIONS if name in given}
+    chosen["delimiter"] = unescaped(chosen["delimiter"])
+    return read_graph(path, **chosen)
+
+
+def unescaped(delimiter: str | None) -> str | None:
+    """Return a delimiter with a tab for \\t, which is easier to type."""
+    return None if delimiter is None else delimiter.replace("\\t", "\t")
+
+
+def graph_facts(graph: Graph) -> dict[str, Any]:
+    """Return what JSON has on a graph."""
+    return {
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+        "directed": graph.directed,
+        "weighted": graph.weighted,
+        "notes": list(graph.notes),
+        "dropped_self_loops": graph.dropped_self_loops,
+        "merged_edges": graph.merged_edges,
+    }
 
 
 # -- vectors and labels ------------------------------------------------------------------------

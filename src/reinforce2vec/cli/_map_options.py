@@ -9,6 +9,7 @@ import typer
 
 from .._util.hyperparameters import PROJECTIONS
 from . import _options as options
+from ._inputs import check_reading
 from ._options import MAP
 
 Projection = Annotated[
@@ -37,4 +38,4 @@ def check_map(context: typer.Context, method: str, graph: Path | None) -> None:
     if graph is None:
         options.check_unused(context, options.GRAPH_OPTIONS, "a graph", "vectors alone")
     else:
-        options.check_reading(graph, context.params)
+        check_reading(graph, context.params)

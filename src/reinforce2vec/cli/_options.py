@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -26,13 +26,7 @@ from .._util.hyperparameters import (
     TRAINING,
     WALKS,
 )
-from .._util.progress import counted
 from ._exit_codes import USAGE, exit_code
-
-if TYPE_CHECKING:
-    from ..graph import Graph
-    from ..models.estimator import Estimator as Model
-    from ..walks.policy import Walk
 
 # Groups of options in the help, in this order.
 OUTPUT, EVALUATION, SEARCH, OWN = "Output", "The evaluation", "The search", "Your own"
@@ -41,8 +35,8 @@ LEARNING, WALK, READING, RUNNING = "Training", "The walk", "Reading the graph", 
 GROUPS = (OUTPUT, EVALUATION, OWN, SEARCH, MAP, SERVER, LEARNING, WALK, READING, RUNNING)
 
 # Names of options that describe a walk, a model, and how to read a graph, in `context.params`.
-_OF_WALKS = {PARAMETERS[one].flag or one: one for names in WALKS.values() for one in names}
-WALK_OPTIONS = ("kind", "reading", *_OF_WALKS)
+OF_WALKS = {PARAMETERS[one].flag or one: one for names in WALKS.values() for one in names}
+WALK_OPTIONS = ("kind", "reading", *OF_WALKS)
 MODEL_OPTIONS = ("method", "preset", *TRAINING, "workers", "backend", *WALK_OPTIONS)
 # What read_graph calls these options, where arguments of commands have the same name.
 READING_NAMES = {
@@ -405,7 +399,7 @@ def _of_table() -> Iterator[inspect.Parameter]:
     """Yield the options for hyperparameters; those of walks are None unless they are given."""
     names = {"dimensions": ("--dimensions", "-d")}
     for name, one in PARAMETERS.items():
-        of_walk = name in _OF_WALKS.values()
+        of_walk = name in OF_WALKS.values()
         group = WALK if of_walk else LEARNING if name in TRAINING else RUNNING
         info = hyperparameter(name, group, names=names.get(name, ()), with_default=not of_walk)
         default = None if of_walk else one.default
@@ -503,175 +497,3 @@ def check_unused(
     for name in names:
         if was_given(context, name):
             raise InputError(f"--{flag_of(name)} is for {purpose} and has no effect with {instead}")
-
-
-# -- what options mean -------------------------------------------------------------------------
-
-
-def chosen_walk(kind: str, **options: Any) -> Walk:
-    """Return the walk that the options describe; those left at None keep their defaults."""
-    if kind not in WALKS:
-        raise InputError(
-            "--walk must be one of reinforced, first-order (DeepWalk), second-order (node2vec), "
-            f"not {kind!r}"
-        )
-    given = {name: value for name, value in options.items() if value is not None}
-    for name in given:
-        of_walk = _OF_WALKS.get(name, name)
-        owner = next((other for other, names in WALKS.items() if of_walk in names), "reinforced")
-        if owner != kind:
-            raise InputError(
-                f"--{flag_of(name)} is for --walk {owner} and has no effect with --walk {kind}"
-            )
-    given = {_OF_WALKS.get(name, name): value for name, value in given.items()}
-    from .._util.checks import check_choice
-    from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
-
-    walk: Walk
-    if kind == "first-order":
-        walk = FirstOrderWalk()
-    elif kind == "second-order":
-        walk = SecondOrderWalk(**given)
-    else:
-        presets = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
-        name = check_choice("reading", given.pop("reading", "paper"), READINGS)
-        walk = presets[name](**given)
-    try:
-        walk.check()
-    except InputError as error:
-        raise error.renamed("weight", PARAMETERS["weight"].flag) from None
-    return walk
-
-
-def walk_from(given: Mapping[str, Any]) -> Walk:
-    """Return the walk that a command's options describe."""
-    return chosen_walk(**{name: given[name] for name in WALK_OPTIONS})
-
-
-def model_from(context: typer.Context) -> Model:
-    """Return the model that a command's options describe, checked."""
-    from .._util.checks import check_choice
-
-    given = context.params
-    name = check_choice("method", given["method"], METHODS)
-    if given["preset"] is not None:
-        check_choice("preset", given["preset"], PRESETS)
-    from ..models import Reinforce2Vec
-    from ..models.methods import BASELINES
-
-    if name in BASELINES:
-        return _baseline_from(context, name)
-    if METHODS[name]:
-        check_unused(context, ["kind", "reading"], "--method reinforce2vec", f"--method {name}")
-    training = {name: PARAMETERS[name].typed(given[name]) for name in TRAINING}
-    training |= {name: given.get(name) for name in ("workers", "backend", "scratch")}
-    model = Reinforce2Vec(walk=walk_from(given), seed=given.get("seed", 0), **training)
-    model.check()
-    return model
-
-
-def _baseline_from(context: typer.Context, name: str) -> Model:
-    """Return a baseline; options that it has no parameter for are refused."""
-    from ..models.methods import BASELINES, Smoothed
-
-    given, kind = context.params, BASELINES[name]
-    known = kind._parameters()
-    smoothed = was_given(context, "smooth") and given["smooth"] and "smooth" not in known
-    usable = {"method", "dimensions", "smooth", "backend", *known}
-    unused = [one for one in MODEL_OPTIONS if one not in usable]
-    if smoothed and "workers" in unused:
-        unused.remove("workers")
-    check_unused(context, unused, "other methods", f"--method {name}")
-    parameters: dict[str, Any] = {"dimensions": PARAMETERS["dimensions"].check(given["dimensions"])}
-    for one in (*TRAINING, "workers"):
-        if one in known and was_given(context, one):
-            parameters[one] = PARAMETERS[one].check(PARAMETERS[one].typed(given[one]))
-    if isinstance(parameters.get("window"), tuple):
-        raise InputError(f"--method {name} has a single window, not {given['window']}")
-    seed = PARAMETERS["seed"].check(given.get("seed", 0))
-    if not smoothed:
-        model: Model = kind(**parameters, seed=seed)
-        return model
-    return Smoothed(name, parameters, seed, given["backend"], given["workers"])
-
-
-def check_reading(path: Path, given: Mapping[str, Any]) -> None:
-    """Refuse an unknown format, and a delimiter that cannot be one."""
-    if given["format"] is not None:
-        from ..files.graph_readers import format_of
-
-        format_of(path, given["format"])
-    delimiter = unescaped(given["delimiter"])
-    if delimiter is not None:
-        from ..files.delimited import delimiter_code
-
-        delimiter_code(delimiter)
-    if given["comments"] is not None:
-        from ..files.delimited import check_comments
-
-        check_comments(given["comments"])
-    if given.get("edge_columns") is not None:
-        from ..files.columns import ColumnChoice
-
-        roles = ("source_column", "target_column", "weight_column")
-        ColumnChoice.of(given["edge_columns"], *(given[role] for role in roles))
-    from .._util.checks import check_choice
-
-    check_choice("duplicates", given["duplicates"], DUPLICATES)
-    if given["id_type"] is not None:
-        check_choice("id_type", given["id_type"], ID_TYPES)
-
-
-def given_files(given: Mapping[str, Any]) -> list[Path]:
-    """Return the files that are read beside the graph."""
-    return [] if given["nodes_file"] is None else [given["nodes_file"]]
-
-
-def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
-    """Read the graph in a file, with a command's options."""
-    from ..graph import read_graph
-
-    # explore has another option with the name --columns, and lacks that of graphs
-    chosen = {READING_NAMES.get(name, name): given[name] for name in GRAPH_OPTIONS if name in given}
-    chosen["delimiter"] = unescaped(chosen["delimiter"])
-    return read_graph(path, **chosen)
-
-
-def unescaped(delimiter: str | None) -> str | None:
-    """Return a delimiter with a tab for \\t, which is easier to type."""
-    return None if delimiter is None else delimiter.replace("\\t", "\t")
-
-
-# -- for machines ------------------------------------------------------------------------------
-
-
-def model_facts(model: Model) -> dict[str, Any]:
-    """Return the parameters of a model for JSON, by their names in Python."""
-    from ..models.methods import Smoothed
-    from ..models.settings import settings_of
-
-    parameters = model.get_params(deep=False)
-    if isinstance(model, Smoothed):
-        parameters |= {**parameters.pop("parameters"), "smooth": True}
-        del parameters["method"]  # which JSON has beside the settings
-    return settings_of(parameters)
-
-
-def place_of(backend: str, workers: int | None = None) -> str:
-    """Return where a model was trained, for a summary; nothing on the CPU of this machine."""
-    if backend == "ray":
-        return " on Ray" if workers is None else f" on {counted(workers, 'Ray worker')}"
-    return " on the GPU" if backend == "cuda" else ""
-
-
-def graph_facts(graph: Graph) -> dict[str, Any]:
-    """Return what JSON has on a graph."""
-    return {
-        "nodes": graph.n_nodes,
-        "edges": graph.n_edges,
-        "directed": graph.directed,
-        "weighted": graph.weighted,
-        "notes": list(graph.notes),
-        "dropped_self_loops": graph.dropped_self_loops,
-        "merged_edges": graph.merged_edges,
-    }

@@ -12,8 +12,17 @@ from .._util.errors import InputError
 from . import _options as options
 from ._exit_codes import FAILURE, USAGE, exit_code
 from ._help import examples
-from ._inputs import report_direction, report_reading
+from ._inputs import (
+    check_reading,
+    given_files,
+    graph_facts,
+    read_graph_from,
+    report_direction,
+    report_reading,
+    unescaped,
+)
 from ._messages import check_different, check_stdout, print_json, report, status
+from ._models import model_facts, model_from, place_of
 from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WALK_OPTIONS
 from ._outputs import VectorsOutput, checked_outputs
 
@@ -121,7 +130,7 @@ def embed(
         if checkpoint is not None:
             written.append(check_target(checkpoint))
         read = [source] if source.suffix != ".npy" else [source, walk_ids_path(source)]
-        check_different([*read, *options.given_files(given)], written)
+        check_different([*read, *given_files(given)], written)
         if checkpoint is not None:
             with claimed(checkpoint):  # else it is that of a run that goes on
                 check_new(checkpoint, resume)
@@ -129,8 +138,8 @@ def embed(
         if walks is not None:
             options.check_unused(context, _OF_A_GRAPH, "a graph", "--walks")
         else:
-            options.check_reading(source, given)
-        learner = options.model_from(context)
+            check_reading(source, given)
+        learner = model_from(context)
         from ..models import Reinforce2Vec
 
         if not isinstance(learner, Reinforce2Vec):
@@ -152,9 +161,9 @@ def embed(
                 begun = f"resuming from {checkpoint}"
             report(begun, quiet)
         with status(f"reading {source}", quiet):
-            separator = options.unescaped(given["delimiter"])
+            separator = unescaped(given["delimiter"])
             found = (
-                options.read_graph_from(graph, given)
+                read_graph_from(graph, given)
                 if graph
                 else read_walks(source, delimiter=separator, id_type=given["id_type"])
             )
@@ -213,7 +222,7 @@ def embed(
         def summary() -> str:
             shape = f"{counted(len(learner.embedding_), 'node')}, "
             shape += counted(learner.embedding_.dimensions, "dimension")
-            place = options.place_of(backend, given["workers"])
+            place = place_of(backend, given["workers"])
             pace = "" if rate is None else f" ({readable(rate)} tokens/s)"
             return (
                 f"{', '.join(map(str, made))}: {shape}; {work} in {seconds:.2f} s{place}{pace}, "
@@ -226,11 +235,7 @@ def embed(
                 context,
                 files=made,
                 **({"graph": graph} if graph else {"walks": walks}),
-                **(
-                    options.graph_facts(found)
-                    if isinstance(found, Graph)
-                    else {"nodes": len(found.ids)}
-                ),
+                **(graph_facts(found) if isinstance(found, Graph) else {"nodes": len(found.ids)}),
                 method=given["method"],
                 dimensions=learner.embedding_.dimensions,
                 seconds=seconds,
@@ -245,7 +250,7 @@ def _training_facts(model: Estimator) -> dict[str, Any]:
     """Return what JSON has on a training; null for methods that have none."""
     from ..models import Reinforce2Vec
 
-    settings, tokens, loss = options.model_facts(model), None, None
+    settings, tokens, loss = model_facts(model), None, None
     if isinstance(model, Reinforce2Vec):
         settings["learning_rate"], tokens = model.learning_rate_, model.n_tokens_
         if model.graph_ is None:  # of walks that were given, it knows nothing of this

@@ -18,6 +18,8 @@ from ._inputs import (
     GraphArgument,
     check_graph,
     check_input,
+    check_reading,
+    graph_facts,
     is_dataset,
     read_input_graph,
     read_input_labels,
@@ -26,6 +28,7 @@ from ._inputs import (
     report_direction,
 )
 from ._messages import print_json
+from ._models import model_facts, model_from
 from ._options import EVALUATION, GRAPH_OPTIONS, MODEL_OPTIONS
 from ._tables import print_table, print_text
 
@@ -103,7 +106,7 @@ def link_prediction(
                 value=0,
             )
         named = check_graph(context, graph)
-        model = options.model_from(context)
+        model = model_from(context)
         own = _own_model(estimator, context.params)
     with exit_code(FAILURE):
         from ..evaluation import evaluate_link_prediction
@@ -118,7 +121,7 @@ def link_prediction(
             for one in (model, own)
             if one is not None
         ]
-        facts = options.graph_facts(whole) | {"settings": options.model_facts(model)}
+        facts = graph_facts(whole) | {"settings": model_facts(model)}
         facts["method"] = context.params["method"]
         _print_results(results, context, graph=graph, **facts)
 
@@ -189,14 +192,14 @@ def node_classification(
         elif named:
             options.check_unused(context, GRAPH_OPTIONS, "a file", f"the data set {source}")
         else:
-            options.check_reading(Path(source), context.params)
+            check_reading(Path(source), context.params)
         if named or is_dataset(str(labels)):
             options.check_unused(
                 context, ["label", "id"], "a file of labels", "labels of a data set"
             )
         else:
             options.check_unused(context, ["data_dir"], "a data set", labels)
-        model = options.model_from(context)
+        model = model_from(context)
         own = _own_model(estimator, context.params)
     with exit_code(FAILURE):
         from ..evaluation import evaluate_node_classification
@@ -221,7 +224,7 @@ def node_classification(
         facts: dict[str, Any] = {"vectors": source, "labels": labels}
         if embedded:
             facts = {"dataset" if named else "graph": source, "labels": labels}
-            facts |= {"settings": options.model_facts(model), "method": context.params["method"]}
+            facts |= {"settings": model_facts(model), "method": context.params["method"]}
         if named:
             del facts["labels"]
         _print_results(results, context, nodes=len(tried[0]), **facts)

@@ -15,6 +15,7 @@ from ._help import examples
 from ._inputs import (
     VectorsArgument,
     check_graph_of,
+    given_files,
     read_input_columns,
     read_input_graph,
     read_input_labels,
@@ -123,7 +124,7 @@ def explore(
 
             options.check_unused(context, ("port", "browser"), "a server", "--output")
             read = [path for path in (vectors, graph, labels, columns) if path is not None]
-            check_different([*read, *options.given_files(context.params)], [export])
+            check_different([*read, *given_files(context.params)], [export])
             check_target(export)
             known_suffix(export, (".html", ".htm"), "pages are written to")
             context.with_resource(claimed(export))

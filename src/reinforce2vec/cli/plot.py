@@ -12,7 +12,13 @@ from .._util.progress import counted
 from . import _options as options
 from ._exit_codes import FAILURE, USAGE, exit_code
 from ._help import examples
-from ._inputs import VectorsArgument, read_input_graph, read_input_labels, read_input_vectors
+from ._inputs import (
+    VectorsArgument,
+    given_files,
+    read_input_graph,
+    read_input_labels,
+    read_input_vectors,
+)
 from ._map_options import MapSeed, Projection, check_map
 from ._messages import check_different, print_json, report, status
 from ._options import GRAPH_OPTIONS, MAP, OUTPUT
@@ -107,7 +113,7 @@ def plot(
         check_drawing(colour_by, labels, graph, width, height)
         check_picture_path(target)
         read = [path for path in (vectors, graph, labels) if path is not None]
-        check_different([*read, *options.given_files(context.params)], [target])
+        check_different([*read, *given_files(context.params)], [target])
         matplotlib()
     with exit_code(FAILURE):
         embedding = read_input_vectors(vectors, quiet)

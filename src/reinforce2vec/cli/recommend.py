@@ -13,7 +13,15 @@ from .._util.progress import counted
 from . import _options as options
 from ._exit_codes import FAILURE, USAGE, exit_code
 from ._help import examples
-from ._inputs import VectorsArgument, check_graph_of, read_input_graph, read_input_vectors
+from ._inputs import (
+    VectorsArgument,
+    check_graph_of,
+    check_reading,
+    given_files,
+    graph_facts,
+    read_input_graph,
+    read_input_vectors,
+)
 from ._messages import check_different, check_stdout, print_json, report, status
 from ._nodes import (
     IdsFile,
@@ -101,13 +109,13 @@ def recommend(
 
         check_choice("method", method, SEARCH_METHODS)
         check_choice("score", score, LINK_SCORES)
-        options.check_reading(graph, context.params)
+        check_reading(graph, context.params)
         if output is not None:
             from ..files.table_files import check_table_path
 
             check_stdout(output, as_json)
             read = [path for path in (vectors, graph, ids, candidates) if path is not None]
-            read += options.given_files(context.params)
+            read += given_files(context.params)
             check_different(read, [check_table_path(output)])
         if str(ids) == str(candidates) == "-":
             raise InputError("--ids - and --candidates - both read stdin: give one as a file")
@@ -150,7 +158,7 @@ def recommend(
         if as_json:
             n_sources = len(embedding) if wanted is None else len(set(wanted))
             taken = search_method(method, n_sources, *embedding.vectors.shape)
-            facts = {"vectors": vectors, "graph": graph, **options.graph_facts(whole), "k": k}
+            facts = {"vectors": vectors, "graph": graph, **graph_facts(whole), "k": k}
             table = [dict(zip(_COLUMNS, link, strict=True)) for link in links]
             print_json(
                 context,

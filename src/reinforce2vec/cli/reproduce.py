@@ -14,7 +14,7 @@ from .._util.progress import counted
 from . import _options as options
 from ._exit_codes import FAILURE, INTERRUPTED, USAGE, end_command, exit_code
 from ._help import examples
-from ._inputs import is_file_name, read_input_graph, read_input_labels
+from ._inputs import check_reading, is_file_name, read_input_graph, read_input_labels
 from ._messages import check_results_folder, print_json, report
 from ._options import GRAPH_OPTIONS
 
@@ -105,7 +105,7 @@ def reproduce(
             alone = ([*GRAPH_OPTIONS, "labels"], "a graph of your own", "the data sets")
             options.check_unused(context, *alone)
         else:
-            options.check_reading(graph, context.params)
+            check_reading(graph, context.params)
         if labels is None:
             options.check_unused(context, ["label", "id"], "--labels", "no labels")
         from .._util.checks import check_choice

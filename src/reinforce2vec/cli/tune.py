@@ -19,9 +19,11 @@ from ._inputs import (
     GraphArgument,
     check_graph,
     check_input,
+    given_files,
     read_input_graph,
     read_input_labels,
     read_labelled_dataset,
+    unescaped,
 )
 from ._messages import check_different, print_json, report
 from ._options import GRAPH_OPTIONS, LEARNING, OUTPUT, RUNNING, SEARCH, hyperparameter
@@ -186,7 +188,7 @@ def tune(
 
             written.append(check_picture_path(plot))
             matplotlib()
-        check_different([*read, *options.given_files(context.params)], written)
+        check_different([*read, *given_files(context.params)], written)
         if output is not None:
             known_suffix(output, (".json",), "trials are written to")
     with exit_code(FAILURE):
@@ -271,7 +273,7 @@ def _reference_to(context: typer.Context, graph: str, named: bool) -> GraphRefer
             value = given[name]
             flag = _OPPOSITES[name] if value is False else options.flag_of(name)
             words += [f"--{flag}"] if isinstance(value, bool) else [f"--{flag}", str(value)]
-            meant = options.unescaped(value) if name == "delimiter" else value
+            meant = unescaped(value) if name == "delimiter" else value
             meant = str(meant) if isinstance(meant, Path) else meant
             keyword = options.READING_NAMES.get(name, name)
             arguments.append(f", {keyword}={as_python(meant)}")

@@ -14,8 +14,9 @@ from .._util.progress import counted
 from . import _options as options
 from ._exit_codes import FAILURE, USAGE, exit_code
 from ._help import examples
-from ._inputs import report_reading
+from ._inputs import check_reading, given_files, graph_facts, read_graph_from, report_reading
 from ._messages import check_different, check_stdout, print_json, report, status
+from ._models import model_facts
 from ._options import GRAPH_OPTIONS, OUTPUT, READING
 from ._outputs import VectorsOutput, checked_outputs
 
@@ -80,9 +81,9 @@ def update(
 
         choose(context.params["backend"], "training", workers=context.params["workers"])
         check_stdout(output, as_json)
-        check_different([model, edges, *options.given_files(context.params)], written)
+        check_different([model, edges, *given_files(context.params)], written)
         context.with_resource(claimed(*made, *([model] if to is None and model.exists() else [])))
-        options.check_reading(edges, context.params)
+        check_reading(edges, context.params)
     with exit_code(FAILURE):
         from ..models.model_file import check_model_path
 
@@ -133,12 +134,12 @@ def update(
                 changed=changed,
                 new_nodes=nodes,
                 new_edges=links,
-                **options.graph_facts(graph),
+                **graph_facts(graph),
                 dimensions=learned.embedding_.dimensions,
                 tokens=learned.n_tokens_ if changed else 0,
                 seconds=learned.seconds_ if changed else 0.0,
                 backend=learned.backend_,
-                settings=options.model_facts(learned),
+                settings=model_facts(learned),
             )
 
 
@@ -167,7 +168,7 @@ def _read_edges(context: typer.Context, path: Path, model: Reinforce2Vec) -> Gra
         with status(f"reading {path}", given["quiet"]):
             if graph.sides is not None and not given["bipartite"]:
                 given["bipartite"] = not _names_sides(path, given, graph.sides)
-            new = options.read_graph_from(path, given)
+            new = read_graph_from(path, given)
     except NoEdges:
         new = Graph.from_any([], nodes=given["nodes_file"], directed=graph.directed)
     else:
@@ -183,7 +184,7 @@ def _names_sides(path: Path, given: dict[str, Any], sides: tuple[str, str]) -> b
     """Return whether a file has the ids of a bipartite graph as they are: "user:7", not 7."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the file is read once more
-        plain = options.read_graph_from(path, given | {"nodes_file": None})
+        plain = read_graph_from(path, given | {"nodes_file": None})
     from ..files.sides import node_on_no_side
 
     return node_on_no_side(plain.ids.tolist(), sides) is None

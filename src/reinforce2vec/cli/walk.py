@@ -12,8 +12,9 @@ from .._util.hyperparameters import DIRECTIONS, PARAMETERS, SHARD_FORMATS
 from . import _options as options
 from ._exit_codes import FAILURE, USAGE, exit_code
 from ._help import examples
-from ._inputs import report_reading
+from ._inputs import check_reading, given_files, graph_facts, read_graph_from, report_reading
 from ._messages import check_different, print_json, report, status
+from ._models import walk_from
 from ._options import GRAPH_OPTIONS, OUTPUT, WALK, WALK_OPTIONS, choice, hyperparameter
 
 EPILOG = examples(
@@ -83,8 +84,8 @@ def walk(
     given = context.params
     running = {name: given[name] for name in _RUNNING}
     with exit_code(USAGE):
-        chosen = options.walk_from(given)
-        options.check_reading(graph, given)
+        chosen = walk_from(given)
+        check_reading(graph, given)
         from .._util.backend_choice import choose
         from .._util.checks import check_choice
         from ..files.locks import claimed
@@ -96,7 +97,7 @@ def walk(
         target = check_walks_path(output, shards)
         single = target.suffix == ".npy" and not is_shard_folder(output)
         written = [target, walk_ids_path(target)] if single else [target]
-        check_different([graph, *options.given_files(given)], written)
+        check_different([graph, *given_files(given)], written)
         if not is_shard_folder(output):  # which write_walks claims
             context.with_resource(claimed(*written))
     with exit_code(FAILURE):
@@ -107,7 +108,7 @@ def walk(
         from ..walks.directions import are_short
 
         with status(f"reading {graph}", quiet):
-            whole = options.read_graph_from(graph, given)
+            whole = read_graph_from(graph, given)
         report(lambda: f"{graph}: {whole!r}", quiet)
         report_reading(graph, whole, quiet)
         with status("preparing", quiet):
@@ -151,7 +152,7 @@ def walk(
                 context,
                 files=[output, *written[1:]],
                 graph=graph,
-                **options.graph_facts(whole),
+                **graph_facts(whole),
                 walks=sampler.n_walks,
                 tokens=tokens,
                 seconds=seconds,

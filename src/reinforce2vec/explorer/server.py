@@ -15,7 +15,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ import numpy as np
 
 from .._util.checks import check_count
 from .._util.errors import InputError
-from .._util.locks import HAS_LOCKS, lock
+from .._util.temporary import temporary_folder
 from ._details import Details
 from ._page import content_policy
 
@@ -47,7 +47,7 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
 }
 _HTML, _TEXT = "text/html; charset=utf-8", "text/plain; charset=utf-8"
-_REDIRECT = "reinforce2vec-"  # how names of files begin that hold this page
+_REDIRECT = ".reinforce2vec.map-"  # how names of folders begin that hold this page
 _REDIRECT_PAGE = (
     '<!doctype html><meta charset="utf-8"><title>Map of an embedding</title>'
     '<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={0}">'
@@ -107,7 +107,7 @@ class PageServer:
         self._server.fetched = self._remove_redirect
         self.port = int(self._server.server_address[1])
         self.url = f"http://{_HOST}:{self.port}/{self._server.secret}/"
-        self._redirect: _Redirect | None = None
+        self._redirect = ExitStack()  # removes the file that leads a browser to the address
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
@@ -118,18 +118,19 @@ class PageServer:
         users can see the arguments of commands. When the page was fetched, the file is removed.
         """
         self._remove_redirect()
-        _remove_abandoned()
         atexit.register(self._remove_redirect)
-        self._redirect = redirect = _Redirect(self.url)
-        found = webbrowser.open(redirect.path.as_uri())
+        folder = self._redirect.enter_context(temporary_folder(tempfile.gettempdir(), _REDIRECT))
+        descriptor, name = tempfile.mkstemp(".html", dir=folder)  # for this user alone
+        with open(descriptor, "w", encoding="ascii") as stream:
+            stream.write(_REDIRECT_PAGE.format(self.url))
+        found = webbrowser.open(Path(name).as_uri())
         if not found:
             self._remove_redirect()
         return found
 
     def _remove_redirect(self) -> None:
-        redirect, self._redirect = self._redirect, None
-        if redirect is not None:
-            redirect.remove()
+        redirect, self._redirect = self._redirect, ExitStack()
+        redirect.close()
 
     def wait(self) -> None:
         """Serve until interrupted by Ctrl-C."""
@@ -165,37 +166,6 @@ class PageServer:
 
     def _repr_html_(self) -> str:
         return f'<a href="{self.url}" target="_blank" rel="noopener">{self.url}</a>'
-
-
-class _Redirect:
-    """A file for this user alone that leads a browser to an address; locked until it is removed."""
-
-    def __init__(self, url: str) -> None:
-        descriptor, name = tempfile.mkstemp(".html", f"{_REDIRECT}{secrets.token_hex(8)}-")
-        self.path = Path(name)
-        self._stream = os.fdopen(descriptor, "w", encoding="ascii")
-        lock(descriptor)
-        self._stream.write(_REDIRECT_PAGE.format(url))
-        self._stream.flush()
-
-    def remove(self) -> None:
-        """Remove the file."""
-        self._stream.close()  # Windows removes no file that is open
-        self.path.unlink(missing_ok=True)
-
-
-def _remove_abandoned() -> None:
-    """Remove such files of this user that nobody has locked: their servers were killed."""
-    if not HAS_LOCKS:
-        return
-    for path in Path(tempfile.gettempdir()).glob(f"{_REDIRECT}{16 * '[0-9a-f]'}-*.html"):
-        with suppress(OSError):  # of another user, or gone by now
-            file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                if os.fstat(file).st_uid == os.getuid() and lock(file):
-                    path.unlink()
-            finally:
-                os.close(file)
 
 
 class _Server(ThreadingHTTPServer):

@@ -13,7 +13,8 @@ text and back. It may import `_util`.
 """
 
 from .label_files import NamedLabels, read_labels
-from .walk_readers import StoredWalks, read_walks
+from .stored_walks import StoredWalks
+from .walk_readers import read_walks
 from .walk_writers import write_walks
 
 __all__ = [

@@ -31,7 +31,7 @@ _TEN = np.uint64(10)
 _TENS = np.array([float(f"1e{power}") for power in range(56)])
 _EXACT = 22  # the largest power of ten that a float64 holds exactly
 _LONGEST_NUMBER = 1000  # characters
-_ODD_BLANKS = re.compile(rb"[\x1c-\x1f\x80-\xff]")  # which loadtxt takes for spaces
+_ODD_BLANKS = b"\x1c\x1d\x1e\x1f"  # which loadtxt takes for spaces, and some that are not ASCII
 _WORD = re.compile(rb"\S+")
 _WIDEST = 16  # bytes of the longest number and a separator
 
@@ -151,7 +151,11 @@ def parse_rows(
     # loadtxt would skip blank lines, and take much memory for those with far too many numbers
     longest = _LONGEST_NUMBER * dimensions
     if all(
-        len(text) <= longest and text.strip() and not _ODD_BLANKS.search(text) for text in texts
+        0 < len(text) <= longest
+        and not text.isspace()
+        and text.isascii()
+        and len(text.translate(None, _ODD_BLANKS)) == len(text)
+        for text in texts
     ):
         lines = [text.decode() for text in texts]
         with suppress(ValueError):

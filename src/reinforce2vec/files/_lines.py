@@ -96,7 +96,28 @@ def _too_long(name: str) -> InputError:
 
 def check_is_text(chunk: TextChunk, name: str) -> None:
     """Raise InputError if a chunk is not UTF-8."""
-    place = chunk.text.find(b"\0")
+    place, is_ascii = chunk.text.find(b"\0"), chunk.text.isascii()
+    if not is_ascii:
+        _refuse_signs(chunk, name)
+    if place >= 0:
+        problem = "holds a NUL byte"
+    elif is_ascii:
+        return
+    else:
+        try:
+            chunk.text.decode()
+        except UnicodeDecodeError as error:
+            place = error.start
+            problem = 'is not UTF-8 ("iconv -f latin1 -t utf-8" converts Latin-1)'
+        else:
+            return
+    raise InputError(
+        f"{name}, line {chunk.line_at(place)}: expected text in UTF-8, but this line {problem}"
+    )
+
+
+def _refuse_signs(chunk: TextChunk, name: str) -> None:
+    """Raise InputError for signs of other encodings and of gzip, none of which is ASCII."""
     if b"\n" + codecs.BOM_UTF8 in chunk.text:
         within = chunk.line_at(chunk.text.index(b"\n" + codecs.BOM_UTF8) + 1)
         raise InputError(
@@ -111,21 +132,6 @@ def check_is_text(chunk: TextChunk, name: str) -> None:
         raise InputError(
             f"{name}: this is a gzip file, expected text: unpack it, or end its name in .gz"
         )
-    if place >= 0:
-        problem = "holds a NUL byte"
-    elif chunk.text.isascii():
-        return
-    else:
-        try:
-            chunk.text.decode()
-        except UnicodeDecodeError as error:
-            place = error.start
-            problem = 'is not UTF-8 ("iconv -f latin1 -t utf-8" converts Latin-1)'
-        else:
-            return
-    raise InputError(
-        f"{name}, line {chunk.line_at(place)}: expected text in UTF-8, but this line {problem}"
-    )
 
 
 def map_in_order(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:

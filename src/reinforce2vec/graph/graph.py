@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -288,8 +288,8 @@ class Graph:
                 )
             return held
         weighted = options.pop("weighted", None)
-        defaults = {"self_loops": False, "duplicates": "merge", "id_type": None}
-        how = GraphOptions(**{name: options.pop(name, value) for name, value in defaults.items()})
+        made = [one.name for one in fields(GraphOptions) if one.name in options]
+        how = GraphOptions(**{name: options.pop(name) for name in made})
         if isinstance(data, (str, os.PathLike)):
             options |= {"directed": directed, "weighted": weighted}
             options |= {"columns": choice, "bipartite": bipartite}
@@ -508,7 +508,7 @@ def _repeated(count: int, edges: Edges) -> InputError:
     keys = ends[:, 0].astype(np.int64) * len(edges.ids) + ends[:, 1]
     order = np.argsort(keys, kind="stable")
     again = order[1:][np.diff(keys[order]) == 0]
-    again = again[ends[again, 0] != ends[again, 1]] if len(again) else again
+    again = again[ends[again, 0] != ends[again, 1]]
     example = ""
     if again.size:  # not of a matrix, whose entries are merged already
         source, target = map(short_repr, edges.ids[edges.ends[again.min()]].tolist())

@@ -782,9 +782,12 @@ class Reinforce2Vec(Estimator):
         facts = kept.facts | {name: getattr(self, name) for name in _LEARNED}
         parameters = kept.parameters | {"scratch": None}  # a folder of this machine
         return kept._replace(
-            parameters=parameters, vectors=vectors, facts=facts, graph=self.graph_,
+            parameters=parameters,
+            vectors=vectors,
+            facts=facts,
+            graph=self.graph_,
             state=self._state,
-        )  # fmt: skip
+        )
 
     def _restore(self, kept: Kept) -> None:
         assert kept.state is not None
@@ -866,10 +869,8 @@ class Reinforce2Vec(Estimator):
             raise InputError(
                 f'scratch=... keeps the matrices of backend="cpu" in files, not of backend='
                 f'"{self.backend}": leave out one of the two',
-                settings=[
-                    ("scratch", ...), ("backend", "cpu"), ("backend", self.backend),
-                ],
-            )  # fmt: skip
+                settings=[("scratch", ...), ("backend", "cpu"), ("backend", self.backend)],
+            )
         return "cpu" if self.backend == "auto" else self.backend
 
     def _backend(self, corpus: Corpus, settings: Settings) -> str:
