@@ -167,8 +167,10 @@ def test_bodies_of_any_other_length_are_refused(server, length):
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells")
 def test_the_user_at_the_other_end_is_known(server):
     with connected(server) as connection:
-        assert serving._user_of(connection.getsockname()[1], server.port) == os.getuid()
-    assert serving._user_of(1, server.port) == serving._STRANGER
+        assert serving._user_of(connection.getsockname(), server.port) == os.getuid()
+        port = connection.getsockname()[1]  # anybody can use it with another address of ours
+        assert serving._user_of(("127.0.0.2", port), server.port) == serving._STRANGER
+    assert serving._user_of(("127.0.0.1", 1), server.port) == serving._STRANGER
 
 
 @pytest.mark.parametrize("problem", [FileNotFoundError, PermissionError, OSError])
@@ -177,7 +179,9 @@ def test_where_the_system_tells_nothing_the_secret_must_do(server, monkeypatch, 
         raise problem(errno.EMFILE, "Too many open files")
 
     monkeypatch.setattr(serving.Path, "read_text", fail)
-    assert serving._user_of(1, server.port) == (serving._STRANGER if problem is OSError else None)
+    assert serving._user_of(("127.0.0.1", 1), server.port) == (
+        serving._STRANGER if problem is OSError else None
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="users have no numbers on Windows")
