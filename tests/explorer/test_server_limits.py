@@ -280,3 +280,12 @@ def test_refusals_do_not_repeat_what_was_asked(server):
     assert b"script" not in reply.read()
     assert reply.headers["Content-Type"].startswith("text/plain")
     connection.close()
+
+
+@pytest.mark.parametrize("request_", ["<script>", "GET /<script> x HTTP/1.1", "GET / <script>"])
+def test_requests_that_are_none_are_not_repeated(server, request_):
+    with connected(server) as connection:
+        connection.sendall(f"{request_}\r\n\r\n".encode())
+        said = everything(connection)
+    assert said.endswith(b"this is no request that can be answered\n")
+    assert b"<" not in said and b"&lt;" not in said

@@ -284,6 +284,10 @@ class _Handler(BaseHTTPRequestHandler):
             return lambda: self._send(_refusal(405, "only GET and HEAD are answered"))
         raise AttributeError(name)
 
+    def send_error(self, code: int, *_: Any) -> None:
+        """Refuse a request that is none, without repeating it as a page."""
+        self._send(_refusal(code, "this is no request that can be answered"))
+
     # -- who may ask -------------------------------------------------------------------------------
 
     def _allowed(self) -> _Answer | None:
