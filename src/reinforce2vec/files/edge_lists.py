@@ -128,7 +128,8 @@ def _find_layout(
     """
     if header is None:
         given = [str(name) for name in columns.given.values()]
-        named = {name.encode() for name in given if not name.isdecimal()}  # not by number
+        words = [name for name in given if not name.isdecimal()]  # not by number
+        named = {word.encode(errors="surrogatepass") for word in words}
         header = _is_header(heads) or (bool(named) and named <= {*heads[0]})
     names = [name.decode() for name in heads[0]] if header else []
     rows = heads[header:]
