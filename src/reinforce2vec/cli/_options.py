@@ -671,6 +671,13 @@ def graph_facts(graph: Graph) -> dict[str, Any]:
         "edges": graph.n_edges,
         "directed": graph.directed,
         "weighted": graph.weighted,
+        **reading_facts(graph),
+    }
+
+
+def reading_facts(graph: Graph) -> dict[str, Any]:
+    """Return what JSON has on how a graph was read."""
+    return {
         "notes": list(graph.notes),
         "dropped_self_loops": graph.dropped_self_loops,
         "merged_edges": graph.merged_edges,

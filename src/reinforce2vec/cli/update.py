@@ -133,7 +133,7 @@ def update(
                 changed=changed,
                 new_nodes=nodes,
                 new_edges=links,
-                **options.graph_facts(graph),
+                **(options.graph_facts(graph) | options.reading_facts(new)),
                 dimensions=learned.embedding_.dimensions,
                 tokens=learned.n_tokens_ if changed else 0,
                 seconds=learned.seconds_ if changed else 0.0,
