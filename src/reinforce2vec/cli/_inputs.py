@@ -194,7 +194,8 @@ def read_input_labels(
     if labels.strangers:
         strangers, first = counted(len(labels.strangers), "node"), labels.strangers[0]
         lack = "without a vector" if isinstance(nodes, Embedding) else "not in the graph"
-        report(f"{path}: left out {strangers} {lack} ({first}, ...)", quiet)
+        more = ", ..." if len(labels.strangers) > 1 else ""
+        report(f"{path}: left out {strangers} {lack} ({first}{more})", quiet)
     return labels
 
 
