@@ -177,11 +177,13 @@ def test_the_column_of_ids_is_chosen_with_an_option(folder):
 
 def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):
     before = nodes("vectors.npz", "--labels", "labels.txt").stdout
-    with (folder / "labels.txt").open("a") as file:
-        file.write("77 unknown\nnobody odd\n")
-    result = check(nodes("vectors.npz", "--labels", "labels.txt"))
-    assert "left out 2 nodes without a vector (77, ...)" in result.stderr
-    assert result.stdout == before
+    for line, said in (("77 unknown\n", "1 node"), ("nobody odd\n", "2 nodes")):
+        with (folder / "labels.txt").open("a") as file:
+            file.write(line)
+        result = check(nodes("vectors.npz", "--labels", "labels.txt"))
+        shown = "77" if said == "1 node" else "77, ..."
+        assert f"left out {said} without a vector ({shown})" in result.stderr
+        assert result.stdout == before
 
 
 # -- what cannot be ------------------------------------------------------------------------------

@@ -113,6 +113,15 @@ def test_another_file_may_take_the_new_model(saved):
     assert (saved / "copy.r2v").read_bytes() == (saved / "b.r2v").read_bytes()
 
 
+def test_json_says_how_the_new_edges_were_read(saved):
+    (saved / "new.csv").write_text("dst,src,when\n35,1,2024-01-01\n35,1,2024-01-02\n7,7,\n")
+    for changed in (True, False):
+        told = json.loads(checked("update", "model.r2v", "new.csv", "--json").stdout)
+        assert told["changed"] == changed
+        assert told["notes"][:2] == ['nodes from "src" and "dst"', 'left out "when"']
+        assert (told["merged_edges"], told["dropped_self_loops"]) == (1, 1)
+
+
 def test_models_that_cannot_be_updated_are_refused(saved):
     ProNE(4).fit(karate_club()).save("prone.r2v")
     told = check(run("update", "prone.r2v", "new.csv"), 1).stderr

@@ -167,8 +167,10 @@ def test_bodies_of_any_other_length_are_refused(server, length):
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells")
 def test_the_user_at_the_other_end_is_known(server):
     with connected(server) as connection:
-        assert serving._user_of(connection.getsockname()[1], server.port) == os.getuid()
-    assert serving._user_of(1, server.port) == serving._STRANGER
+        assert serving._user_of(connection.getsockname(), server.port) == os.getuid()
+        port = connection.getsockname()[1]  # anybody can use it with another address of ours
+        assert serving._user_of(("127.0.0.2", port), server.port) == serving._STRANGER
+    assert serving._user_of(("127.0.0.1", 1), server.port) == serving._STRANGER
 
 
 @pytest.mark.parametrize("problem", [FileNotFoundError, PermissionError, OSError])
@@ -177,7 +179,9 @@ def test_where_the_system_tells_nothing_the_secret_must_do(server, monkeypatch, 
         raise problem(errno.EMFILE, "Too many open files")
 
     monkeypatch.setattr(serving.Path, "read_text", fail)
-    assert serving._user_of(1, server.port) == (serving._STRANGER if problem is OSError else None)
+    assert serving._user_of(("127.0.0.1", 1), server.port) == (
+        serving._STRANGER if problem is OSError else None
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="users have no numbers on Windows")
@@ -279,3 +283,12 @@ def test_refusals_do_not_repeat_what_was_asked(server):
     assert b"script" not in reply.read()
     assert reply.headers["Content-Type"].startswith("text/plain")
     connection.close()
+
+
+@pytest.mark.parametrize("request_", ["<script>", "GET /<script> x HTTP/1.1", "GET / <script>"])
+def test_requests_that_are_none_are_not_repeated(server, request_):
+    with connected(server) as connection:
+        connection.sendall(f"{request_}\r\n\r\n".encode())
+        said = everything(connection)
+    assert said.endswith(b"this is no request that can be answered\n")
+    assert b"script>" not in said

@@ -181,6 +181,7 @@ def test_columns_that_are_not_there(read):
     message = refusal(read, {**ENDS, "count": NUMBERS}, weight="counts")
     assert 'weight="counts": there is no such column, did you mean "count"?' in message
     assert 'the columns are "source", "target", "count"' in message
+    assert "there is no such column" in refusal(read, ENDS, weight="\udcff")  # in no UTF-8
     assert 'source="target" needs target=... as well' in refusal(read, ENDS, source="target")
     message = refusal(read, ENDS, source="target", target="target")
     assert "must be different columns" in message

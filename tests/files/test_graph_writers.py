@@ -156,6 +156,8 @@ def test_what_cannot_be_written_is_refused_before_anything_is(tmp_path):
     for ids, message in [(("", "a"), "cannot be written as text"), ((1, "1"), "two node ids read")]:
         assert message in refusal(Graph.from_edges([ids]).save, path)
     assert path.read_text() == "old"
+    undecodable = Graph.from_edges([("a", "x\udcff")])
+    assert "which UTF-8 cannot express" in refusal(undecodable.save, tmp_path / "graph.parquet")
     assert ".csv .tsv" in refusal(karate_club().save, tmp_path / "graph.docx")
     assert "does not exist" in refusal(karate_club().save, tmp_path / "none" / "graph.txt")
     assert [file.name for file in tmp_path.iterdir()] == ["graph.txt"]

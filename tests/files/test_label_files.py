@@ -63,6 +63,20 @@ def test_label_files_in_every_form(read, text):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "ann,\nbob,blue\n",
+        '"ann";\n"bob";blue\n',
+        "ann\t\ncid\t\nbob\tblue\n",
+        "ann||\nbob|blue|\n",
+        "ann,,\nbob,blue,\n",
+    ],
+)
+def test_the_first_node_may_have_no_label(read, text):
+    assert classes(read(text, label=2)) == [["blue"], [], []]
+
+
+@pytest.mark.parametrize(
     "text", ["ann red blue\nbob blue\n", "ann\tred\tblue\nbob\tblue\n", "ann,red,blue\nbob,blue,\n"]
 )
 def test_further_columns_are_classes_only_if_asked_for(read, text):

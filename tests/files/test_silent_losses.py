@@ -78,8 +78,30 @@ def test_what_is_decided_of_a_list_of_nodes_is_in_the_report(write):
     words = write("ann,bob\n", "words.csv")
     graph = read_graph(words, nodes=write("start\nann\nbob\n", "nodes.txt"))
     assert graph.ids.tolist() == ["start", "ann", "bob"]
+    assert 'no header: "start" is a node' in graph.notes[-1]
     graph = read_graph(words, nodes=write("Smith, John\nann\n", "nodes.txt"))
     assert any("ids from the first column of several" in note for note in graph.notes)
+
+
+@pytest.mark.parametrize(
+    ("lines", "first"),
+    [
+        ("person,team,joined\nann,x,2001\ncid,y,2002\n", "ann"),
+        ("person,joined,left\nann,2001-01-31,\ncid,2001-02-28,\n", "ann"),
+        ("person,pay\nann,\ncid,1.5\n", "ann"),
+        ("dee,unknown,2001\nann,1,2\n", "dee"),
+        ("dee,NA\nann,1\n", "dee"),
+        ("dee,\nann,1\n", "dee"),
+        ("dee;;1\nann;;1\n", "dee"),
+        ("dee dum,\nann,1\n", "dee dum"),
+        ("ann,joined\ndee,2001\n", "ann"),  # a node with an edge is no name
+    ],
+)
+def test_words_above_numbers_of_nodes_are_a_header(write, lines, first):
+    graph = read_graph(write("ann,bob\n", "words.csv"), nodes=write(lines, "nodes.csv"))
+    assert graph.ids[0] == first
+    header = [note for note in graph.notes if "taken for a header" in note]
+    assert bool(header) == ("person" in lines)
 
 
 def test_labels_of_an_unknown_number_are_no_header(write):

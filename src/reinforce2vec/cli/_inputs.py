@@ -196,6 +196,13 @@ def graph_facts(graph: Graph) -> dict[str, Any]:
         "edges": graph.n_edges,
         "directed": graph.directed,
         "weighted": graph.weighted,
+        **reading_facts(graph),
+    }
+
+
+def reading_facts(graph: Graph) -> dict[str, Any]:
+    """Return what JSON has on how a graph was read."""
+    return {
         "notes": list(graph.notes),
         "dropped_self_loops": graph.dropped_self_loops,
         "merged_edges": graph.merged_edges,
@@ -256,7 +263,8 @@ def read_input_labels(
     if labels.strangers:
         strangers, first = counted(len(labels.strangers), "node"), labels.strangers[0]
         lack = "without a vector" if isinstance(nodes, Embedding) else "not in the graph"
-        report(f"{path}: left out {strangers} {lack} ({first}, ...)", quiet)
+        more = ", ..." if len(labels.strangers) > 1 else ""
+        report(f"{path}: left out {strangers} {lack} ({first}{more})", quiet)
     return labels
 
 

@@ -14,7 +14,14 @@ from .._util.progress import counted
 from . import _options as options
 from ._exit_codes import FAILURE, USAGE, exit_code
 from ._help import examples
-from ._inputs import check_reading, given_files, graph_facts, read_graph_from, report_reading
+from ._inputs import (
+    check_reading,
+    given_files,
+    graph_facts,
+    read_graph_from,
+    reading_facts,
+    report_reading,
+)
 from ._messages import check_different, check_stdout, print_json, report, status
 from ._models import model_facts
 from ._options import GRAPH_OPTIONS, OUTPUT, READING
@@ -134,7 +141,7 @@ def update(
                 changed=changed,
                 new_nodes=nodes,
                 new_edges=links,
-                **graph_facts(graph),
+                **(graph_facts(graph) | reading_facts(new)),
                 dimensions=learned.embedding_.dimensions,
                 tokens=learned.n_tokens_ if changed else 0,
                 seconds=learned.seconds_ if changed else 0.0,

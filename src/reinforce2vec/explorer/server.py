@@ -183,7 +183,7 @@ class _Server(ThreadingHTTPServer):
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
         """Close connections of other users at once, and those that are too many."""
-        if not _is_own(_user_of(client_address[1], self.server_address[1])):
+        if not _is_own(_user_of(client_address, self.server_address[1])):
             return False
         return self._free.acquire(blocking=False)
 
@@ -253,6 +253,10 @@ class _Handler(BaseHTTPRequestHandler):
         if name.startswith("do_"):  # every other method
             return lambda: self._send(_refusal(405, "only GET and HEAD are answered"))
         raise AttributeError(name)
+
+    def send_error(self, code: int, *_: Any) -> None:
+        """Refuse a request that is none, without repeating it as a page."""
+        self._send(_refusal(code, "this is no request that can be answered"))
 
     # -- who may ask -------------------------------------------------------------------------------
 
@@ -351,14 +355,14 @@ class _Arriving(io.RawIOBase):
 # -- who is connected ------------------------------------------------------------------------------
 
 
-def _user_of(client: int, server: int) -> int | None:
-    """Return the number of the user whose port of this machine is connected to the server's port.
+def _user_of(client: tuple[str, int], server: int) -> int | None:
+    """Return the number of the user whose end of a connection to the server's port is `client`.
 
     None if that is unknown: other systems than Linux do not tell, and there the secret must do.
-    _STRANGER if the system tells, and knows of no such connection.
+    _STRANGER if the system tells, and knows of no such connection. The address counts as well as
+    the port: others may come from 127.0.0.2 and the number of a port of ours.
     """
-    host = f"{int.from_bytes(socket.inet_aton(_HOST), sys.byteorder):08X}"
-    ours, theirs = (f"{host}:{port:04X}" for port in (server, client))  # also of mapped IPv6
+    ours, theirs = _listed(_HOST, server), _listed(*client)  # the ends of mapped IPv6, too
     user = None
     for path in _SOCKETS:
         try:
@@ -376,6 +380,11 @@ def _user_of(client: int, server: int) -> int | None:
             if words[1].endswith(ours):  # we are listed, so others are, too
                 user = _STRANGER
     return user
+
+
+def _listed(host: str, port: int) -> str:
+    """Return an address as Linux lists it."""
+    return f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"
 
 
 def _is_own(user: int | None) -> bool:

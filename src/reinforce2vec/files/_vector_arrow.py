@@ -10,22 +10,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from .._util.arrays import Vectors, row_blocks
-from .._util.ids import Ids, as_ids
+from .._util.ids import as_ids
 from .._util.machine import check_memory
 from ._parquet import described, description, import_arrow, open_parquet, parquet_writer
-from .id_texts import encode_texts, ids_as_text
+from .id_texts import arrow_ids
 from .opening import expecting
 from .stored_vectors import StoredVectors
 from .writing import whole
-
-
-def arrow_ids(ids: Ids, path: Path) -> Any:
-    """Return ids for pyarrow: integers, or else all as strings of valid UTF-8."""
-    if ids.dtype != object:
-        return ids
-    texts = ids_as_text(ids, path)
-    encode_texts(texts, path, "strict")
-    return texts
 
 
 def arrow_table(stored: StoredVectors) -> Any:

@@ -341,6 +341,8 @@ class DelimitedText:
             sure = True
             if code is None and likely == _COMMA and b";" in _first_lines(body)[0]:
                 likely, sure = _comma_or_semicolon(body, comments)
+            if code is None and likely == WHITESPACE and content != "edges":
+                likely = _delimiter_before_gap(_first_lines(body))
             self.dialect = Dialect(likely, comments)
             found = self.dialect.split(body, _HEADS)
             waiting = found.problem == OPEN_QUOTE and len(body) - found.end <= _LONGEST_QUOTED
@@ -536,6 +538,22 @@ def _likely_delimiter(lines: list[bytes], comments: str | None) -> int:
     # a bar may well be part of an id, so it counts only where no blank could separate the ids
     if re.fullmatch(rb"[^\s|]+(\s*\|\s*[^\s|]+)+", bare.strip()):
         return ord("|")
+    return WHITESPACE
+
+
+def _delimiter_before_gap(lines: list[bytes]) -> int:
+    """Return what separates columns of nodes if the second field is empty; else WHITESPACE.
+
+    In "ann," above "bob,x" it is the comma. Above "bob," it is, too, unless blanks are in "ann".
+    """
+    first, second = (re.sub(rb'"[^"]*"', b'""', line[:_LOOK]) for line in lines)
+    for delimiter in (b",", b";", b"\t", b"|"):
+        node, found, rest = first.strip(b" \r\n").partition(delimiter)
+        if not (found and node.strip()) or rest.split(delimiter)[0].strip():
+            continue
+        _, again, below = second.strip(b" \r\n").partition(delimiter)
+        if below.strip() or (b" " not in node and (again or not second.strip())):
+            return ord(delimiter)
     return WHITESPACE
 
 

@@ -61,9 +61,9 @@ from .opening import naming
 
 _ROOM_FOR_CHUNKS = 1 << 27  # bytes, for those that are parsed next
 _MARK = "a byte order mark left out"
-_MISSING_IDS = ("nan", "na", "n/a", "<na>", "nat", "null", "none", "\\n")  # as programs write them
+MISSING_IDS = ("nan", "na", "n/a", "<na>", "nat", "null", "none", "\\n")  # as programs write them
 _MISSING_SPELLINGS = {
-    spelled for word in _MISSING_IDS for spelled in (word, word.upper(), word.capitalize(), "NaN")
+    spelled for word in MISSING_IDS for spelled in (word, word.upper(), word.capitalize(), "NaN")
 }
 _WHOLE_DECIMAL = re.compile(r"-?\d+\.0+")
 _DATE = re.compile(rb"\d{4}-\d\d-\d\d(?!\d)")
@@ -128,7 +128,8 @@ def _find_layout(
     """
     if header is None:
         given = [str(name) for name in columns.given.values()]
-        named = {name.encode() for name in given if not name.isdecimal()}  # not by number
+        words = [name for name in given if not name.isdecimal()]  # not by number
+        named = {word.encode(errors="surrogatepass") for word in words}
         header = _is_header(heads) or (bool(named) and named <= {*heads[0]})
     names = [name.decode() for name in heads[0]] if header else []
     rows = heads[header:]
@@ -183,7 +184,7 @@ def _is_number(value: bytes) -> bool:
     return bool(NUMBER.fullmatch(value) or _WITH_COMMA.fullmatch(value))
 
 
-def _is_no_name(value: bytes) -> bool:
+def is_no_name(value: bytes) -> bool:
     """Return whether a value is a number or a date, as names of columns are not."""
     return _is_number(value) or bool(_DATE.match(value))
 
@@ -206,14 +207,14 @@ def _is_header(heads: list[list[bytes]]) -> bool:
     if are_known(names):
         return True
     rows = [row for row in heads[1:] if len(row) > 1]
-    if len(names) < 2 or not rows or any(map(_is_no_name, heads[0])):
+    if len(names) < 2 or not rows or any(map(is_no_name, heads[0])):
         return False
     if all(map(INTEGER.fullmatch, rows[0][:2])):
         return True
     return (
         len(names) == len(rows[0])
         and not any(name.startswith("{") for name in names)
-        and any(all(map(_is_no_name, column)) for column in zip(*rows, strict=False))
+        and any(all(map(is_no_name, column)) for column in zip(*rows, strict=False))
     )
 
 
@@ -329,7 +330,7 @@ def _check_ids(edges: _EdgeList, name: str) -> None:
     for row, node in enumerate(edges.ids):
         if node.removeprefix("-").isdecimal():
             integer = integer or node
-        elif node.lower() in _MISSING_IDS or _WHOLE_DECIMAL.fullmatch(node):
+        elif node.lower() in MISSING_IDS or _WHOLE_DECIMAL.fullmatch(node):
             odd = row if odd is None else odd
         else:  # most files of words end here, at the first
             return
@@ -338,7 +339,7 @@ def _check_ids(edges: _EdgeList, name: str) -> None:
     edge, node = int(np.argmax(edges.ends == odd)) // 2, edges.ids[odd]
     source, target = (excerpt(edges.ids[row]) for row in edges.ends[edge].tolist())
     found = f'{name}, edge {edge + 1:,} ("{source}" and "{target}")'
-    if node.lower() in _MISSING_IDS:
+    if node.lower() in MISSING_IDS:
         raise InputError(
             f'{found}: a node id is missing ("{node}"), as all other ids are numbers: leave such '
             "edges out"

@@ -17,7 +17,7 @@ from ._parquet import described, import_arrow, parquet_writer
 from .columns import ID_COLUMN_NAMES
 from .edge_lists import is_read_without_header
 from .edges import Edges
-from .id_texts import encode_texts, ids_as_arrays, ids_as_text, quoted
+from .id_texts import arrow_ids, encode_texts, ids_as_arrays, ids_as_text, quoted
 from .targets import known_suffix, resolve_target
 from .writing import whole
 
@@ -117,9 +117,8 @@ def _field(text: str, path: Path) -> str:
 def _write_parquet(path: Path, edges: Edges) -> None:
     """Write columns `source`, `target` and, if edges have weights, `weight`."""
     pyarrow, _ = import_arrow("writing a .parquet file")
-    ids: Any = edges.ids if edges.ids.dtype != object else ids_as_text(edges.ids, path)
     lines = _ordered(edges, path)
-    values = pyarrow.array(ids)
+    values = pyarrow.array(arrow_ids(edges.ids, path))
     columns = {
         name: values.take(pyarrow.array(side))
         for name, side in zip(("source", "target"), lines.ends.T, strict=True)

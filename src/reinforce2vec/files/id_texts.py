@@ -64,6 +64,15 @@ def encode_texts(texts: list[str], path: Path, surrogates: str = "surrogateescap
         ) from None
 
 
+def arrow_ids(ids: Ids, path: Path) -> Any:
+    """Return ids for pyarrow: integers, or else all as strings of valid UTF-8."""
+    if ids.dtype != object:
+        return ids
+    texts = ids_as_text(ids, path)
+    encode_texts(texts, path, "strict")
+    return texts
+
+
 def quoted(text: str) -> str:
     """Return a field of delimited text, in the quotes of RFC 4180 if it needs them.
 

@@ -20,6 +20,7 @@ from .._util.machine import check_memory
 from .._util.progress import counted
 from ._lines import INTEGER, NUMBER, SMALL_CHUNK_BYTES, TextChunk, check_is_text
 from .delimited import WHITESPACE, DelimitedText
+from .edge_lists import MISSING_IDS, is_no_name
 from .edges import Edges, listed_nodes
 from .id_texts import marks_begin_ids, parse_ids
 from .label_files import is_id_column
@@ -90,8 +91,9 @@ class _NodeList(NamedTuple):
 def read_node_list(stream: BinaryIO, name: str, ids: Ids) -> _NodeList:
     """Return the ids of a file: the first field of each line.
 
-    A first line that names the column is left out, unless it is one of the known `ids`: a name such
-    as "node" or "id", or a word above numbers. Blanks separate no fields: they are part of an id.
+    A first line that names the columns is left out, unless it is one of the known `ids`: a name
+    such as "node" or "id", or words of which one is above numbers or dates. Blanks separate no
+    fields: they are part of an id.
     Comments stand before the first id, and have a blank after their mark, so that "#tag" is an id
     if known ones begin with a mark, and else refused.
     """
@@ -118,7 +120,7 @@ def read_node_list(stream: BinaryIO, name: str, ids: Ids) -> _NodeList:
     first, notes = words[0], []
     header = is_id_column(first)
     if not header and len(words) > 1 and not NUMBER.fullmatch(first.encode()):
-        header = all(map(_is_integer, islice(words, 1, None)))
+        header = all(map(_is_integer, islice(words, 1, None))) or _are_names(text.heads)
     header = header and first not in known
     if skipped:
         notes.append(f"{name}: {counted(skipped, 'comment')} skipped")
@@ -127,6 +129,8 @@ def read_node_list(stream: BinaryIO, name: str, ids: Ids) -> _NodeList:
     if header:
         notes.append(f'{name}: the first line, "{excerpt(first)}", taken for a header')
         words, lines = words[1:], lines[1:]
+    elif first not in known:
+        notes.insert(0, f'{name}: no header: "{excerpt(first)}" is a node')
     return _NodeList(words, lines, tuple(notes))
 
 
@@ -142,6 +146,18 @@ def _read_all(stream: BinaryIO, name: str) -> bytes:
 
 def _is_integer(word: str) -> bool:
     return INTEGER.fullmatch(word.encode()) is not None
+
+
+def _are_names(heads: list[list[bytes]]) -> bool:
+    """Return whether the first line has words only, and one of them is above numbers or dates."""
+    first, *others = heads
+    if any(is_no_name(word) or word.decode().lower() in MISSING_IDS for word in first):
+        return False
+    columns = [[row[place] for row in others if place < len(row)] for place in range(len(first))]
+    return any(
+        word and any(values) and all(is_no_name(value) for value in values if value)
+        for word, values in zip(first, columns, strict=True)
+    )
 
 
 def _without_comments(

@@ -24,11 +24,12 @@ from ._decimals import parse_rows, write_rows
 from ._fields import SPACE, TAB
 from ._lines import read_lines
 from ._parquet import import_arrow
-from ._vector_arrow import arrow_ids, arrow_table, read_parquet, write_parquet
+from ._vector_arrow import arrow_table, read_parquet, write_parquet
 from ._vector_csv import column_names, csv_ids, read_csv, write_csv
 from .array_files import INFLATION, array_names, open_archive, read_array
 from .id_texts import (
     EncodedIds,
+    arrow_ids,
     encode_texts,
     ids_as_arrays,
     ids_as_text,
