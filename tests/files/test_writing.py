@@ -401,6 +401,16 @@ def test_a_link_to_itself_is_refused_before_the_work(tmp_path):
         check_target(tmp_path / "one")
 
 
+def test_a_link_in_place_of_the_second_of_a_pair_stays_a_link(pair):
+    path, _, new, read = pair
+    second = metadata_path(path) if path.suffix == ".tsv" else walk_ids_path(path)
+    second.symlink_to("elsewhere")
+    new(path)
+    assert second.is_symlink()
+    assert read(path)
+    assert len(os.listdir(path.parent)) == 3
+
+
 def test_a_file_that_only_another_user_may_replace_is_refused_before_the_work(
     tmp_path, monkeypatch
 ):

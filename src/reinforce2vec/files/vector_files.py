@@ -340,7 +340,8 @@ def _write_tsv(path: Path, stored: StoredVectors) -> None:
     """Write one vector per line, separated by tabs; the ids next to it, one per line."""
     lines = [label + b"\n" for label in _metadata_lines(stored.ids, path)]
     nameless = EncodedIds.of([b""] * len(lines))
-    with both_whole(path, metadata_path(path)) as (stream, metadata):
+    beside = resolve_target(metadata_path(path))
+    with both_whole(path, beside) as (stream, metadata):
         metadata.writelines(lines)
         write_rows(stream, nameless, stored.vectors, TAB)
 
