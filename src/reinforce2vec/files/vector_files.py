@@ -53,6 +53,7 @@ __all__ = [
     "check_vectors_fit",
     "check_vectors_path",
     "column_names",
+    "files_of_vectors",
     "load_vectors",
     "metadata_path",
     "save_vectors",
@@ -320,6 +321,11 @@ def _read_word(stream: Any) -> bytes:
 def metadata_path(path: Path) -> Path:
     """Return the path of the ids next to a .tsv file of vectors, links followed."""
     return Path(os.path.realpath(path)).with_suffix(".metadata.tsv")
+
+
+def files_of_vectors(path: Path) -> list[Path]:
+    """Return the files that vectors are read from: a .tsv file has its ids in another one."""
+    return [path, metadata_path(path)] if path.name.lower().endswith(".tsv") else [path]
 
 
 def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
