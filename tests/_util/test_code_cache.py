@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 from itertools import product
 
 import pytest
@@ -186,6 +187,22 @@ def test_damaged_files_are_compiled_again(site, place, tmp_path):
         damaged.write_bytes(damaged.read_bytes()[:keep])
         assert run(site, place, NUMBA_CACHE_DIR=str(cache)) == (COMPILED, ""), (suffix, keep)
     assert run(site, place, NUMBA_CACHE_DIR=str(cache)) == (LOADED, "")
+
+
+def test_unfinished_files_of_processes_that_were_killed_are_removed(tmp_path, monkeypatch):
+    folders = code_cache.Places((str(tmp_path),), str(tmp_path))
+    monkeypatch.setattr(code_cache, "places", lambda directory: folders)
+    left, live, other = (tmp_path / f"f.{name}" for name in ("nbc.tmp.01", "nbi.tmp.23", "tmp.4"))
+    for path, hours in ((left, 2), (live, 0), (other, 2)):
+        path.touch()
+        os.utime(path, ns=2 * (time.time_ns() - hours * 3600 * 10**9,))
+
+    @compiled
+    def triple(number):
+        return 3 * number
+
+    assert triple(4) == 12
+    assert [path.exists() for path in (left, live, other)] == [False, True, True]
 
 
 def test_a_numba_with_another_cache_compiles_in_memory(monkeypatch):

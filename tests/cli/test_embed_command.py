@@ -26,6 +26,7 @@ from reinforce2vec import (
     read_graph,
 )
 from reinforce2vec._util.hyperparameters import PARAMETERS
+from reinforce2vec.cli._messages import check_different
 from reinforce2vec.files import vector_files
 from reinforce2vec.files.locks import claimed
 from reinforce2vec.models import reinforce2vec as model
@@ -81,6 +82,10 @@ def test_a_dash_is_csv_on_standard_output_and_nothing_else(folder):
     assert "-: 34 nodes" in result.stderr
     assert sorted(os.listdir(folder)) == ["edges.txt", "vectors.csv"]
     assert "-o - and --json both" in check(embed("--json", output="-"), 2).stderr
+
+
+def test_standard_input_is_not_written_over_by_standard_output():
+    check_different([Path("-")], [Path("-")])
 
 
 def test_vectors_know_how_they_were_made(folder):

@@ -6,6 +6,7 @@ A new command is not tested before it has a line in SOUND; a test says so.
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -402,6 +403,30 @@ def test_ctrl_c_ends_the_compiler_too(folder, tmp_path):
             assert time.monotonic() < deadline, "nothing was compiled"
             time.sleep(0.05)
         assert interrupted(process) == "interrupted: no unfinished file is left"
+
+
+# As Python 3.11 does, where an import is interrupted while a class is made.
+WRAPPED = """
+import signal
+from reinforce2vec.cli import main as home
+
+def app(**options):
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except KeyboardInterrupt as interrupt:
+        {ending}
+
+home.app = app
+home.main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.parametrize("ending", ["raise", "raise RuntimeError from interrupt"])
+def test_a_signal_before_a_command_begins_ends_it_with_a_sentence(ending):
+    command = [sys.executable, "-c", WRAPPED.format(ending=ending)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "interrupted: no unfinished file is left\n")
 
 
 COMPILING = """

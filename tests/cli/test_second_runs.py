@@ -33,6 +33,7 @@ WRITING = {
     "walk edges.txt -o walks/ --per-node 1": "walks/manifest.json",
     "explore old.npz edges.txt --method pca -o page.html": "page.html",
     "tune edges.txt --trials 2 -d 4 -o t.json": "t.json",
+    "demo -o out": "out/groups-vectors.npz",
     "reproduce figure-1 -o out --seeds 1 --jobs 1": "out/results.json",
 }
 

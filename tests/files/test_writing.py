@@ -16,9 +16,11 @@ import pytest
 
 from reinforce2vec import Embedding, Graph, InputError, WalkSampler, read_walks, write_walks
 from reinforce2vec._util.locks import HAS_LOCKS, lock
-from reinforce2vec.files import pairs, writing
+from reinforce2vec.files import pairs, vector_files, writing
 from reinforce2vec.files.locks import claimed
 from reinforce2vec.files.pairs import both_whole
+from reinforce2vec.files.vector_files import metadata_path
+from reinforce2vec.files.walk_writers import walk_ids_path
 from reinforce2vec.files.writing import check_target, whole
 
 STEPS = ("replace", "fsync", "fchmod")  # of the operating system, after which a kill is tried
@@ -315,6 +317,23 @@ def test_names_of_unfinished_files_cannot_be_guessed_and_links_are_not_followed(
     assert (tmp_path / "file").read_bytes() == b"new"
 
 
+@pytest.mark.parametrize("suffix", [".npz", ".tsv"])
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path, suffix):
+    longest = 255 - len(".metadata.tsv" if suffix == ".tsv" else suffix)
+    path = tmp_path / ("n" * longest + suffix)
+    assert killed_at("fsync", 1, lambda: new_vectors(path))
+    with claimed(path), claimed(path.with_name("m" * 255)):
+        new_vectors(path)
+        assert vectors_by_name(path) == {"b": [0, 7], "a": [7, 0]}
+    assert len(os.listdir(tmp_path)) == 1 + (suffix == ".tsv")
+
+
+@pytest.mark.parametrize("name", ["n" * 252 + ".npz", "n" * 250 + ".tsv", "\ud800.npz"])
+def test_a_name_that_no_file_can_have_is_refused_before_the_work(tmp_path, name):
+    with pytest.raises(InputError, match=r"name too long: choose|no file can have"):
+        vector_files.check_vectors_path(tmp_path / name)
+
+
 # -- permissions, devices ----------------------------------------------------------------------
 
 
@@ -380,6 +399,52 @@ def test_a_link_to_itself_is_refused_before_the_work(tmp_path):
     (tmp_path / "other").symlink_to("one")
     with pytest.raises(InputError, match="this link leads back to itself"):
         check_target(tmp_path / "one")
+
+
+def test_a_link_in_place_of_the_second_of_a_pair_stays_a_link(pair):
+    path, _, new, read = pair
+    second = metadata_path(path) if path.suffix == ".tsv" else walk_ids_path(path)
+    second.symlink_to("elsewhere")
+    new(path)
+    assert second.is_symlink()
+    assert read(path)
+    assert len(os.listdir(path.parent)) == 3
+
+
+def test_a_file_that_only_another_user_may_replace_is_refused_before_the_work(
+    tmp_path, monkeypatch
+):
+    """As in /tmp; the folder and the file belong to whoever runs the tests."""
+    tmp_path.chmod(0o1777)
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(os, "geteuid", lambda: os.stat(tmp_path).st_uid + 1)
+    check_target(tmp_path / "new")
+    with pytest.raises(InputError, match="belongs to another user"):
+        check_target(tmp_path / "file")
+
+
+def test_pipes_and_folders_in_place_of_hidden_files_are_no_obstacle(pair, monkeypatch):
+    """Others can put them into a shared folder; who opens a pipe usually waits for a writer."""
+    path, _, new, read = pair
+    second = metadata_path(path) if path.suffix == ".tsv" else walk_ids_path(path)
+    for name in (f".{path.name}.lock", f".{path.name}.pair"):
+        os.mkfifo(path.with_name(name))
+    for kind in ("part", "old"):
+        path.with_name(f".{second.name}.{'0' * 16}.{kind}").mkdir()
+    usual = os.open
+
+    def as_another_user(name, flags, *mode, **options):
+        if os.fspath(name).endswith((".lock", ".pair")):
+            if flags & os.O_RDWR and os.path.exists(name):
+                raise PermissionError(errno.EACCES, "Permission denied", str(name))
+            assert flags & (os.O_NONBLOCK | os.O_CREAT)
+        return usual(name, flags, *mode, **options)
+
+    monkeypatch.setattr(os, "open", as_another_user)
+    with claimed(path):
+        new(path)
+    assert read(path)
+    assert second.is_file()
 
 
 # -- disks that fail ---------------------------------------------------------------------------

@@ -218,6 +218,20 @@ def test_a_link_stays_a_link(file, uninterrupted):
     assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
 
 
+@pytest.mark.parametrize("linked", [False, True])
+def test_only_rows_of_a_cluster_are_removed_with_a_checkpoint(file, linked):
+    """Not what else is beside it in a folder of that name, nor what a link leads to."""
+    rows = file.with_name(f"{file.name}.rows")
+    if linked:
+        rows.symlink_to(file.with_name("other"))
+    folders = [rows.resolve() / "thesis", rows.resolve() / "64-0123abcd"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "file").touch()
+    quick().fit(CLUB, checkpoint=file)
+    assert [folder.exists() for folder in folders] == [True, linked]
+
+
 # -- another training --------------------------------------------------------------------------
 
 

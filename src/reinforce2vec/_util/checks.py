@@ -14,11 +14,15 @@ from .errors import InputError, short_repr
 
 
 def check_path(path: str | os.PathLike[str]) -> None:
-    """Raise InputError for a path that no system takes: with a NUL character."""
-    if "\0" in os.fspath(path):
-        raise InputError(
-            f"{short_repr(os.fspath(path))}: the name of a file cannot hold a NUL character"
-        )
+    """Raise InputError for a path that the system cannot take: with a NUL, or half a character."""
+    name = os.fspath(path)
+    if "\0" in name:
+        raise InputError(f"{short_repr(name)}: the name of a file cannot hold a NUL character")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError as error:
+        letter = short_repr(name[error.start])
+        raise InputError(f"{short_repr(name)}: no file can have {letter} in its name") from None
 
 
 def check_count(name: str, value: Any, least: int, most: float = np.inf) -> int:

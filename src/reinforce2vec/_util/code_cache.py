@@ -28,6 +28,7 @@ import re
 import stat
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
@@ -43,6 +44,7 @@ from .first_use import first_use
 
 _PACKAGE = Path(__file__).parents[1]
 _NAME = _PACKAGE.name
+_LONGEST_WRITE = 3600.0  # seconds after which an unfinished file is nobody's any more
 
 
 @dataclass
@@ -116,6 +118,7 @@ class CodeCache:
             )
 
     def _save(self, signature: Any, code: Any) -> None:
+        _remove_abandoned(self._layers[-1].cache_path)
         try:
             self._layers[-1].save_overload(signature, code)
         except (MemoryError, OSError):
@@ -128,6 +131,15 @@ class CodeCache:
         """Forget what is saved."""
         if self.cache_path is not None:
             self._layers[-1].flush()
+
+
+@cache
+def _remove_abandoned(folder: str) -> None:
+    """Remove unfinished files of processes that were killed while numba wrote them."""
+    for path in Path(folder).glob("*.nb[ic].tmp.*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _LONGEST_WRITE:
+                path.unlink()
 
 
 def _warn_once(message: str) -> None:

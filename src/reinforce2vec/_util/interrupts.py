@@ -43,6 +43,11 @@ def stop_command(number: int, frame: Any) -> NoReturn:
     raise KeyboardInterrupt
 
 
+def is_stopped() -> bool:
+    """Return whether a signal has asked the command to end."""
+    return _command.asked
+
+
 @contextmanager
 def held_back(saves: bool = False) -> Iterator[_Interrupt]:
     """Record an interrupt instead of raising it; raise a second one at once.

@@ -11,8 +11,6 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from .locks import HAS_LOCKS, lock
 
-_NEW = "new-"  # how names begin of folders that are not locked yet
-
 
 @contextmanager
 def temporary_folder(place: str, prefix: str) -> Iterator[str]:
@@ -21,10 +19,12 @@ def temporary_folder(place: str, prefix: str) -> Iterator[str]:
     Folders with this prefix of programs that were killed are removed.
     """
     _remove_abandoned(place, prefix)
-    new = tempfile.mkdtemp(prefix=_NEW + prefix, dir=place)
-    with _lock(new):
-        folder = os.path.join(place, os.path.basename(new).removeprefix(_NEW))
-        os.rename(new, folder)  # nobody takes it for abandoned before it is locked
+    with ExitStack() as ending:
+        folder = ""
+        is_locked: bool | None = False
+        while is_locked is False or not os.path.isdir(folder):  # it was taken for abandoned
+            folder = tempfile.mkdtemp(prefix=prefix, dir=place)
+            is_locked = ending.enter_context(_lock(folder))
         try:
             yield folder
         finally:
@@ -40,18 +40,18 @@ def _remove_abandoned(place: str, prefix: str) -> None:
 
 
 @contextmanager
-def _lock(folder: str, alone: bool = False) -> Iterator[bool]:
-    """Lock a folder of this user in this block; yield whether that was possible.
+def _lock(folder: str, alone: bool = False) -> Iterator[bool | None]:
+    """Lock a folder of this user in this block; yield whether it is, None where that cannot be.
 
     The system ends the lock with the program. An id of a process in the name would not do, since
     programs in several containers can have the same id.
     """
     with ExitStack() as ending:
-        is_locked = False
+        is_locked = None
         with suppress(OSError):
             if HAS_LOCKS:  # not on Windows
                 descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
                 ending.callback(os.close, descriptor)
-                is_own = os.fstat(descriptor).st_uid == os.getuid()
-                is_locked = is_own and bool(lock(descriptor, shared=not alone))
+                if os.fstat(descriptor).st_uid == os.getuid():
+                    is_locked = lock(descriptor, shared=not alone)
         yield is_locked

@@ -26,6 +26,7 @@ from ..walks import FirstOrderWalk, ReinforcedWalk, sample_walks, stuck_set
 from ..walks.policy import Walk
 
 Write = Callable[[str], None]
+VECTORS = "{}-vectors.npz"  # of a graph; of two runs into one folder, the second is refused
 
 _NODES, _GROUPS, _MIXING = 1000, 6, 0.4
 _LONG, _LAST = 10_000, 100  # steps after which a walk may be stuck, and how many of them to look at
@@ -156,9 +157,8 @@ def _draw(
     name: str, embedding: Embedding, graph: Graph, folder: Path, labels: NamedLabels | None = None
 ) -> list[Path]:
     """Write the vectors, a web page, and, if matplotlib is installed, a picture."""
-    vectors, picture, page = (
-        folder / f"{name}-{what}" for what in ("vectors.npz", "map.png", "page.html")
-    )
+    vectors = folder / VECTORS.format(name)
+    picture, page = (folder / f"{name}-{what}" for what in ("map.png", "page.html"))
     embedding.save(vectors)
     points = project(embedding)
     title = name.capitalize()

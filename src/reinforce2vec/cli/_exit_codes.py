@@ -13,6 +13,7 @@ import typer
 from .._util.errors import InputError
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130  # exit codes; docs/commands.md says what they mean
+NOTHING_LEFT = "interrupted: no unfinished file is left"
 _NO_THREAD = "can't start new thread"  # Python's message: no memory, or a limit of threads
 _SAVE_MEMORY = (
     "use fewer dimensions, fewer threads or a smaller graph, or allow the process more memory"
@@ -54,10 +55,12 @@ def exit_code(code: int, checkpoint: Path | None = None) -> Iterator[None]:
             raise
         end_command(f"error: the system refuses to start a thread; {_SAVE_MEMORY}", FAILURE)
     except KeyboardInterrupt:
-        left = "no unfinished file is left"
+        message = NOTHING_LEFT
         if checkpoint is not None and checkpoint.exists():
-            left = f"progress is saved in {checkpoint}: repeat the command with --resume"
-        end_command(f"interrupted: {left}", INTERRUPTED)
+            message = (
+                f"interrupted: progress is saved in {checkpoint}: repeat the command with --resume"
+            )
+        end_command(message, INTERRUPTED)
 
 
 def _attempted(error: MemoryError) -> str:

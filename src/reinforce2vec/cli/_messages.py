@@ -69,9 +69,14 @@ def print_json(context: typer.Context, **facts: Any) -> None:
 
 
 def check_different(read: list[Path], written: list[Path]) -> None:
-    """Refuse to write over a file that the command reads, or writes as well."""
-    taken = [Path(os.path.realpath(path)) for path in read]
+    """Refuse to write over a file that the command reads, or writes as well.
+
+    "-" is no file, but standard input and standard output.
+    """
+    taken = [Path(os.path.realpath(path)) for path in read if str(path) != "-"]
     for path in written:
+        if str(path) == "-":
+            continue
         target = Path(os.path.realpath(path))  # also of links that lead in a circle
         if target in taken or any(_are_same(old, target) for old in taken):
             raise InputError(

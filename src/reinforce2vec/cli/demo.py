@@ -39,10 +39,13 @@ def demo(
         check_results_folder(output)
     with exit_code(FAILURE):
         from ..datasets.loading import existing_folder
-        from ._demo_steps import run_demo
+        from ..files.locks import claimed
+        from ._demo_steps import VECTORS, run_demo
 
         if data_dir is not None:
             existing_folder(data_dir, "data_dir")  # before the work
+        output.mkdir(parents=True, exist_ok=True)
+        context.with_resource(claimed(output / VECTORS.format("groups")))
         place = sys.stderr if as_json else sys.stdout
         files = run_demo(output, None if quiet else partial(_print, place), data_dir)
         if as_json:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from .._util.interrupts import ENDING, is_busy, stop_command
+from .._util.interrupts import ENDING, is_busy, is_stopped, stop_command
 from . import (
     datasets,
     demo,
@@ -32,8 +32,9 @@ from . import (
 )
 from ._app import App, CommandGroup
 from ._compiling import compiling_shown
+from ._exit_codes import INTERRUPTED, NOTHING_LEFT
 from ._help import examples
-from ._messages import report
+from ._messages import print_last, report
 
 
 class Commands(CommandGroup):
@@ -69,7 +70,7 @@ def main() -> None:
     warnings.showwarning = _show_warning
     try:
         with compiling_shown():
-            app(prog_name="reinforce2vec")
+            _run()
     except SystemExit as end:
         if is_busy():  # with compiling, after Ctrl-C: Python would wait for it
             _flush()
@@ -77,6 +78,17 @@ def main() -> None:
         raise
     finally:
         _leave_styles()
+
+
+def _run() -> None:
+    """Run the command; an interrupt ends it also before it begins, and while it imports."""
+    try:
+        app(prog_name="reinforce2vec")
+    except (KeyboardInterrupt, Exception) as error:  # of an import, an interrupt can be any error
+        if not isinstance(error, KeyboardInterrupt) and not is_stopped():
+            raise
+        print_last(NOTHING_LEFT)
+        sys.exit(INTERRUPTED)
 
 
 def _leave_styles() -> None:

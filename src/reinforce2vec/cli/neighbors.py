@@ -71,9 +71,11 @@ def neighbors(
             )
         if output is not None:
             from ..files.table_files import check_table_path
+            from ..files.vector_files import files_of_vectors
 
             check_stdout(output, as_json)
-            check_different([vectors, *([] if ids is None else [ids])], [check_table_path(output)])
+            read = [*files_of_vectors(vectors), *([] if ids is None else [ids])]
+            check_different(read, [check_table_path(output)])
     with exit_code(FAILURE):
         from ..embedding import nearest_neighbors
         from ..embedding.nearest import search_method

@@ -112,9 +112,11 @@ def recommend(
         check_reading(graph, context.params)
         if output is not None:
             from ..files.table_files import check_table_path
+            from ..files.vector_files import files_of_vectors
 
             check_stdout(output, as_json)
-            read = [path for path in (vectors, graph, ids, candidates) if path is not None]
+            read = [path for path in (graph, ids, candidates) if path is not None]
+            read += files_of_vectors(vectors)
             read += given_files(context.params)
             check_different(read, [check_table_path(output)])
         if str(ids) == str(candidates) == "-":

@@ -8,13 +8,14 @@ import time
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any
 
 import typer
 
 from .._util.errors import InputError
 from .._util.progress import counted, readable_bytes
+from .._util.temporary import temporary_folder
 from . import _options as options
 from ._exit_codes import FAILURE, INTERRUPTED, exit_code
 from ._help import examples
@@ -88,7 +89,7 @@ def warm_up(
 
         if INTERPRETED:
             raise InputError("nothing is compiled while NUMBA_DISABLE_JIT is 1: unset it")
-        with TemporaryDirectory() as folder:
+        with temporary_folder(gettempdir(), ".reinforce2vec.warm-up-") as folder:
             _write_inputs(Path(folder))
             for step, lines in _STEPS.items():
                 before, since = tally.compiled, time.monotonic()

@@ -16,8 +16,9 @@ from .._util.errors import InputError
 from .._util.locks import HAS_LOCKS, lock
 from .targets import beside, is_special, is_stdout, resolve_target, unwritable
 
-OPENING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-"""How hidden files are opened."""
+_FLAGS = ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY", "O_NONBLOCK")
+OPENING = sum(getattr(os, name, 0) for name in _FLAGS)
+"""How hidden files are opened: a link or a pipe that others have put there is not followed."""
 ATTEMPTS = 10_000
 """How often a hidden file is made again if somebody else has removed it meanwhile."""
 

@@ -16,7 +16,7 @@ from typing import IO, BinaryIO, TypeVar
 from .._util.errors import InputError
 from .locks import locked
 from .opening import opened
-from .targets import beside, found_beside, is_special
+from .targets import beside, found_beside, is_protected, is_special
 from .writing import Part, begin, remove_abandoned, target_named, whole
 
 _ATTEMPTS = 50  # to open two files that belong together
@@ -119,11 +119,13 @@ def second_of(first: Path, second: Path) -> Path:
 def _finish_pair(first: Path, second: Path) -> None:
     """Give the second of two files its name, if a process was killed before it had it."""
     found = second_of(first, second)
-    if found != second:
+    if found != second and not is_protected(found):
         with suppress(FileNotFoundError):  # of a writer that gives up, and has removed it
             os.replace(found, second)
     for token in found_beside(second, "old"):
-        beside(second, f"{token}.old").unlink(missing_ok=True)
+        old = beside(second, f"{token}.old")
+        if not is_protected(old):
+            old.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

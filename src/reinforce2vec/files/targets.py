@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ from typing import IO
 from .._util.checks import check_path
 from .._util.errors import InputError
 from .._util.progress import readable_bytes
+
+_LONGEST = 120  # bytes of names that hidden files repeat: encrypted folders take 143 in all
 
 
 def known_suffix(path: Path, suffixes: Iterable[str], purpose: str) -> str:
@@ -37,7 +40,14 @@ def resolve_target(path: str | os.PathLike[str]) -> Path:
         return Path(path)
     target = Path(os.path.realpath(path))  # a link stays a link
     folder = target.parent
-    if target.is_symlink():
+    try:
+        loops = stat.S_ISLNK(os.lstat(target).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        loops = False
+    except OSError as error:  # the name is too long
+        reason = error.strerror or str(error)
+        raise InputError(f"{path}: cannot be written: {reason}: choose another name") from None
+    if loops:
         raise InputError(f"{path}: this link leads back to itself: choose another name")
     if target.is_dir():
         raise InputError(f"{path}: this is a folder, expected the name of a file")
@@ -45,7 +55,24 @@ def resolve_target(path: str | os.PathLike[str]) -> Path:
         raise InputError(f"{path}: the folder {folder} does not exist: make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{path}: no permission to write to the folder {folder}")
+    if is_protected(target):
+        raise InputError(
+            f"{path}: this file belongs to another user, and nobody else may replace it in the "
+            f"folder {folder}: choose another name"
+        )
     return target
+
+
+def is_protected(path: Path) -> bool:
+    """Return whether a file is there that other users alone may replace, as in /tmp."""
+    if not hasattr(os, "geteuid"):  # Windows
+        return False
+    try:
+        file, folder = os.lstat(path), os.stat(path.parent)
+    except OSError:
+        return False
+    users = (0, file.st_uid, folder.st_uid)
+    return bool(folder.st_mode & stat.S_ISVTX) and os.geteuid() not in users
 
 
 def is_special(path: str | os.PathLike[str]) -> bool:
@@ -116,15 +143,24 @@ def unwritable(path: str | os.PathLike[str], target: Path, error: OSError) -> In
 
 
 def beside(path: Path, ending: str) -> Path:
-    """Return the name of a hidden file that has to do with a file."""
-    return path.with_name(f".{path.name}.{ending}")
+    """Return the name of a hidden file that has to do with a file.
+
+    It begins with the name of that file, or, since names must not be too long, with a digest of it.
+    """
+    name = os.fsencode(path.name)
+    shown = path.name if len(name) <= _LONGEST else hashlib.sha256(name).hexdigest()[:32]
+    return path.with_name(f".{shown}.{ending}")
 
 
 def found_beside(path: Path, kind: str) -> list[str]:
-    """Return the tokens of the hidden files of a kind."""
-    pattern = re.compile(rf"\.{re.escape(path.name)}\.([0-9a-f]{{16}})\.{kind}")
+    """Return the tokens of the hidden files of a kind; folders, links and pipes are none."""
+    pattern = re.compile(rf"{re.escape(beside(path, '').name)}([0-9a-f]{{16}})\.{kind}")
     try:
-        names = os.listdir(path.parent)
+        with os.scandir(path.parent) as entries:
+            return [
+                found[1]
+                for one in entries
+                if (found := pattern.fullmatch(one.name)) and one.is_file(follow_symlinks=False)
+            ]
     except OSError:
         return []
-    return [found[1] for name in names if (found := pattern.fullmatch(name))]

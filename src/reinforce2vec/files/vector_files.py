@@ -54,6 +54,7 @@ __all__ = [
     "check_vectors_fit",
     "check_vectors_path",
     "column_names",
+    "files_of_vectors",
     "load_vectors",
     "metadata_path",
     "save_vectors",
@@ -323,6 +324,11 @@ def metadata_path(path: Path) -> Path:
     return Path(os.path.realpath(path)).with_suffix(".metadata.tsv")
 
 
+def files_of_vectors(path: Path) -> list[Path]:
+    """Return the files that vectors are read from: a .tsv file has its ids in another one."""
+    return [path, metadata_path(path)] if path.name.lower().endswith(".tsv") else [path]
+
+
 def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
     """Return ids in UTF-8; InputError if one would not be a line with one column."""
     texts = ids_as_text(ids, path)
@@ -341,7 +347,8 @@ def _write_tsv(path: Path, stored: StoredVectors) -> None:
     """Write one vector per line, separated by tabs; the ids next to it, one per line."""
     lines = [label + b"\n" for label in _metadata_lines(stored.ids, path)]
     nameless = EncodedIds.of([b""] * len(lines))
-    with both_whole(path, metadata_path(path)) as (stream, metadata):
+    beside = resolve_target(metadata_path(path))
+    with both_whole(path, beside) as (stream, metadata):
         metadata.writelines(lines)
         write_rows(stream, nameless, stored.vectors, TAB)
 

@@ -109,7 +109,7 @@ def target_named(*paths: Path) -> Iterator[None]:
     except OSError as error:
         names = [Path(str(name)).name for name in (error.filename, error.filename2)]
         for path in paths:
-            if any(name.startswith(f".{path.name}.") for name in names):
+            if any(name.startswith(beside(path, "").name) for name in names):
                 raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
@@ -214,7 +214,7 @@ def remove_abandoned(path: Path, second: Path | None = None) -> None:
         if second is not None and beside(second, f"{token}.part").exists():
             continue
         try:
-            file = os.open(name, os.O_RDWR | os.O_NONBLOCK | OPENING)
+            file = os.open(name, os.O_RDWR | OPENING)
         except OSError:  # it is gone by now, or is that of another user
             continue
         try:

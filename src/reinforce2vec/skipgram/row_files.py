@@ -7,8 +7,10 @@ checkpoint itself names the files, with digests, and is written last; then older
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +25,7 @@ from .noise import Visits
 from .weights import Matrix, Weights
 
 _SUFFIX = ".rows"
+_OURS = re.compile(r"(\d+|probe)-[0-9a-f]{8}")  # names of folders of rows
 
 
 class StoredRows(NamedTuple):
@@ -74,15 +77,19 @@ def folder_of_rows(path: Path, name: str) -> Path:
 
 
 def remove_rows(path: Path, but: str | None = None) -> None:
-    """Remove all rows of a checkpoint, except those in the folder of one name."""
+    """Remove all rows of a checkpoint, except those in the folder of one name.
+
+    What else is in their folder stays, and so does all that a link in its place leads to.
+    """
     folder = path.with_name(path.name + _SUFFIX)
-    if not folder.is_dir():
+    if folder.is_symlink() or not folder.is_dir():
         return
     for one in folder.iterdir():
-        if one.name != but:
+        if one.name != but and _OURS.fullmatch(one.name):
             shutil.rmtree(one, ignore_errors=True)
     if but is None:
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # there is something else in it
+            folder.rmdir()
 
 
 def _file_name(matrix: str, block: int) -> str:

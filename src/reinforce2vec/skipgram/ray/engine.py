@@ -273,6 +273,8 @@ class TrainingEngine(Engine):
     def check_saving(self, path: Path) -> None:
         """Raise InputError if the workers cannot write files next to a checkpoint."""
         folder = folder_of_rows(path, f"probe-{secrets.token_hex(4)}")
+        if folder.parent.is_symlink():
+            raise InputError(f"{folder.parent}: this is a link, expected a folder: remove it")
         folder.mkdir(parents=True)
         try:
             found = self._all(lambda worker: worker.probe.remote(folder), _PATIENCE)
