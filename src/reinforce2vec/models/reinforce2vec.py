@@ -17,7 +17,7 @@ from .._util import backend_choice
 from .._util.checks import check_number
 from .._util.cluster import connection, resources
 from .._util.cluster.waiting import WorkersLost
-from .._util.errors import InputError, python_setting
+from .._util.errors import InputError, python_setting, short_repr
 from .._util.hyperparameters import PARAMETERS, PRESETS
 from .._util.machine import Advice, available_cpus, check_memory, largest_below
 from .._util.progress import counted, readable, terminal_progress
@@ -615,7 +615,7 @@ class Reinforce2Vec(Estimator):
         If workers of a cluster are lost, it goes on from the last checkpoint. Warnings of both name
         the line `stacklevel` calls up: that of the user.
         """
-        callbacks = list(callbacks)
+        callbacks = _checked_callbacks(callbacks)
         halvings = 0
         begins: list[int] = []  # where trainings began whose workers were lost
         while True:
@@ -935,3 +935,11 @@ class Reinforce2Vec(Estimator):
         del origin["rates"]
         origin["window"] = settings.widest if len(settings.windows) == 1 else [*settings.windows]
         return origin | {"fingerprint": corpus.fingerprint()}
+
+
+def _checked_callbacks(given: Any) -> list[_Callback]:
+    """Return callbacks as a list; InputError if they are none."""
+    callbacks: list[Any] = list(given) if isinstance(given, Iterable) else [None]
+    if not all(map(callable, callbacks)):
+        raise InputError(f"callbacks must be a list of functions, not {short_repr(given)}")
+    return callbacks

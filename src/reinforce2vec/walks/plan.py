@@ -100,13 +100,6 @@ class Task(NamedTuple):
     plan: Plan
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array as kernels take it: numba compiles them once, for arrays of any origin."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
 def graph_of_walks(graph: Graph) -> Graph:
     """Return a graph with what walks need: not its weights, which `alias` has, nor objects."""
     numbers = graph.ids if graph.ids.dtype == np.int64 else np.arange(graph.n_nodes)
