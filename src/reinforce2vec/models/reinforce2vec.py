@@ -438,8 +438,10 @@ class Reinforce2Vec(Estimator):
             return self._bytes_on_gpu(corpus, self._settings(corpus))
         if chosen == "ray":
             return bytes_for(corpus, self._settings(), self._workers("ray"), "ray")
-        copied = corpus.copied_bytes if isinstance(corpus, SampledWalks) else 0
-        return copied + self._bytes_here(corpus, bool(self.smooth))
+        needed = self._bytes_here(corpus, bool(self.smooth))
+        if isinstance(corpus, SampledWalks):  # perhaps of a graph without directions
+            needed = max(corpus.copying_bytes, corpus.copied_bytes + needed)
+        return needed
 
     def _bytes_here(self, corpus: Corpus, smoothed: bool) -> int:
         """Estimate the memory that training takes on the host, and perhaps smoothing."""

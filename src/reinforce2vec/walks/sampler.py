@@ -20,6 +20,7 @@ from .._util.machine import Advice, available_cpus, check_memory
 from .._util.progress import Report, terminal_progress
 from .._util.threads import Threads, in_turn
 from ..graph import Graph
+from ..graph.undirected import bytes_without_directions
 from ._backends import Walker, make_walker
 from .plan import Plan, Task, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
@@ -92,8 +93,11 @@ class WalkSampler:
     ) -> None:
         self.direction = check_choice("direction", direction, DIRECTIONS)
         self.graph = whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+        self.copying_bytes = 0
         if direction == "both":
-            self.graph = self.graph.to_undirected()
+            self.copying_bytes = bytes_without_directions(whole).making
+            check_memory(self.copying_bytes, "a graph without directions", _forward)
+            self.graph = whole.to_undirected()
         self.copied_bytes = 0 if self.graph is whole else self.graph.nbytes
         self.walk = ReinforcedWalk() if walk is None else walk
         check_walk(self.walk)
@@ -308,6 +312,11 @@ class WalkSampler:
         if self.progress:
             return terminal_progress("walking", "walks")
         return lambda done, total: None
+
+
+def _forward(missing: int) -> Advice:
+    named = (("direction", "both"), ("direction", "forward"))
+    return Advice('direction="forward" takes less', named)
 
 
 def sample_walks(graph: Any, walk: Walk | None = None, **options: Any) -> Walks:
