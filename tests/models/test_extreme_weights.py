@@ -112,3 +112,18 @@ def test_widely_spread_weights_give_finite_vectors(span):
     assert np.isfinite(smooth(vectors, graph)).all()
     for model in (ProNE(8), Spectral(8), Spectral(8, regularization=0)):
         assert np.isfinite(model.fit_transform(graph, progress=False)).all()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_new_nodes_beside_the_largest_weights_have_vectors(directed):
+    known = graph_of(1023, directed)
+    model = Reinforce2Vec(dimensions=8, walks_per_node=1, walk_length=10, workers=1).fit(known)
+    found = model.transform_nodes([("new", known.ids[known.degrees.argmax()])])
+    assert np.linalg.norm(found.vectors) > 0.5
+
+
+@pytest.mark.parametrize("negatives", [1e-300, 1e-40])
+def test_too_few_negatives_of_netmf_are_refused(negatives):
+    with pytest.raises(InputError, match=r"negatives=1e-.* is too small"):
+        NetMF(8, negatives=negatives).fit(graph_of())
+    assert np.isfinite(NetMF(8, negatives=1e-30).fit_transform(graph_of())).all()

@@ -390,6 +390,26 @@ def test_callbacks_are_told_about_a_hundred_times_how_it_goes(graph, workers):
     assert not np.array_equal(seen[0], seen[-1])
 
 
+@pytest.mark.parametrize("window", [5, (1, 5)])
+def test_callbacks_cannot_change_the_vectors_of_the_training(window):
+    def change(moment):
+        with pytest.raises(ValueError, match="read-only"):
+            moment.vectors[:] = np.nan
+
+    model = quick(window=window, smooth=False).fit(CLUB, callbacks=[change])
+    assert np.isfinite(vectors_of(model)).all()
+
+
+@pytest.mark.parametrize("callbacks", [None, print, "print", [print, 3]])
+def test_callbacks_that_are_no_list_of_functions_are_refused_before_training(callbacks):
+    model = quick()
+    with pytest.raises(InputError, match="callbacks must be a list of functions, not "):
+        model.fit(CLUB, callbacks=callbacks)
+    model.fit(CLUB)
+    with pytest.raises(InputError, match="callbacks must be a list of functions, not "):
+        model.partial_fit([("new", 1)], callbacks=callbacks)
+
+
 def test_several_callbacks_are_told_the_same_in_their_order():
     told = []
     callbacks = (lambda moment, name=name: told.append((moment.walks, name)) for name in "ab")

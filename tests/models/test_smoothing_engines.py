@@ -154,6 +154,7 @@ MATRICES = {
     "diagonal": np.diag([3.0, 1.0, 2.0]),
     "of equal numbers": np.ones((7, 7)),
     "huge": np.full((3, 3), 1e300),
+    "with numbers whose squares vanish": np.eye(4) + 5e-162,
     "usual": gram(500, 100),
     "falling": gram(500, 100, -8),
     "rising": gram(500, 100, 8),

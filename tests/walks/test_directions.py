@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from helpers.memory import peak_of
 from reinforce2vec import (
     FirstOrderWalk,
     Graph,
@@ -16,7 +17,9 @@ from reinforce2vec import (
     planted_groups,
     sample_walks,
 )
+from reinforce2vec._util import machine
 from reinforce2vec.graph import edges_of
+from reinforce2vec.graph.undirected import bytes_without_directions
 from reinforce2vec.walks.directions import likely_direction, mean_length
 
 PATH = Graph.from_edges([(1, 2), (2, 3), (3, 4)], directed=True)
@@ -60,6 +63,34 @@ def test_both_ways_is_the_walk_without_directions():
     assert WalkSampler(graph, direction="forward").graph is graph
     undirected = planted_groups(50, 5, degree=4).graph
     assert WalkSampler(undirected, direction="both").graph is undirected
+
+
+def test_a_graph_whose_copy_without_directions_does_not_fit_is_refused_before_it_is_made(
+    monkeypatch,
+):
+    graph = pointing_up()
+    model = small(direction="both")
+    needed = model.estimate_memory(pointing_up())
+    assert needed >= bytes_without_directions(graph).making
+    monkeypatch.setattr(machine, "available_bytes", lambda: 10_000)
+    for refused in (
+        lambda: WalkSampler(graph, direction="both"),
+        lambda: model.fit(graph, progress=False),
+    ):
+        with pytest.raises(InputError, match=r"without directions .*: direction=.forward. takes"):
+            refused()
+    assert "_without_directions" not in vars(graph)
+    graph.to_undirected()
+    assert bytes_without_directions(graph).making == 0
+    WalkSampler(graph, direction="both")
+
+
+def test_the_estimate_holds_where_the_copy_without_directions_takes_most():
+    ends = np.argwhere(~np.eye(500, dtype=bool))
+    first, second = (Graph.from_edges(ends, directed=True) for _ in range(2))
+    needed = small(direction="both").estimate_memory(first)
+    peak = peak_of(lambda: fitted(second, direction="both"))
+    assert peak <= needed
 
 
 def test_a_graph_without_directions_adds_weights_and_is_made_once():

@@ -33,7 +33,7 @@ from helpers import toy_graphs
 from helpers.literal import next_probabilities, normalised, times_in, ucb_scores
 from helpers.toy_graphs import TOY_GRAPHS
 from helpers.walk_policies import PRESETS, VARIATIONS
-from reinforce2vec import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, sample_walks
+from reinforce2vec import FirstOrderWalk, Graph, ReinforcedWalk, SecondOrderWalk, sample_walks
 
 ALPHA = 1e-6 / 4_000
 BINS = 20
@@ -187,6 +187,16 @@ ON_A_HUB = {
 def test_walks_on_a_weighted_hub_follow_the_equations(walk):
     graph = toy_graphs.large_weighted_hub(directed=walk == "one candidate")
     assert_exact(graph, ON_A_HUB[walk], length=20, steps=6_000)
+
+
+def test_remembered_strangers_that_dwarf_all_neighbours_change_nothing():
+    """The weights of both neighbours, beside such a node's, have no digits left."""
+    edges = [("a", "b"), ("b", "c"), ("c", "d"), ("c", "e"), ("x", "y")]
+    graph = Graph.from_edges(edges, [1, 1, 1e-24, 1.4e-24, 1], directed=True)
+    cold = ReinforcedWalk("vertex", temperature=1 / 690)
+    walks = sample_walks(graph, cold, length=4, per_node=4_000, starts=["a"])
+    counts = np.bincount(walks[:, 3], minlength=5)[[graph.row("d"), graph.row("e")]]
+    assert chisquare(counts, 4_000 * np.array([1, 1.4]) / 2.4).pvalue > ALPHA
 
 
 @pytest.mark.parametrize("variation", ["linear-ucb", "linear-released-ucb", "graph-2-candidates"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +22,8 @@ from reinforce2vec import (
     karate_club,
     sample_walks,
 )
+from reinforce2vec._util import machine
+from reinforce2vec._util.threads import Threads
 
 modest = settings(max_examples=40)
 
@@ -201,6 +205,47 @@ def test_progress_is_told_and_ends_at_the_number_of_walks():
     )
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1] == (102, 102)
+
+
+def test_an_interrupt_ends_with_the_walks_under_way(interrupts, monkeypatch):
+    """Also one that comes while work is handed to the threads."""
+    sampler = WalkSampler(karate_club(), length=1000, per_node=100, workers=2)
+    begun, release = [], threading.Event()
+    submit, cancel = Threads.submit, Future.cancel
+
+    def fill(first, walks):
+        begun.append(first)
+        release.wait(1)
+
+    def submit_three(threads, work, *arguments):
+        if len(submitted) == 3:
+            raise KeyboardInterrupt
+        submitted.append(submit(threads, work, *arguments))
+        return submitted[-1]
+
+    def cancel_and_release(job):
+        cancelled.append(cancel(job))
+        release.set()
+        return cancelled[-1]
+
+    submitted, cancelled = [], []
+    monkeypatch.setattr(sampler._ready_walker(), "fill", fill)
+    monkeypatch.setattr(Threads, "submit", submit_three)
+    monkeypatch.setattr(Future, "cancel", cancel_and_release)
+    with pytest.raises(KeyboardInterrupt):
+        sampler.sample()
+    assert len(begun) == 2
+    assert cancelled == [True, False, False]  # the last one first
+
+
+def test_walks_that_do_not_fit_into_memory_are_refused_before_walking(monkeypatch):
+    monkeypatch.setattr(machine, "available_bytes", lambda: 10_000)
+    sampler = WalkSampler(karate_club(), length=10, per_node=10, block_size=20)
+    assert len(next(iter(sampler))) == 20
+    with pytest.raises(InputError, match=r"340 walks of 10 nodes needs about .*=125 would fit"):
+        sampler.sample()
+    with pytest.raises(InputError, match="use a smaller length"):
+        sample_walks(karate_club(), length=10_000, per_node=1)
 
 
 def test_a_sampler_can_be_walked_through_again():

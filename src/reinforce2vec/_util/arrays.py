@@ -24,6 +24,13 @@ def aligned_zeros(size: int, dtype: DTypeLike = np.float32) -> NDArray[Any]:
     return room[begin : begin + size]
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written to; kernels that take such are compiled only once."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def row_blocks(matrix: NDArray[Any]) -> Iterator[slice]:
     """Yield slices of the rows of a matrix, each of about BLOCK_BYTES."""
     rows = max(1, BLOCK_BYTES // (matrix.shape[1] * matrix.itemsize))

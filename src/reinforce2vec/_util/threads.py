@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from threading import RLock
@@ -49,7 +49,7 @@ def in_turn(
     work: Callable[[_Item], _Result],
     items: Iterable[_Item],
     ahead: int,
-) -> Iterator[_Result]:
+) -> Generator[_Result, None, None]:
     """Yield the results of `work` in the order of the items; at most `ahead` are under way."""
     waiting: deque[Future[_Result]] = deque()
     try:

@@ -324,7 +324,7 @@ class DelimitedText:
         self.comments, self.marked = 0, False
         head: TextChunk | None = None
         doubtful: list[tuple[int, bytes]] = []
-        for chunk in self._rest:
+        for chunk in _in_growing_parts(self._rest):
             self.marked |= chunk.marked
             if head is None:
                 begin, count = _past_comments(chunk.text, comments)
@@ -337,9 +337,10 @@ class DelimitedText:
             else:
                 head = TextChunk(head.text + chunk.text, head.line)
             body = head.text
-            likely = _likely_delimiter(_first_lines(body), comments) if code is None else code
+            first = _first_lines(body) if code is None else []
+            likely = _likely_delimiter(first, comments) if code is None else code
             sure = True
-            if code is None and likely == _COMMA and b";" in _first_lines(body)[0]:
+            if code is None and likely == _COMMA and b";" in first[0]:
                 likely, sure = _comma_or_semicolon(body, comments)
             if code is None and likely == WHITESPACE and content != "edges":
                 likely = _delimiter_before_gap(_first_lines(body))
@@ -501,13 +502,28 @@ def _doubtful_comments(chunk: TextChunk, end: int) -> list[tuple[int, bytes]]:
     return found
 
 
+def _in_growing_parts(chunks: Iterable[TextChunk]) -> Iterator[TextChunk]:
+    """Yield chunks, each part as long as all before it, up to a limit: few parts are looked at."""
+    part: list[TextChunk] = []
+    before = size = 0
+    for chunk in chunks:
+        part.append(chunk)
+        size += len(chunk.text)
+        if size >= before:
+            yield part[0]._replace(text=b"".join(one.text for one in part))
+            before = min(before + size, _HEAD_BYTES)
+            part, size = [], 0
+    if part:
+        yield part[0]._replace(text=b"".join(one.text for one in part))
+
+
 def _first_lines(text: bytes) -> list[bytes]:
     """Return the first two lines of a text; the first goes on while a quote may be open."""
     first = end = text.find(b"\n") + 1
     quotes = text.count(b'"', 0, end)
-    while quotes % 2 and end < min(len(text), _LONGEST_QUOTED):
-        begin, end = end, text.find(b"\n", end) + 1
-        quotes += text.count(b'"', begin, end)
+    while quotes % 2 and (quote := text.find(b'"', end, _LONGEST_QUOTED)) >= 0:
+        end = text.find(b"\n", quote) + 1
+        quotes += text.count(b'"', quote, end)
     end = first if quotes % 2 else end
     return [text[:end], text[end : text.find(b"\n", end) + 1]]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..graph import Graph
-
 COLUMNS = 32  # of signals, filtered together: a neighbour's are two cache lines
 WIDE = 16  # columns of a tile of products
 ROWS = 128  # whose products are computed at a time, so that they stay in the cache
@@ -27,22 +25,6 @@ def bytes_for_blocks(nodes: int, dimensions: int, workers: int) -> int:
 def signal_bytes(nodes: int, dimensions: int) -> int:
     """Return the bytes of the large arrays among them: result, three blocks of columns."""
     return (4 * dimensions + 3 * 4 * COLUMNS) * nodes
-
-
-class _UndirectedBytes(NamedTuple):
-    """The memory of a directed graph without its directions."""
-
-    making: int
-    kept: int
-
-
-def bytes_without_directions(graph: Graph) -> _UndirectedBytes:
-    """Estimate the memory of :meth:`Graph.to_undirected`, while it is made and afterwards."""
-    if not graph.directed:
-        return _UndirectedBytes(0, 0)
-    arcs, nodes = len(graph.indices), 16 * graph.n_nodes
-    making, kept = (46, 24) if graph.weighted else (36, 8)
-    return _UndirectedBytes(making * arcs + nodes, kept * arcs + nodes)
 
 
 class ClusterBytes(NamedTuple):

@@ -17,7 +17,7 @@ from .._util import backend_choice
 from .._util.checks import check_number
 from .._util.cluster import connection, resources
 from .._util.cluster.waiting import WorkersLost
-from .._util.errors import InputError, python_setting
+from .._util.errors import InputError, python_setting, short_repr
 from .._util.hyperparameters import PARAMETERS, PRESETS
 from .._util.machine import Advice, available_cpus, check_memory, largest_below
 from .._util.progress import counted, readable, terminal_progress
@@ -438,8 +438,10 @@ class Reinforce2Vec(Estimator):
             return self._bytes_on_gpu(corpus, self._settings(corpus))
         if chosen == "ray":
             return bytes_for(corpus, self._settings(), self._workers("ray"), "ray")
-        copied = corpus.copied_bytes if isinstance(corpus, SampledWalks) else 0
-        return copied + self._bytes_here(corpus, bool(self.smooth))
+        needed = self._bytes_here(corpus, bool(self.smooth))
+        if isinstance(corpus, SampledWalks):  # perhaps of a graph without directions
+            needed = max(corpus.copying_bytes, corpus.copied_bytes + needed)
+        return needed
 
     def _bytes_here(self, corpus: Corpus, smoothed: bool) -> int:
         """Estimate the memory that training takes on the host, and perhaps smoothing."""
@@ -615,7 +617,7 @@ class Reinforce2Vec(Estimator):
         If workers of a cluster are lost, it goes on from the last checkpoint. Warnings of both name
         the line `stacklevel` calls up: that of the user.
         """
-        callbacks = list(callbacks)
+        callbacks = _checked_callbacks(callbacks)
         halvings = 0
         begins: list[int] = []  # where trainings began whose workers were lost
         while True:
@@ -936,3 +938,11 @@ class Reinforce2Vec(Estimator):
         del origin["rates"]
         origin["window"] = settings.widest if len(settings.windows) == 1 else [*settings.windows]
         return origin | {"fingerprint": corpus.fingerprint()}
+
+
+def _checked_callbacks(given: Any) -> list[_Callback]:
+    """Return callbacks as a list; InputError if they are none."""
+    callbacks: list[Any] = list(given) if isinstance(given, Iterable) else [None]
+    if not all(map(callable, callbacks)):
+        raise InputError(f"callbacks must be a list of functions, not {short_repr(given)}")
+    return callbacks

@@ -21,13 +21,13 @@ from ..embedding.embedding import checked_vectors
 from ..embedding.matching import aligned_rows
 from ..graph import Graph
 from ..graph.matrices import unit_rows, with_moderate_weights
+from ..graph.undirected import bytes_without_directions
 from . import _array_smoothing
 from ._series import series
 from ._sizes import (
     ClusterBytes,
     bytes_for_blocks,
     bytes_on_cluster,
-    bytes_without_directions,
     signal_bytes,
 )
 from .cuda.neighbour_sums import DeviceLinks

@@ -72,7 +72,8 @@ class SampledWalks:
 
     def __init__(self, sampler: WalkSampler) -> None:
         self._given, self.graph = sampler, sampler.graph
-        self.copied_bytes, self.direction = sampler.copied_bytes, sampler.direction
+        self.copied_bytes, self.copying_bytes = sampler.copied_bytes, sampler.copying_bytes
+        self.direction = sampler.direction
         self.n_walks, self.n_nodes = sampler.n_walks, sampler.graph.n_nodes
         self.longest = self.mean_length = sampler.length
         self._preparing = Lock()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._util.arrays import read_only
 from .._util.errors import InputError
 from .._util.interrupts import held_back
 from .._util.threads import Threads, in_turn
@@ -48,9 +49,12 @@ class Moment:
 
     @property
     def vectors(self) -> Matrix:
-        """The current vectors, perhaps a view: copy them to keep them. They are not smoothed."""
+        """The current vectors, read-only and perhaps a view: copy them to keep or change them.
+
+        They are not smoothed.
+        """
         self._trainer.engine.collect(outputs=False)
-        return self._trainer.state.vectors
+        return read_only(self._trainer.state.vectors)
 
 
 class Trainer:

@@ -16,6 +16,7 @@ from .scores import Scores
 
 _LONGEST_RECALLED = 1024  # on longer walks it is faster to count visits under a cap as they happen
 MOST_PROPOSALS = 64  # that are refused before what else there is to choose from is looked up
+LEAST_TOTAL = 1e-290  # of weights that are summed: parts of a smaller total lose digits
 _MILD = 8.0  # the largest weight, relative to an unvisited node's, for which proposing is fast
 
 # how a ReinforcedWalk without mild scores takes its next node: the rules of Kernel.REINFORCED
@@ -98,13 +99,6 @@ class Task(NamedTuple):
     length: int
     n_walks: int
     plan: Plan
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array as kernels take it: numba compiles them once, for arrays of any origin."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def graph_of_walks(graph: Graph) -> Graph:

@@ -16,11 +16,11 @@ from .._util.backend_choice import choose, has_room
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
 from .._util.hyperparameters import DIRECTIONS
-from .._util.interrupts import result_of
-from .._util.machine import available_cpus
+from .._util.machine import Advice, available_cpus, check_memory
 from .._util.progress import Report, terminal_progress
 from .._util.threads import Threads, in_turn
 from ..graph import Graph
+from ..graph.undirected import bytes_without_directions
 from ._backends import Walker, make_walker
 from .plan import Plan, Task, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
@@ -93,8 +93,11 @@ class WalkSampler:
     ) -> None:
         self.direction = check_choice("direction", direction, DIRECTIONS)
         self.graph = whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+        self.copying_bytes = 0
         if direction == "both":
-            self.graph = self.graph.to_undirected()
+            self.copying_bytes = bytes_without_directions(whole).making
+            check_memory(self.copying_bytes, "a graph without directions", _forward)
+            self.graph = whole.to_undirected()
         self.copied_bytes = 0 if self.graph is whole else self.graph.nbytes
         self.walk = ReinforcedWalk() if walk is None else walk
         check_walk(self.walk)
@@ -138,6 +141,7 @@ class WalkSampler:
 
     def _blocks(self, size: int) -> Generator[Walks, None, None]:
         """Yield blocks of so many walks; the last one may have fewer."""
+        self._check_memory(min(size, self.n_walks))
         if self.backend == "ray":
             yield from self._blocks_from_cluster(size)
             return
@@ -147,6 +151,20 @@ class WalkSampler:
                 block = self._empty_block(first, size)
                 self._fill_all(block, first, threads, report)
                 yield block
+
+    def _check_memory(self, walks: int) -> None:
+        """Raise InputError if a block of so many walks takes too much memory."""
+
+        def advise(missing: int) -> Advice:
+            fitting = (needed - missing) // a_walk
+            if fitting < 1:
+                return Advice("use a smaller length", (("length", self.length),))
+            named = (("block_size", walks), ("block_size", fitting))
+            return Advice(f"iterate over a WalkSampler: block_size={fitting} would fit", named)
+
+        a_walk = 4 * self.length
+        needed = walks * a_walk
+        check_memory(needed, f"an array of {walks:,} walks of {self.length:,} nodes", advise)
 
     def _blocks_from_cluster(self, size: int) -> Generator[Walks, None, None]:
         """Yield blocks that are put together from the results of tasks."""
@@ -241,14 +259,13 @@ class WalkSampler:
         if len(walks) < self.workers * chunk:  # few walks: a share for each thread
             chunk = max(1, -(-len(walks) // self.workers))
         begins = range(0, len(walks), chunk)
-        jobs = [threads.submit(walker.fill, first + at, walks[at : at + chunk]) for at in begins]
-        try:
-            for at, job in zip(begins, jobs, strict=True):
-                result_of(job)
+
+        def fill(at: int) -> None:
+            walker.fill(first + at, walks[at : at + chunk])
+
+        with closing(in_turn(threads, fill, begins, 2 * self.workers)) as filled:
+            for at, _ in zip(begins, filled, strict=True):
                 report(min(first + at + chunk, first + len(walks)), self.n_walks)
-        finally:
-            for job in jobs:  # an interrupt ends with the chunks under way
-                job.cancel()
 
     def fill(self, first: int, walks: Walks) -> None:
         """Fill an int32 array (walks, length) with the walks from number `first` on.
@@ -295,6 +312,11 @@ class WalkSampler:
         if self.progress:
             return terminal_progress("walking", "walks")
         return lambda done, total: None
+
+
+def _forward(missing: int) -> Advice:
+    named = (("direction", "both"), ("direction", "forward"))
+    return Advice('direction="forward" takes less', named)
 
 
 def sample_walks(graph: Any, walk: Walk | None = None, **options: Any) -> Walks:

@@ -14,7 +14,7 @@ from ..._util.errors import InputError
 from ..._util.machine import Advice, available_cpus, check_memory, largest_below
 from ...graph import Graph
 from ...graph.matrices import with_moderate_weights
-from .._sizes import bytes_without_directions
+from ...graph.undirected import bytes_without_directions
 from ..estimator import Estimator
 
 if TYPE_CHECKING:

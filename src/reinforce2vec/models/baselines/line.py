@@ -15,11 +15,11 @@ from ..._util.progress import terminal_progress
 from ...graph import Graph
 from ...graph.fingerprint import digest_bytes
 from ...graph.matrices import unit_rows
+from ...graph.undirected import bytes_without_directions
 from ...skipgram.blocks import BYTES_TO_DEAL, blocks_for
 from ...skipgram.pairs import BYTES_PER_PART, PAIR_BYTES
 from ...skipgram.schedule import pass_size
 from ...skipgram.weights import weights_bytes
-from .._sizes import bytes_without_directions
 from ..estimator import Estimator
 from ._line_draws import SHARING
 from ._line_edges import incoming

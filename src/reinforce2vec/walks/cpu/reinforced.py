@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..._util.compiled import inlined, kernel
 from ..._util.intrinsics import prefetch
 from ..._util.random import draw, unit
-from ..plan import GREEDY, LINEAR, MOST_PROPOSALS, SOFTMAX
+from ..plan import GREEDY, LEAST_TOTAL, LINEAR, MOST_PROPOSALS, SOFTMAX
 from ..scores import exp, exponent, softmax_weight
 from .lanes import begin_walks
 from .memory import Memory, forget, make_memory, remember, visits
@@ -251,7 +251,7 @@ def _weigh_all(graph, weighing, here, n, key, gamma, drawn, settings, memory, la
     indices, candidates = graph.indices, settings.candidates
     begin, degree = graph.indptr[here], graph.indptr[here + 1] - graph.indptr[here]
     fresh, fresh_weight, seen_weight = 0, 0.0, 0.0
-    while True:
+    for turn in range(2):
         for arc in range(begin, begin + degree):
             c = visits(memory, lane, indices[arc])
             if c == 0:
@@ -266,14 +266,14 @@ def _weigh_all(graph, weighing, here, n, key, gamma, drawn, settings, memory, la
             if candidates > 0:
                 share *= min(candidates if degree > candidates else 1, fresh) / fresh
         total = seen_weight + fresh_weight * share
-        if total > 0.0:
+        if turn == 1 or total > LEAST_TOTAL:
             break
         # the remembered node that set `top` is no neighbour and dwarfs all that are
         top = -np.inf
         for arc in range(begin, begin + degree):
             c = visits(memory, lane, indices[arc])
             top = max(top, exponent(settings.scores, n, c_u, c))
-        fresh, fresh_weight = 0, 0.0
+        fresh, fresh_weight, seen_weight = 0, 0.0, 0.0
     left, there = unit(draw(key, gamma, n, drawn)) * total, np.int32(-1)
     for arc in range(begin, begin + degree):
         there = indices[arc]

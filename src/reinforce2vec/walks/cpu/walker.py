@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan import Kernel, Task, read_only
+from ..._util.arrays import read_only
+from ..plan import Kernel, Task
 from .capped import capped_walks, make_capped_scratch
 from .first_order import first_order_walks
 from .lanes import Batch

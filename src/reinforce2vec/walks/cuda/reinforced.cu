@@ -38,7 +38,7 @@ __device__ __forceinline__ int weigh_all(const Graph& graph, Row row, int n, Str
     const int* entries = graph.indices + row.begin;
     int fresh = 0;
     double fresh_weight = 0.0, seen_weight = 0.0, share, total;
-    for (;;) {
+    for (int turn = 0;; turn++) {
         for (unsigned i = 0; i < row.degree; i++) {
             int c = memory.visits(__ldg(entries + i));
             double weight = arc_weight(graph, row.begin + i);
@@ -58,13 +58,13 @@ __device__ __forceinline__ int weigh_all(const Graph& graph, Row row, int n, Str
             }
         }
         total = seen_weight + fresh_weight * share;
-        if (total > 0.0) break;
+        if (turn == 1 || total > 1e-290) break;  // LEAST_TOTAL of plan.py
         // the remembered node that set `top` is no neighbour and dwarfs all that are
         top = __longlong_as_double((long long)0xFFF0000000000000ull);
         for (unsigned i = 0; i < row.degree; i++)
             top = max(top, exponent(scores, n, c_u, memory.visits(__ldg(entries + i))));
         fresh = 0;
-        fresh_weight = 0.0;
+        fresh_weight = seen_weight = 0.0;
     }
     double left = unit(draw(stream, n, drawn)) * total;
     int there = -1;

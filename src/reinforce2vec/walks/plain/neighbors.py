@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._util.arrays import read_only
 from ..._util.compiled import compiled
 from ..._util.random import below
 from ...graph import Graph
 from ...graph.csr import draw_by_weight
-from ..plan import read_only
 
 
 class Adjacency(NamedTuple):

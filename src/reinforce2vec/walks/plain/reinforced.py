@@ -19,7 +19,7 @@ import numpy as np
 
 from ..._util.compiled import compiled
 from ..._util.random import draw, unit
-from ..plan import GREEDY, LINEAR, MOST_PROPOSALS, SOFTMAX
+from ..plan import GREEDY, LEAST_TOTAL, LINEAR, MOST_PROPOSALS, SOFTMAX
 from ..scores import exp, exponent, softmax_weight
 from .memory import block_end, forget, remember_sorted, visits
 from .neighbors import (
@@ -234,7 +234,7 @@ def _weigh_all(graph, here, n, key, gamma, drawn, settings, c_u, top, memory):
     """Draw a neighbour by weighing all: O(degree) look-ups. The cap is as in softmax.py."""
     first, end, candidates = graph.indptr[here], graph.indptr[here + 1], settings.candidates
     total, share = 0.0, 0.0
-    while True:
+    for turn in range(2):
         unvisited, unvisited_weight, visited_weight = 0, 0.0, 0.0
         for arc in range(first, end):
             c = visits(memory, graph.indices[arc])
@@ -250,7 +250,7 @@ def _weigh_all(graph, here, n, key, gamma, drawn, settings, c_u, top, memory):
                 weighed = candidates if end - first > candidates else 1
                 share *= min(weighed, unvisited) / unvisited
         total = visited_weight + unvisited_weight * share
-        if total > 0.0:
+        if turn == 1 or total > LEAST_TOTAL:
             break
         top = -np.inf  # the node that set it is no neighbour: measure from the largest of those
         for arc in range(first, end):

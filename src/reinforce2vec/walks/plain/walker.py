@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan import Kernel, Task, read_only
+from ..._util.arrays import read_only
+from ..plan import Kernel, Task
 from .capped import capped_walks
 from .first_order import first_order_walks
 from .memory import make_memory
