@@ -295,6 +295,41 @@ def test_data_of_edges_that_is_left_out_is_in_the_report(write):
     assert "1 edge without a weight: 1" in graph.notes
 
 
+def test_names_of_nodes_that_are_left_out_are_in_the_report(write):
+    text = (
+        '<graphml><key id="v_name" for="node" attr.name="name"/><graph><node id="n0">'
+        '<data key="v_name">ann</data></node><edge source="n0" target="n1"/></graph></graphml>'
+    )
+    assert 'left out "name" of nodes' in read_graph(write(text, "g.graphml")).notes
+
+
+def test_what_is_in_data_of_graphml_is_no_node_and_no_edge(write):
+    data = '<data key="k"><z:node id="x"/><edge source="x" target="y"/><graph/></data>'
+    edge = '<edge source="a" target="b"/>'
+    text = f"<graphml><graph>{data}<node id='a'>{data}</node>{edge}</graph></graphml>"
+    graph = read_graph(write(text, "g.graphml"))
+    assert graph.ids.tolist() == ["a", "b"]
+    assert graph.n_edges == 1
+
+
+def test_weights_that_graphml_does_not_know_are_refused(write):
+    text = '<graphml><graph><edge source="a" target="b" weight="2"/></graph></graphml>'
+    path = write(text, "g.graphml")
+    assert "weights as attributes" in refusal(read_graph, path)
+    assert not read_graph(path, weighted=False).weighted
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('<gexf><graph><edge source="a" target="b"/></graph></gexf>', "begins with <gexf>"),
+        ('<graphml><graph><locator href="x"/></graph></graphml>', "in another file"),
+    ],
+)
+def test_what_is_elsewhere_than_in_a_graph_of_graphml_is_refused(write, text, message):
+    assert message in refusal(read_graph, write(text, "g.graphml"))
+
+
 @pytest.mark.parametrize("name", ["", "\ufeffx"])
 def test_walks_of_ids_that_text_cannot_hold_are_refused(tmp_path, name):
     sampler = WalkSampler(Graph.from_edges([(name, "b")]), length=3, per_node=1)
