@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from helpers.refusals import refusal
 from reinforce2vec.files.columns import ColumnChoice
 from reinforce2vec.files.delimited import DelimitedText, Dialect
-from reinforce2vec.files.edge_lists import _MISSING_IDS, _Layout, read_edge_list
+from reinforce2vec.files.edge_lists import _Layout, read_edge_list
+from reinforce2vec.files.odd_ids import MISSING_IDS
 
 COMMA, WHITESPACE = Dialect(ord(",")), Dialect(0)
 
@@ -177,7 +178,7 @@ texts = st.text(
     st.one_of(st.sampled_from('abAB01 "",;|\t\n\r#%{é北\u2028'), st.characters(codec="utf-8")),
     min_size=1,
     max_size=6,
-).filter(lambda text: not set(text) & {"\0", "\ufeff"} and text.strip().lower() not in _MISSING_IDS)
+).filter(lambda text: not set(text) & {"\0", "\ufeff"} and text.strip().lower() not in MISSING_IDS)
 
 
 @settings(max_examples=150)

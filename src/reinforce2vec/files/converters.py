@@ -32,6 +32,7 @@ from .columns import (
     known_pairs,
 )
 from .edges import Edges, check_nodes, checked_weights, number_pairs, refuse_masked, refuse_rounded
+from .odd_ids import notes_of_ids
 from .opening import expecting
 from .sides import DEFAULT_SIDES, side_ids, split_sides, warn_of_shared_ids
 from .sparse_matrices import matrix_entries
@@ -83,6 +84,7 @@ class EdgeOptions:
             )
         if weights is not None:
             weights = _usable_weights(weights, ends, ids)
+        notes = (*notes, *notes_of_ids(ends, ids))
         edges = Edges(
             ends, weights, ids, directed if self.directed is None else self.directed, notes
         )
