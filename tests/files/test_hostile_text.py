@@ -29,6 +29,7 @@ from reinforce2vec import (
 )
 from reinforce2vec._util import machine
 from reinforce2vec._util.terminal import printable
+from reinforce2vec.files import delimited
 from reinforce2vec.files.delimited import DelimitedText
 from reinforce2vec.files.node_tables import read_node_table
 from reinforce2vec.files.opening import opened
@@ -62,6 +63,20 @@ def test_the_beginning_of_a_file_is_looked_at_once(line):
     assert text.heads == [[b"1", b"2"]]
     assert text.where == "x, line 200001"
     assert text.comments == (200_000 if line.startswith(b"#") else 0)
+
+
+def test_long_quoted_fields_at_the_beginning_are_looked_at_a_few_times(monkeypatch):
+    looks = []
+
+    def first_lines(text, look=delimited._first_lines):
+        looks.append(len(text))
+        return look(text)
+
+    monkeypatch.setattr(delimited, "_first_lines", first_lines)
+    content = (b'a,"' + b"x\n" * 50_000 + b'"\n') * 9
+    text = DelimitedText(io.BytesIO(content), "x", "labels", chunk_bytes=1 << 12)
+    assert len(text.heads) == 9
+    assert sum(looks) < 4 * len(content)
 
 
 def test_blank_lines_after_few_lines_of_data_are_not_looked_at_again(read):

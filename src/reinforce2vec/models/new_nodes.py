@@ -60,10 +60,16 @@ def vectors_of_new_nodes(embedding: Embedding, graph: Graph | None, edges: Any) 
 
 
 def _strengths(graph: Graph) -> _Floats:
-    """Return the sum of the weights of each node's edges, in both directions."""
+    """Return the sum of the weights of each node's edges, in both directions.
+
+    Sums that overflow are the largest number.
+    """
     links = graph.to_scipy()
-    sums: _Floats = np.asarray(links.sum(axis=1)).ravel()
-    return sums + np.asarray(links.sum(axis=0)).ravel() if graph.directed else sums
+    with np.errstate(over="ignore"):
+        sums: _Floats = np.asarray(links.sum(axis=1)).ravel()
+        if graph.directed:
+            sums = sums + np.asarray(links.sum(axis=0)).ravel()
+    return sums.clip(max=np.finfo(np.float64).max)
 
 
 def _means(weights: Any, vectors: _Floats, scales: tuple[int, ...]) -> _Floats:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ..._util.checks import check_count, check_number
+from ..._util.errors import InputError
 from ...graph import Graph, csr
 from ...graph.matrices import undirected_adjacency
 from ._blocks import (
@@ -36,6 +37,7 @@ from ._factorize import (
 from ._spectrum import leading_eigenpairs
 
 _EXACT = 5_000  # nodes in a component up to which powers of its matrix are computed exactly
+_LARGEST = 1e38  # of the numbers of M
 BLOCK = 64  # vectors multiplied with the matrix at once
 TOLERANCE = 1e-4
 # of a block, while it is made: a sum and three of a step, or a product and its logarithms
@@ -132,7 +134,7 @@ class NetMF(Factorization):
         adjacency = undirected_adjacency(graph)
         order, pieces = _pieces(adjacency)
         adjacency = adjacency[order][:, order]
-        scale = adjacency.sum() / self.negatives
+        scale = self._scale(adjacency)
         blocks: list[Block] = []
         for piece, exact in pieces:
             links = scipy.sparse.csr_array(adjacency[piece, piece])
@@ -161,6 +163,19 @@ class NetMF(Factorization):
         vectors = np.empty(found.shape, np.float32)
         vectors[order] = fix_signs(found * np.sqrt(np.abs(values)))
         return vectors
+
+    def _scale(self, adjacency: Any) -> float:
+        """Return vol / b; InputError if M may have numbers that are too large for 32 bits."""
+        sums = np.asarray(adjacency.sum(axis=1)).ravel()
+        scale = float(sums.sum()) / float(self.negatives)
+        if scale > _LARGEST * sums[sums > 0].min(initial=1.0):
+            raise InputError(
+                f"negatives={self.negatives:g} is too small for numbers of 32 bits: use a larger "
+                "one",
+                parameter="negatives",
+                value=self.negatives,
+            )
+        return scale
 
 
 def _largest_component(graph: Graph) -> int:

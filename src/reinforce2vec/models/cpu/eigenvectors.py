@@ -12,6 +12,7 @@ from ..._util.compiled import inner, kernel
 
 _MOST_STEPS = 100  # for an eigenvalue; it takes two or three
 _ROUNDING = 2.0**-53  # relative error of a float64
+_NOTHING = 1e-200  # of a sum of squares beside 1: far less than rounding, and with an inverse
 
 
 def eigenvectors(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -40,9 +41,9 @@ def _reduce(matrix, diagonal, beside, rows, v, product):
         square = 0.0
         for i in range(k + 1, n):
             square += matrix[k, i] ** 2
-        norm = np.sqrt(square)
-        if norm == 0.0:
+        if square < _NOTHING:
             continue
+        norm = np.sqrt(square)
         head = -norm if matrix[k, k + 1] > 0 else norm
         for i in range(k + 1, n):
             v[i] = matrix[k, i]
