@@ -279,6 +279,13 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs")
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no such device")
+@pytest.mark.parametrize("suffix", ["txt", "txt.gz", "npz"])
+def test_a_device_without_an_end_is_refused(suffix):
+    message = "/dev/zero: this is a device without an end, expected a file"
+    assert refusal(read_graph, "/dev/zero", format=suffix) == message
+
+
 def test_a_fifo_is_read(tmp_path):
     path = tmp_path / "edges.csv"
     os.mkfifo(path)
