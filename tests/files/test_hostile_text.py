@@ -79,6 +79,13 @@ def test_long_quoted_fields_at_the_beginning_are_looked_at_a_few_times(monkeypat
     assert sum(looks) < 4 * len(content)
 
 
+@pytest.mark.parametrize("line", ["x\n", '""\n'])
+def test_quotes_around_an_id_that_never_close_are_refused_at_once(tmp_path, line):
+    path = tmp_path / "v.csv"
+    path.write_text('node,d0,d1,d2\na,1,2,3\n"' + line * 500_000)
+    assert "line 3: expected a node id in quotes" in refusal(Embedding.load, path)
+
+
 def test_blank_lines_after_few_lines_of_data_are_not_looked_at_again(read):
     assert read("1 2\n" + "\n" * 6_000_000 + "2 3\n", "edges.txt").n_edges == 2
 

@@ -164,6 +164,13 @@ def _without_index(records: Iterator[_Record], path: Path) -> Iterator[_Record]:
             yield _Record(line, node, numbers)
 
 
+def _closing(text: bytearray, place: int) -> int:
+    """Return where quotes close, from a place inside them on; the end of the text if nowhere."""
+    while (place := text.find(b'"', place)) >= 0 and text[place + 1 : place + 2] == b'"':
+        place += 2
+    return place if place >= 0 else len(text)
+
+
 def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:
     """Yield the lines of a file that are not blank; an id in quotes may hold line breaks."""
 
@@ -184,13 +191,18 @@ def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:
             if line.strip():
                 yield _Record(begin, word, rest)
             continue
-        while (found := _QUOTED.match(line)) is None:
-            more = next_line() if len(line) < _LONGEST_ID else b""
+        text, place = bytearray(line), 1  # a copy for each line would take the square of the time
+        while text[(place := _closing(text, place)) :] == b"" and len(text) < _LONGEST_ID:
+            more = next_line()
             if not more:
-                raise InputError(
-                    f"{path}, line {begin}: expected a node id in quotes and a comma, found "
-                    f'"{excerpt(line.splitlines()[0])}"'
-                )
-            line += more
+                break
+            text += more
             number += 1
+        line = bytes(text)
+        found = _QUOTED.match(line)
+        if found is None:
+            raise InputError(
+                f"{path}, line {begin}: expected a node id in quotes and a comma, found "
+                f'"{excerpt(line.splitlines()[0])}"'
+            )
         yield _Record(begin, found[1].replace(b'""', b'"'), line[found.end() + 1 :])
