@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -328,3 +329,24 @@ def test_geometric_data_that_cannot_be_used():
     assert "outside 0 to 1" in refusal(Data([[0, 1], [1, 2]], num_nodes=2))
     message = refusal(Data([[0, 1], [1, 2]], edge_weight=[1.0]))
     assert "expected one weight for each of the 2 edges" in message
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+def test_floats_that_may_be_rounded_are_no_ids(kind):
+    limit = 2.0 ** (np.finfo(kind).nmant + 1)
+    pairs = np.array([[limit, 1], [1, 2], [2, 3]], kind)
+    assert "may be rounded" in refusal(pairs)
+    table = pytest.importorskip("pandas").DataFrame(pairs, columns=["source", "target"])
+    assert 'column "source" holds node ids as' in refusal(table)
+    assert from_any(table - 1).ids.tolist() == [limit - 1, 0, 1, 2]
+
+
+def test_whole_decimals_of_a_database_are_integer_ids():
+    ends = [[Decimal("1.00"), Decimal(2)], [Decimal(2), Decimal(10)]]
+    table = pytest.importorskip("pandas").DataFrame(ends, columns=["source", "target"])
+    for given in (table, pytest.importorskip("pyarrow").Table.from_pandas(table)):
+        graph = from_any(given)
+        assert graph.ids.dtype == np.int64
+        assert graph.ids.tolist() == [1, 2, 10]
+    table.loc[0, "source"] = Decimal(2**70)
+    assert from_any(table).ids.tolist() == [2**70, 2, 10]

@@ -29,6 +29,7 @@ from reinforce2vec import (
 )
 from reinforce2vec._util import machine
 from reinforce2vec._util.terminal import printable
+from reinforce2vec.files import delimited
 from reinforce2vec.files.delimited import DelimitedText
 from reinforce2vec.files.node_tables import read_node_table
 from reinforce2vec.files.opening import opened
@@ -62,6 +63,27 @@ def test_the_beginning_of_a_file_is_looked_at_once(line):
     assert text.heads == [[b"1", b"2"]]
     assert text.where == "x, line 200001"
     assert text.comments == (200_000 if line.startswith(b"#") else 0)
+
+
+def test_long_quoted_fields_at_the_beginning_are_looked_at_a_few_times(monkeypatch):
+    looks = []
+
+    def first_lines(text, look=delimited._first_lines):
+        looks.append(len(text))
+        return look(text)
+
+    monkeypatch.setattr(delimited, "_first_lines", first_lines)
+    content = (b'a,"' + b"x\n" * 50_000 + b'"\n') * 9
+    text = DelimitedText(io.BytesIO(content), "x", "labels", chunk_bytes=1 << 12)
+    assert len(text.heads) == 9
+    assert sum(looks) < 4 * len(content)
+
+
+@pytest.mark.parametrize("line", ["x\n", '""\n'])
+def test_quotes_around_an_id_that_never_close_are_refused_at_once(tmp_path, line):
+    path = tmp_path / "v.csv"
+    path.write_text('node,d0,d1,d2\na,1,2,3\n"' + line * 500_000)
+    assert "line 3: expected a node id in quotes" in refusal(Embedding.load, path)
 
 
 def test_blank_lines_after_few_lines_of_data_are_not_looked_at_again(read):
@@ -264,6 +286,13 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs")
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no such device")
+@pytest.mark.parametrize("suffix", ["txt", "txt.gz", "npz"])
+def test_a_device_without_an_end_is_refused(suffix):
+    message = "/dev/zero: this is a device without an end, expected a file"
+    assert refusal(read_graph, "/dev/zero", format=suffix) == message
+
+
 def test_a_fifo_is_read(tmp_path):
     path = tmp_path / "edges.csv"
     os.mkfifo(path)

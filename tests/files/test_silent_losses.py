@@ -60,6 +60,77 @@ def test_a_mark_of_comments_is_no_node(write):
     assert 'comments="%" takes it' in refusal(read_graph, path)
 
 
+@pytest.mark.parametrize("mark", ["#", "%"])
+def test_an_integer_behind_a_mark_of_comments_is_no_node(write, mark):
+    path = write(f"1 2\n{mark}5 6\n2 3\n")
+    assert f'edge 2 ("{mark}5" and "6"): "{mark}5" may begin a comment' in refusal(read_graph, path)
+    assert read_graph(path, comments=mark).ids.tolist() == [1, 2, 3]
+    assert f"{mark}5" in read_graph(path, comments="").ids
+    graph = read_graph(write(f"ann bob\n{mark}bob cid\ncid ann\n"))
+    assert "1 edge from ids that begin with # or %" in graph.notes
+
+
+@pytest.mark.parametrize(
+    ("word", "why"), [("NA", "missing"), ("NaN", "missing"), ("#2", "comment")]
+)
+def test_an_odd_line_among_nodes_is_no_node(write, word, why):
+    nodes = write(f"7\n{word}\n", "nodes.txt")
+    message = refusal(read_graph, write("1 2\n2 3\n"), nodes=nodes)
+    assert message.startswith(f"{nodes}, line 2: ")
+    assert why in message
+    assert word in read_graph(write("a b\n"), nodes=nodes).ids
+
+
+@pytest.mark.parametrize("other", ["caf\u00e9\u00a0", "cafe\u0301", "ca\u200bf\u00e9"])
+def test_ids_that_look_alike_are_in_the_report(write, other):
+    (note,) = (
+        note
+        for note in read_graph(write(f"x,y\ncaf\u00e9,b\n{other},c\n", "e.csv")).notes
+        if "look" in note
+    )
+    assert note == f"1 id looks like another, such as {other!a} like 'caf\\xe9'"
+
+
+def test_odd_ids_of_tables_are_in_the_report():
+    ids = {"source": ["a ", "a", ""], "target": ["b", "c", "NULL"]}
+    graph = Graph.from_any(pd.DataFrame(ids))
+    assert "1 id looks like another, such as 'a ' like 'a'" in graph.notes
+    assert 'the id "", of 1 edge, may be a missing value' in graph.notes
+    assert 'the id "NULL", of 1 edge, may be a missing value' in graph.notes
+
+
+def test_a_class_that_may_be_a_missing_value_is_in_the_report(write):
+    labels = read_labels(write("1,a\n2,NA\n3,NA\n", "l.csv"), Graph.from_edges([(1, 2), (2, 3)]))
+    assert 'the class "NA", of 2 nodes, may be a missing value' in labels.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("d0,d1,node\n1,2,5\n3,4,6\n", '"node" is no dimension'),
+        ("node,pagerank,d0,d1\na,1,2,3\n", '"pagerank" is no dimension'),
+        ("node,d0,d1,group\na,1,2,3\n", '"group" is no dimension'),
+        ("d0,d1,d2,d3\n1,2,3,4\n5,6,7,8\n", "no column of node ids"),
+        ("0,1,2,3\n0.5,2,3,4\n0.7,6,7,8\n", "no column of node ids"),
+        ("node,d0,d1,d2\na,1,2,3\n,1,2,3\n", "line 3: expected a node id, found none"),
+    ],
+)
+def test_what_is_no_dimension_of_a_vector_is_refused(write, text, message):
+    assert message in refusal(Embedding.load, write(text, "v.csv"))
+
+
+def test_ids_of_vectors_have_no_blanks_around_them(write):
+    text = 'node,d0,d1,d2\n a ,1,2,3\n" b",1,2,3\n'
+    assert Embedding.load(write(text, "v.csv")).ids.tolist() == ["a", " b"]
+
+
+@pytest.mark.parametrize("line", ["a\tx", "", " "])
+def test_ids_beside_vectors_are_one_a_line(write, line):
+    write(f"b\n{line}\n", "v.metadata.tsv")
+    message = refusal(Embedding.load, write("1\t2\n3\t4\n", "v.tsv"))
+    assert "v.metadata.tsv, line 2: expected one node id a line" in message
+
+
 def test_ids_with_returns_are_not_written_as_text(tmp_path):
     graph = Graph.from_edges([("a\r\nb", "a\nb"), ("x", "y")])
     for suffix in (".csv", ".tsv", ".txt", ".csv.gz"):
@@ -315,6 +386,41 @@ def test_data_of_edges_that_is_left_out_is_in_the_report(write):
     graph = read_graph(write(text, "g.graphml"))
     assert 'left out "value" of edges' in graph.notes
     assert "1 edge without a weight: 1" in graph.notes
+
+
+def test_names_of_nodes_that_are_left_out_are_in_the_report(write):
+    text = (
+        '<graphml><key id="v_name" for="node" attr.name="name"/><graph><node id="n0">'
+        '<data key="v_name">ann</data></node><edge source="n0" target="n1"/></graph></graphml>'
+    )
+    assert 'left out "name" of nodes' in read_graph(write(text, "g.graphml")).notes
+
+
+def test_what_is_in_data_of_graphml_is_no_node_and_no_edge(write):
+    data = '<data key="k"><z:node id="x"/><edge source="x" target="y"/><graph/></data>'
+    edge = '<edge source="a" target="b"/>'
+    text = f"<graphml><graph>{data}<node id='a'>{data}</node>{edge}</graph></graphml>"
+    graph = read_graph(write(text, "g.graphml"))
+    assert graph.ids.tolist() == ["a", "b"]
+    assert graph.n_edges == 1
+
+
+def test_weights_that_graphml_does_not_know_are_refused(write):
+    text = '<graphml><graph><edge source="a" target="b" weight="2"/></graph></graphml>'
+    path = write(text, "g.graphml")
+    assert "weights as attributes" in refusal(read_graph, path)
+    assert not read_graph(path, weighted=False).weighted
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('<gexf><graph><edge source="a" target="b"/></graph></gexf>', "begins with <gexf>"),
+        ('<graphml><graph><locator href="x"/></graph></graphml>', "in another file"),
+    ],
+)
+def test_what_is_elsewhere_than_in_a_graph_of_graphml_is_refused(write, text, message):
+    assert message in refusal(read_graph, write(text, "g.graphml"))
 
 
 @pytest.mark.parametrize("name", ["", "\ufeffx"])

@@ -73,8 +73,9 @@ class _GraphmlGraph:
         self.ends: list[int] = []
         self.directed: list[bool] = []
         self.weights: list[float | None] = []
-        self.other_keys: dict[str, str] = {}  # names of other data of edges, by their keys
-        self.left_out: dict[str, None] = {}  # such data that was found
+        self.other_keys: dict[str, str] = {}  # names of other data, by their keys
+        self.left_out: dict[str, dict[str, None]] = {"edges": {}, "nodes": {}}  # such data
+        self.has_attributes = False  # whether an edge has a weight that is no data
         self.weight_keys = set[str]()  # networkx has one for integers and one for other numbers
         self.default_weight: float | None = None
         self._text: str | None = None  # of a weight, while it is collected
@@ -92,6 +93,8 @@ class _GraphmlGraph:
         self.open.append(tag)
         if len(self.open) > _DEEPEST:
             raise InputError(f"not a GraphML file: its elements are nested {_DEEPEST} deep")
+        if "data" in self.open[:-1]:
+            return  # of another program, whose elements may have any names
         if tag in ("node", "edge") and "graph" not in self.open:
             raise InputError(f"a <{tag}> is outside of the graph element")
         if tag == "graph":
@@ -106,6 +109,10 @@ class _GraphmlGraph:
             self._take_edge(attributes)
         elif tag == "hyperedge":
             raise InputError("it holds hyperedges, expected edges between two nodes")
+        elif tag == "locator":
+            raise InputError("a part of it is in another file (<locator>), which is not read")
+        elif tag == "data" and around == "node":
+            self._leave_out(attributes.get("key", ""), "nodes")
         elif (tag == "data" and around == "edge" and self._is_weight(attributes)) or (
             tag == "default" and around == "key" and self._in_weight_key
         ):
@@ -123,7 +130,7 @@ class _GraphmlGraph:
             else:
                 self.weights[-1] = weight
                 self._weighted = True
-        if tag == "edge" and not self._weighted:
+        if tag == "edge" and not self._weighted and "data" not in self.open:
             self.weights[-1] = self.default_weight
 
     def take_text(self, text: str) -> None:
@@ -138,6 +145,8 @@ class _GraphmlGraph:
     def _begin(self, attributes: Mapping[str, str]) -> None:
         if self.has_graph:
             raise InputError("it holds more than one graph")
+        if self.open[0] != "graphml":
+            raise InputError(f"not a GraphML file: it begins with <{excerpt(self.open[0])}>")
         self.has_graph = True
         default = attributes.get("edgedefault")
         if default is not None and default not in _DEFAULTS:
@@ -162,12 +171,15 @@ class _GraphmlGraph:
         if key not in self.weight_keys:
             if key.lower() == "weight":
                 raise InputError(f'edges have data of the key "{key}", which is not declared')
-            if len(self.left_out) < _MOST_NAMED:
-                self.left_out[self.other_keys.get(key, key)] = None
+            self._leave_out(key, "edges")
             return False
         if self._weighted:
             raise InputError(f"edge number {len(self.weights):,} has two weights")
         return True
+
+    def _leave_out(self, key: str, of: str) -> None:
+        if len(self.left_out[of]) < _MOST_NAMED:
+            self.left_out[of][self.other_keys.get(key, key)] = None
 
     def _take_node(self, attributes: Mapping[str, str]) -> None:
         node = self._attribute("node", attributes, "id", len(self.declared))
@@ -189,6 +201,7 @@ class _GraphmlGraph:
         self.directed.append(bool(self.default) if own is None else _BOOLEANS[own.strip()])
         self.weights.append(None)
         self._weighted = False
+        self.has_attributes |= any(name.lower() == "weight" for name in attributes)
 
     @staticmethod
     def _attribute(tag: str, attributes: Mapping[str, str], name: str, before: int) -> str:
@@ -213,6 +226,12 @@ class _GraphmlGraph:
         """Return the collected edges."""
         if not self.has_graph:
             raise InputError("it holds no graph element")
+        if self.has_attributes and options.weighted is not False:
+            raise InputError(
+                'edges have weights as attributes (<edge weight="2">), which GraphML has as '
+                '<data key="weight">: write them so; weighted=False leaves them out',
+                settings=[("weighted", False)],
+            )
         kinds = set(self.directed) or {bool(self.default)}
         if len(kinds) > 1 and options.directed is None:
             raise InputError(
@@ -228,9 +247,10 @@ class _GraphmlGraph:
                 *notes,
                 "edges read as undirected: the file has no edgedefault",
             )
-        if self.left_out:
-            listed = ", ".join(f'"{excerpt(name)}"' for name in self.left_out)
-            notes = (*notes, f"left out {listed} of edges")
+        for of, names in self.left_out.items():
+            if names:
+                listed = ", ".join(f'"{excerpt(name)}"' for name in names)
+                notes = (*notes, f"left out {listed} of {of}")
         without = self.weights.count(None)
         if options.weighted is None:
             has_weights = without < len(self.weights)

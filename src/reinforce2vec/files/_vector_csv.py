@@ -14,9 +14,10 @@ from .._util.arrays import BLOCK_BYTES, Vectors
 from .._util.errors import InputError, excerpt
 from .._util.ids import Ids
 from ._decimals import parse_rows, write_rows
-from ._lines import NUMBER, SHORT_INTEGER, read_lines
+from ._lines import INTEGER, NUMBER, SHORT_INTEGER, read_lines
 from .columns import is_name_in_edges, is_no_dimension, may_be_index
 from .id_texts import EncodedIds, encode_texts, ids_as_text, quoted
+from .label_files import is_known_column
 
 _NODE = "node"
 _COMMA = ord(",")
@@ -92,6 +93,7 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
         )
     if headed:
         _check_names(fields, path)
+    begins_numbered = _are_numbered([first.word, *fields])
     words: list[bytes] = []
     parts = [np.empty((0, len(fields)), np.float32)]
     block = [] if headed else [first]
@@ -105,6 +107,12 @@ def read_csv(stream: BinaryIO, path: Path) -> tuple[list[bytes], Vectors]:
         lines = [record.line for record in block]
         parts.append(parse_rows(texts, len(fields), path, lines, ","))
         block = []
+    no_names = words[1:] and not any(map(INTEGER.fullmatch, words[1:]))
+    if begins_numbered and (headed or (no_names and all(map(NUMBER.fullmatch, words)))):
+        raise InputError(
+            f"{path}: it names {len(fields) + 1} dimensions and no column of node ids: write the "
+            "ids as the first column, with the name node"
+        )
     if not words and fields != [name.encode() for name in column_names(len(fields))]:
         raise InputError(f"{path}: expected vectors, but there is only one line")
     return words, np.concatenate(parts)
@@ -116,12 +124,25 @@ def _check_names(fields: list[bytes], path: Path) -> None:
     ours = column_names(len(names))
     if names != ours and sorted(names) == sorted(ours):
         raise InputError(f"{path}: its columns d0, d1 and so on are in another order")
+    numbered = sum(map(_is_numbered, names))
     for name in names:
-        if is_no_dimension(name):
+        odd = 2 * numbered > len(names) and not _is_numbered(name)
+        if odd or is_no_dimension(name) or is_known_column(name):
             raise InputError(
                 f'{path}: the column "{excerpt(name)}" is no dimension of vectors: leave it out, '
                 "or give it another name"
             )
+
+
+def _are_numbered(names: list[bytes]) -> bool:
+    """Return whether names are 0, 1, 2 or d0, d1, d2 and so on: dimensions, and no ids."""
+    stem = names[0].removesuffix(b"0")
+    return names == [b"%b%d" % (stem, number) for number in range(len(names))]
+
+
+def _is_numbered(name: str) -> bool:
+    """Return whether the name of a column ends with a number, as those of dimensions do."""
+    return name[-1:].isdecimal()
 
 
 def _without_index(records: Iterator[_Record], path: Path) -> Iterator[_Record]:
@@ -143,6 +164,13 @@ def _without_index(records: Iterator[_Record], path: Path) -> Iterator[_Record]:
             yield _Record(line, node, numbers)
 
 
+def _closing(text: bytearray, place: int) -> int:
+    """Return where quotes close, from a place inside them on; the end of the text if nowhere."""
+    while (place := text.find(b'"', place)) >= 0 and text[place + 1 : place + 2] == b'"':
+        place += 2
+    return place if place >= 0 else len(text)
+
+
 def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:
     """Yield the lines of a file that are not blank; an id in quotes may hold line breaks."""
 
@@ -157,16 +185,24 @@ def _records(stream: BinaryIO, path: Path) -> Iterator[_Record]:
             line = line.removeprefix(b"\xef\xbb\xbf")
         if not line.startswith(b'"'):
             word, _, rest = line.partition(b",")
+            word = word.strip(b" \t")
+            if rest.strip() and not word and number > 1:
+                raise InputError(f"{path}, line {number}: expected a node id, found none")
             if line.strip():
                 yield _Record(begin, word, rest)
             continue
-        while (found := _QUOTED.match(line)) is None:
-            more = next_line() if len(line) < _LONGEST_ID else b""
+        text, place = bytearray(line), 1  # a copy for each line would take the square of the time
+        while text[(place := _closing(text, place)) :] == b"" and len(text) < _LONGEST_ID:
+            more = next_line()
             if not more:
-                raise InputError(
-                    f"{path}, line {begin}: expected a node id in quotes and a comma, found "
-                    f'"{excerpt(line.splitlines()[0])}"'
-                )
-            line += more
+                break
+            text += more
             number += 1
+        line = bytes(text)
+        found = _QUOTED.match(line)
+        if found is None:
+            raise InputError(
+                f"{path}, line {begin}: expected a node id in quotes and a comma, found "
+                f'"{excerpt(line.splitlines()[0])}"'
+            )
         yield _Record(begin, found[1].replace(b'""', b'"'), line[found.end() + 1 :])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from numbers import Number
 from typing import Any
 
@@ -30,7 +31,8 @@ from .columns import (
     has_names,
     known_pairs,
 )
-from .edges import Edges, check_nodes, checked_weights, number_pairs, refuse_masked
+from .edges import Edges, check_nodes, checked_weights, number_pairs, refuse_masked, refuse_rounded
+from .odd_ids import notes_of_ids
 from .opening import expecting
 from .sides import DEFAULT_SIDES, side_ids, split_sides, warn_of_shared_ids
 from .sparse_matrices import matrix_entries
@@ -82,6 +84,7 @@ class EdgeOptions:
             )
         if weights is not None:
             weights = _usable_weights(weights, ends, ids)
+        notes = (*notes, *notes_of_ids(ends, ids))
         edges = Edges(
             ends, weights, ids, directed if self.directed is None else self.directed, notes
         )
@@ -423,7 +426,7 @@ def _refuse_two_kinds(ids: Ids, columns: str) -> None:
 
 
 def _whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
-    """Return a column as 64-bit integers if its values are whole numbers, else as it is."""
+    """Return a column as integers if its values are whole numbers, else as it is."""
     if column.dtype.kind == "f":
         _refuse_missing(np.isnan(column), name)
     if column.dtype.kind in "mM" and any(type(time) is int for time in column.tolist()):
@@ -435,8 +438,15 @@ def _whole_numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
         with np.errstate(invalid="ignore"):
             whole = column.astype(np.int64)
         if np.array_equal(whole, column):
+            refuse_rounded(column, f'column "{excerpt(str(name))}"')
             return whole
+    if column.dtype == object and all(map(_is_whole_decimal, column)):  # those of a database
+        return as_ids([int(number) for number in column])
     return column
+
+
+def _is_whole_decimal(value: Any) -> bool:
+    return isinstance(value, Decimal) and value.is_finite() and value == int(value)
 
 
 def _as_floats(values: Iterable[Any]) -> NDArray[np.float64]:

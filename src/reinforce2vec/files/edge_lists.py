@@ -57,17 +57,14 @@ from .delimited import (
     line_refusal,
     unescaped,
 )
+from .odd_ids import odd_among_integers, refuse_odd
 from .opening import naming
 
 _ROOM_FOR_CHUNKS = 1 << 27  # bytes, for those that are parsed next
 _MARK = "a byte order mark left out"
-MISSING_IDS = ("nan", "na", "n/a", "<na>", "nat", "null", "none", "\\n")  # as programs write them
-_MISSING_SPELLINGS = {
-    spelled for word in MISSING_IDS for spelled in (word, word.upper(), word.capitalize(), "NaN")
-}
-_WHOLE_DECIMAL = re.compile(r"-?\d+\.0+")
 _DATE = re.compile(rb"\d{4}-\d\d-\d\d(?!\d)")
 _COMMA = ord(",")
+_MARKS = ("#", "%")
 _THOUSANDS = re.compile(rb"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
 _WITH_COMMA = re.compile(rb"[+-]?(?:\d[\d.' ]*,\d*|,\d+)(?:e[+-]?\d+)?", re.I)
 
@@ -274,11 +271,11 @@ def read_edge_list(
         _check_header([text.heads[0][column] for column in layout.columns[:2]], edges, text.where)
     if not len(edges.ends):
         raise NoEdges(f"{name}: expected edges, found only a header")
-    _check_ids(edges, name)
+    _check_ids(edges, name, comments)
     if header is None and not layout.has_header and text.dialect.delimiter != WHITESPACE:
         _warn_of_header(edges, text.where)
     guesses = [_MARK] if text.marked else []
-    guesses += _likely_missing(edges)
+    guesses += _marked_edges(edges) if comments is None else []
     if comments is None and text.dialect.delimiter == WHITESPACE:
         _refuse_marks(edges, name)
     if delimiter is None:
@@ -310,45 +307,23 @@ def _refuse_marks(edges: _EdgeList, name: str) -> None:
         )
 
 
-def _likely_missing(edges: _EdgeList) -> list[str]:
-    """Return notes on ids among words that may be missing values."""
-    found = _MISSING_SPELLINGS.intersection(edges.ids.tolist() if edges.ids.dtype == object else ())
-    notes = []
-    for word in sorted(found):
-        row = edges.ids.tolist().index(word)
-        times = counted(int(np.any(edges.ends == row, axis=1).sum()), "edge")
-        notes.append(f'the id "{word}", of {times}, may be a missing value')
-    return notes
-
-
-def _check_ids(edges: _EdgeList, name: str) -> None:
-    """Raise InputError if ids are strings only because of whole decimals or a missing id."""
-    if edges.ids.dtype != object:
+def _check_ids(edges: _EdgeList, name: str, comments: str | None) -> None:
+    """Raise InputError if ids are strings only because of one that is most likely no id."""
+    found = odd_among_integers(edges.ids) if edges.ids.dtype == object else None
+    if found is None or (found[1][0] in _MARKS and comments is not None):
         return
-    odd: int | None = None
-    integer: str | None = None
-    for row, node in enumerate(edges.ids):
-        if node.removeprefix("-").isdecimal():
-            integer = integer or node
-        elif node.lower() in MISSING_IDS or _WHOLE_DECIMAL.fullmatch(node):
-            odd = row if odd is None else odd
-        else:  # most files of words end here, at the first
-            return
-    if odd is None or integer is None:
-        return
-    edge, node = int(np.argmax(edges.ends == odd)) // 2, edges.ids[odd]
+    edge = int(np.argmax(edges.ends == found[0])) // 2
     source, target = (excerpt(edges.ids[row]) for row in edges.ends[edge].tolist())
-    found = f'{name}, edge {edge + 1:,} ("{source}" and "{target}")'
-    if node.lower() in MISSING_IDS:
-        raise InputError(
-            f'{found}: a node id is missing ("{node}"), as all other ids are numbers: leave such '
-            "edges out"
-        )
-    raise InputError(
-        f'{found}: the id "{excerpt(node)}" is a decimal, but others are integers, such as '
-        f'"{excerpt(integer)}": write both alike (pandas makes decimals of integers where some '
-        "are missing)"
-    )
+    raise refuse_odd(f'{name}, edge {edge + 1:,} ("{source}" and "{target}")', *found[1:])
+
+
+def _marked_edges(edges: _EdgeList) -> list[str]:
+    """Return a note on edges that may be comments: they begin with a mark of one."""
+    if edges.ids.dtype != object:
+        return []
+    marked = np.array([node.startswith(_MARKS) for node in edges.ids.tolist()], bool)
+    count = int(np.count_nonzero(marked[edges.ends[:, 0]]))
+    return [f"{counted(count, 'edge')} from ids that begin with # or %"] if count else []
 
 
 def _warn_of_header(edges: _EdgeList, where: str) -> None:

@@ -129,6 +129,7 @@ def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
             whole = edges.astype(np.int64) if np.isfinite(edges).all() else None
         if whole is None or not np.array_equal(whole, edges):
             raise InputError("an array of edges holds integer node ids that fit in 64 bits")
+        refuse_rounded(edges, "an array of edges")
         return whole, weights
     if not isinstance(edges, Iterable) or isinstance(edges, (str, bytes)):
         raise InputError(f"edges are pairs of node ids, not a {type(edges).__name__}")
@@ -157,6 +158,20 @@ def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
         except OverflowError:
             pass
     return pairs, weights
+
+
+def refuse_rounded(ids: NDArray[Any], where: str) -> None:
+    """Raise InputError for whole numbers in floats that are so large that they may be rounded."""
+    if ids.dtype.kind != "f":
+        return
+    limit = 2.0 ** (np.finfo(ids.dtype).nmant + 1)
+    rounded = np.flatnonzero(np.abs(ids.ravel()) >= limit)
+    if rounded.size:
+        raise InputError(
+            f"{where} holds node ids as {ids.dtype} that may be rounded, such as "
+            f"{ids.ravel()[rounded[0]]:.0f}, so that two nodes would become one: read them as "
+            "integers or text"
+        )
 
 
 def _size(edge: Any) -> int:

@@ -21,6 +21,7 @@ from ._lines import NUMBER, SHORT_INTEGER, SMALL_CHUNK_BYTES
 from .columns import has_numbers
 from .delimited import DelimitedText
 from .id_texts import marks_begin_ids
+from .odd_ids import MISSING_SPELLINGS
 from .opening import naming, opened
 
 # Names of columns, in lower case.
@@ -191,7 +192,7 @@ def _from_file(path: Path, nodes: NamedRows, choice: _Choice) -> NamedLabels:
 
     with naming(str(path)):
         labels = labels_by_id(pairs(), nodes)
-    notes = decisions(text, names is not None)
+    notes = (*decisions(text, names is not None), *_likely_missing(labels))
     return labels._replace(unused=chosen.unused, column=chosen.name, notes=notes)
 
 
@@ -199,6 +200,16 @@ def decisions(text: DelimitedText, header: bool) -> tuple[str, ...]:
     """Return what was decided when text was read, for reports."""
     skipped = (f"{counted(text.comments, 'comment')} skipped",) if text.comments else ()
     return ("a header" if header else "no header", text.separation, *skipped)
+
+
+def _likely_missing(labels: NamedLabels) -> list[str]:
+    """Return notes on classes that may be missing values."""
+    return [
+        f'the class "{name}", of {counted(int(labels.matrix[:, place].sum()), "node")}, may be a '
+        "missing value"
+        for place, name in enumerate(labels.names)
+        if name in MISSING_SPELLINGS
+    ]
 
 
 def parse_integer(word: Any) -> Any:

@@ -8,7 +8,7 @@ import os
 import re
 from array import array
 from collections.abc import Hashable, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -20,10 +20,11 @@ from .._util.machine import check_memory
 from .._util.progress import counted
 from ._lines import INTEGER, NUMBER, SMALL_CHUNK_BYTES, TextChunk, check_is_text
 from .delimited import WHITESPACE, DelimitedText
-from .edge_lists import MISSING_IDS, is_no_name
+from .edge_lists import is_no_name
 from .edges import Edges, listed_nodes
 from .id_texts import marks_begin_ids, parse_ids
 from .label_files import is_id_column
+from .odd_ids import MISSING_IDS, odd_among_integers, refuse_odd
 from .opening import opened
 from .sides import node_on_no_side
 
@@ -69,10 +70,13 @@ def _number(listed: list[Hashable], ids: Ids) -> tuple[Any, Ids]:
 def _from_file(edges: Edges, path: Path) -> tuple[Edges, list[Any]]:
     """Return the nodes in a file, and edges whose ids are strings if the nodes' are."""
     with opened(path, path.suffix == ".gz") as stream:
-        words, _, notes = read_node_list(stream, str(path), edges.ids)
+        words, lines, notes = read_node_list(stream, str(path), edges.ids)
     edges = edges._replace(notes=(*edges.notes, *notes))
     if edges.ids.dtype != np.int64:
         return edges, words
+    odd = odd_among_integers(chain(map(str, edges.ids[:1].tolist()), words))
+    if odd is not None and "." not in odd[1]:
+        raise refuse_odd(f"{path}, line {lines[odd[0] - 1]}", *odd[1:], "lines")
     found = parse_ids(words)
     if found.dtype != np.int64 and edges.ids_are_text:
         notes = tuple("text ids" if note == "integer ids" else note for note in edges.notes)

@@ -38,6 +38,8 @@ def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
         being_read(file.fileno()),
     ):
         before = os.fstat(file.fileno())
+        if stat.S_ISCHR(before.st_mode) and file.seekable() and file.read(1):
+            raise InputError(f"{path}: this is a device without an end, expected a file")
         if compressed:
             with (
                 gzip.open(file) as packed,

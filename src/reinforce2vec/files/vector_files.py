@@ -369,6 +369,9 @@ def _read_tsv_pair(path: Path, beside: Path, stream: BinaryIO, metadata: BinaryI
             raise InputError(
                 f"{beside}, line {number}: expected text in UTF-8, but this line holds a NUL byte"
             )
+        if b"\t" in word or not word.strip():
+            found = "several, separated by tabs" if b"\t" in word else "none"
+            raise InputError(f"{beside}, line {number}: expected one node id a line, found {found}")
     dimensions = len(b"".join(read_lines(stream, str(path), 1)).split()) or 1
     stream.seek(0)
     parts: list[Vectors] = []
