@@ -12,7 +12,7 @@ The exit code is 1 if anything failed.
 | trial | what is done |
 |---|---|
 | hubs | stars at default settings: no training fails or begins again |
-| graphs | odd and ordinary graphs, all methods and seeds, 1 to 32 threads: the same bytes |
+| graphs | odd and ordinary graphs, six methods, several seeds, 1 to 32 threads: the same bytes |
 | stress | the same bytes with processes beside that take all CPUs |
 | spread | AUC of link prediction over seeds, with each number of threads |
 | growth | many fits in one process: memory, threads and file descriptors |
