@@ -57,7 +57,7 @@ from .delimited import (
     line_refusal,
     unescaped,
 )
-from .odd_ids import odd_among_integers, refuse_odd
+from .odd_ids import odd_among_integers, odd_id_error
 from .opening import naming
 
 _ROOM_FOR_CHUNKS = 1 << 27  # bytes, for those that are parsed next
@@ -314,7 +314,7 @@ def _check_ids(edges: _EdgeList, name: str, comments: str | None) -> None:
         return
     edge = int(np.argmax(edges.ends == found[0])) // 2
     source, target = (excerpt(edges.ids[row]) for row in edges.ends[edge].tolist())
-    raise refuse_odd(f'{name}, edge {edge + 1:,} ("{source}" and "{target}")', *found[1:])
+    raise odd_id_error(f'{name}, edge {edge + 1:,} ("{source}" and "{target}")', *found[1:])
 
 
 def _marked_edges(edges: _EdgeList) -> list[str]:

@@ -24,7 +24,7 @@ from .edge_lists import is_no_name
 from .edges import Edges, listed_nodes
 from .id_texts import marks_begin_ids, parse_ids
 from .label_files import is_id_column
-from .odd_ids import MISSING_IDS, odd_among_integers, refuse_odd
+from .odd_ids import MISSING_IDS, odd_among_integers, odd_id_error
 from .opening import opened
 from .sides import node_on_no_side
 
@@ -76,7 +76,7 @@ def _from_file(edges: Edges, path: Path) -> tuple[Edges, list[Any]]:
         return edges, words
     odd = odd_among_integers(chain(map(str, edges.ids[:1].tolist()), words))
     if odd is not None and "." not in odd[1]:
-        raise refuse_odd(f"{path}, line {lines[odd[0] - 1]}", *odd[1:], "lines")
+        raise odd_id_error(f"{path}, line {lines[odd[0] - 1]}", *odd[1:], "lines")
     found = parse_ids(words)
     if found.dtype != np.int64 and edges.ids_are_text:
         notes = tuple("text ids" if note == "integer ids" else note for note in edges.notes)

@@ -45,7 +45,7 @@ def odd_among_integers(words: Iterable[str]) -> tuple[int, str, str] | None:
     return None if odd is None or integer is None else (*odd, integer)
 
 
-def refuse_odd(found: str, word: str, integer: str, what: str = "edges") -> InputError:
+def odd_id_error(found: str, word: str, integer: str, what: str = "edges") -> InputError:
     """Return the error for an id of :func:`odd_among_integers`; `found` says where it is."""
     if word.lower() in MISSING_IDS:
         return InputError(
