@@ -171,6 +171,7 @@ def test_blocks_take_the_estimated_memory(method, room, monkeypatch):
         for rows in _blocks.square_row_blocks(n)
     ]
     matrix, vector = BlockMatrix(n, blocks), np.ones((n, 1), np.float32)
+    make(blocks[0].rows)  # compiles
 
     def multiply():
         for _ in range(2):
@@ -187,7 +188,7 @@ def test_the_estimate_holds_where_nearly_all_is_edges(method, weighted):
     pairs = np.column_stack(np.triu_indices(900, 1))
     weights = np.random.default_rng(0).uniform(1, 2, len(pairs)) if weighted else None
     graph = Graph.from_edges(pairs, weights)
-    method(4).fit(karate_club(), progress=False)  # compiles
+    method(4).fit(graph, progress=False)  # compiles
     peak = peak_of(lambda: method(4).fit(graph, progress=False))
     assert peak <= method(4).estimate_memory(graph)
 

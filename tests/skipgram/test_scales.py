@@ -796,7 +796,7 @@ def test_the_estimate_covers_what_is_taken(window, changes):
     """Of memory that numpy has; kernels take a little more, for each thread."""
     graph = rmat(13, 4, seed=1)
     model = quick(dimensions=64, walks_per_node=3, walk_length=20, window=window, **changes)
-    model.fit(CLUB)  # compiles
+    model.fit(graph)  # compiles
     tracemalloc.start()
     try:
         model.fit(graph)

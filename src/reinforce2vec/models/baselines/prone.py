@@ -83,7 +83,8 @@ class ProNE(Factorization):
         information = 36 * arcs  # of the edges, and transposed; scipy takes indices of 64 bits
         search = space_bytes(n, dimensions, _BLOCK, 8) + information
         factors = 4 * 8 * n * dimensions + information
-        stages = [making, kept + 16 * arcs + max(search, factors, 50 * arcs)]
+        transposing = 58 * arcs  # scipy 1.15 copies the indices
+        stages = [making, kept + 16 * arcs + max(search, factors, transposing)]
         if self.smooth:
             stages.append(4 * n * dimensions + smoothing_bytes(graph, dimensions))
         return max(stages)
