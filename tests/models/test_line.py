@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 
 from helpers import toy_graphs
 from helpers.literal_skipgram import literal_pass
-from helpers.memory import peak_of
+from helpers.memory import least_peak_of
 from helpers.terminals import Terminal
 from reinforce2vec import LINE, Graph, InputError, karate_club
 from reinforce2vec._util import machine
@@ -432,5 +432,5 @@ def test_the_estimate_holds_where_nearly_all_is_edges(weighted):
     weights = np.random.default_rng(0).uniform(1, 2, len(pairs)) if weighted else None
     graph = Graph.from_edges(pairs, weights)
     quick().fit(Graph.from_edges(pairs[:2], [1, 2] if weighted else None), progress=False)
-    peak = peak_of(lambda: quick().fit(graph, progress=False))
+    peak = least_peak_of(lambda: quick().fit(graph, progress=False))
     assert peak <= quick().estimate_memory(graph)
