@@ -429,6 +429,30 @@ def test_a_signal_before_a_command_begins_ends_it_with_a_sentence(ending):
     assert (done.returncode, done.stderr) == (130, "interrupted: no unfinished file is left\n")
 
 
+DROPPED = """
+import signal, time
+from reinforce2vec.cli import main as home
+
+class Fleeting:
+    def __del__(self):  # Python drops errors here
+        signal.raise_signal(signal.SIGTERM)
+
+def app(**options):
+    Fleeting()
+    time.sleep(30)
+
+home.app = app
+home.main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_a_signal_that_python_drops_ends_the_command_too():
+    command = [sys.executable, "-c", DROPPED]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "interrupted: no unfinished file is left\n")
+
+
 COMPILING = """
 import signal, threading, time
 import numpy as np

@@ -8,6 +8,7 @@ without an end: a signal that comes just before it waits would not wake it (`res
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,12 +25,14 @@ ENDING = tuple(  # Windows has no SIGHUP: a terminal was closed
 _SIGNALS = (signal.SIGINT, *ENDING)
 _PATIENCE = 3.0  # seconds after Ctrl-C before a second one ends the saving
 _LOOK_EVERY = 0.1  # seconds between two looks for a signal, while the main thread waits
+_AGAIN = 0.05  # seconds after which a signal is sent again whose interrupt Python has dropped
 
 
 class _Interrupt:
     """Whether the user has pressed Ctrl-C, or a signal asks to stop."""
 
     asked = False
+    number = int(signal.SIGINT)  # of the signal
     unsaved = False  # set by a block that ends with the error that its work cannot be saved
 
 
@@ -39,8 +42,22 @@ _abandoned: list[_Worker] = []
 
 def stop_command(number: int, frame: Any) -> NoReturn:
     """Raise KeyboardInterrupt; as a signal handler, so that no thread of the command goes on."""
-    _command.asked = True
+    _command.asked, _command.number = True, number
     raise KeyboardInterrupt
+
+
+def ask_again(dropped: Any) -> None:
+    """Send a signal again whose interrupt came where Python drops errors; as `unraisablehook`.
+
+    Such places are `__del__` and functions that compiled code calls.
+    """
+    if dropped.exc_type is not KeyboardInterrupt or not hasattr(signal, "pthread_kill"):
+        sys.__unraisablehook__(dropped)
+        return
+    main = (threading.main_thread().ident, _command.number)
+    timer = threading.Timer(_AGAIN, signal.pthread_kill, main)
+    timer.daemon = True
+    timer.start()
 
 
 def is_stopped() -> bool:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from .._util.interrupts import ENDING, is_busy, is_stopped, stop_command
+from .._util.interrupts import ENDING, ask_again, is_busy, is_stopped, stop_command
 from . import (
     datasets,
     demo,
@@ -64,6 +64,7 @@ def main() -> None:
     for number in ENDING:  # they end a command as cleanly as Ctrl-C does
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(number, stop_command)
+    sys.unraisablehook = ask_again
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no error
             stream.reconfigure(errors="backslashreplace")
@@ -77,6 +78,9 @@ def main() -> None:
             os._exit(end.code if isinstance(end.code, int) else 0)
         raise
     finally:
+        for number in (signal.SIGINT, *ENDING):  # there is nothing left to stop
+            if signal.getsignal(number) is stop_command:
+                signal.signal(number, signal.SIG_IGN)
         _leave_styles()
 
 
