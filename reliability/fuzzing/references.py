@@ -396,3 +396,5 @@ def vectors_csv(data: bytes) -> Iterator[tuple[list[Any], list[list[float]]]]:
                 continue
             if len({len(vector) for vector in vectors}) <= 1:
                 yield parsed_ids(words), vectors
+                # blanks around ids without quotes are left out; the module csv hides the quotes
+                yield parsed_ids([word.strip(" \t") for word in words]), vectors
