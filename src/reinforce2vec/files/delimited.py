@@ -343,7 +343,7 @@ class DelimitedText:
             if code is None and likely == _COMMA and b";" in first[0]:
                 likely, sure = _comma_or_semicolon(body, comments)
             if code is None and likely == WHITESPACE and content != "edges":
-                likely = _delimiter_before_gap(_first_lines(body))
+                likely = _delimiter_before_gap(first)
             self.dialect = Dialect(likely, comments)
             found = self.dialect.split(body, _HEADS)
             waiting = found.problem == OPEN_QUOTE and len(body) - found.end <= _LONGEST_QUOTED
