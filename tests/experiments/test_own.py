@@ -19,10 +19,10 @@ from reinforce2vec import (
     karate_club,
     read_graph,
 )
+from reinforce2vec.evaluation.estimators import NamedEstimator, checked_estimator
 from reinforce2vec.experiments import reproduction
 from reinforce2vec.experiments.catalogue import EXPERIMENTS
 from reinforce2vec.experiments.cells import HEADLINE, LINK_PREDICTION, NODE_CLASSIFICATION, Cell
-from reinforce2vec.experiments.estimators import NamedEstimator, checked_estimator
 from reinforce2vec.experiments.graphs import own_graph
 from reinforce2vec.experiments.methods import compared
 from reinforce2vec.experiments.running import run_cells

@@ -34,8 +34,8 @@ from ._tables import print_table, print_text
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
+    from ..evaluation.estimators import NamedEstimator
     from ..evaluation.results import Evaluation
-    from ..experiments.estimators import NamedEstimator
     from ..graph import Graph
 
 app = App(help="Measure how good vectors are: for predicting links, or for classifying nodes.")
@@ -237,7 +237,7 @@ def _own_model(estimator: str | None, given: Mapping[str, Any]) -> NamedEstimato
     """Return the user's estimator, with the dimensions and the seed of ours; None if none."""
     if estimator is None:
         return None
-    from ..experiments.estimators import NamedEstimator, checked_estimator
+    from ..evaluation.estimators import NamedEstimator, checked_estimator
 
     path = checked_estimator(estimator).path
     return NamedEstimator(path, given["dimensions"], given.get("seed", 0))

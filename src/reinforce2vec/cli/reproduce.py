@@ -109,8 +109,8 @@ def reproduce(
         if labels is None:
             options.check_unused(context, ["label", "id"], "--labels", "no labels")
         from .._util.checks import check_choice
+        from ..evaluation.estimators import checked_estimator
         from ..experiments.catalogue import experiments_named
-        from ..experiments.estimators import checked_estimator
         from ..experiments.reproduction import reproduce as compute
 
         experiments_named(experiments)  # refuses names that do not exist

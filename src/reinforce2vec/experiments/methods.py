@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import product
 from typing import Any
 
+from ..evaluation.estimators import NamedEstimator
 from ..models import Reinforce2Vec
 from ..models.methods import BASELINES
 from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from ..walks.policy import Walk
 from . import paper
-from .estimators import NamedEstimator
 from .scale import Scale
 
 REWARD_LABELS = {

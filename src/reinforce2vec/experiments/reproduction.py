@@ -15,10 +15,10 @@ from .._util.errors import InputError
 from .._util.hyperparameters import MACHINE_BACKENDS
 from .._util.machine import available_cpus
 from ..datasets import load_dataset
+from ..evaluation.estimators import checked_estimator
 from ..files.locks import claimed
 from .catalogue import experiments_named
 from .cells import Cell, all_needed
-from .estimators import checked_estimator
 from .graphs import TITLES, own_graph
 from .report import RESULTS_JSON, write_report
 from .running import RunOutcome, kept_cells, run_cells

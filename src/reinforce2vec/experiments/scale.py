@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .estimators import OwnEstimator
+from ..evaluation.estimators import OwnEstimator
 from .graphs import CLASSIFICATION_GRAPHS, LINK_GRAPHS, SIZES, TITLES, GraphSize, OwnGraph
 
 
