@@ -40,8 +40,6 @@ from typing import Any, NamedTuple
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-from .first_use import first_use
-
 _PACKAGE = Path(__file__).parents[1]
 _NAME = _PACKAGE.name
 _LONGEST_WRITE = 3600.0  # seconds after which an unfinished file is nobody's any more
@@ -92,7 +90,6 @@ class CodeCache:
                 tally.loaded += 1
                 tally.folders.add(layer.cache_path)
                 return found
-        first_use.begin(self._function.__module__)
         return None
 
     def save_overload(self, signature: Any, code: Any) -> None:

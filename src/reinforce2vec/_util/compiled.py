@@ -30,7 +30,6 @@ check_address_space()  # numba and its libraries end in a traceback, or not at a
 
 from numba import config, njit, typeof, types  # noqa: E402
 
-from .first_use import first_use  # noqa: E402
 from .interrupts import interruptible  # noqa: E402
 
 try:
@@ -84,8 +83,7 @@ def _compile(compiler: Callable[..., Any], *arguments: Any) -> Any:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        with first_use.call():
-            return interruptible(compiler, *arguments)
+        return interruptible(compiler, *arguments)
     finally:
         if collecting:
             gc.enable()

@@ -31,7 +31,6 @@ from . import (
     warm_up,
 )
 from ._app import App, CommandGroup
-from ._compiling import compiling_shown
 from ._exit_codes import INTERRUPTED, NOTHING_LEFT
 from ._help import examples
 from ._messages import print_last, report
@@ -70,8 +69,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _show_warning
     try:
-        with compiling_shown():
-            _run()
+        _run()
     except SystemExit as end:
         if is_busy():  # with compiling, after Ctrl-C: Python would wait for it
             _flush()
