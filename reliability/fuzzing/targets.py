@@ -925,7 +925,7 @@ def _tuning_content(tuning: Any) -> Content:
 def _check_tuning(case: Case, content: Content, tuning: Any) -> None:
     wanted = json.loads(case.files[case.main])
     found = content["content"]
-    for name in ("trials", "finals", "baselines", "importances"):
+    for name in ("trials", "finals", "baselines"):
         if name in wanted and len(found[name]) != len(wanted[name]):
             raise Wrong(f"{name} that differ from the file")
 

@@ -28,7 +28,7 @@ SOUND = {
     "update": "old-model.r2v old-news.txt --model new-model.r2v --output new-vectors.npz",
     "evaluate link-prediction": "old-edges.txt",
     "evaluate node-classification": "old-vectors.npz --labels old-labels.txt",
-    "tune": "old-edges.txt --trials 2 --output new-trials.json --plot new-plot.png",
+    "tune": "old-edges.txt --trials 2 --output new-trials.json",
     "neighbors": "old-vectors.npz 1",
     "recommend": "old-vectors.npz old-edges.txt --output new-links.tsv",
     "plot": "old-vectors.npz --labels old-labels.txt --output new-map.png",

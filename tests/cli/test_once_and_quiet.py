@@ -24,7 +24,7 @@ WRITING = {
     "update old.r2v new.txt --model m.r2v": {"m.r2v"},
     "walk edges.txt -o w.txt --per-node 1": {"w.txt"},
     "walk edges.txt -o w.npy --per-node 1": {"w.npy"},
-    "tune edges.txt --trials 2 -d 4 -o t.json --plot t.png": {"t.json", "t.png"},
+    "tune edges.txt --trials 2 -d 4 -o t.json": {"t.json"},
     "recommend old.npz edges.txt -o links.tsv": {"links.tsv"},
     "plot old.npz --method pca -o map.png": {"map.png"},
     "explore old.npz edges.txt --method pca -o page.html": {"page.html"},

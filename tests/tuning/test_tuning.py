@@ -20,14 +20,16 @@ from helpers.files import STAYED
 from reinforce2vec import InputError, Reinforce2Vec, karate_club, planted_groups
 from reinforce2vec.evaluation import link_prediction
 from reinforce2vec.tuning import Tuning, search, space, tune
-from reinforce2vec.tuning._baselines import BaselineRun, chosen_baselines
 from reinforce2vec.tuning._budget import SearchClock, TimeEstimates, seconds_of, time_text
-from reinforce2vec.tuning._importance import importances
-from reinforce2vec.tuning._objective import TEST, VALIDATION, NodeClassificationTask
-from reinforce2vec.tuning._proposals import Proposals
-from reinforce2vec.tuning._trials import Trial
+from reinforce2vec.tuning._objective import (
+    TEST,
+    VALIDATION,
+    NodeClassificationTask,
+    chosen_baselines,
+)
+from reinforce2vec.tuning.records import BaselineRun, Trial
 from reinforce2vec.tuning.results import GraphReference
-from reinforce2vec.tuning.search import ATTEMPTS, OutOfTime, TuningSearch
+from reinforce2vec.tuning.search import TuningSearch
 from reinforce2vec.tuning.space import SPACE, limited, starts
 
 FEW = {"dimensions": 8, "workers": 1, "method": "none"}
@@ -171,14 +173,6 @@ def test_a_sparse_graph_is_tuned_on_what_it_can_spare(untrained):
     assert found.to_dict()["held_out_edges"] == 24
 
 
-def test_the_search_gets_better_than_what_it_began_with(groups, untrained):
-    found = tune(groups, trials=30, **FEW)
-    began = len(starts(SPACE))
-    assert max(score for _, score in tried(found)[began:]) > max(
-        score for _, score in tried(found)[:began]
-    )
-
-
 def test_a_training_that_fails_is_noted_and_the_search_goes_on(groups, untrained, monkeypatch):
     embed = TuningSearch.embed
 
@@ -207,21 +201,6 @@ def test_the_best_few_and_the_default_are_trained_anew_with_other_seeds(groups, 
     assert finalists[1:] == others[:3]
     means = {final.number: found.validation_of(final) for final in found.finals}
     assert found.best.number == max(means, key=means.get)
-
-
-def test_a_finalist_that_fails_with_another_seed_is_dropped(groups, untrained, monkeypatch):
-    embed = TuningSearch.embed
-
-    def diverge(self, setting, seed, parts):
-        if seed > 1 and setting["walk"] != "paper":
-            raise InputError("training failed: the learning rate is too large")
-        return embed(self, setting, seed, parts)
-
-    monkeypatch.setattr(TuningSearch, "embed", diverge)
-    found = tune(groups, trials=8, **FEW)
-    walks = [found.trials[final.number].setting["walk"] for final in found.finals]
-    assert 1 <= len(walks) < 4
-    assert set(walks) == {"paper"}
 
 
 # -- honest --------------------------------------------------------------------------------------
@@ -263,18 +242,6 @@ def test_the_search_knows_nothing_of_the_labels_that_it_is_judged_by(groups, bri
     for one, other in zip(told.finals, lied.finals, strict=True):
         assert one.validation == other.validation
         assert min(one.test) > max(other.test)
-
-
-def test_a_search_that_knows_all_good_settings_still_finds_new_ones(groups, monkeypatch):
-    """optuna's sampler alone would propose the best one again and again."""
-    tiny = tuple(one._replace(values=one.values[:2]) for one in SPACE)
-    proposals = Proposals(tiny, 0)
-    told = []
-    for _ in range(30):
-        setting = next(one for one in map(proposals.propose, range(ATTEMPTS)) if one not in told)
-        told.append(setting)
-        proposals.add(setting, 80.0 + 9 * setting["smooth"] - widest_of(setting))
-    assert len(told) == 30
 
 
 def test_the_parts_of_nodes_are_those_of_the_evaluation(groups):
@@ -472,10 +439,6 @@ def test_a_training_that_takes_far_too_long_is_given_up(groups, monkeypatch):
     assert found.finals
 
 
-def test_out_of_time_is_no_error_of_the_user():
-    assert not issubclass(OutOfTime, InputError)
-
-
 # -- killed, and gone on -------------------------------------------------------------------------
 
 
@@ -485,7 +448,7 @@ def test_a_killed_search_goes_on_as_if_nothing_had_been(groups, untrained, tmp_p
     embed = TuningSearch.embed
 
     def killed(self, setting, seed, parts):
-        if len(self.found.trials) == 14:
+        if len(self.tuning.trials) == 14:
             raise MemoryError
         return embed(self, setting, seed, parts)
 
@@ -530,18 +493,6 @@ def test_time_spent_before_counts(groups, monkeypatch, tmp_path):
     assert time.now <= 600 + 0.8  # and once more to measure
 
 
-@pytest.mark.slow
-def test_more_time_allows_more_walks_and_another_default(groups, monkeypatch, tmp_path):
-    FakeTime(monkeypatch, 4.0)
-    settings = {"output": tmp_path / "tuning.json", "resume": True, **FEW}
-    little = tune(groups, budget="3m", **settings)
-    assert little.default.setting["walks_per_node"] == 5
-    much = tune(groups, budget="90m", **settings)
-    assert tried(much)[: len(little.trials)] == tried(little)
-    assert much.default.setting == DEFAULT
-    assert much.finals[0].number == much.default.number > 0
-
-
 def test_only_the_same_search_goes_on(groups, untrained, tmp_path):
     file = tmp_path / "tuning.json"
     tune(groups, trials=3, output=file, **FEW)
@@ -579,7 +530,7 @@ def test_ctrl_c_tells_the_best_so_far_and_keeps_it(folder, brief, interrupts, mo
     watch = TuningSearch.watch
 
     def press(self, moment):
-        if len(self.found.trials) == 2:
+        if len(self.tuning.trials) == 2:
             os.kill(os.getpid(), signal.SIGINT)
         watch(self, moment)
 
@@ -593,48 +544,6 @@ def test_ctrl_c_tells_the_best_so_far_and_keeps_it(folder, brief, interrupts, mo
     monkeypatch.setattr(TuningSearch, "watch", watch)
     check(tune_command(*words, "--resume"))
     assert Tuning.load("tuning.json").finished
-
-
-def test_ctrl_c_before_anything_was_found_leaves_nothing(folder, interrupts, monkeypatch):
-    def press(self, setting, seed, parts):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(TuningSearch, "embed", press)
-    result = check(tune_command("edges.txt", "--trials", 5, "-o", "tuning.json"), 130)
-    assert "no unfinished file is left" in result.stderr
-    assert not (folder / "tuning.json").exists()
-
-
-# -- what mattered -------------------------------------------------------------------------------
-
-
-def test_what_mattered_is_found_where_it_is_and_not_where_it_is_not():
-    settings = list(drawn_settings(40))
-    scores = [worth(setting) for setting in settings]
-    shares = importances(SPACE, settings, scores)
-    assert next(iter(shares)) == "smooth"
-    assert shares["smooth"] > 0.5
-    assert sum(shares.values()) == pytest.approx(1)
-    assert importances(SPACE, settings, [None, *scores[1:]]).keys() == shares.keys()
-    assert importances(SPACE, settings[:15], scores[:15]) == {}
-    chance = np.random.default_rng(1).normal(size=40).tolist()
-    assert importances(SPACE, settings, chance) == {}
-    assert importances(SPACE, settings, [1.0] * 40) == {}
-    assert importances(SPACE, settings, [0.5] + [1.0] * 39) == {}  # all but one are as good
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("trials", "suffix"), [(4, ".svg"), (25, ".png")])
-def test_what_mattered_is_drawn(groups, untrained, tmp_path, trials, suffix):
-    found = tune(groups, trials=trials, **FEW)
-    assert bool(found.importances) == (trials == 25)
-    path = tmp_path / f"tuning{suffix}"
-    found.plot(path)
-    assert path.stat().st_size > 10_000
-    if suffix == ".svg":
-        before = path.read_bytes()
-        found.plot(path)
-        assert path.read_bytes() == before
 
 
 # -- the command ---------------------------------------------------------------------------------
@@ -659,7 +568,7 @@ def test_labels_come_from_a_file(labelled, brief):
     result = check(
         tune_command(
             *("edges.txt", "--task", "node-classification", "--labels", "labels.txt", "--json"),
-            *("--trials", 3, "-d", 8, "--workers", 1, "--plot", "tuning.svg"),
+            *("--trials", 3, "-d", 8, "--workers", 1),
         )
     )
     sides = {node: node in STAYED for node in karate_club().ids.tolist()}
@@ -670,7 +579,6 @@ def test_labels_come_from_a_file(labelled, brief):
     assert [trial["score"] for trial in told["trials"]] == [score for _, score in tried(found)]
     assert "labels.txt: 34 nodes in 2 classes" in result.stderr
     assert "left out 1 node not in the graph (nobody)" in result.stderr
-    assert (labelled / "tuning.svg").stat().st_size > 10_000
 
 
 def test_a_data_set_is_told_as_what_evaluates_it(folder, brief, monkeypatch):
@@ -698,7 +606,6 @@ NODES = ("edges.txt", "--task", "node-classification")
         (("edges.txt", "--task", "fame"), "--task must be one of link-prediction, node-"),
         (("edges.txt", "--budget", "soon"), "--budget must be a time such as 90s, 10m or 1h30m"),
         (("edges.txt", "--resume"), "--resume needs --output FILE"),
-        (("edges.txt", "--plot", "tuning.xls"), "end in one of .png .svg .pdf"),
         (("edges.txt", "-o", "labels.txt"), "this file exists: resume from it (--resume)"),
         (("edges.txt", "-o", "edges.txt", "--resume"), "the command reads this file"),
         (("edges.txt", "-o", "no/tuning.json"), "does not exist: make it first"),

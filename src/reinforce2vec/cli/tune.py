@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 EPILOG = examples(
     "tune edges.txt --budget 10m",
     "tune edges.txt --task node-classification --labels labels.txt -o tuning.json",
-    "tune edges.txt --budget 2h -o tuning.json --resume --plot tuning.png",
+    "tune edges.txt --budget 2h -o tuning.json --resume",
     "tune facebook --trials 50 --workers 1 --json",
 )
 _OPPOSITES = {"directed": "undirected", "weighted": "unweighted", "header": "no-header"}
@@ -52,14 +52,6 @@ def tune(
             *("--output", "-o"),
             metavar="FILE",
             help="A JSON file with every trial, rewritten after each.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Figure of scores and importances: .png, .svg or .pdf.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -183,11 +175,6 @@ def tune(
         written = []
         if output is not None:
             written.append(check_study_path(output, resume))
-        if plot is not None:
-            from ..plotting.style import check_picture_path, matplotlib
-
-            written.append(check_picture_path(plot))
-            matplotlib()
         check_different([*read, *given_files(context.params)], written)
         if output is not None:
             known_suffix(output, (".json",), "trials are written to")
@@ -211,16 +198,13 @@ def tune(
             progress=not quiet,
             source=_reference_to(context, graph, named),
         )
-        if plot is not None:
-            found.plot(plot)
         if as_json:
-            files = [path for path in (output, plot) if path is not None]
+            files = [] if output is None else [output]
             print_json(context, files=files, source=graph, **found.to_dict())
         else:
             _print_report(found)
-        for path, what in ((output, "every trial"), (plot, "scores and importances")):
-            if path is not None:
-                report(f"{path}: {what}", quiet)
+        if output is not None:
+            report(f"{output}: every trial", quiet)
         if not found.finished:
             left = "" if output is None else f"; to continue from {output}, add --resume"
             end_command(f"interrupted: these are the results so far{left}", INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Positions in a picture: of the nodes of a small graph, and of the middle of a group.
+"""Positions of the nodes of a small graph in a picture.
 
 The layout is ours: on the karate club and on 300 nodes in planted groups, networkx's Kamada-Kawai
 reaches the same weighted stress (0.066, 0.146), and scikit-learn's MDS, which has no weights, 5 to
@@ -78,10 +78,3 @@ def turned_wide(places: _Points) -> _Points:
     """Centre positions and rotate them so that they spread most from left to right."""
     centred = places - places.mean(axis=0)
     return np.asarray(centred @ principal_axes(centred.T @ centred))
-
-
-def middle_of(points: _Points, most: int = 500) -> _Points:
-    """Return the medoid of a group of points: where to write its name."""
-    chosen = points[np.linspace(0, len(points) - 1, min(most, len(points))).astype(int)]
-    apart = np.sqrt(((chosen[:, None] - chosen[None]) ** 2).sum(axis=2))
-    return np.asarray(chosen[apart.sum(axis=1).argmin()])

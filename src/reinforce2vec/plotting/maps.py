@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from ..embedding.matching import rows_in_graph
 from ..embedding.nearest import nearest_rows, neighbor_graph
 from ..embedding.projection import project_method
 from ..graph import Graph, edges_of, find_communities
-from ._naming import SMALL_TEXT, marker, name_classes, wrapped
 from .classes import OTHER, Classes, Look, classes_of
+from .legend import SMALL_TEXT, add_legend, wrapped
 from .palette import LOOKS
 from .style import (
     BLUE,
@@ -41,13 +41,6 @@ _ONE_SHAPE = sum(look.shape == LOOKS[0].shape for look in LOOKS)  # classes that
 _FEW_EDGES = 2000  # draw edges up to this number; more would hide the nodes
 
 
-class _NodeSizes(NamedTuple):
-    """Areas of nodes, and the degrees they show, if they show any."""
-
-    areas: NDArray[np.float64]
-    degrees: NDArray[np.int64] | None
-
-
 def embedding_map(
     embedding: Embedding | NDArray[Any],
     labels: Any = None,
@@ -65,8 +58,7 @@ def embedding_map(
 ) -> Any:
     """Draw a map of an embedding: similar nodes lie close together, colours show their classes.
 
-    The names of classes are written at their nodes, if there is room for all of them; otherwise a
-    legend lists them all. Up to 40 classes differ by colour and shape, as in
+    A legend lists the classes. Up to 40 classes differ by colour and shape, as in
     :func:`reinforce2vec.explore`; of more, the smallest are hollow grey points.
 
     Parameters
@@ -112,7 +104,7 @@ def embedding_map(
     >>> model = r2v.Reinforce2Vec(dimensions=16, walks_per_node=10).fit(club)
     >>> figure = r2v.plotting.embedding_map(model.embedding_, graph=club, method="pca")
     >>> figure.axes[0].get_xlabel()
-    '34 nodes, 16 dimensions, by PCA, coloured by community'
+    '34 nodes, 16 dimensions, by PCA, sized by degree (1 to 17), coloured by community'
     """
     embedding = as_embedding(embedding)
     wanted = check_drawing(colour_by, labels, graph, width, height, len(embedding))
@@ -130,7 +122,11 @@ def embedding_map(
             classes, kind=drawable(classes.kind), names=[drawable(name) for name in classes.names]
         )
     shaped = classes is not None and len(classes.names) > _ONE_SHAPE
-    sizes = _node_sizes(len(points), degrees, width * height, shaped)
+    areas = _node_areas(len(points), degrees, width * height, shaped)
+    if degrees is not None and degrees.any():
+        caption += f", sized by degree ({degrees.min():,} to {degrees.max():,})"
+    if wanted != "none":
+        caption += f", coloured by {wanted if classes is None else classes.kind}"
     with styled():
         room = 0.97 * width * 72  # points
         if axes is None:
@@ -138,22 +134,18 @@ def embedding_map(
         else:
             room = axes.get_window_extent().width * 72 / axes.figure.dpi
         clear_axes(axes, title and wrapped(drawable(title), TITLE_SIZE, room))
-        if wanted != "none":
-            caption += f", coloured by {wanted if classes is None else classes.kind}"
         caption = wrapped(caption, SMALL_TEXT, room)
         axes.set_xlabel(caption, color=FAINT, fontsize=SMALL_TEXT, loc="left", parse_math=False)
-        below = 8 + 1.3 * SMALL_TEXT * (caption.count("\n") + 1)
         if whole is not None and rows is not None and whole.n_edges <= _FEW_EDGES:
             _draw_edges(axes, points, whole, rows)
-        if wanted != "degree":
-            below = _explain_sizes(axes, sizes, below)
         if classes is not None:
-            _draw_classes(axes, points, sizes, classes, below)
+            below = 8 + 1.3 * SMALL_TEXT * (caption.count("\n") + 1)
+            _draw_classes(axes, points, areas, classes, below)
         elif wanted == "degree" and degrees is not None:
-            _draw_degrees(axes, points, sizes, degrees)
+            _draw_degrees(axes, points, areas, degrees)
         else:
             everyone = np.arange(len(points))
-            _draw_nodes(axes, points, sizes.areas, [Look("", BLUE, "circle", everyone)])
+            _draw_nodes(axes, points, areas, [Look("", BLUE, "circle", everyone)])
     return axes.figure.figure  # also for axes of a subfigure
 
 
@@ -228,25 +220,24 @@ def communities_of(
         nearest = nearest or nearest_rows(embedding.vectors, progress=progress)
         codes = find_communities(neighbor_graph(embedding, *nearest), seed=seed)
     else:
-        found = find_communities(graph, seed=seed)
-        codes = np.where(rows < 0, OTHER, found[rows]).astype(np.int32)
+        codes = np.where(rows < 0, OTHER, find_communities(graph, seed=seed)[rows]).astype(np.int32)
     names = [str(number + 1) for number in range(int(codes.max()) + 1)]
     return Classes(codes, names, "community")
 
 
-def _node_sizes(
-    n_nodes: int, degrees: NDArray[np.int64] | None, area: float, shaped: bool = False
-) -> _NodeSizes:
+def _node_areas(
+    n_nodes: int, degrees: NDArray[np.int64] | None, size: float, shaped: bool = False
+) -> NDArray[np.float64]:
     """Return areas in square points: larger if there are fewer nodes, and for high degrees.
 
     Nodes whose shapes differ are larger, so that the shapes can be distinguished.
     """
     per_inch, least = (1200, 4.0) if shaped else (600, 1.2)
-    middle = float(np.clip(per_inch * area / max(n_nodes, 1), least, 45))
+    middle = float(np.clip(per_inch * size / max(n_nodes, 1), least, 45))
     if degrees is None or not degrees.any():
-        return _NodeSizes(np.full(n_nodes, middle), None)
+        return np.full(n_nodes, middle)
     typical = max(1.0, float(np.median(degrees[degrees > 0])))
-    return _NodeSizes(middle * np.clip(degrees / typical, 0.3, 12) ** 0.75, degrees)
+    return np.asarray(middle * np.clip(degrees / typical, 0.3, 12) ** 0.75)
 
 
 # -- drawing -------------------------------------------------------------------------------------
@@ -302,62 +293,43 @@ def _point_style(n_nodes: int) -> dict[str, Any]:
 
 
 def _draw_classes(
-    axes: Any, points: NDArray[np.float64], sizes: _NodeSizes, classes: Classes, below: float
+    axes: Any,
+    points: NDArray[np.float64],
+    areas: NDArray[np.float64],
+    classes: Classes,
+    below: float,
 ) -> None:
-    """Draw nodes in the colours of their classes, and name the classes."""
+    """Draw nodes in the colours of their classes, with a legend."""
     looks, rest = classes.looks()
     if rest is not None:
-        _draw_nodes(axes, points, sizes.areas * 0.6, [rest], 1.5, hollow=True)
-    _draw_nodes(axes, points, sizes.areas, looks)
-    name_classes(axes, points, sizes.areas, looks, rest, classes.kind, below)
-
-
-def _explain_sizes(axes: Any, sizes: _NodeSizes, below: float) -> float:
-    """Add a line with the sizes of some degrees, `below` points under the axes; return its end."""
-    from matplotlib.legend import Legend
-    from matplotlib.transforms import ScaledTranslation
-
-    degrees = sizes.degrees
-    if degrees is None:
-        return below
-    examples: dict[int, float] = {}
-    for share in (0.05, 0.5, 0.99):
-        row = int(np.argsort(degrees, kind="stable")[round(share * (len(degrees) - 1))])
-        examples[int(degrees[row])] = float(sizes.areas[row])
-    widest = max(examples.values()) ** 0.5
-    handles = [
-        marker("circle", FAINT, max(1.0, area**0.5), f"{'' if place else 'degree '}{degree:,}")
-        for place, (degree, area) in enumerate(examples.items())
-    ]
-    down = ScaledTranslation(0, -below / 72, axes.figure.figure.dpi_scale_trans)
-    line = Legend(
-        axes, handles, [handle.get_label() for handle in handles], ncols=len(handles),
-        loc="upper left", bbox_to_anchor=(0.0, 0.0),
-        bbox_transform=axes.transAxes + down, borderaxespad=0.0, borderpad=0.0, handletextpad=0.3,
-        handlelength=max(1.0, widest / SMALL_TEXT), columnspacing=0.9,
-        fontsize=SMALL_TEXT, labelcolor=FAINT,
-    )  # fmt: skip
-    axes.add_artist(line).set_clip_on(False)  # otherwise the layout leaves no room for it
-    height = float(line.get_window_extent().height)
-    return below + height * 72 / float(axes.figure.dpi) + 3
+        _draw_nodes(axes, points, areas * 0.6, [rest], 1.5, hollow=True)
+    _draw_nodes(axes, points, areas, looks)
+    add_legend(axes, looks if rest is None else [*looks, rest], classes.kind, below)
 
 
 def _draw_degrees(
-    axes: Any, points: NDArray[np.float64], sizes: _NodeSizes, degrees: NDArray[np.int64]
+    axes: Any,
+    points: NDArray[np.float64],
+    areas: NDArray[np.float64],
+    degrees: NDArray[np.int64],
 ) -> None:
     """Draw nodes coloured by degree, on a logarithmic scale; high degrees are dark."""
     from matplotlib.colors import LogNorm
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     order = np.argsort(degrees, kind="stable")
-    found = axes.scatter(
-        *points[order].T, s=sizes.areas[order], c=np.maximum(degrees[order], 1), cmap=f"{TIME}_r",
-        norm=LogNorm(1, max(2, degrees.max())), zorder=2, **_point_style(len(points)),
-    )  # fmt: skip
-    bar = axes.figure.colorbar(found, ax=axes, shrink=0.5, aspect=18, pad=0.01, anchor=(0, 1))
+    nodes = axes.scatter(
+        *points[order].T,
+        s=areas[order],
+        c=np.maximum(degrees[order], 1),
+        cmap=f"{TIME}_r",
+        norm=LogNorm(1, max(2, degrees.max())),
+        zorder=2,
+        **_point_style(len(points)),
+    )
+    bar = axes.figure.colorbar(nodes, ax=axes, shrink=0.5, aspect=18, pad=0.01, anchor=(0, 1))
     bar.set_label("degree")
-    few = degrees.max() < 100
-    bar.ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    bar.ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if degrees.max() < 100 else (1,)))
     bar.ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     bar.ax.yaxis.set_minor_formatter(NullFormatter())
     bar.solids.set_alpha(1)

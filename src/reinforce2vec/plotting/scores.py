@@ -153,9 +153,14 @@ def _draw_curves(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], m
         mean, spread = _series(result, ways, metric)
         colour = COLOURS[number % len(COLOURS)]
         panel.plot(
-            x, mean, color=colour, marker=MARKERS[number % len(MARKERS)], markersize=4,
-            linewidth=1.4, label=drawable(name),
-        )  # fmt: skip
+            x,
+            mean,
+            color=colour,
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=4,
+            linewidth=1.4,
+            label=drawable(name),
+        )
         panel.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
     panel.set_xlabel("training nodes, %")
 
@@ -167,9 +172,16 @@ def _draw_dots(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], met
         mean, spread = _series(result, ways, metric)
         places = np.arange(len(ways)) + (number - (len(named) - 1) / 2) * step
         panel.errorbar(
-            mean, places, xerr=spread, fmt=MARKERS[number % len(MARKERS)], markersize=4.5,
-            color=COLOURS[number % len(COLOURS)], elinewidth=1.1, capsize=2, label=drawable(name),
-        )  # fmt: skip
+            mean,
+            places,
+            xerr=spread,
+            fmt=MARKERS[number % len(MARKERS)],
+            markersize=4.5,
+            color=COLOURS[number % len(COLOURS)],
+            elinewidth=1.1,
+            capsize=2,
+            label=drawable(name),
+        )
     one = next(iter(named.values()))
     panel.set_yticks(range(len(ways)), [one.row_name(way) for way in ways])
     panel.set_ylim(len(ways) - 0.5, -0.5)

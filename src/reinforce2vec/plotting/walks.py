@@ -97,9 +97,13 @@ def walk_path(
             last = max(len(nodes) for nodes in paths.values()) - 1
             scale = matplotlib.colors.Normalize(0, max(1, last))
             bar = panels[0].figure.colorbar(
-                matplotlib.cm.ScalarMappable(scale, TIME), ax=panels, orientation="horizontal",
-                shrink=min(0.5, 2 / (_PANEL * len(paths))), aspect=30, pad=0.02,
-            )  # fmt: skip
+                matplotlib.cm.ScalarMappable(scale, TIME),
+                ax=panels,
+                orientation="horizontal",
+                shrink=min(0.5, 2 / (_PANEL * len(paths))),
+                aspect=30,
+                pad=0.02,
+            )
             bar.set_label("step")
             bar.outline.set_visible(False)
     return panels[0].figure.figure
@@ -141,9 +145,7 @@ def occupation_over_time(
     top = min(check_count("top", top, 1), len(COLOURS) - 1)
     with styled():
         panels = _row_of_panels(len(named), _PANEL, share=True)
-        colours: dict[
-            int, str
-        ] = {}  # a node has the same in all panels, as long as there are enough
+        colours: dict[int, str] = {}  # a node has the same in all panels
         for panel, (name, nodes) in zip(panels, named.items(), strict=True):
             _draw_occupation(panel, nodes, n_nodes, top, ids, colours)
             panel.set_title(drawable(name))
@@ -301,10 +303,13 @@ def _draw_path(panel: Any, places: _Places, nodes: _Rows) -> None:
     steps = np.arange(1, len(nodes))[-_MAX_ARCS:]
     if steps.size:
         arcs = LineCollection(
-            list(_bend(places[nodes[steps - 1]], places[nodes[steps]])), cmap=TIME, zorder=2,
-            linewidths=float(np.clip(20 / len(steps) ** 0.5, 0.8, 1.6)), alpha=0.75,
+            list(_bend(places[nodes[steps - 1]], places[nodes[steps]])),
+            cmap=TIME,
+            zorder=2,
+            linewidths=float(np.clip(20 / len(steps) ** 0.5, 0.8, 1.6)),
+            alpha=0.75,
             capstyle="round",
-        )  # fmt: skip
+        )
         arcs.set_array(steps)
         arcs.set_clim(0, len(nodes) - 1)
         panel.add_collection(arcs)
@@ -312,15 +317,26 @@ def _draw_path(panel: Any, places: _Places, nodes: _Rows) -> None:
     area = _node_area(len(places))
     shares = visits / max(visits.max(), 6)  # nodes with few visits stay small
     panel.scatter(
-        *places[met].T, s=area * (1 + 7 * shares), color="white", edgecolors=INK, linewidths=0.9,
+        *places[met].T,
+        s=area * (1 + 7 * shares),
+        color="white",
+        edgecolors=INK,
+        linewidths=0.9,
         zorder=3,
-    )  # fmt: skip
+    )
     place = places[nodes[0]]
     panel.scatter(*place, s=area * 3 + 12, color=RED, marker="o", linewidths=0, zorder=4)
     panel.annotate(
-        "start", place, xytext=(0, 7), textcoords="offset points", ha="center", fontsize=7.5,
-        color=RED, path_effects=halo(), zorder=5,
-    )  # fmt: skip
+        "start",
+        place,
+        xytext=(0, 7),
+        textcoords="offset points",
+        ha="center",
+        fontsize=7.5,
+        color=RED,
+        path_effects=halo(),
+        zorder=5,
+    )
 
 
 def _bend(begin: _Places, end: _Places) -> _Places:
@@ -343,40 +359,36 @@ def _draw_occupation(
     chosen = np.argsort(-shares[-1], kind="stable")[:top]
     chosen = chosen[shares[-1, chosen] > 0]
     rest = np.maximum(1 - shares[:, chosen].sum(axis=1), 0)
+    for row in chosen.tolist():
+        colours.setdefault(row, COLOURS[len(colours) % len(COLOURS)])
     names = [drawable(row if ids is None else ids[row]) for row in chosen.tolist()]
     names = [f"node {name}" if place == 0 else name for place, name in enumerate(names)]
     panel.stackplot(
-        steps, *shares[:, chosen].T, rest, linewidth=0.4, edgecolor="white",
-        colors=[*_different_colours(chosen.tolist(), colours), PALE],
-    )  # fmt: skip
+        steps,
+        *shares[:, chosen].T,
+        rest,
+        linewidth=0.4,
+        edgecolor="white",
+        colors=[*(colours[row] for row in chosen.tolist()), PALE],
+    )
     parts = [*zip(names, shares[-1, chosen].tolist(), strict=True), ("others", float(rest[-1]))]
     height = 0.0
     for name, share in parts:
         if share > 0.04:  # less leaves no room for text
             panel.annotate(
-                name, (1.0, height + share / 2), xycoords=panel.get_yaxis_transform(),
-                xytext=(3, 0), textcoords="offset points", va="center", fontsize=8,
-            )  # fmt: skip
+                name,
+                (1.0, height + share / 2),
+                xycoords=panel.get_yaxis_transform(),
+                xytext=(3, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8,
+            )
         height += share
     panel.set_xlim(0, max(last, 1))
     panel.set_ylim(0, 1)
     panel.set_xlabel("step")
     panel.grid(visible=False)
-
-
-def _different_colours(nodes: list[int], known: dict[int, str]) -> list[str]:
-    """Return a colour for each node, none twice; nodes keep known colours where possible."""
-    taken: dict[str, int] = {}
-    for node in nodes:
-        if node in known:
-            taken.setdefault(known[node], node)
-    for node in nodes:
-        if taken.get(known.get(node, "")) != node:
-            fresh = [one for one in COLOURS if one not in taken]
-            unused = [one for one in fresh if one not in known.values()]
-            known[node] = (unused or fresh)[0]
-            taken[known[node]] = node
-    return [known[node] for node in nodes]
 
 
 def _draw_stuck(
@@ -390,9 +402,13 @@ def _draw_stuck(
     )
     stuck, counts = nodes_of_stuck_set(nodes, last=last)
     panel.scatter(
-        *places[np.searchsorted(rows, stuck)].T, s=area * (1.6 + 8 * counts / counts.max()),
-        color=colour, edgecolors="white", linewidths=0.7, zorder=3,
-    )  # fmt: skip
+        *places[np.searchsorted(rows, stuck)].T,
+        s=area * (1.6 + 8 * counts / counts.max()),
+        color=colour,
+        edgecolors="white",
+        linewidths=0.7,
+        zorder=3,
+    )
     steps = min(last, len(nodes))
     note = f"last {steps:,} steps: {counted(len(stuck), 'node')}"
     panel.set_xlabel(note, fontsize=8, loc="left")
@@ -404,9 +420,13 @@ def _draw_distinct(panel: Any, paths: dict[str, _Rows], last: int) -> None:
         ends = np.unique(np.linspace(min(last, len(nodes)), len(nodes), _N_POINTS).astype(np.int64))
         counts = [len(np.unique(nodes[max(0, end - last) : end])) for end in ends]
         panel.plot(
-            ends - 1, counts, color=COLOURS[number % len(COLOURS)], linewidth=1.6,
-            label=drawable(name), linestyle=("-", "--", "-.")[number % 3],
-        )  # fmt: skip
+            ends - 1,
+            counts,
+            color=COLOURS[number % len(COLOURS)],
+            linewidth=1.6,
+            label=drawable(name),
+            linestyle=("-", "--", "-.")[number % 3],
+        )
     panel.set_ylim(bottom=0)
     panel.set_xlabel("step")
     panel.set_ylabel(f"nodes met in {last:,} steps")

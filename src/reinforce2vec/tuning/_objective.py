@@ -1,7 +1,9 @@
-"""The tasks that settings are scored on, each with a validation part and an unseen test part."""
+"""The tasks that settings and baselines are scored on, with a validation and an unseen part."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from .._util.arrays import digest
@@ -14,9 +16,15 @@ from ..evaluation.labels import as_indicators
 from ..evaluation.results import MetricValues
 from ..evaluation.splits import spare_fraction
 from ..graph import Graph
+from ..models.methods import BASELINES
+from .records import BaselineRun
 
 _MOST_EDGES = 20_000  # held out by default: more make scoring slow and hardly more precise
 VALIDATION, TEST = "validation", "test"
+AUTO, _NONE = "auto", "none"
+_ALWAYS = ("prone",)
+_IF_SMALL = ("netmf", "grarep")  # of all pairs of nodes
+_SMALL = 20_000  # nodes
 
 
 class TuningTask(Protocol):
@@ -103,3 +111,44 @@ def make_task(
             f"{known} with labels cannot be split into four parts: at least eight are needed"
         )
     return task
+
+
+# -- baselines: other methods, as they are -------------------------------------------------------
+
+
+def chosen_baselines(method: str | Iterable[str], n_nodes: int) -> tuple[str, ...]:
+    """Return the names of the baselines to try; InputError if there is no such method."""
+    if method == AUTO:
+        return _ALWAYS + (_IF_SMALL if n_nodes <= _SMALL else ())
+    if method == _NONE:
+        return ()
+    names = method.split(",") if isinstance(method, str) else list(method)
+    names = [name.strip() if isinstance(name, str) else name for name in names]
+    for name in names:
+        if name not in BASELINES:
+            raise InputError(
+                f"method must be {AUTO}, {_NONE}, or some of {', '.join(BASELINES)}, not {name!r}",
+                parameter="method",
+                value=name,
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def run_baseline(name: str, task: TuningTask, dimensions: int, seed: int) -> BaselineRun:
+    """Compute the vectors of a baseline, and score them on both parts."""
+    began = time.monotonic()
+    try:
+        model = BASELINES[name](dimensions=dimensions, seed=seed)
+        vectors = model.fit(task.graph, progress=False).embedding_
+        validation, test = (task.score(vectors, part) for part in (VALIDATION, TEST))
+    except InputError as problem:  # too little memory, or a graph that does not suit it
+        return BaselineRun(name, seconds=time.monotonic() - began, error=str(problem))
+    way = max(validation, key=lambda one: validation[one][task.metric])
+    return BaselineRun(
+        name,
+        validation[way][task.metric],
+        test[way][task.metric],
+        way,
+        test,
+        time.monotonic() - began,
+    )

@@ -1,13 +1,12 @@
-"""The result of a search: every trial and the test scores, as text, as JSON and as a figure."""
+"""The result of a search: every trial and the test scores, as text and as JSON."""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from math import isfinite
 from pathlib import Path
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,9 +18,7 @@ from ..files.opening import opened
 from ..files.targets import resolve_target
 from ..files.writing import whole
 from . import space
-from ._baselines import BaselineRun
-from ._picture import SearchStory, search_figure
-from ._trials import FinalRuns, Trial
+from .records import BaselineRun, FinalRuns, Trial
 
 if TYPE_CHECKING:
     from ..models import Reinforce2Vec
@@ -29,6 +26,16 @@ if TYPE_CHECKING:
 _FORMAT = "reinforce2vec tuning 1"
 _SHOWN = 5  # settings in the table
 DEFAULT_NAME = "default"
+# what files have for readers; "importances" is of files of older versions
+_DERIVED = (
+    "best",
+    "way",
+    "gain",
+    "best_as_command",
+    "best_as_python",
+    "better_baseline",
+    "importances",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +76,6 @@ class Tuning:
         used; empty if the search was interrupted.
     baselines : list of BaselineRun
         Other methods, with their own defaults, on both parts.
-    importances : dict
-        Share of each parameter in the variance of scores; empty after too few trials.
     finished : bool
         Whether the search ended by itself.
     """
@@ -78,7 +83,6 @@ class Tuning:
     facts: dict[str, Any]
     trials: list[Trial] = field(default_factory=list)
     finals: list[FinalRuns] = field(default_factory=list)
-    importances: dict[str, float] = field(default_factory=dict)
     elapsed: float = 0.0
     finished: bool = False
     source: GraphReference = field(default_factory=GraphReference)
@@ -167,18 +171,13 @@ class Tuning:
     def sections(self) -> list[_Section]:
         """Return the report: what was searched, scores, settings, and how to use the best."""
         parts = [_Section(self._heading()), self._comparison(), self._table()]
-        if self.importances:
-            shares = [f"{_labels()[name]} {share:.0%}" for name, share in self.importances.items()]
-            parts.append(_Section(f"importance for the score: {', '.join(shares)}"))
         better = self.better_baseline
         if better is not None:
             title = f"{better.label} has the higher score here; as a command"
             parts.append(_Section(title, code=self.baseline_command(better)))
         title = "the best setting by validation as a command"
-        return [
-            *(*parts, _Section(title, code=self.command)),
-            _Section("and in Python", code=self.python),
-        ]
+        parts += [_Section(title, code=self.command), _Section("and in Python", code=self.python)]
+        return parts
 
     def _heading(self) -> str:
         facts = self.facts
@@ -294,7 +293,6 @@ class Tuning:
             "elapsed": self.elapsed,
             "finished": self.finished,
             **best,
-            "importances": self.importances,
             "finals": [asdict(final) for final in self.finals],
             "baselines": [asdict(run) for run in self.baselines],
             "trials": [asdict(trial) for trial in self.trials],
@@ -313,8 +311,6 @@ class Tuning:
         try:
             tuning = cls._from_json(json.loads(content, parse_constant=_refuse_constant))
             _check(tuning)
-            repr(tuning)  # uses all that a search knows
-            tuning.to_dict()
         except MemoryError:
             raise
         except Exception:  # JSON may hold anything where something else is expected
@@ -322,48 +318,18 @@ class Tuning:
         return tuning
 
     @classmethod
-    def _from_json(cls, found: dict[str, Any]) -> Tuning:
+    def _from_json(cls, content: dict[str, Any]) -> Tuning:
         """Return the search that a dictionary holds; any exception if it holds none."""
-        if found["format"] != _FORMAT:
-            raise ValueError(found["format"])
-        trials = [Trial(**trial) for trial in found.pop("trials")]
-        finals = [FinalRuns(**final) for final in found.pop("finals")]
-        baselines = [BaselineRun(**run) for run in found.pop("baselines", [])]
-        own = {name: found.pop(name) for name in ("importances", "elapsed", "finished")}
-        derived = (
-            "format",
-            "best",
-            "way",
-            "gain",
-            "best_as_command",
-            "best_as_python",
-            "better_baseline",
+        if content.pop("format") != _FORMAT:
+            raise ValueError("another format")
+        return cls(
+            trials=[Trial(**trial) for trial in content.pop("trials")],
+            finals=[FinalRuns(**final) for final in content.pop("finals")],
+            baselines=[BaselineRun(**run) for run in content.pop("baselines", [])],
+            elapsed=content.pop("elapsed"),
+            finished=content.pop("finished"),
+            facts={name: value for name, value in content.items() if name not in _DERIVED},
         )
-        facts = {name: value for name, value in found.items() if name not in derived}
-        return cls(facts, trials, finals, **own, baselines=baselines)
-
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Return a matplotlib Figure of how the search went and what mattered.
-
-        Parameters
-        ----------
-        path : path, optional
-            Also write it to a file: .png, .svg or .pdf.
-        """
-        from ..plotting import save
-
-        story = SearchStory(
-            self.trials,
-            self.default,
-            self.best,
-            self.importances,
-            self.facts["metric"],
-            f"{self.facts['task']} on {self.source.name}: {len(self.trials)} settings",
-        )
-        figure = search_figure(story)
-        if path is not None:
-            save(figure, path)
-        return figure
 
 
 def _refuse_constant(name: str) -> None:
@@ -371,40 +337,17 @@ def _refuse_constant(name: str) -> None:
 
 
 def _check(tuning: Tuning) -> None:
-    """Raise an exception unless what was read from a file has the types that a search has."""
-    numbers: list[Any] = [tuning.elapsed, *tuning.importances.values()]
-    texts: list[Any] = []
+    """Raise an exception unless what was read from a file is what a search can go on from."""
     for place, trial in enumerate(tuning.trials):
-        if trial.number != place:
-            raise ValueError(f"trial {trial.number} is in the place of {place}")
-        numbers += [trial.number, trial.seconds, trial.at, *_known(trial.score)]
-        texts += [trial.name, trial.way, trial.error]
+        if trial.number != place or trial.setting.keys() - {part.name for part in space.SPACE}:
+            raise ValueError(f"trial {place}")
         space.parameters_of(trial.setting, tuning.facts["dimensions"])
-        unknown = trial.setting.keys() - {one.name for one in space.SPACE}
-        if unknown:
-            raise ValueError(f"unknown parameters {unknown}")
+        trial.seconds + trial.at + (trial.score or 0.0)  # numbers, or a TypeError
     for final in tuning.finals:
-        if not 0 <= final.number < len(tuning.trials):
-            raise ValueError(f"there is no trial {final.number}")
         if not 0 < len(final.seeds) == len(final.validation) == len(final.test):
-            raise ValueError("not one score for each seed")
-        numbers += [final.number, *final.seeds, *final.validation, *final.test]
-    for run in tuning.baselines:
-        numbers += [run.seconds, *_known(run.validation), *_known(run.test)]
-        texts += [run.label, run.way, run.error]
-    if not all(isinstance(text, str) for text in texts) or type(tuning.finished) is not bool:
-        raise TypeError("expected texts")
-    if not all(type(number) in (int, float) and isfinite(number) for number in numbers):
-        raise TypeError("expected numbers")
-
-
-def _known(score: float | None) -> list[float]:
-    return [] if score is None else [score]
-
-
-def _labels() -> Mapping[str, str]:
-    """Return the names of parameters in reports and figures."""
-    return {one.name: one.label for one in space.SPACE}
+            raise ValueError(f"not a score for each seed of trial {final.number}")
+    repr(tuning)  # uses all that a search knows
+    json.dumps(tuning.to_dict(), allow_nan=False)
 
 
 def _spread(values: Sequence[float]) -> str:

@@ -18,12 +18,18 @@ from ..files.writing import check_target
 from ..graph import Dataset, Graph, karate_club
 from ..graph.fingerprint import fingerprint
 from ..models import Reinforce2Vec
-from ._baselines import AUTO, chosen_baselines, run_baseline
 from ._budget import SHARE_OF_THE_END, SearchClock, TimeEstimates, seconds_of
-from ._importance import importances
-from ._objective import TEST, VALIDATION, TuningTask, make_task
+from ._objective import (
+    AUTO,
+    TEST,
+    VALIDATION,
+    TuningTask,
+    chosen_baselines,
+    make_task,
+    run_baseline,
+)
 from ._proposals import Proposals, import_optuna
-from ._trials import FinalRuns, Trial
+from .records import FinalRuns, Trial
 from .results import DEFAULT_NAME, GraphReference, Tuning
 from .space import SPACE, Setting, Space, limited, parameters_of, starts
 
@@ -146,15 +152,16 @@ def tune(
         "seed": int(seed),
         **chosen.facts,
     }
-    fixed = {"workers": workers, "backend": backend}
-    line = ProgressLine(progress)
-    wanted = trials or _MOST_TRIALS
     with claimed(*([] if output is None else [output])):
-        found = _begun(file, facts)
-        found.source = GraphReference() if source is None else source
-        found.facts |= {"budget": limit, "trials_asked": trials}
-        timer.began -= found.elapsed
-        return TuningSearch(chosen, found, timer, wanted, fixed, file, line, baselines).run()
+        tuning = _begun(file, facts)
+        tuning.source = GraphReference() if source is None else source
+        tuning.facts |= {"budget": limit, "trials_asked": trials}
+        timer.began -= tuning.elapsed
+        fixed = {"workers": workers, "backend": backend}
+        search = TuningSearch(
+            chosen, tuning, timer, trials or _MOST_TRIALS, fixed, file, baselines, progress
+        )
+        return search.run()
 
 
 def check_tuning(
@@ -190,15 +197,15 @@ def _begun(file: Path | None, facts: dict[str, Any]) -> Tuning:
     """Return a search with nothing done, or the one in the file, if it is the same search."""
     if file is None or not file.exists():
         return Tuning(facts)
-    found = Tuning.load(file)
+    tuning = Tuning.load(file)
     for name, value in facts.items():
-        before = found.facts.get(name)
+        before = tuning.facts.get(name)
         if before != value:
             raise InputError(
                 f"{file}: this search was for another graph or task: {name.replace('_', ' ')} was "
                 f"{before} and is {value}. Use the same, or choose another file"
             )
-    return found
+    return tuning
 
 
 class TuningSearch:
@@ -207,43 +214,39 @@ class TuningSearch:
     def __init__(
         self,
         task: TuningTask,
-        found: Tuning,
+        tuning: Tuning,
         timer: SearchClock,
         trials: int,
         fixed: dict[str, Any],
         file: Path | None,
-        line: ProgressLine,
-        baselines: tuple[str, ...] = (),
+        baselines: tuple[str, ...],
+        progress: bool,
     ) -> None:
-        self.baselines = baselines
-        self.task, self.found, self.clock, self.wanted = task, found, timer, trials
-        self.fixed, self.file, self.line = fixed, file, line
+        self.task, self.tuning, self.clock, self.wanted = task, tuning, timer, trials
+        self.fixed, self.file, self.baselines = fixed, file, baselines
+        self.line = ProgressLine(progress)
         self.estimates = TimeEstimates(task.graph.n_nodes)
-        self.proposals = Proposals(SPACE, found.facts["seed"])
+        self.proposals = Proposals(SPACE, tuning.facts["seed"])
         self.searching = True
 
     def run(self) -> Tuning:
         """Search to the end, or until Ctrl-C."""
         spent = self.clock.left < self.kept_for_the_end or not self.wants_more()
-        if self.found.finished and spent:
-            return self.found
-        self.found.finished = False
+        if self.tuning.finished and spent:
+            return self.tuning
+        self.tuning.finished = False
         try:
             self.search(self.prepare())
-            if not self.found.finals:
+            if not self.tuning.finals:
                 self.finish()
-            self.found.finished = True
+            self.tuning.finished = True
         except KeyboardInterrupt:
-            if not self.found.ranking:
+            if not self.tuning.ranking:
                 raise
         finally:
             self.line.clear()
-        tried = self.found.trials
-        self.found.importances = importances(
-            SPACE, [trial.setting for trial in tried], [trial.score for trial in tried]
-        )
         self.keep()
-        return self.found
+        return self.tuning
 
     # -- before --------------------------------------------------------------------------------
 
@@ -256,27 +259,27 @@ class TuningSearch:
             first = starts(SPACE)[DEFAULT_NAME]
             self.measure(first | {"walks_per_node": choices[0]})
             most = self.estimates.most_walks(first, choices, self.clock.limit)
-            before = [trial.setting["walks_per_node"] for trial in self.found.trials]
+            before = [trial.setting["walks_per_node"] for trial in self.tuning.trials]
             space = limited(max([most, *before]))
-        self.proposals = Proposals(space, self.found.facts["seed"])
-        for trial in self.found.trials:
+        self.proposals = Proposals(space, self.tuning.facts["seed"])
+        for trial in self.tuning.trials:
             self.proposals.add(trial.setting, trial.score)
         return space
 
     def measure(self, setting: Setting) -> None:
         """Measure how fast the machine is, without compilation."""
-        parameters = parameters_of(setting, self.found.facts["dimensions"]) | self.fixed
+        parameters = parameters_of(setting, self.tuning.facts["dimensions"]) | self.fixed
         Reinforce2Vec(**parameters).fit(karate_club(), progress=False)
-        self.embed(setting, self.found.facts["seed"], (VALIDATION,))
+        self.embed(setting, self.tuning.facts["seed"], (VALIDATION,))
 
     # -- the search ----------------------------------------------------------------------------
 
     def search(self, space: Space) -> None:
         """Try the first settings, then proposals, until time or trials are spent."""
         for name, setting in starts(space).items():
-            known = any(trial.setting == setting for trial in self.found.trials)
+            known = any(trial.setting == setting for trial in self.tuning.trials)
             needed = (
-                not self.found.trials
+                not self.tuning.trials
             )  # the first is the default, which others are compared with
             if not known and (needed or (self.wants_more() and self.fits(setting))):
                 self.try_out(setting, name)
@@ -287,25 +290,25 @@ class TuningSearch:
 
     def wants_more(self) -> bool:
         """Return whether trials are left."""
-        return len(self.found.trials) < self.wanted
+        return len(self.tuning.trials) < self.wanted
 
     def fits(self, setting: Setting) -> bool:
         """Return whether a setting fits in the time left; the first two always do."""
         left = self.clock.left - self.kept_for_the_end
-        return len(self.found.trials) < 2 or self.estimates.expected(setting) <= left
+        return len(self.tuning.trials) < 2 or self.estimates.expected(setting) <= left
 
     @property
     def kept_for_the_end(self) -> float:
         """Seconds that the search leaves to the final runs."""
         if self.clock.limit is None:
             return 0.0
-        finalists = [self.found.default, self.found.ranking[0]] if self.found.ranking else []
+        finalists = [self.tuning.default, self.tuning.ranking[0]] if self.tuning.ranking else []
         needed = _MORE_TO_SCORE * sum(trial.seconds for trial in finalists)
         return max(needed, SHARE_OF_THE_END * self.clock.limit)
 
     def proposed(self) -> Setting | None:
         """Return a new setting that fits in the time left; None if there is none."""
-        known = [trial.setting for trial in self.found.trials]
+        known = [trial.setting for trial in self.tuning.trials]
         too_long = 0
         for attempt in range(ATTEMPTS):
             setting = self.proposals.propose(attempt)
@@ -320,35 +323,35 @@ class TuningSearch:
 
     def try_out(self, setting: Setting, name: str = "") -> bool:
         """Train and score; False if time ran out before it was done."""
-        number, began = len(self.found.trials), self.clock.elapsed
+        number, began = len(self.tuning.trials), self.clock.elapsed
         score: float | None = None
         way, error, scores = "", "", {}
         try:
-            (scores,) = self.embed(setting, self.found.facts["seed"], (VALIDATION,))
+            (scores,) = self.embed(setting, self.tuning.facts["seed"], (VALIDATION,))
             way, score = self.best_way(scores)
         except OutOfTime:
             return False
         except InputError as problem:
-            if not self.found.trials:
+            if not self.tuning.trials:
                 raise
             error = str(problem)  # a learning rate that is too large
         at = self.clock.elapsed
         trial = Trial(number, setting, name, score, way, scores, at - began, at, error)
-        self.found.trials.append(trial)
-        self.found.elapsed, self.found.finals = at, []  # earlier final runs are out of date
+        self.tuning.trials.append(trial)
+        self.tuning.elapsed, self.tuning.finals = at, []  # earlier final runs are out of date
         self.proposals.add(setting, score)
         self.keep()
         return True
 
     def best_way(self, scores: MetricValues) -> tuple[str, float]:
         """Return the way to use vectors that scores best, and its score."""
-        by_way = {way: found[self.task.metric] for way, found in scores.items()}
+        by_way = {way: metrics[self.task.metric] for way, metrics in scores.items()}
         best = max(by_way, key=lambda way: by_way[way])
         return best, by_way[best]
 
     def embed(self, setting: Setting, seed: int, parts: tuple[str, ...]) -> list[MetricValues]:
         """Train with a setting and return its scores on some parts."""
-        parameters = parameters_of(setting, self.found.facts["dimensions"])
+        parameters = parameters_of(setting, self.tuning.facts["dimensions"])
         model = Reinforce2Vec(**parameters, **self.fixed, seed=seed)
         began = time.monotonic()
         model.fit(self.task.graph, progress=False, callbacks=[self.watch])
@@ -362,24 +365,24 @@ class TuningSearch:
         if self.line.due():
             self.line.show(self._status(), self._share())
         late = self.clock.left < self.kept_for_the_end / 2
-        if late and self.searching and self.found.trials:
+        if late and self.searching and self.tuning.trials:
             raise OutOfTime
 
     def _share(self) -> float:
         """Return how much of the budget is used: of the time, or else of the trials."""
         if self.clock.limit is not None:
             return 1 - self.clock.left / self.clock.limit
-        return len(self.found.trials) / max(self.wanted, 1)
+        return len(self.tuning.trials) / max(self.wanted, 1)
 
     def _status(self) -> str:
         """Return how far the search is, in a line."""
         words = ["the best few again"]
         if self.searching:
             of = "" if self.wanted == _MOST_TRIALS else f" of {self.wanted}"
-            words = [f"trial {len(self.found.trials) + 1}{of}"]
-        if self.found.ranking:
-            words.append(f"best {self.found.ranking[0].score:.2f}")
-            words.append(f"default {self.found.default.score:.2f}")
+            words = [f"trial {len(self.tuning.trials) + 1}{of}"]
+        if self.tuning.ranking:
+            words.append(f"best {self.tuning.ranking[0].score:.2f}")
+            words.append(f"default {self.tuning.default.score:.2f}")
         if self.clock.limit is not None:
             words.append(f"{clock(max(self.clock.left, 0))} left")
         return f"tuning: {', '.join(words)}"
@@ -388,40 +391,40 @@ class TuningSearch:
 
     def compare(self) -> None:
         """Score baselines on both parts, as far as they fit in the time left."""
-        known, expected = {run.name for run in self.found.baselines}, 0.0
+        known, expected = {run.name for run in self.tuning.baselines}, 0.0
         for name in self.baselines:
             if name in known or self.clock.left - self.kept_for_the_end / 2 < expected:
                 continue
             self.line.show(f"tuning: {name}")
-            facts = self.found.facts
+            facts = self.tuning.facts
             run = run_baseline(name, self.task, facts["dimensions"], facts["seed"])
-            self.found.baselines.append(run)
+            self.tuning.baselines.append(run)
             expected = _LONGER * run.seconds
 
     def finish(self) -> None:
         """Train the best few and the default again, and score them on the unseen part."""
         self.searching = False
         self.compare()
-        first = self.found.facts["seed"] + 1
-        others = [trial for trial in self.found.ranking if trial is not self.found.default]
+        first = self.tuning.facts["seed"] + 1
+        others = [trial for trial in self.tuning.ranking if trial is not self.tuning.default]
         most, rounds = self.plan(others)
         seeds = [first + turn for turn in range(rounds)]
-        finalists = [self.found.default, *others[:most]]
+        finalists = [self.tuning.default, *others[:most]]
         finals = {trial.number: FinalRuns(trial.number, seeds, [], [], []) for trial in finalists}
         for seed in seeds:
             for number in list(finals):
                 try:
                     self.train_again(finals[number], seed)
                 except InputError:
-                    if number == self.found.default.number:
+                    if number == self.tuning.default.number:
                         raise
                     del finals[number]  # it was luck that it did not diverge before
-        self.found.finals = list(finals.values())
-        self.found.elapsed = self.clock.elapsed
+        self.tuning.finals = list(finals.values())
+        self.tuning.elapsed = self.clock.elapsed
 
     def train_again(self, final: FinalRuns, seed: int) -> None:
         """Train a setting with another seed, and score both parts."""
-        trial, metric = self.found.trials[final.number], self.task.metric
+        trial, metric = self.tuning.trials[final.number], self.task.metric
         validation, test = self.embed(trial.setting, seed, (VALIDATION, TEST))
         final.validation.append(validation[trial.way][metric])
         final.test.append(test[trial.way][metric])
@@ -430,7 +433,7 @@ class TuningSearch:
     def plan(self, others: list[Trial]) -> tuple[int, int]:
         """Return how many settings beside the default, and how many seeds, fit in the time left."""
         for most, rounds in _PLANS:
-            finalists = [self.found.default, *others[:most]]
+            finalists = [self.tuning.default, *others[:most]]
             needed = rounds * sum(trial.seconds for trial in finalists)
             if _MORE_TO_SCORE * needed <= self.clock.left:
                 return most, rounds
@@ -439,4 +442,4 @@ class TuningSearch:
     def keep(self) -> None:
         """Write the file."""
         if self.file is not None:
-            self.found.save(self.file)
+            self.tuning.save(self.file)

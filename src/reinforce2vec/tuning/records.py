@@ -1,10 +1,11 @@
-"""What a search records: trials, and the runs of the best few at its end."""
+"""What a search records: trials, the runs of the best few at its end, and baselines."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from ..evaluation.results import MetricValues
+from ..models.methods import BASELINES
 from .space import Setting
 
 
@@ -66,3 +67,38 @@ class FinalRuns:
     validation: list[float]
     test: list[float]
     scores: list[MetricValues]
+
+
+@dataclass(frozen=True)
+class BaselineRun:
+    """A baseline with its own defaults, trained once.
+
+    Attributes
+    ----------
+    name : str
+        Its name, as `--method` takes it.
+    validation, test : float or None
+        Its scores on the part that the search looked at, and on the unseen part, in percent; None
+        if it failed.
+    way : str
+        How its vectors are used best, by validation.
+    scores : dict
+        All ways and metrics on the unseen part.
+    seconds : float
+        Its time, including scoring.
+    error : str
+        Why it failed, if it did.
+    """
+
+    name: str
+    validation: float | None = None
+    test: float | None = None
+    way: str = ""
+    scores: MetricValues = field(default_factory=dict)
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its name in the report."""
+        return BASELINES[self.name].__name__
