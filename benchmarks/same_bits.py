@@ -2,10 +2,10 @@
 
     python benchmarks/same_bits.py --json           # digests of this checkout
     python benchmarks/same_bits.py --against HEAD~9 # compare them with those of another commit
+    python benchmarks/same_bits.py --against benchmarks/results/same_bits.json  # with stored ones
 
 A fixed set of settings is computed, and each result becomes a digest. The script uses only public
-names, so it also runs on commits older than itself. Vectors are trained with one thread, where one
-seed always gives the same bits.
+names, so it also runs on commits older than itself. The stored digests are those of commit e4b9ee8.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import hashlib
 import json
 import sys
 import tempfile
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
@@ -136,11 +137,191 @@ def digests() -> dict[str, str]:
                 path
             )
             found[f"files / vectors.{suffix}"] = hashlib.sha256(_content(path)).hexdigest()[:24]
-        for suffix in ("txt", "npy"):
-            path = Path(folder, f"walks.{suffix}")
-            r2v.write_walks(path, r2v.WalkSampler(club, per_node=2, backend="cpu"))
-            found[f"files / walks.{suffix}"] = hashlib.sha256(path.read_bytes()).hexdigest()[:24]
-    return found
+        path = Path(folder, "walks.txt")
+        r2v.write_walks(path, r2v.WalkSampler(club, per_node=2, backend="cpu"))
+        found["files / walks.txt"] = hashlib.sha256(path.read_bytes()).hexdigest()[:24]
+        found |= default_model(r2v, Path(folder)) | given_walks(r2v, Path(folder))
+        found |= readings(r2v, Path(folder))
+    return found | after_training(r2v) | scores(r2v)
+
+
+class Interrupted(Exception):
+    """What a callback raises."""
+
+
+def content_of(embedding) -> str:
+    """Return a digest of ids and vectors."""
+    return digest(embedding.ids, embedding.vectors)
+
+
+def default_model(r2v, folder: Path) -> dict[str, str]:
+    """Return digests of the default model: trained, resumed, saved and updated."""
+    digests: dict[str, str] = {}
+    base = graphs(r2v)["rmat"]
+    new = [*zip(base.ids[:40].tolist(), base.ids[100:140].tolist(), strict=True)]
+    ends = base.ids[[3, 30]].tolist()
+    for workers in (1, 3):
+        for name, graph in graphs(r2v).items():
+            model = r2v.Reinforce2Vec(workers=workers).fit(graph, progress=False)
+            digests[f"default / {name} / {workers}"] = content_of(model.embedding_)
+        options = {"checkpoint": folder / f"{workers}.checkpoint", "checkpoint_every": 0}
+        moments: list[object] = []
+
+        def interrupt(moment: object, moments: list[object] = moments) -> None:
+            moments.append(moment)
+            if len(moments) == 40:
+                raise Interrupted
+
+        model = r2v.Reinforce2Vec(workers=workers, smooth=False)
+        with suppress(Interrupted):
+            model.fit(base, progress=False, callbacks=[interrupt], **options)
+        model.fit(base, progress=False, resume=True, **options)
+        digests[f"default / resumed / {workers}"] = content_of(model.embedding_)
+        model = r2v.Reinforce2Vec(workers=workers).fit(base, progress=False)
+        placed = model.transform_nodes([("new", ends[0]), ("new", ends[1])])
+        digests[f"default / new nodes / {workers}"] = content_of(placed)
+        model.save(folder / "model.r2v")
+        model = r2v.Reinforce2Vec.load(folder / "model.r2v")
+        for number in range(2):
+            model.partial_fit([*new, (f"new {number}", ends[0])], progress=False)
+            name = f"default / partial_fit {number} / {workers}"
+            digests[name] = content_of(model.embedding_)
+    weighted = r2v.Reinforce2Vec(workers=2).fit(graphs(r2v)["weighted"], progress=False)
+    weighted.partial_fit([(*ends, 2.5), ("x", ends[0], 4.0)], progress=False)
+    digests["default / partial_fit weighted"] = content_of(weighted.embedding_)
+    for order in ("first", "both"):
+        line = r2v.LINE(order=order, workers=3).fit(base).embedding_
+        digests[f"LINE {order} / 3"] = content_of(line)
+    paper = r2v.Reinforce2Vec.paper(workers=1).fit(r2v.karate_club(), progress=False)
+    digests["paper"] = content_of(paper.embedding_)
+    return digests
+
+
+def given_walks(r2v, folder: Path) -> dict[str, str]:
+    """Return digests of vectors learned from walks that are given as lists, or in a text."""
+    walks = [["a", "b", "c"], ["c", "b"], ["b", "a", "b", "d", "a"]] * 20
+    path = folder / "given.txt"
+    path.write_text("\n".join(map(" ".join, walks)))
+    digests = {}
+    for name, source in {"list": walks, "text": r2v.read_walks(path)}.items():
+        for smooth in (True, False):
+            model = r2v.Reinforce2Vec(workers=3, smooth=smooth)
+            vectors = model.fit_walks(source, progress=False).embedding_
+            digests[f"given walks / {name} / {smooth}"] = content_of(vectors)
+    return digests
+
+
+LINK_SCORES = "auto combined allocation adamic-adar common three-steps odds cosine"
+
+
+def after_training(r2v) -> dict[str, str]:
+    """Return digests of what vectors are used for: neighbors, links, maps, smoothing."""
+    digests: dict[str, str] = {}
+    planted = r2v.planted_groups(400, 4, seed=3).graph
+    for name, graph in (graphs(r2v) | {"planted": planted}).items():
+        model = r2v.Reinforce2Vec(walks_per_node=5, workers=2)
+        embedding = model.fit(graph, progress=False).embedding_
+        near = r2v.nearest_neighbors(embedding, k=7, method="exact", progress=False)
+        digests[f"neighbors / {name}"] = digest(near.rows, near.cosines)
+        some = embedding.ids[3:30].tolist()
+        digests[f"most similar / {name}"] = digest(repr(list(map(embedding.most_similar, some))))
+        for score in LINK_SCORES.split():
+            for nodes in (None, some):
+                links = r2v.recommend_links(
+                    embedding, graph, 5, nodes=nodes, score=score, progress=False
+                )
+                columns = links.sources, links.targets, links.scores
+                way = "all" if nodes is None else "some"
+                digests[f"links / {name} / {score} / {way}"] = digest(*columns, repr(links.scorer))
+        for method in ("pca", "layout"):
+            places = [r2v.project(embedding, method, seed=n, progress=False) for n in (0, 1)]
+            digests[f"project / {name} / {method}"] = digest(*places)
+        smoothed = [
+            r2v.smooth(embedding.vectors, graph, order=6, workers=n, backend="cpu") for n in (1, 3)
+        ]
+        digests[f"smooth / {name}"] = digest(*smoothed)
+        other = model.set_params(seed=1).fit(graph, progress=False).embedding_
+        digests[f"align / {name}"] = content_of(r2v.align(other, embedding))
+    return digests
+
+
+def scores(r2v) -> dict[str, str]:
+    """Return digests of evaluations."""
+    planted = r2v.planted_groups(400, 4, seed=3)
+    graph, labels = planted.graph, planted.labels
+    vectors = r2v.Reinforce2Vec(walks_per_node=5, workers=2).fit_transform(graph, progress=False)
+    split = r2v.hold_out_edges(graph, seed=1)
+    digests = {}
+    for c in (1.0, "validation"):
+        digests[f"score_links / {c}"] = digest(repr(r2v.score_links(vectors, split, seed=2, c=c)))
+        classes = r2v.classify_nodes(vectors, labels, seed=1, c=c)
+        digests[f"classify_nodes / {c}"] = digest(repr(classes))
+    moved = r2v.transfer_links(vectors, split, vectors, r2v.hold_out_edges(graph, seed=2))
+    digests["transfer_links"] = digest(repr(moved))
+    for protocol in ("shared", "transfer"):
+        result = r2v.evaluate_link_prediction(
+            graph, r2v.ProNE(dimensions=16), protocol=protocol, seeds=2, progress=False
+        )
+        digests[f"link prediction / {protocol}"] = digest(repr(result.scores))
+    result = r2v.evaluate_node_classification(vectors, labels, train=(0.1, 0.5), progress=False)
+    digests["node classification"] = digest(repr(result.scores))
+    return digests
+
+
+TEXTS: dict[str, tuple[str, dict[str, object]]] = {
+    "snap.txt": ("# Nodes: 4\n# From\tTo\n7\t1\n1\t2\n2\t3\n3\t7\n1\t7\n", {}),
+    "weights.txt": ("a b 0.1\nb c 0.2\na b 0.3\nc c 4\nb a 0.7\n", {}),
+    "directed.txt": ("a b 0.1\nb c 0.2\na b 0.3\nc c 4\nb a 0.7\n", {"directed": True}),
+    "header.csv": ('source,target,weight\n"a,b",c,1.5\nc,d,2\nd,"a,b",1e-3\n', {}),
+    "columns.csv": ("w;t;s\n1;b;a\n2;c;b\n", {"source": "s", "target": "t", "weight": "w"}),
+    "sides.csv": ("1,1,5\n1,2,3\n2,1,4\n", {"bipartite": True}),
+    "listed.csv": ("5,9\n9,3\n", {"nodes": [3, 4, 5], "self_loops": True}),
+    "graph.mtx": ("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 .5\n3 1 2\n", {}),
+    "graph.graphml": (
+        '<graphml><key id="w" for="edge" attr.name="weight"/><graph edgedefault="directed">'
+        '<node id="x"/><edge source="b" target="a"><data key="w">2</data></edge>'
+        '<edge source="a" target="x"/></graph></graphml>',
+        {},
+    ),
+}
+
+
+def readings(r2v, folder: Path) -> dict[str, str]:
+    """Return digests of graphs read from texts and taken from other packages."""
+    from importlib import import_module
+
+    import numpy as np
+
+    read = {}
+    for name, (text, options) in TEXTS.items():
+        (folder / name).write_text(text)
+        read[name] = r2v.read_graph(folder / name, **options)
+    large = graphs(r2v)["weighted"]
+    for suffix in ("npz", "csv", "txt.gz", "edgelist", "parquet"):
+        large.save(folder / f"graph.{suffix}")
+        read[f"saved.{suffix}"] = r2v.read_graph(folder / f"graph.{suffix}")
+    matrix = large.to_scipy()
+    ends = np.array(matrix.nonzero())
+    names = [f"n{end}" for end in ends.ravel().tolist()]
+    columns = {"source": names[: len(names) // 2], "target": names[len(names) // 2 :]}
+    columns["weight"] = np.linspace(0.5, 3, ends.shape[1])
+    read["matrix"] = r2v.Graph.from_any(matrix)
+    read["tuples"] = r2v.Graph.from_any([("b", "a", 0.5), ("a", "c", 2.5), ("b", "c", 1)])
+    frames = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
+    for package, make in frames.items():
+        frame = getattr(import_module(package), make)(columns)
+        read[package] = r2v.Graph.from_any(frame)
+    networks = import_module("networkx")
+    read["networkx"] = r2v.Graph.from_any(networks.les_miserables_graph())
+    digests = {}
+    for name, graph in read.items():
+        weights = [] if graph.weights is None else [graph.weights]
+        arrays = (graph.indptr, graph.indices, graph.ids, *weights, np.array(graph.directed))
+        digests[f"read / {name}"] = digest(*arrays)
+    (folder / "labels.csv").write_text("id,class\n1,x\n2,y\n2,z\n34,x\n99,x\n")
+    labels = r2v.read_labels(folder / "labels.csv", r2v.karate_club())
+    digests["read / labels"] = digest(labels.matrix, repr(labels.names), repr(labels.strangers))
+    return digests
 
 
 def _planted(r2v) -> list:
@@ -160,15 +341,20 @@ def _content(path: Path) -> bytes:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--against", metavar="COMMIT", help="a commit, or the folder of a checkout")
+    parser.add_argument(
+        "--against", metavar="COMMIT", help="a commit, the folder of a checkout, or stored digests"
+    )
     parser.add_argument("--json", action="store_true", help="print the digests as JSON")
     options = parser.parse_args()
     if options.against is None:
         found = digests()
         print(json.dumps(found, indent=1) if options.json else f"{len(found)} digests")
         return
-    with checkout_of(options.against) as other:
-        before = run_with(other, __file__, "--json")
+    if options.against.endswith(".json"):
+        before = json.loads(Path(options.against).read_text())
+    else:
+        with checkout_of(options.against) as other:
+            before = run_with(other, __file__, "--json")
     after = run_with(ROOT, __file__, "--json")
     different = sorted(
         name for name in before.keys() | after if before.get(name) != after.get(name)
