@@ -12,8 +12,9 @@ import inspect
 import json
 import re
 import threading
+import time
+from contextlib import suppress
 from dataclasses import FrozenInstanceError
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -24,10 +25,15 @@ import scipy.sparse
 from helpers.command_line import run, run_python
 from helpers.paths import DATA
 from helpers.real_data import load_real
-from reinforce2vec import Dataset, InputError, karate_club, load_dataset
-from reinforce2vec.datasets import _downloads, _reading, loading
+from reinforce2vec import InputError, load_dataset
+from reinforce2vec.datasets import _reading, loading
 from reinforce2vec.datasets.registry import REGISTRY, DatasetEntry, PublishedFile
 from reinforce2vec.graph.fingerprint import GraphFingerprint, LabelFingerprint
+
+# pooch leaves connections open after an error
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
+)
 
 # -- a small data set, and a server that publishes it ---------------------------------------------
 
@@ -95,7 +101,7 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("REINFORCE2VEC_DATA", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    return _downloads.cache_folder()
+    return loading.cache_folder()
 
 
 @pytest.fixture
@@ -118,7 +124,6 @@ def toy(server, monkeypatch):
         read_labels=_reading.lines_of_classes,
     )
     monkeypatch.setitem(REGISTRY, "toy", entry)
-    monkeypatch.setattr(loading, "_may_be_unsafe", lambda source: True)  # the server has no https
     return entry
 
 
@@ -186,19 +191,6 @@ def test_sizes_in_the_paper_are_ours_but_for_what_the_description_says():
 
 
 @pytest.mark.study
-def test_ca_astroph_is_connected():
-    assert load_real("ca-astroph").graph.n_components == 1
-
-
-@pytest.mark.study
-def test_dblp_has_one_class_for_each_node():
-    labels = load_real("dblp").labels
-    assert (labels.sum(axis=1) == 1).all()
-    sizes = labels.sum(axis=0)
-    assert (sizes.max(), np.count_nonzero(sizes == 1)) == (13_338, 8)
-
-
-@pytest.mark.study
 def test_labels_of_a_matrix_stand_in_the_rows_of_its_nodes():
     proteins = load_real("ppi")
     known = inspect.signature(scipy.io.loadmat).parameters
@@ -243,25 +235,12 @@ def test_the_docstring_lists_what_the_registry_holds():
 # -- what a data set is --------------------------------------------------------------------------
 
 
-def test_a_data_set_is_a_graph_with_labels(toy, tmp_path):
-    dataset = load_dataset("toy", write(tmp_path / "mine"))
-    check_toy(dataset)
-    assert dataset.name == "toy"
-    assert dataset.description == "A toy."
-    assert dataset.citation == "Nobody."
-    assert repr(dataset) == "Dataset('toy', 4 nodes, 4 edges, 2 classes)"
-
-
 def test_a_data_set_does_not_change(toy, tmp_path):
     dataset = load_dataset("toy", write(tmp_path / "mine"))
     with pytest.raises(ValueError, match="read-only"):
         dataset.labels[0, 0] = False
     with pytest.raises(FrozenInstanceError):
         dataset.labels = None
-
-
-def test_a_data_set_may_have_no_labels():
-    assert repr(Dataset("club", karate_club())) == "Dataset('club', 34 nodes, 78 edges, no labels)"
 
 
 def test_the_largest_component_is_cut_out(tmp_path):
@@ -286,11 +265,6 @@ def test_weights_in_a_matrix_are_left_out(tmp_path):
 # -- where files are looked for ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-def test_files_may_be_compressed_or_not(toy, tmp_path, compressed):
-    check_toy(load_dataset("toy", write(tmp_path / "mine", compressed=compressed)))
-
-
 def test_order_and_direction_of_lines_do_not_matter(toy, tmp_path):
     other = "12 3\n5 12\n7 12\n12 7\n3 7\n12 12\n"
     check_toy(load_dataset("toy", write(tmp_path / "mine", edges=other)))
@@ -311,13 +285,6 @@ def test_the_folder_of_the_variable_comes_before_the_cache(toy, cache, tmp_path,
     monkeypatch.setenv("REINFORCE2VEC_DATA", str(write(tmp_path / "variable")))
     write(cache, edges="not the graph")
     check_toy(load_dataset("toy"))
-
-
-def test_the_cache_comes_before_a_download(toy, server, cache, tmp_path, monkeypatch):
-    monkeypatch.setenv("REINFORCE2VEC_DATA", str(tmp_path))
-    write(cache)
-    check_toy(load_dataset("toy"))
-    assert not server.requested
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(toy, tmp_path, monkeypatch):
@@ -403,14 +370,6 @@ def test_a_matlab_file_must_have_its_sha256(tmp_path):
         load_dataset("ppi", tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"<html>", b""])
-def test_a_page_instead_of_a_matlab_file_is_a_sentence(tmp_path, content):
-    file = tmp_path / "small.mat"
-    file.write_bytes(content)
-    with pytest.raises(InputError, match=r"small\.mat: not a MATLAB file"):
-        _reading.matrix_network(file)
-
-
 # -- downloads -----------------------------------------------------------------------------------
 
 
@@ -433,9 +392,7 @@ def test_only_the_files_that_are_not_here_are_fetched(toy, server, cache, tmp_pa
 @pytest.mark.parametrize("content", [b"7 3\n3 12\n", b"<html> </html>\n", b"", b"\x00\xff\xfe"])
 def test_a_wrong_download_is_not_kept(toy, server, cache, content):
     server.files["published.ungraph"] = content
-    with pytest.raises(
-        InputError, match=r"^toy: the downloaded data are not right: toy\.ungraph[:,] "
-    ):
+    with pytest.raises(InputError, match=r"^toy: the download is not right: toy\.ungraph[:,] "):
         load_dataset("toy")
     assert files_in(cache) == []
 
@@ -443,27 +400,14 @@ def test_a_wrong_download_is_not_kept(toy, server, cache, content):
 def test_a_download_that_breaks_off_leaves_nothing(toy, server, cache):
     """Old versions of urllib3 do not notice; the check of what was fetched does."""
     server.breaks_off = True
-    with pytest.raises(
-        InputError, match=r"the connection broke off|the downloaded data are not right"
-    ):
-        load_dataset("toy")
-    assert files_in(cache) == []
-
-
-def test_an_interrupted_download_leaves_nothing(toy, cache, monkeypatch):
-    def interrupted(url, path, progress, **limits):
-        path.write_bytes(b"7 3\n")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(loading, "download", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(InputError, match=r"could not be downloaded|the download is not right"):
         load_dataset("toy")
     assert files_in(cache) == []
 
 
 def test_a_file_that_is_gone_is_a_sentence(toy, server, cache):
     del server.files["published.cmty"]
-    with pytest.raises(InputError, match=r'/published\.cmty: the server answered "404 .*Not Found'):
+    with pytest.raises(InputError, match=r"/published\.cmty: 404 .*Not Found"):
         load_dataset("toy")
     assert files_in(cache) == []
 
@@ -471,13 +415,7 @@ def test_a_file_that_is_gone_is_a_sentence(toy, server, cache):
 def test_without_a_network_the_message_says_what_to_do_by_hand(toy, cache, monkeypatch):
     away = PublishedFile("toy.ungraph", "http://127.0.0.1:9/toy.ungraph")  # nobody listens there
     monkeypatch.setitem(toy.__dict__, "sources", (away, *toy.sources[1:]))
-    sentence = (
-        "toy: toy.ungraph is not on this machine and could not be downloaded from "
-        "http://127.0.0.1:9/toy.ungraph: there is no connection to the server. Download it "
-        f"by hand and save it as {cache / 'toy.ungraph'}, or as toy.ungraph in the folder given by "
-        "data_dir or REINFORCE2VEC_DATA"
-    )
-    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(InputError, match=f"no connection .* save it as {cache / 'toy.ungraph'}"):
         load_dataset("toy")
 
 
@@ -488,19 +426,49 @@ def test_a_cache_that_cannot_be_made_is_a_sentence(toy, cache):
         load_dataset("toy")
 
 
-@pytest.mark.parametrize("progress", [False, True])
-def test_a_download_tells_how_far_it_is(server, tmp_path, monkeypatch, progress):
-    reported = []
-    monkeypatch.setattr(_downloads, "_CHUNK", 1000)
-    monkeypatch.setattr(
-        _downloads, "terminal_progress", lambda *words: lambda *report: reported.append(report)
-    )
-    server.files["large"] = content = bytes(2500)
-    fetch = partial(_downloads.download, most=2500, unsafe=True)
-    fetch(f"http://{server.host}/large", tmp_path / "large", progress)
-    assert (tmp_path / "large").read_bytes() == content
-    steps = [(1000, 2500), (2000, 2500), (2500, 2500)]
-    assert reported == (steps if progress else [])
+class Endless(BaseHTTPRequestHandler):
+    """Sends without an end: quickly, or byte by byte."""
+
+    def do_GET(self):
+        self.send_response(200)
+        if self.path == "/declared":
+            self.send_header("Content-Length", str(10**12))
+        self.end_headers()
+        with suppress(OSError):  # the client has gone, as it should
+            while True:
+                self.wfile.write(bytes(1 << 12))
+                time.sleep(0.01)
+
+    def log_message(self, *words):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("path", "longest", "message"),
+    [
+        ("/", 900, "sends more than 8.4 MB"),
+        ("/declared", 900, "sends more than 8.4 MB"),
+        ("/", 0.1, "took more than"),
+    ],
+)
+def test_a_download_ends_within_its_limits(toy, cache, monkeypatch, path, longest, message):
+    monkeypatch.setattr(loading, "_LONGEST", longest)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as http:
+        http.daemon_threads = True
+        threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{http.server_port}{path}"
+        source = PublishedFile("toy.ungraph", url, most=8 << 20 if longest == 900 else 10**12)
+        monkeypatch.setitem(toy.__dict__, "sources", (source, *toy.sources[1:]))
+        with pytest.raises(InputError, match=message):
+            load_dataset("toy")
+        http.shutdown()
+    assert files_in(cache) == []
+
+
+def test_a_changed_matlab_file_is_refused_before_it_is_opened(tmp_path):
+    (tmp_path / "blogcatalog.mat").write_bytes(b"MATLAB 5.0 MAT-file" + bytes(200))
+    with pytest.raises(InputError, match="expected SHA-256"):
+        load_dataset("blogcatalog", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["TOY", "Toy", "toy"])
@@ -548,11 +516,6 @@ def test_the_list_says_where_a_data_set_was_found(toy, cache):
         f"             {cache / 'toy.ungraph.gz'}",
         f"             {cache / 'toy.cmty.gz'}",
     ]
-
-
-def test_the_list_of_a_folder_speaks_of_that_folder(toy, cache, tmp_path):
-    write(cache)
-    assert f"not in {tmp_path}" in datasets("toy", "--data-dir", tmp_path).stdout
 
 
 def test_the_command_downloads_the_named_data_set(toy, server, cache):

@@ -6,7 +6,7 @@ import ast
 import re
 
 from helpers.paths import ROOT
-from reinforce2vec.datasets import _downloads
+from reinforce2vec.datasets import loading
 from reinforce2vec.datasets.registry import REGISTRY
 from reinforce2vec.explorer import server
 
@@ -84,6 +84,6 @@ def test_the_figures_on_the_page_are_those_of_the_code():
         f"a secret of {8 * server._SECRET_BYTES} random bits",
         f"arrive within {server._SECONDS:g} seconds",
         f"at most {server._MOST_CONNECTIONS} connections",
-        f"At most {most >> 20} MiB are accepted, in at most {_downloads._LONGEST / 60:g} minutes",
+        f"At most {most >> 20} MiB are accepted, in at most {loading._LONGEST / 60:g} minutes",
     ):
         assert figure in text

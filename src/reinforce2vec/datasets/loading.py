@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
-import shutil
-import tempfile
+import time
 from pathlib import Path
 
 from .._util.errors import InputError
+from .._util.progress import readable_bytes, terminal_progress
+from .._util.temporary import temporary_folder
 from ..graph import Dataset
 from ..graph.fingerprint import GraphFingerprint, LabelFingerprint
-from ._downloads import alone_in, cache_folder, download
 from .registry import DatasetEntry, PublishedFile, registered
 
 _FOLDER_VARIABLE = "REINFORCE2VEC_DATA"
-_UNCHECKED = ".unchecked-"  # folders of files that are not verified yet
+_TIMEOUT = 30.0  # seconds without an answer from the server
+_LONGEST = 900.0  # seconds that a download may take, however little the server sends at a time
 
 
 def load_dataset(
@@ -73,6 +75,13 @@ def load_dataset(
     return _download_and_read(entry, progress)
 
 
+def cache_folder() -> Path:
+    """Return the folder of downloaded files, within the operating system's folder for caches."""
+    import pooch
+
+    return Path(pooch.os_cache("reinforce2vec"))
+
+
 def find_files(
     entry: DatasetEntry, data_dir: str | os.PathLike[str] | None = None
 ) -> list[Path | None]:
@@ -82,9 +91,16 @@ def find_files(
     else:
         named = os.environ.get(_FOLDER_VARIABLE)
         folders = [existing_folder(named, _FOLDER_VARIABLE)] if named else []
+        paths = [_file_in(folders, source) for source in entry.sources]
+        if all(paths):
+            return paths
         folders.append(cache_folder())
-    found = ((source.within(folder) for folder in folders) for source in entry.sources)
-    return [next((path for path in paths if path is not None), None) for paths in found]
+    return [_file_in(folders, source) for source in entry.sources]
+
+
+def _file_in(folders: list[Path], source: PublishedFile) -> Path | None:
+    """Return the file in the first folder that has it; None if none has."""
+    return next((path for folder in folders if (path := source.within(folder))), None)
 
 
 def existing_folder(folder: str | os.PathLike[str], whence: str) -> Path:
@@ -99,12 +115,21 @@ def _download_and_read(entry: DatasetEntry, progress: bool) -> Dataset:
     cache = cache_folder()
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        with alone_in(cache) as certain:
-            if certain:  # processes that were killed have left these
-                for folder in cache.glob(f"{_UNCHECKED}*"):
-                    shutil.rmtree(folder, ignore_errors=True)
-            unchecked = tempfile.TemporaryDirectory(prefix=_UNCHECKED, dir=cache)
-            return _fill_cache(entry, cache, unchecked, progress)
+        with temporary_folder(str(cache), ".unchecked-") as folder:
+            known = find_files(entry)
+            paths = [
+                path or _download(entry, source, Path(folder), progress)
+                for source, path in zip(entry.sources, known, strict=True)
+            ]
+            try:
+                dataset = _read_and_check(entry, paths)
+            except InputError as error:
+                words = str(error).replace(f"{folder}{os.sep}", "")
+                raise InputError(f"{entry.name}: the download is not right: {words}") from None
+            for path, before in zip(paths, known, strict=True):
+                if before is None:
+                    os.replace(path, cache / path.name)
+        return dataset
     except OSError as error:
         raise InputError(
             f"{cache}: {entry.name} cannot be saved in this folder: {error.strerror or error}; put "
@@ -112,49 +137,63 @@ def _download_and_read(entry: DatasetEntry, progress: bool) -> Dataset:
         ) from None
 
 
-def _fill_cache(
-    entry: DatasetEntry, cache: Path, unchecked: tempfile.TemporaryDirectory[str], progress: bool
-) -> Dataset:
-    """Download and verify in a folder of the cache, which is removed at the end."""
-    with unchecked as folder:
-        places = find_files(entry)  # another process may have downloaded them meanwhile
-        paths = []
-        for source, place in zip(entry.sources, places, strict=True):
-            paths.append(Path(folder, source.name) if place is None else place)
-            if place is None:
-                _download_file(entry, source, paths[-1], progress)
-        try:
-            dataset = _read_and_check(entry, paths)
-        except InputError as error:
-            words = str(error).replace(f"{folder}{os.sep}", "")
-            raise InputError(f"{entry.name}: the downloaded data are not right: {words}") from None
-        for source, path, place in zip(entry.sources, paths, places, strict=True):
-            if place is None:
-                os.replace(path, cache / source.name)
-    return dataset
+def _download(entry: DatasetEntry, source: PublishedFile, folder: Path, progress: bool) -> Path:
+    """Download a file into a folder; InputError, with what to do by hand, if that fails."""
+    import pooch
+    import requests
 
-
-def _download_file(entry: DatasetEntry, source: PublishedFile, path: Path, progress: bool) -> None:
-    """Download one file; InputError, with what to do by hand, if that fails."""
+    pooch.get_logger().setLevel(logging.ERROR)
+    watch = _DownloadWatch(source, progress)
     try:
-        unsafe = _may_be_unsafe(source)
-        download(source.url, path, progress, most=source.most, unsafe=unsafe)
-    except InputError as error:
+        path = pooch.retrieve(
+            source.url,
+            known_hash=source.sha256,
+            fname=source.name,
+            path=folder,
+            downloader=pooch.HTTPDownloader(progressbar=watch, timeout=_TIMEOUT),
+        )
+    except (requests.RequestException, ValueError, InputError) as error:
+        reason: object = error
+        if isinstance(error, requests.ConnectionError):
+            reason = "there is no connection to the server"
         raise InputError(
             f"{entry.name}: {source.name} is not on this machine and could not be downloaded from "
-            f"{source.url}: {error}. Download it by hand and save it as "
+            f"{source.url}: {reason}. Download it by hand and save it as "
             f"{cache_folder() / source.name}, or as {source.name} in the folder given by data_dir "
             f"or {_FOLDER_VARIABLE}",
             parameter="data_dir",
         ) from None
+    return Path(path)
 
 
-def _may_be_unsafe(source: PublishedFile) -> bool:
-    """Return whether http will do: the address has no https, and the hash of the file is known.
+class _DownloadWatch:
+    """Reports the progress of a download, and ends one that is too large or takes too long.
 
-    What was changed on its way is then noticed before the file is opened.
+    It has the methods that pooch calls on a progress bar.
     """
-    return source.url.startswith("http://") and source.sha256 is not None
+
+    total = 0
+
+    def __init__(self, source: PublishedFile, progress: bool) -> None:
+        self._source, self._done = source, 0
+        self._began = time.monotonic()
+        self._report = terminal_progress(f"downloading {source.name}", "bytes", progress)
+
+    def update(self, size: int) -> None:
+        self._done += size
+        if max(self._done, self.total) > self._source.most:
+            most = readable_bytes(self._source.most)
+            raise InputError(f"the server sends more than {most}, unlike the published file")
+        if time.monotonic() - self._began > _LONGEST:
+            raise InputError(f"it took more than {_LONGEST / 60:g} minutes")
+        if self.total:
+            self._report(min(self._done, self.total), self.total)
+
+    def reset(self) -> None:
+        self._done = 0
+
+    def close(self) -> None:
+        pass
 
 
 def _read_and_check(entry: DatasetEntry, paths: list[Path]) -> Dataset:
