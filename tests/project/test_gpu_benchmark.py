@@ -62,14 +62,6 @@ def test_the_pages_are_made_of_the_committed_results(monkeypatch, name):
     assert importlib.import_module(name).render(found) == page
 
 
-@pytest.mark.parametrize("name", ["blocks_speed", "blocks_speed_16", "blocks_quality"])
-def test_the_pages_of_blocks_are_made_of_the_committed_results(monkeypatch, name):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    found = json.loads((BENCHMARKS / "results" / f"{name}.json").read_text())
-    page = (BENCHMARKS / "results" / f"{name}.md").read_text()
-    assert importlib.import_module("blocks").render(found) == page
-
-
 def test_the_gpu_page_is_made_of_the_committed_results(page):
     found = json.loads((BENCHMARKS / "results" / "gpu.json").read_text())
     assert page.report(found) == (ROOT / "docs" / "gpu.md").read_text()
