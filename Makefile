@@ -7,13 +7,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # one thread for each process in BLAS: more of them than cores slow each other down
-PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadgroup
 CHECKED := src tests benchmarks reliability docs examples
 # a folder with the paper's graphs beside the project, if there is one; REINFORCE2VEC_DATA overrides it
 GRAPHS := $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast fuzz platform audit lint format docs page bench clean
+.PHONY: help demo test test-all test-fast fuzz platform audit lint format docs page bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; \
@@ -22,11 +22,14 @@ help:  ## list the targets
 demo: $(VENV)/installed-demo  ## from a graph to vectors, a plot and an interactive page, in a minute or two
 	@REINFORCE2VEC_DATA="$${REINFORCE2VEC_DATA:-$(GRAPHS)}" $(BIN)/reinforce2vec demo
 
-test: $(VENV)/installed-test  ## run all tests, in parallel on all cores
-	$(PYTEST) $(ARGS)
+test: $(VENV)/installed-test  ## run the tests, in parallel on all cores
+	$(PYTEST) -m 'not long' $(ARGS)
 
-test-fast: $(VENV)/installed-test  ## run the quick tests only, in less than a minute
-	$(PYTEST) -m 'not slow and not gpu and not browser and not study' $(ARGS)
+test-all: $(VENV)/installed-test  ## also containers, the built site, long statistics: before a release
+	HYPOTHESIS_PROFILE=thorough $(PYTEST) $(ARGS)
+
+test-fast: $(VENV)/installed-test  ## run the quick tests only, in less than two minutes
+	$(PYTEST) -m 'not slow and not long and not gpu and not browser and not study' $(ARGS)
 
 fuzz: $(VENV)/installed-test  ## read damaged and hostile files for two minutes; make fuzz MINUTES=60
 	PYTHONHASHSEED=0 $(BIN)/python reliability/fuzz.py $(if $(INPUTS),--inputs $(INPUTS),--minutes $(or $(MINUTES),2)) $(ARGS)

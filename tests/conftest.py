@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
@@ -12,14 +13,24 @@ from helpers import emulator, toy_graphs
 from helpers.files import write_club, write_sides
 from reinforce2vec._util.cuda import device
 
-settings.register_profile("without a deadline", deadline=None)  # no test depends on timing
-settings.load_profile("without a deadline")
+# no test depends on timing; make test-all tries more examples
+settings.register_profile("usual", deadline=None, max_examples=30)
+settings.register_profile("thorough", deadline=None, max_examples=100)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
+
+# one of each for all tests: those that share one run in the same process
+_SHARED = {"ray_cluster": "ray", "browser": "browser"}
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist, which reads the groups
 def pytest_collection_modifyitems(items):
     for item in items:
-        if "cuda" in getattr(item, "fixturenames", ()):
+        fixtures = getattr(item, "fixturenames", ())
+        if "cuda" in fixtures:
             item.add_marker(pytest.mark.gpu)
+        for fixture, group in _SHARED.items():
+            if fixture in fixtures:
+                item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture
