@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers.command_line import run, started
+from helpers.command_line import run
 from reinforce2vec import Embedding
 
 CALLS = (
@@ -43,7 +43,15 @@ def test_columns_with_blanks_are_quoted_for_the_shell(folder):
     (folder / "odd.csv").write_text("nr,the user,the friend\n1,ann,bob\n2,bob,cid\n")
     ended = embed("odd.csv")
     assert "; name two: --source 'the user' --target 'the friend'\n" in ended.stderr
-    ended = embed("odd.csv", "--source", "the user", "--target", "the friend", "--unweighted")
+    ended = embed(
+        "odd.csv",
+        "--source",
+        "the user",
+        "--target",
+        "the friend",
+        "--unweighted",
+        "--no-bipartite",
+    )
     assert ended.exit_code == 0
 
 
@@ -83,10 +91,10 @@ def test_nodes_of_a_file_come_first(folder):
 
 def test_two_kinds_of_nodes(folder):
     (folder / "ratings.csv").write_text("user,item\n1,1\n2,1\n1,2\n")
-    with started("embed", "ratings.csv", "-o", "vectors.npz", *QUICK) as process:
-        printed = process.communicate()[1]
-    assert 'warning: the columns "user" and "item" share 2 ids, such as 1' in printed
-    assert "--bipartite" in printed
+    printed = embed("ratings.csv").stderr
+    assert 'the columns "user" and "item" share 2 ids, such as 1: --bipartite makes' in printed
+    assert "--no-bipartite one" in printed
+    assert embed("ratings.csv", "--no-bipartite").exit_code == 0
     assert embed("ratings.csv", "--bipartite").exit_code == 0
     assert "user:1" in Embedding.load("vectors.npz").ids.tolist()
 

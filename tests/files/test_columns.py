@@ -110,13 +110,13 @@ def test_two_columns_that_may_be_something_else_are_refused(read, columns):
     message = refusal(read, columns)
     assert "which columns hold the two nodes of an edge? There are" in message
     first, *_, last = columns
-    assert read(columns, source=first, target=last, weighted=False).n_edges == 3
+    assert read(columns, source=first, target=last, weighted=False, bipartite=False).n_edges == 3
 
 
 def test_numbers_beside_words_are_ids_if_their_name_says_so(read):
     ratings = {"user": ENDS["source"], "movie_id": [7, 8, 9], "timestamp": TIMES}
     assert read(ratings).n_edges == 3
-    assert read({"member": [1, 2, 3], "friend": [2, 3, 1], "year": [1, 2, 3]}).n_edges == 3
+    assert read({"node": [1, 2, 3], "neighbor": [2, 3, 1], "year": [1, 2, 3]}).n_edges == 3
     assert read({"member": ENDS["source"], "group": [7, 8, 9]}).n_edges == 3
 
 
@@ -254,7 +254,7 @@ def test_a_header_of_unknown_words_above_words_is_warned_of(read_text):
     edges = "".join(f"n{i},n{i + 1}\n" for i in range(20))
     with pytest.warns(UserWarning, match='"alpha" and "beta" are in no other line'):
         assert read_text("alpha,beta\n" + edges).n_nodes == 23
-    assert read_text("alpha,beta\n" + edges, header=True).n_nodes == 21
+    assert read_text("alpha,beta\n" + edges, header=True, bipartite=False).n_nodes == 21
     assert read_text("alpha,beta\n" + edges, header=False).n_nodes == 23  # warnings are errors
     assert read_text(edges).n_nodes == 21
 
@@ -263,8 +263,8 @@ def test_integers_beside_whole_decimals_are_refused(read_text):
     for text in ("95,123.0\n123,95.0\n", "source,target\n95,1\n96,123.0\n"):
         message = refusal(read_text, text)
         edge = 'edge 1 ("95" and "123.0")' if text[0] == "9" else 'edge 2 ("96" and "123.0")'
-        assert f'{edge}: the id "123.0" is a decimal, but others are integers' in message
-        assert 'such as "95": write both alike' in message
+        assert f'{edge}: the id "123.0" may be a missing value, a decimal' in message
+        assert 'such as "95": write all ids alike' in message
     assert read_text("1.0,2.0\n2.0,3.0\n").n_nodes == 3
     assert read_text("1,2.0\nv1,2.1\n").n_nodes == 4
 
@@ -272,7 +272,7 @@ def test_integers_beside_whole_decimals_are_refused(read_text):
 @pytest.mark.parametrize("word", ["NaN", "nan", "NA", "<NA>", "null", "None"])
 def test_a_missing_id_among_integers_is_refused(read_text, word):
     message = refusal(read_text, f"source,target\n1,2\n2,3\n{word},1\n2,{word}\n")
-    assert f'edge 3 ("{word}" and "1"): a node id is missing ("{word}")' in message
+    assert f'edge 3 ("{word}" and "1"): the id "{word}" may be a missing value' in message
     assert read_text(f"a,b\nb,c\nc,{word}\n").n_nodes == 4
 
 
@@ -300,7 +300,11 @@ def test_a_number_is_a_name_where_names_are_numbers_and_else_a_position():
         assert message.startswith("target=3: there is no such column: the columns are column 0, ")
         assert message.endswith("; numbers are names here, not positions")
     some = numbered.set_axis(["kind", "who", 2019], axis=1)
-    assert Graph.from_any(some, columns=("who", 2019)).ids.tolist() == ["a", "b", "c"]
+    assert Graph.from_any(some, columns=("who", 2019), bipartite=False).ids.tolist() == [
+        "a",
+        "b",
+        "c",
+    ]
     assert "not positions" in refusal(Graph.from_any, some, columns=(2, 3))
     names = numbered.set_axis(["kind", "who", "whom"], axis=1)
     assert Graph.from_any(names, columns=(2, 3)).ids.tolist() == ["a", "b", "c"]
@@ -353,24 +357,18 @@ def test_equal_ids_of_two_kinds_are_two_nodes(read):
     assert_same(graph, Graph.from_edges(pairs, [5, 4, 3]))
 
 
-def test_a_header_of_two_kinds_with_equal_ids_is_warned_of(read):
-    with pytest.warns(UserWarning, match='"user" and "item" share 1 id, such as 1'):
-        assert read(RATINGS).n_nodes == 4
-    read(RATINGS | {"item": [101, 101, 107]})  # warnings are errors
-    read({"user": [1, 2], "friend": [2, 3]})
-
-
-@pytest.mark.parametrize(
-    ("names", "kinds"),
-    [(("UserID", "MovieID"), 2), (("customer_id", "products"), 2), (("user", "member"), 1)],
-)
-def test_names_of_kinds(names, kinds):
-    frame = pandas.DataFrame({names[0]: [1, 2], names[1]: [2, 3]})
-    if kinds == 1:
-        Graph.from_any(frame)
-    else:
-        with pytest.warns(UserWarning, match="bipartite=True"):
-            Graph.from_any(frame)
+def test_columns_that_share_ids_are_refused_unless_their_names_are_alike(read):
+    message = refusal(read, RATINGS)
+    assert '"user" and "item" share 1 id, such as 1: bipartite=True' in message
+    assert read(RATINGS, bipartite=False).n_nodes == 4
+    assert read(RATINGS | {"item": [101, 101, 107]}).n_nodes == 5
+    for names in (("user", "friend"), ("gene_a", "gene_b"), ("Protein 1", "Protein 2"), ("a", "b")):
+        assert read(dict(zip(names, ([1, 2], [2, 3]), strict=True))).n_nodes == 3
+    for names in (("UserID", "MovieID"), ("customer_id", "products"), ("tag", "other")):
+        columns = dict(zip(names, ([1, 2], [2, 3]), strict=True))
+        assert "bipartite=True" in refusal(read, columns)
+        first, second = names
+        assert "bipartite=True" in refusal(read, columns, source=first, target=second)
 
 
 def test_bipartite_without_names_and_where_it_has_no_meaning(read_text):

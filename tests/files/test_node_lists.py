@@ -130,9 +130,11 @@ def test_ids_may_begin_with_the_mark_of_a_comment(write):
         "id\n#c\n#b\n",
         "\ufeff#\r\n#c\r\n#b\r\n",
     ):
-        graph = read_graph(path, source="tag", target="other", nodes=write(content))
+        graph = read_graph(
+            path, source="tag", target="other", bipartite=False, nodes=write(content)
+        )
         assert graph.ids.tolist() == ["#c", "#b", "x", "#a"]
-    message = refusal(read_graph, path, header=True, nodes=write("# all\n#c\n# more\n"))
+    message = refusal(read_graph, path, bipartite=False, nodes=write("# all\n#c\n# more\n"))
     assert 'line 3: this looks like a comment ("# more")' in message
 
 

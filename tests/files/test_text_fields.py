@@ -14,7 +14,7 @@ from helpers.refusals import refusal
 from reinforce2vec.files.columns import ColumnChoice
 from reinforce2vec.files.delimited import DelimitedText, Dialect
 from reinforce2vec.files.edge_lists import _Layout, read_edge_list
-from reinforce2vec.files.odd_ids import MISSING_IDS
+from reinforce2vec.files.id_texts import MISSING_IDS
 
 COMMA, WHITESPACE = Dialect(ord(",")), Dialect(0)
 

@@ -275,9 +275,9 @@ _Comments = Annotated[
     ),
 ]
 _Bipartite = Annotated[
-    bool,
+    bool | None,
     typer.Option(
-        "--bipartite",
+        "--bipartite/--no-bipartite",
         help="Sources and targets are nodes of two kinds: 7 in the columns user and item becomes "
         "user:7 and item:7.",
         rich_help_panel=READING,
@@ -434,7 +434,7 @@ _SHARED = {
         _option("header", _Header, None),
         _option("comments", _Comments, None),
         _option("key", _Key, "network"),
-        _option("bipartite", _Bipartite, False),
+        _option("bipartite", _Bipartite, None),
         _option("edge_columns", _EdgeColumns, None),
         _option("source_column", _Source, None),
         _option("target_column", _Target, None),

@@ -191,15 +191,15 @@ def _names_sides(path: Path, given: dict[str, Any], sides: tuple[str, str]) -> b
     """Return whether a file has the ids of a bipartite graph as they are: "user:7", not 7."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the file is read once more
-        plain = read_graph_from(path, given | {"nodes_file": None})
-    from ..files.sides import node_on_no_side
+        plain = read_graph_from(path, given | {"nodes_file": None, "bipartite": False})
+    from ..files.edges import node_on_no_side
 
     return node_on_no_side(plain.ids.tolist(), sides) is None
 
 
 def _check_sides(new: Graph, sides: tuple[str, str], path: Path) -> None:
     """Raise InputError for a node that is on no side of the model's bipartite graph."""
-    from ..files.sides import node_on_no_side
+    from ..files.edges import node_on_no_side
 
     stranger = node_on_no_side(new.ids.tolist(), sides)
     if stranger is not None:

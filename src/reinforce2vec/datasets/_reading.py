@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._util.errors import InputError
-from ..files.graph_readers import read_matlab
+from ..files.matrix_files import matrix_entries, read_matlab
 from ..files.opening import expecting, opened
-from ..files.sparse_matrices import matrix_entries
 from ..graph import Graph, edges_of, read_graph
 from ..graph.dataset import Labels
 
@@ -63,7 +62,7 @@ def _subgraph(graph: Graph, rows: NDArray[Any]) -> Graph:
 def matrix_groups(path: Path, graph: Graph) -> Labels:
     """Read the matrix `group` (nodes x classes) of a MATLAB file."""
     with opened(path, False) as stream, expecting("labels", str(path)):
-        held = {one.name: one for one in read_matlab(stream, str(path))}["group"].read()
+        held = read_matlab(stream, str(path), "group")
         entries = matrix_entries(held)
         labels: Labels = np.zeros(held.shape, np.bool_)
         labels[entries.rows, entries.columns] = entries.values > 0

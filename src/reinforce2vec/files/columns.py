@@ -70,6 +70,8 @@ _KNOWN = {
     *_NODES,
     *(name for pair in ID_COLUMN_NAMES for name in pair),
 }
+_ONE_KIND = ({"user", "friend"}, {"user", "follows"}, {"node", "neighbor"}, {"who", "whom"})
+_SIDE = re.compile(r"(?:[ _-]id)?(?:[ _-]?\d+|[ _-][abxy]|[ _-]id)?$")
 _INDEX = ("", "unnamed: 0", "index", "level_0")  # pandas' names for its index, the first column
 _ARROW_INDEX = re.compile(r"__index_level_\d+__")  # pandas' names for it in Parquet, the last ones
 _WHOLE = re.compile(r"-?\d+")
@@ -243,6 +245,14 @@ def known_pairs(names: Sequence[Any]) -> list[tuple[int, int]]:
     """Return the positions of columns that are known to be the two nodes of an edge."""
     place = {str(name).strip().lower(): number for number, name in enumerate(names)}
     return [(place[a], place[b]) for a, b in ID_COLUMN_NAMES if a in place and b in place]
+
+
+def are_alike(first: str, second: str) -> bool:
+    """Return whether the names of two columns say that both hold nodes of one kind."""
+    names = [name.strip().lower() for name in (first, second)]
+    if len({_SIDE.sub("", name) for name in names}) == 1 or max(map(len, names)) == 1:
+        return True  # "gene_a" and "gene_b"; "x" and "y"
+    return bool(known_pairs(names)) or {*names} in _ONE_KIND
 
 
 def are_known(names: Sequence[str]) -> bool:

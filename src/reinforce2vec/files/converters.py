@@ -31,11 +31,21 @@ from .columns import (
     has_names,
     known_pairs,
 )
-from .edges import Edges, check_nodes, checked_weights, number_pairs, refuse_masked, refuse_rounded
-from .odd_ids import notes_of_ids
+from .edges import (
+    DEFAULT_SIDES,
+    Edges,
+    check_nodes,
+    checked_weights,
+    number_pairs,
+    refuse_masked,
+    refuse_rounded,
+    refuse_shared_ids,
+    side_ids,
+    split_sides,
+)
+from .id_texts import notes_of_ids
+from .matrix_files import matrix_entries
 from .opening import expecting
-from .sides import DEFAULT_SIDES, side_ids, split_sides, warn_of_shared_ids
-from .sparse_matrices import matrix_entries
 
 _ACCEPTED = (
     "a Graph or Dataset, a path, a networkx or igraph graph, a scipy sparse matrix, a square "
@@ -51,7 +61,7 @@ class EdgeOptions:
     directed: bool | None = None
     weighted: bool | None = None
     columns: ColumnChoice = BY_THE_RULE
-    bipartite: bool = False
+    bipartite: bool | None = None
 
     def edges(
         self,
@@ -90,8 +100,8 @@ class EdgeOptions:
         )
         if self.bipartite:
             return split_sides(edges, sides or DEFAULT_SIDES)
-        if sides is not None:
-            warn_of_shared_ids(ends, ids, sides)
+        if sides is not None and self.bipartite is None:
+            refuse_shared_ids(ends, ids, sides)
         return edges
 
     def refuse_for(self, what: str, *, bipartite: bool = False) -> None:

@@ -57,7 +57,7 @@ from .delimited import (
     line_refusal,
     unescaped,
 )
-from .odd_ids import odd_among_integers, odd_id_error
+from .id_texts import COMMENTED, WHOLE_DECIMAL, refuse_odd_id
 from .opening import naming
 
 _ROOM_FOR_CHUNKS = 1 << 27  # bytes, for those that are parsed next
@@ -309,12 +309,15 @@ def _refuse_marks(edges: _EdgeList, name: str) -> None:
 
 def _check_ids(edges: _EdgeList, name: str, comments: str | None) -> None:
     """Raise InputError if ids are strings only because of one that is most likely no id."""
-    found = odd_among_integers(edges.ids) if edges.ids.dtype == object else None
-    if found is None or (found[1][0] in _MARKS and comments is not None):
-        return
-    edge = int(np.argmax(edges.ends == found[0])) // 2
-    source, target = (excerpt(edges.ids[row]) for row in edges.ends[edge].tolist())
-    raise odd_id_error(f'{name}, edge {edge + 1:,} ("{source}" and "{target}")', *found[1:])
+
+    def where(row: int) -> str:
+        edge = int(np.argmax(edges.ends == row)) // 2
+        source, target = (excerpt(node) for node in edges.ids[edges.ends[edge]])
+        return f'{name}, edge {edge + 1:,} ("{source}" and "{target}")'
+
+    patterns = (WHOLE_DECIMAL, COMMENTED) if comments is None else (WHOLE_DECIMAL,)
+    if edges.ids.dtype == object:
+        refuse_odd_id(edges.ids, where, *patterns)
 
 
 def _marked_edges(edges: _EdgeList) -> list[str]:

@@ -1,4 +1,7 @@
-"""Edges as plain arrays: what readers and converters return, and how pairs of ids become one."""
+"""Edges as plain arrays: what readers and converters return, and how pairs of ids become one.
+
+In a bipartite graph, the sources and the targets of edges are nodes of two sides.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.checks import check_choice
-from .._util.errors import InputError, short_repr
+from .._util.errors import InputError, excerpt, short_repr
 from .._util.hyperparameters import ID_TYPES
 from .._util.ids import Ids, as_ids, fits_int64, number_integers, number_objects
+from .._util.progress import counted
 from ._lines import NUMBER, SHORT_INTEGER
+from .columns import are_alike
 
+DEFAULT_SIDES = ("source", "target")
 _NUMBERS = "biufOSU"  # kinds of arrays that hold numbers, perhaps as text or objects
 
 
@@ -87,6 +93,61 @@ def check_nodes(n_nodes: int) -> None:
     """Raise InputError for more nodes than a graph can have."""
     if n_nodes >= 2**31:
         raise InputError("a graph may have at most 2,147,483,647 nodes")
+
+
+# -- sides -------------------------------------------------------------------------------------
+
+
+def split_sides(edges: Edges, names: tuple[str, str]) -> Edges:
+    """Return edges whose sources and targets are different nodes, although ids may be equal.
+
+    The id 7 becomes "user:7" among the sources and "item:7" among the targets, if these are the
+    names.
+    """
+    if names[0] == names[1]:
+        raise InputError(f"bipartite=True: both columns have the name {short_repr(names[0])}")
+    sided = 2 * edges.ends.astype(np.int64) + np.array([0, 1])
+    codes, keys = number_integers(sided.ravel())
+    texts = edges.ids.tolist()
+    ids = as_ids([f"{names[key & 1]}:{texts[key >> 1]}" for key in keys.tolist()])
+    if len(set(ids.tolist())) < len(ids):
+        raise InputError(
+            "bipartite=True: two node ids are the same as text, such as 1 and '1': write them alike"
+        )
+    return edges._replace(ends=codes.reshape(-1, 2), ids=ids, sides=names)
+
+
+def refuse_shared_ids(ends: NDArray[np.int32], ids: Ids, names: tuple[str, str]) -> None:
+    """Raise InputError if sources and targets share ids, though their columns have other names.
+
+    A user and an item with the number 7 are two nodes, a source and a target are one.
+    """
+    if are_alike(*names):
+        return
+    both = np.ones(len(ids), bool)
+    for side in (0, 1):
+        both &= np.bincount(ends[:, side], minlength=len(ids)) > 0
+    if both.any():
+        raise InputError(
+            f'the columns "{excerpt(names[0])}" and "{excerpt(names[1])}" share '
+            f"{counted(int(both.sum()), 'id')}, such as {excerpt(str(ids[np.argmax(both)]))}: "
+            "bipartite=True makes two nodes of each, bipartite=False one",
+            settings=[("bipartite", True), ("bipartite", False)],
+        )
+
+
+def node_on_no_side(nodes: Iterable[Hashable], sides: tuple[str, str]) -> Hashable:
+    """Return the first node whose id does not begin with the name of a side; None if all do."""
+    beginnings = tuple(f"{side}:" for side in sides)
+    return next((node for node in nodes if not str(node).startswith(beginnings)), None)
+
+
+def side_ids(size: int, name: str) -> Ids:
+    """Return ids of numbered nodes of one side: "row:0", "row:1", ...."""
+    return as_ids([f"{name}:{number}" for number in range(size)])
+
+
+# -- pairs -------------------------------------------------------------------------------------
 
 
 def number_pairs(edges: Any, weights: Any, nodes: Iterable[Hashable] | None) -> Edges:

@@ -15,20 +15,17 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from .._util.errors import InputError, python_setting, short_repr
-from .._util.machine import check_memory
 from .._util.progress import counted
 from ._graphml import read_graphml
-from ._matlab import MatlabVariable, matlab_variables
-from ._matrix_market import read_matrix_market
 from ._parquet import import_arrow, open_parquet
 from .array_files import array_names, open_archive, read_array
 from .columns import BY_THE_RULE, ColumnChoice
-from .converters import EdgeOptions, edges_from_arrow, edges_from_matrix, shape_text
+from .converters import EdgeOptions, edges_from_arrow, edges_from_matrix
 from .edge_lists import read_edge_list
 from .edges import Edges
 from .id_texts import ids_from_arrays
+from .matrix_files import read_matlab, read_matrix_market, read_saved_matrix
 from .opening import expecting, naming, opened, read_pipe
-from .sparse_matrices import read_saved_matrix
 
 _BYTES_OF_ROW = 64  # of a table of edges, while it becomes a graph; 72 to 78 were measured
 
@@ -44,7 +41,7 @@ def read_edges(
     comments: str | None = None,
     key: str = "network",
     columns: ColumnChoice = BY_THE_RULE,
-    bipartite: bool = False,
+    bipartite: bool | None = None,
 ) -> Edges:
     """Return the edges in a file; see :func:`reinforce2vec.read_graph` for the parameters."""
     path = Path(path)
@@ -64,7 +61,7 @@ def read_edges(
             options.refuse_for(f"a {suffix} file", bipartite=suffix != ".graphml")
     details = _FileOptions(str(path), delimiter, header, comments, key)
     with opened(path, compressed) as stream:
-        if suffix in _READ_AS_A_WHOLE and not stream.seekable():
+        if suffix in (".mtx", ".mat") or (suffix in _READ_AS_A_WHOLE and not stream.seekable()):
             stream = read_pipe(stream, path)
         return _READERS[suffix](stream, options, details)
 
@@ -135,39 +132,9 @@ def _from_matrix_market(stream: BinaryIO, options: EdgeOptions, details: _FileOp
 
 def _from_matlab(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
     """Read a variable of a MATLAB file."""
-    variables = read_matlab(stream, details.name)
-    found = next((one for one in variables if one.name == details.key), None)
-    if found is None:
-        square = [
-            f"{one.name} ({shape_text(one.shape)})"
-            for one in variables
-            if len(one.shape) == 2 and one.shape[0] == one.shape[1]
-        ]
-        raise InputError(
-            f'{details.name}: no variable "{details.key}"; square matrices in the file: '
-            f"{', '.join(square) or 'none'} (name one with key=...)",
-            parameter="key",
-            value=details.key,
-            settings=[("key", ...)],
-        )
-    with expecting("a MATLAB file with a matrix of that name", details.name):
-        matrix = found.read()
+    matrix = read_matlab(stream, details.name, details.key)
     with naming(details.name):
         return edges_from_matrix(matrix, options)
-
-
-def read_matlab(stream: BinaryIO, name: str) -> list[MatlabVariable]:
-    """Return the variables of a MATLAB file; `name` is what errors call it."""
-    check_memory(stream.seek(0, os.SEEK_END), "this file")
-    stream.seek(0)
-    content = stream.read()
-    if content.startswith(b"MATLAB 7.3"):
-        raise InputError(
-            f"{name}: MATLAB files of version 7.3 (HDF5) cannot be read: save it with "
-            "save(..., '-v7') in MATLAB"
-        )
-    with expecting("a MATLAB file", name):
-        return matlab_variables(content)
 
 
 def _from_npz(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
@@ -233,5 +200,5 @@ _READERS: dict[str, _Reader] = {
     ".parquet": _from_parquet,
     ".graphml": _from_graphml,
 }
-_READ_AS_A_WHOLE = (".npz", ".parquet", ".mat")  # not from the first byte to the last
+_READ_AS_A_WHOLE = (".npz", ".parquet")  # not from the first byte to the last
 _COMPRESSIBLE = (*_EDGE_LISTS, ".mtx", ".graphml")

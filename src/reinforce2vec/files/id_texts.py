@@ -1,9 +1,10 @@
-"""Node ids as text: how they are written to files, and how they are read back."""
+"""Node ids as text: how they are written and read back, and which are most likely none."""
 
 from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,10 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError, short_repr
+from .._util.errors import InputError, excerpt, short_repr
 from .._util.ids import Ids, as_ids
+from .._util.progress import counted
 from ._lines import SHORT_INTEGER
 
+MISSING_IDS = ("nan", "na", "n/a", "<na>", "nat", "null", "none", "\\n")  # as programs write them
+MISSING_SPELLINGS = {
+    spelled for word in MISSING_IDS for spelled in (word, word.upper(), word.capitalize(), "NaN")
+}
+WHOLE_DECIMAL = r"-?\d+\.0+"  # pandas makes them of integers where some are missing
+COMMENTED = r"[#%]-?\d+"
 # what readers of delimited text might take for something else than a part of a field
 _UNSAFE = re.compile(r'[,;|\t"\r\n]|^[#%\ufeff\s]|\s$|^$')
 
@@ -127,3 +135,37 @@ def ids_from_arrays(letters: NDArray[Any], begins: NDArray[Any]) -> Ids:
     ids = np.empty(len(words), object)
     ids[:] = [word.decode(errors="surrogatepass") for word in words]
     return ids
+
+
+def refuse_odd_id(words: Iterable[str], where: Callable[[int], str], *patterns: str) -> None:
+    """Raise InputError if ids are strings, not integers, because of some that are most likely none.
+
+    These are missing values, and what one of the patterns matches; `where` says where the id with a
+    number is. There is no error if there are other words.
+    """
+    pattern = re.compile("|".join(patterns))
+    odd: tuple[int, str] | None = None
+    integer = ""
+    for number, word in enumerate(words):
+        if word.removeprefix("-").isdecimal():
+            integer = integer or word
+        elif word.lower() in MISSING_IDS or pattern.fullmatch(word):
+            odd = odd or (number, word)
+        else:  # most files of words end here, at the first
+            return
+    if odd is not None and integer:
+        raise InputError(
+            f'{where(odd[0])}: the id "{excerpt(odd[1])}" may be a missing value, a decimal or a '
+            f'comment, as others are integers, such as "{excerpt(integer)}": write all ids alike, '
+            "and leave others out"
+        )
+
+
+def notes_of_ids(ends: NDArray[np.int32], ids: Ids) -> list[str]:
+    """Return what is to be reported of ids: those that may be missing values."""
+    listed = ids.tolist() if ids.dtype == object else []
+    notes = []
+    for word in sorted({"", *MISSING_SPELLINGS}.intersection(listed)):
+        times = counted(int(np.any(ends == listed.index(word), axis=1).sum()), "edge")
+        notes.append(f'the id "{word}", of {times}, may be a missing value')
+    return notes

@@ -20,8 +20,7 @@ from .._util.progress import counted
 from ._lines import NUMBER, SHORT_INTEGER, SMALL_CHUNK_BYTES
 from .columns import has_numbers
 from .delimited import DelimitedText
-from .id_texts import marks_begin_ids
-from .odd_ids import MISSING_SPELLINGS
+from .id_texts import MISSING_SPELLINGS, marks_begin_ids
 from .opening import naming, opened
 
 # Names of columns, in lower case.

@@ -21,12 +21,10 @@ from .._util.progress import counted
 from ._lines import INTEGER, NUMBER, SMALL_CHUNK_BYTES, TextChunk, check_is_text
 from .delimited import WHITESPACE, DelimitedText
 from .edge_lists import is_no_name
-from .edges import Edges, listed_nodes
-from .id_texts import marks_begin_ids, parse_ids
+from .edges import Edges, listed_nodes, node_on_no_side
+from .id_texts import COMMENTED, MISSING_IDS, marks_begin_ids, parse_ids, refuse_odd_id
 from .label_files import is_id_column
-from .odd_ids import MISSING_IDS, odd_among_integers, odd_id_error
 from .opening import opened
-from .sides import node_on_no_side
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|(?<=[^\r\n])\Z)")
 _BLANKS = b" \t\r\n"  # as in all text files: a form feed may be an id
@@ -74,9 +72,8 @@ def _from_file(edges: Edges, path: Path) -> tuple[Edges, list[Any]]:
     edges = edges._replace(notes=(*edges.notes, *notes))
     if edges.ids.dtype != np.int64:
         return edges, words
-    odd = odd_among_integers(chain(map(str, edges.ids[:1].tolist()), words))
-    if odd is not None and "." not in odd[1]:
-        raise odd_id_error(f"{path}, line {lines[odd[0] - 1]}", *odd[1:], "lines")
+    listed = chain(map(str, edges.ids[:1].tolist()), words)
+    refuse_odd_id(listed, lambda number: f"{path}, line {lines[number - 1]}", COMMENTED)
     found = parse_ids(words)
     if found.dtype != np.int64 and edges.ids_are_text:
         notes = tuple("text ids" if note == "integer ids" else note for note in edges.notes)

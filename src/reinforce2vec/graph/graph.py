@@ -228,7 +228,7 @@ class Graph:
         source: Hashable = None,
         target: Hashable = None,
         weight: Hashable = None,
-        bipartite: bool = False,
+        bipartite: bool | None = None,
         nodes: Any = None,
         **options: Any,
     ) -> Graph:
@@ -254,7 +254,7 @@ class Graph:
             1 and 2, a number is a name.
         source, target, weight : optional
             The same columns, one by one.
-        bipartite : bool, default False
+        bipartite : bool, optional
             Whether sources and targets are nodes of two kinds, which are different nodes even if
             their ids are equal; see :func:`reinforce2vec.read_graph`. The rows and columns of a
             matrix, which need not be square, become "row:0" and "column:0".

@@ -27,7 +27,7 @@ def read_graph(
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
-    bipartite: bool = False,
+    bipartite: bool | None = None,
     nodes: Any = None,
 ) -> Graph:
     """Read a graph from a file, in the format that the file's suffix names.
@@ -98,10 +98,11 @@ def read_graph(
         default the ids are in columns with known names, such as source and target or src and dst,
         wherever they stand; else in the only two columns there are beside the index of a pandas
         frame, times and weights. Without a header, they are the first two columns.
-    bipartite : bool, default False
+    bipartite : bool, optional
         Whether sources and targets are nodes of two kinds, which are different nodes even if their
         ids are equal: 7 in the columns user and item becomes "user:7" and "item:7" (without a
-        header "source:7" and "target:7").
+        header "source:7" and "target:7"). By default they are not, and columns that share ids are
+        refused if their names say nothing about it, as user and item.
     nodes : list of ids, column of a table, or path, optional
         Nodes that come first, in this order, whether or not an edge names them. Use it to include
         isolated nodes, or to choose the order of the rows. A file has one id a line, or a first

@@ -20,8 +20,8 @@ from .._util.ids import Ids
 from ..files.array_files import array_names, open_archive, read_about, read_array, write_arrays
 from ..files.edges import checked_weights
 from ..files.id_texts import ids_as_arrays, ids_from_arrays
+from ..files.matrix_files import check_rows
 from ..files.opening import naming, opened
-from ..files.sparse_matrices import check_rows
 from ..files.targets import check_space, known_suffix, resolve_target
 from ..files.writing import check_target
 from ..graph import Graph
