@@ -29,7 +29,7 @@ from reinforce2vec._util.threads import in_turn
 from reinforce2vec.skipgram import backends
 from reinforce2vec.skipgram.engine import Chunk
 from reinforce2vec.skipgram.pairs import PAIR_BYTES
-from reinforce2vec.skipgram.weights import row_size
+from reinforce2vec.skipgram.state import row_size
 from reporting import publish
 
 HERE = Path(__file__).parent

@@ -49,7 +49,7 @@ from machine import processor
 from reinforce2vec._util.cuda import device
 from reinforce2vec._util.machine import available_cpus
 from reinforce2vec.evaluation.splits import EdgeSplit, shuffle_seed, split_seeds
-from reinforce2vec.skipgram.learning_rate import narrow_rate, usual_rate
+from reinforce2vec.skipgram.rules import narrow_rate, usual_rate
 
 HERE = Path(__file__).parent
 

@@ -99,9 +99,9 @@ def shorten() -> None:
 
     from reinforce2vec.models import smoothing
     from reinforce2vec.models.baselines import _blocks, _spectrum
-    from reinforce2vec.skipgram import loss_check, passes
+    from reinforce2vec.skipgram import passes, trainer
 
-    loss_check.DivergenceCheck.check_loss = lambda *_, **__: None  # a beginning has no mean loss
+    trainer.DivergenceCheck.check_loss = lambda *_, **__: None  # a beginning has no mean loss
     train, done = passes.PassTrainer.train, {}
 
     def some(self, finder, parts, first, size):

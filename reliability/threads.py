@@ -443,7 +443,7 @@ def try_errors(trial: Trial, quick: bool) -> None:
     from reinforce2vec.models.baselines._line_edges import EdgePairs
     from reinforce2vec.models.cpu import smoothing
     from reinforce2vec.skipgram import corpus
-    from reinforce2vec.skipgram.cpu import engine, executor
+    from reinforce2vec.skipgram.cpu import engine
     from reinforce2vec.walks.cpu.walker import Walker
 
     graph = rmat(9)
@@ -460,10 +460,10 @@ def try_errors(trial: Trial, quick: bool) -> None:
         ("training", corpus.SampledWalks, "take"),
         ("training", engine, "count_pairs"),
         ("training", engine, "place_pairs"),
-        ("training", executor, "train_buckets"),
+        ("training", engine, "train_buckets"),
         ("LINE", EdgePairs, "count"),
         ("LINE", EdgePairs, "place"),
-        ("LINE", executor, "train_buckets"),
+        ("LINE", engine, "train_buckets"),
         ("walks", Walker, "fill"),
         ("smoothing", _smoothing_parts, "take_step"),
         ("smoothing", smoothing, "part_products"),

@@ -62,7 +62,7 @@ LOOP = (
         "skipgram",
         ORANGE,
         "pairs of nodes, negative samples, updates of\nthe two matrices; on the CPU in blocks",
-        "skipgram/backends.py  skipgram/schedule.py\nskipgram/noise.py  skipgram/weights.py",
+        "skipgram/backends.py  skipgram/host.py\nskipgram/schedule.py  skipgram/passes.py",
         ("skipgram/cpu/", "skipgram/plain.py", "skipgram/cuda/"),
     ),
 )

@@ -15,10 +15,8 @@ from fractions import Fraction
 import numpy as np
 
 from reinforce2vec._util.random import below, draw, stream, unit
-from reinforce2vec.skipgram.blocks import dealt
-from reinforce2vec.skipgram.noise import keep_chances, noise_table
-from reinforce2vec.skipgram.rules import NEGATIVES, TRAINING
-from reinforce2vec.skipgram.schedule import rounds
+from reinforce2vec.skipgram.rules import NEGATIVES, TRAINING, keep_chances, noise_table
+from reinforce2vec.skipgram.schedule import dealt, rounds
 
 BATCH = 8  # pairs whose scores are computed before any vector moves
 MOST_TIMES = 2  # that a context occurs in a batch

@@ -23,7 +23,7 @@ from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.models.baselines import _line_draws, _line_training, line
 from reinforce2vec.models.baselines._line_edges import incoming
 from reinforce2vec.models.baselines._line_training import LineSettings, LineTraining
-from reinforce2vec.skipgram import blocks
+from reinforce2vec.skipgram import schedule
 
 SHARING = _line_draws.SHARING  # edges, at most, that are drawn for one centre
 FALSE_ALARMS = 1e-6  # chance of any of the draws' tests to fail if all is well, for a new seed
@@ -101,7 +101,7 @@ def test_edges_are_drawn_by_weight(name, order):
 @pytest.mark.parametrize("least", [4, 64], ids=["blocks", "one block"])
 def test_negatives_are_drawn_by_degree(name, order, least, monkeypatch):
     """Tables are decoded, so this is exact; tests of training show how tables are drawn from."""
-    monkeypatch.setattr(blocks, "_LEAST_NODES", least)
+    monkeypatch.setattr(schedule, "_LEAST_NODES", least)
     graph = toy_graphs.TOY_GRAPHS[name]()
     found = training_of(graph, order).trainer.blocks
     assert (found.n_blocks > 1) == (least == 4)
@@ -191,7 +191,7 @@ def test_vectors_move_as_defined(name, order, dimensions, negatives, n_blocks, e
     """The random graph has loops: an edge from a node to itself moves one row of one matrix."""
     monkeypatch.setenv(VARIABLE, engine)
     graph = toy_graphs.TOY_GRAPHS[name]()
-    monkeypatch.setattr(blocks, "_LEAST_NODES", graph.n_nodes // n_blocks)
+    monkeypatch.setattr(schedule, "_LEAST_NODES", graph.n_nodes // n_blocks)
     training = training_of(graph, order, dimensions=dimensions, negatives=negatives, samples=1080)
     assert training.trainer.blocks.n_blocks == n_blocks
     own, train, outcomes = training.weights, training.trainer.train, []
@@ -216,7 +216,7 @@ def test_vectors_move_as_defined(name, order, dimensions, negatives, n_blocks, e
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_it_does_not_matter_into_how_many_parts_draws_are_split(order, monkeypatch):
-    monkeypatch.setattr(blocks, "_LEAST_NODES", 10)
+    monkeypatch.setattr(schedule, "_LEAST_NODES", 10)
     vectors = []
     for part in (1, 7, 1 << 12):
         monkeypatch.setattr(_line_training, "CENTRES", part)

@@ -18,7 +18,7 @@ from helpers.interrupts import Stopped, interrupt_at, stop_at
 from reinforce2vec import Graph, InputError, Reinforce2Vec, rmat, sample_walks
 from reinforce2vec.skipgram import schedule
 from reinforce2vec.skipgram.engine import Chunk
-from reinforce2vec.skipgram.weights import blank_weights
+from reinforce2vec.skipgram.state import blank_weights
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("ray_cluster")]
 
@@ -232,10 +232,9 @@ def test_workers_that_always_fail_are_not_tried_for_ever(ray_cluster, monkeypatc
 
 
 def test_a_call_out_of_turn_is_refused():
-    from reinforce2vec.skipgram.blocks import dealt
-    from reinforce2vec.skipgram.ray.tables import tables_of
     from reinforce2vec.skipgram.ray.worker import OutOfTurn, Plan, Turn, Worker
-    from reinforce2vec.skipgram.ring import make_ring
+    from reinforce2vec.skipgram.ring import make_ring, tables_of
+    from reinforce2vec.skipgram.schedule import dealt
 
     model = quick()
     corpus = model._corpus(GRAPH)
@@ -294,7 +293,7 @@ def test_matrices_that_fit_no_machine(monkeypatch):
             import resource
             from pathlib import Path
 
-            from reinforce2vec.skipgram.kernel_choice import cpu_kernels
+            from reinforce2vec.skipgram.host import cpu_kernels
 
             cpu_kernels(arguments[1].settings)  # the compiler takes memory of its own
             lines = Path("/proc/self/status").read_text().splitlines()
@@ -309,7 +308,7 @@ def test_matrices_that_fit_no_machine(monkeypatch):
     # or a thread of Ray itself finds no memory, and the worker is lost, of which a warning tells
     with pytest.raises((MemoryError, UserWarning)):
         big(workers=1, backend="ray").fit(ring)
-    monkeypatch.setattr("reinforce2vec.skipgram.weights.available_bytes", lambda: both)  # on disk
+    monkeypatch.setattr("reinforce2vec.skipgram.state.available_bytes", lambda: both)  # on disk
     model = big(workers=4, backend="ray").fit(ring)
     assert isinstance(model._state.scales[0].outputs.base, np.memmap)
     assert same(model, expected)

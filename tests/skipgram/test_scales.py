@@ -40,8 +40,7 @@ from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.models import reinforce2vec
 from reinforce2vec.skipgram import checkpoint, corpus, host, schedule
-from reinforce2vec.skipgram.state import POINTS, Settings, State, split
-from reinforce2vec.skipgram.weights import new_weights
+from reinforce2vec.skipgram.state import POINTS, Settings, State, new_weights, split
 from reinforce2vec.walks import WalkSampler
 
 CLUB = karate_club()

@@ -8,11 +8,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reinforce2vec.skipgram import blocks, schedule
-from reinforce2vec.skipgram.blocks import blocks_for, dealt
-from reinforce2vec.skipgram.noise import POWER, noise_table
+from reinforce2vec.skipgram import schedule
 from reinforce2vec.skipgram.pairs import PairSorter
-from reinforce2vec.skipgram.schedule import in_turn, lanes_of, largest_pass, pass_size, rounds
+from reinforce2vec.skipgram.rules import POWER, noise_table
+from reinforce2vec.skipgram.schedule import (
+    blocks_for,
+    dealt,
+    in_turn,
+    lanes_of,
+    largest_pass,
+    pass_size,
+    rounds,
+)
 
 SIZES = [1, 2, 3, 4, 5, 8, 15, 31, 32, 33]  # how many blocks
 MATRICES = pytest.mark.parametrize("one_matrix", [False, True], ids=["two", "one"])
@@ -23,8 +30,8 @@ def deal(monkeypatch):
     """A function that deals nodes into so many blocks."""
 
     def _deal(n_blocks, n_nodes=500, seed=0):
-        monkeypatch.setattr(blocks, "_LEAST_NODES", n_nodes // n_blocks)
-        monkeypatch.setattr(blocks, "_MOST_BLOCKS", n_blocks)
+        monkeypatch.setattr(schedule, "_LEAST_NODES", n_nodes // n_blocks)
+        monkeypatch.setattr(schedule, "_MOST_BLOCKS", n_blocks)
         visits = np.random.default_rng(7).integers(1, 1000, n_nodes)
         return dealt(visits, seed)
 

@@ -14,7 +14,7 @@ from llvmlite import binding
 from helpers.literal_skipgram import literal_block_training, make_walks
 from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.files.walk_readers import walks_from
-from reinforce2vec.skipgram import blocks, loss_check, schedule
+from reinforce2vec.skipgram import schedule, trainer
 from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.corpus import GivenWalks
 from reinforce2vec.skipgram.state import Settings
@@ -113,10 +113,10 @@ def five_blocks(monkeypatch):
     Their number is a prime: else a round may begin just where a point of the loss curve does, and
     the rounding of numbers decides to which its loss belongs.
     """
-    monkeypatch.setattr(blocks, "_LEAST_NODES", N_NODES // 5)
+    monkeypatch.setattr(schedule, "_LEAST_NODES", N_NODES // 5)
     monkeypatch.setattr(schedule, "_FEWEST_PASSES", 20)
     walks = make_walks(251, 12)
-    assert blocks.blocks_for(len(np.unique(walks[walks >= 0]))) == 5
+    assert schedule.blocks_for(len(np.unique(walks[walks >= 0]))) == 5
     return walks
 
 
@@ -153,7 +153,7 @@ def test_small_vocabularies_repeat_contexts_and_targets_and_are_trained_as_defin
 
 
 def test_saturated_scores_have_the_loss_of_their_definition(monkeypatch):
-    monkeypatch.setattr(loss_check, "_MOST_LOSS", np.inf)  # it would be taken for a failure
+    monkeypatch.setattr(trainer, "_MOST_LOSS", np.inf)  # it would be taken for a failure
     state, _, losses, pairs = trained_both_ways(
         make_walks(3), Settings(16, learning_rate=1e-6), scale=2.0
     )

@@ -31,10 +31,9 @@ from reinforce2vec import (
 )
 from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.models.baselines._line_edges import EdgePairs
-from reinforce2vec.skipgram import passes, plain, schedule, walk_pairs
-from reinforce2vec.skipgram.blocks import blocks_for
+from reinforce2vec.skipgram import pairs, passes, plain, schedule
 from reinforce2vec.skipgram.cpu import engine as fast
-from reinforce2vec.skipgram.cpu import executor
+from reinforce2vec.skipgram.schedule import blocks_for
 from reinforce2vec.walks import sampler
 
 WORKERS = [2, 3, 5, 8, 16]
@@ -99,7 +98,7 @@ class Delays:
 def delays(monkeypatch):
     """Every thread waits now and then."""
     found = Delays()
-    train_buckets = executor.train_buckets
+    train_buckets = fast.train_buckets
 
     def a_few_buckets(home, at_most, lanes, *options):
         """Train one to five buckets, from any lane on; the executor calls again for the others."""
@@ -107,7 +106,7 @@ def delays(monkeypatch):
         home = random.randrange(len(lanes.begins) - 1)
         return train_buckets(home, random.randint(1, 5), lanes, *options)
 
-    monkeypatch.setattr(executor, "train_buckets", a_few_buckets)
+    monkeypatch.setattr(fast, "train_buckets", a_few_buckets)
     monkeypatch.setattr(plain, "_train_bucket", found.before(plain._train_bucket, "bucket"))
     for kernels in (fast, plain):
         for name in ("count_pairs", "place_pairs"):
@@ -274,7 +273,7 @@ def test_it_does_not_matter_into_how_many_parts_the_walks_of_a_pass_are_split(
     engine, tokens, monkeypatch
 ):
     expected = everything(quick(workers=1, epochs=2).fit(some_blocks()))
-    monkeypatch.setattr(walk_pairs, "_PART_TOKENS", tokens)
+    monkeypatch.setattr(pairs, "_PART_TOKENS", tokens)
     for workers in (1, 3):
         assert everything(quick(workers=workers, epochs=2).fit(some_blocks())) == expected
 

@@ -29,10 +29,9 @@ from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.skipgram import corpus, host, trainer
 from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.cpu import kernels
-from reinforce2vec.skipgram.noise import POWER, keep_chances, noise_table
-from reinforce2vec.skipgram.rules import target_groups
+from reinforce2vec.skipgram.rules import POWER, keep_chances, noise_table, target_groups
 from reinforce2vec.skipgram.schedule import largest_pass
-from reinforce2vec.skipgram.weights import new_weights
+from reinforce2vec.skipgram.state import new_weights
 from reinforce2vec.walks import WalkSampler
 
 ALPHA = 1e-6 / 4  # what each of the chi-square tests below is held against: see there

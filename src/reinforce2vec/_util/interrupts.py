@@ -28,7 +28,7 @@ _LOOK_EVERY = 0.1  # seconds between two looks for a signal, while the main thre
 _AGAIN = 0.05  # seconds after which a signal is sent again whose interrupt Python has dropped
 
 
-class _Interrupt:
+class Interrupt:
     """Whether the user has pressed Ctrl-C, or a signal asks to stop."""
 
     asked = False
@@ -36,7 +36,7 @@ class _Interrupt:
     unsaved = False  # set by a block that ends with the error that its work cannot be saved
 
 
-_interrupts = [_command := _Interrupt()]  # of the command, and of the blocks that hold them back
+_interrupts = [_command := Interrupt()]  # of the command, and of the blocks that hold them back
 _abandoned: list[_Worker] = []
 
 
@@ -66,7 +66,7 @@ def is_stopped() -> bool:
 
 
 @contextmanager
-def held_back(saves: bool = False) -> Iterator[_Interrupt]:
+def held_back(saves: bool = False) -> Iterator[Interrupt]:
     """Record an interrupt instead of raising it; raise a second one at once.
 
     The code of the block checks `asked` regularly, and stops; KeyboardInterrupt is raised when the
@@ -75,7 +75,7 @@ def held_back(saves: bool = False) -> Iterator[_Interrupt]:
     again after the block; further ones do not disturb the saving, except for Ctrl-C after some
     seconds. Only the main thread gets interrupts; in others this does nothing.
     """
-    interrupt, since = _Interrupt(), 0.0
+    interrupt, since = Interrupt(), 0.0
     usual: dict[int, Any] = {}
     fatal: list[int] = []
     if threading.current_thread() is threading.main_thread():

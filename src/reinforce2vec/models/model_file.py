@@ -26,8 +26,8 @@ from ..files.targets import check_space, known_suffix, resolve_target
 from ..files.writing import check_target
 from ..graph import Graph
 from ..graph.fingerprint import fingerprint
+from ..skipgram.checkpoint import arrays_of, counts_of, read_state
 from ..skipgram.state import State
-from ..skipgram.state_arrays import arrays_of, counts_of, read_state
 from .settings import check_restorable, parameters_from, settings_of
 
 _KIND = "reinforce2vec model"

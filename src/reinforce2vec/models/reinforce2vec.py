@@ -39,11 +39,9 @@ from ..skipgram.checkpoint import (
     remove_checkpoint,
 )
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
-from ..skipgram.learning_rate import usual_rate
-from ..skipgram.loss_check import Divergence
-from ..skipgram.state import POINTS, Settings, State, carry_over, split
-from ..skipgram.trainer import Trainer
-from ..skipgram.weights import Matrix, row_size
+from ..skipgram.rules import usual_rate
+from ..skipgram.state import POINTS, Matrix, Settings, State, carry_over, row_size, split
+from ..skipgram.trainer import Divergence, Trainer
 from ..walks import ReinforcedWalk, WalkSampler
 from ..walks.directions import likely_direction
 from ..walks.policy import Walk, check_walk

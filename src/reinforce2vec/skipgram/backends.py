@@ -12,7 +12,6 @@ from types import ModuleType
 from . import host
 from .corpus import Corpus
 from .engine import Engine
-from .kernel_choice import cpu_kernels
 from .state import Settings, State
 
 
@@ -34,7 +33,7 @@ def make_engine(
     if backend != "cpu":
         engine: Engine = _DEVICES[backend]().TrainingEngine(corpus, settings, state, workers)
         return engine
-    return host.HostEngine(corpus, settings, state, workers, cpu_kernels(settings))
+    return host.HostEngine(corpus, settings, state, workers, host.cpu_kernels(settings))
 
 
 def _cuda() -> ModuleType:

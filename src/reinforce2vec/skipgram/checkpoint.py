@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 import os
+import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._util.errors import InputError, excerpt, python_setting
-from ..files.array_files import open_archive, read_about, write_arrays
+from .._util.scratch import on_disk
+from ..files import array_files
 from ..files.targets import check_no_device, check_space
 from ..files.writing import remove_abandoned
 from .row_files import StoredRows, folder_of_rows, remove_rows
-from .state import Settings, State
-from .state_arrays import arrays_of, counts_of, read_state
-from .weights import blank_weights, roomy_weights, scales_bytes
+from .schedule import Blocks, dealt
+from .state import (
+    POINTS,
+    Matrix,
+    Settings,
+    State,
+    Weights,
+    blank_weights,
+    roomy_weights,
+    row_size,
+    scales_bytes,
+    zeros,
+)
 
 # 1: trained by threads without an order; 2: a single window; 3: shorter passes; 4: rows of hubs may
 # grow without bounds
 _FORMAT = 5
+
+_MATRICES = ("inputs", "outputs")
+_ARRAYS = ("visits", "losses", "pairs")
+_COUNTS = ("walks", "tokens", "seconds", "rates")
 
 Origin = dict[str, Any]
 """All that the result of a training depends on: names, and values that JSON can hold."""
@@ -51,7 +71,7 @@ def write_checkpoint(
     about = {"format": _FORMAT, "origin": origin} | counts_of(state)
     if rows is not None:
         about["rows"] = {"folder": rows.folder.name, "digests": dict(rows.digests)}
-    write_arrays(path, about, arrays_of(state, matrices=rows is None))
+    array_files.write_arrays(path, about, arrays_of(state, matrices=rows is None))
     remove_rows(path, but=None if rows is None else rows.folder.name)
 
 
@@ -70,25 +90,25 @@ def read_checkpoint(
     left to the engine.
     """
     try:
-        with path.open("rb") as stream, open_archive(stream) as archive:
-            about = read_about(archive)
+        with path.open("rb") as stream, array_files.open_archive(stream) as archive:
+            about = array_files.read_about(archive)
             if about["format"] != _FORMAT:
                 raise InputError(
                     f"{path}: written by another version of reinforce2vec, which would train other "
                     "vectors: resume with that version, or remove the file to start again"
                 )
             _check_origin(path, about["origin"], origin)
+            if about["dimensions"] != settings.shares:
+                raise ValueError(about["dimensions"])
             rows = None
             if "rows" in about:
                 folder = folder_of_rows(path, about["rows"]["folder"])
                 rows = StoredRows(folder, dict(about["rows"]["digests"]))
-            if about["dimensions"] != [one.dimensions for one in settings.scales()]:
-                raise ValueError(about["dimensions"])
             new_weights = blank_weights if matrices else roomy_weights
             state = read_state(archive, about, n_nodes, rows, new_weights)
         if matrices and rows is not None:
-            for number, one in enumerate(settings.scales()):
-                rows.read_all(number, state.scales[number], state.visits, one.seed)
+            for number, scale in enumerate(settings.scales()):
+                _read_rows(rows, number, state.scales[number], dealt(state.visits, scale.seed))
             state.rows = None
         return state
     except (InputError, MemoryError, PermissionError):
@@ -99,24 +119,111 @@ def read_checkpoint(
         ) from None
 
 
-def _check_origin(path: Path, found: Origin, wanted: Origin) -> None:
+def _read_rows(stored: StoredRows, scale: int, weights: Weights, blocks: Blocks) -> None:
+    """Read the rows of one scale from files of their own."""
+    for block in range(blocks.n_blocks):
+        nodes = blocks.members[blocks.begins[block] : blocks.begins[block + 1]]
+        for name in _MATRICES:
+            matrix = getattr(weights, name)
+            rows = np.empty((len(nodes), matrix.shape[1]), np.float32)
+            stored.read(f"{name}{scale}", block, rows)
+            matrix[nodes] = rows
+
+
+def _check_origin(path: Path, origin: Origin, expected: Origin) -> None:
     """Raise InputError if a checkpoint comes from another training."""
-    for name in wanted:
-        other, value = (
-            tuple(one) if isinstance(one, list) else one for one in (found.get(name), wanted[name])
-        )
-        if other == value:
-            continue
-        if name == "fingerprint" or name not in found:
-            raise InputError(f"{path}: this checkpoint was made on another graph or other walks")
+    for name, value in expected.items():
         before, now = (
-            f"{name}={excerpt(one)}" if isinstance(one, str) else python_setting(name, one)
-            for one in (other, value)
+            tuple(side) if isinstance(side, list) else side for side in (origin.get(name), value)
         )
+        if before == now:
+            continue
+        if name == "fingerprint" or name not in origin:
+            raise InputError(f"{path}: this checkpoint was made on another graph or other walks")
+        texts = [
+            f"{name}={excerpt(side)}" if isinstance(side, str) else python_setting(name, side)
+            for side in (before, now)
+        ]
         raise InputError(
-            f"{path}: this checkpoint was made with {before}, not {now}: "
+            f"{path}: this checkpoint was made with {texts[0]}, not {texts[1]}: "
             "use the same parameters to resume, or choose another file",
             parameter=name,
-            value=value,
-            settings=[(name, other), (name, value)],
+            value=now,
+            settings=[(name, before), (name, now)],
         )
+
+
+def arrays_of(state: State, matrices: bool = True) -> dict[str, NDArray[Any]]:
+    """Return all arrays of a state by name; rows of matrices as they are, with zeros at the end."""
+    arrays: dict[str, NDArray[Any]] = {name: getattr(state, name) for name in _ARRAYS}
+    if matrices:
+        for number, weights in enumerate(state.scales):
+            arrays |= {f"{name}{number}": getattr(weights, name) for name in _MATRICES}
+    return arrays
+
+
+def counts_of(state: State) -> dict[str, Any]:
+    """Return what JSON can hold of a state."""
+    dimensions = [weights.dimensions for weights in state.scales]
+    return {"dimensions": dimensions} | {name: getattr(state, name) for name in _COUNTS}
+
+
+def read_state(
+    archive: zipfile.ZipFile,
+    counts: Mapping[str, Any],
+    n_nodes: int,
+    rows: StoredRows | None = None,
+    new_weights: Callable[[int, int], Weights] = blank_weights,
+) -> State:
+    """Read a state of `n_nodes` nodes from a file of arrays; any exception if it does not fit.
+
+    Compiled code relies on its sizes and types. If the `rows` of the matrices are in other files,
+    these are what `new_weights` returns for a number of nodes and dimensions.
+    """
+    arrays = {name: array_files.read_array(archive, name) for name in _ARRAYS}
+    known = {name: counts[name] for name in _COUNTS} | {"rates": tuple(counts["rates"])}
+    _check(arrays, known, counts["dimensions"], n_nodes)
+    scales = []
+    for number, dimensions in enumerate(counts["dimensions"]):
+        if rows is not None:
+            scales.append(new_weights(n_nodes, dimensions))
+            continue
+        names = (f"{name}{number}" for name in _MATRICES)
+        inputs, outputs = (_read_matrix(archive, name, n_nodes, dimensions) for name in names)
+        scales.append(Weights(inputs, outputs, dimensions))
+    return State(scales, **arrays, **known, rows=rows)
+
+
+def _check(
+    arrays: Mapping[str, NDArray[Any]], known: Mapping[str, Any], dimensions: Any, n_nodes: int
+) -> None:
+    """Raise ValueError or TypeError unless arrays and counts are those of a state."""
+    points = (len(dimensions), POINTS)
+    expected: dict[str, Any] = {
+        "visits": ((n_nodes,), np.int64),
+        "losses": (points, np.float64),
+        "pairs": (points, np.int64),
+    }
+    counts = [known["walks"], known["tokens"], *(size - 1 for size in dimensions)]
+    if not (
+        all((arrays[name].shape, arrays[name].dtype) == expected[name] for name in _ARRAYS)
+        and arrays["visits"].min(initial=0) >= 0
+        and arrays["pairs"].min(initial=0) >= 0
+        and all(type(count) is int and 0 <= count < 2**63 for count in counts)
+        and all(0 <= number < np.inf for number in (known["seconds"], *known["rates"]))
+        and len(known["rates"]) in (0, len(dimensions))
+    ):
+        raise ValueError(known)
+
+
+def _read_matrix(archive: zipfile.ZipFile, name: str, n_nodes: int, dimensions: int) -> Matrix:
+    """Read a matrix with aligned rows, without a second copy."""
+    member = archive.getinfo(f"{name}.npy")
+    with archive.open(member) as stream:
+        header = array_files.read_header(stream, member.file_size, in_memory=not on_disk())
+        shape, single = (n_nodes, row_size(dimensions)), np.dtype(np.float32)
+        if header != array_files.ArrayHeader(shape, False, single):
+            raise ValueError(header)
+        matrix = zeros(n_nodes, dimensions)
+        array_files.read_into(stream, matrix)
+        return matrix

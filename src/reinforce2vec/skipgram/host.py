@@ -9,20 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._util.engine import fast_engine_compiles
 from .._util.threads import Threads, in_turn
 from ._preparation import count_nodes
-from .blocks import BYTES_TO_DEAL, blocks_for
 from .corpus import BYTES_PER_WEIGHTED_ARC, Corpus, SampledWalks
 from .engine import Chunk, Engine, Outcome, chunks
-from .loss_curve import outcome_of
-from .noise import keep_chances
-from .pairs import BYTES_PER_PART, PAIR_BYTES
-from .passes import PassSettings, PassTrainer
-from .rules import WindowTask
-from .schedule import pass_size
-from .state import Settings, State
-from .walk_pairs import PassWalks, WalkPairs, part_walks
-from .weights import new_weights, scales_bytes
+from .pairs import BYTES_PER_PART, PAIR_BYTES, PassWalks, WalkPairs, part_walks
+from .passes import PassSettings, PassTrainer, outcome_of
+from .rules import WindowTask, keep_chances
+from .schedule import BYTES_TO_DEAL, blocks_for, pass_size
+from .state import Settings, State, new_weights, scales_bytes
 
 _BYTES_PER_NODE = 12  # visits and starts
 _BYTES_PER_SCALE_NODE = 13  # for each window: blocks, and the tables that negatives are drawn from
@@ -136,6 +132,23 @@ def pass_walks(corpus: Corpus, settings: Settings, n_nodes: int) -> int:
     """Return how many walks make a pass, where so many nodes are visited."""
     total = corpus.n_walks * settings.epochs
     return min(pass_size(total, _pairs_of_walk(corpus, settings.widest), n_nodes), corpus.n_walks)
+
+
+def cpu_kernels(settings: Settings) -> ModuleType:
+    """Return the functions that train on the CPU, compiled: the fast ones, or the plain ones."""
+
+    def compile_fast() -> None:
+        from .cpu.engine import compile_kernels
+
+        compile_kernels(settings)
+
+    if fast_engine_compiles(compile_fast):
+        from .cpu import engine
+
+        return engine
+    from . import plain
+
+    return plain
 
 
 class _Scale(NamedTuple):

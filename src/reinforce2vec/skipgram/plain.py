@@ -40,7 +40,7 @@ from .rules import (
     target_groups,
 )
 from .schedule import BucketTask, Order, Work
-from .weights import Weights
+from .state import Weights
 
 _FARTHEST_SCORE = 87.0  # beyond, e^score is no float32 number
 _HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)  # of 64 bits
@@ -190,7 +190,7 @@ def _next_batch(pairs):
 
 @compiled
 def _draw_negatives(members, noise, negatives, batch, key, gamma):
-    """Return nodes of a block, drawn from its table of `noise.noise_table`."""
+    """Return nodes of a block, drawn from its table of `rules.noise_table`."""
     drawn = np.empty(negatives, np.int64)
     for k in range(negatives):
         bits = draw(key, gamma, batch, k + 1)

@@ -16,13 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._util.arrays import digest
+from .._util.arrays import Vectors, digest
 from .._util.errors import InputError
 from ..files.array_files import ArrayHeader, read_header, read_into
 from ..files.writing import whole
-from .blocks import dealt
-from .noise import Visits
-from .weights import Matrix, Weights
 
 _SUFFIX = ".rows"
 _OURS = re.compile(r"(\d+|probe)-[0-9a-f]{8}")  # names of folders of rows
@@ -34,7 +31,7 @@ class StoredRows(NamedTuple):
     folder: Path
     digests: Mapping[str, str]
 
-    def read(self, matrix: str, block: int, rows: Matrix) -> None:
+    def read(self, matrix: str, block: int, rows: Vectors) -> None:
         """Read the rows of a block; InputError if the file is missing or damaged."""
         path = self.folder / _file_name(matrix, block)
         try:
@@ -49,19 +46,8 @@ class StoredRows(NamedTuple):
         if digest(rows) != self.digests.get(path.name):
             raise InputError(f"{path}: this part of the checkpoint is damaged")
 
-    def read_all(self, scale: int, weights: Weights, visits: Visits, seed: int) -> None:
-        """Read all rows of one scale."""
-        blocks = dealt(visits, seed)
-        for block in range(blocks.n_blocks):
-            nodes = blocks.members[blocks.begins[block] : blocks.begins[block + 1]]
-            for name in ("inputs", "outputs"):
-                matrix = getattr(weights, name)
-                rows = np.empty((len(nodes), matrix.shape[1]), np.float32)
-                self.read(f"{name}{scale}", block, rows)
-                matrix[nodes] = rows
 
-
-def write_rows(folder: Path, matrix: str, block: int, rows: Matrix) -> dict[str, str]:
+def write_rows(folder: Path, matrix: str, block: int, rows: Vectors) -> dict[str, str]:
     """Write the rows of a block; return the name of the file and the digest of the rows."""
     path = folder / _file_name(matrix, block)
     with whole(path) as stream:

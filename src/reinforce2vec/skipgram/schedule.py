@@ -1,21 +1,26 @@
 """The schedule of training: what is trained when, and what may be trained at the same time.
 
 Walks are trained in *passes*. The pairs of a pass are sorted into *buckets*, by the blocks of their
-nodes (see `blocks`): a bucket changes rows of `inputs` of its context block, and rows of `outputs`
+nodes: a bucket changes rows of `inputs` of its context block, and rows of `outputs`
 of its centre block. Buckets come in *rounds*. Those of a round have no row in common, so they can
 be trained at once; the result is that of one after the other, with any number of threads. All of
-this depends on the training alone, never on the machine. An executor (`cpu.executor`, `plain`) runs
+this depends on the training alone, never on the machine. An executor (`cpu.engine`, `plain`) runs
 it.
+
+Nodes are sorted by their visits and dealt one to each block in turn, so that all blocks get equally
+many of the busy nodes; which of the next few nodes goes where is random, so that no block has a
+part of the graph to itself. Negatives of a centre are drawn from its own block.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Blocks, blocks_for
+from ._preparation import deal
+from .rules import Noise, noise_table
 
 Bucket = tuple[int, int]  # the block of its contexts, the block of its centres
 
@@ -32,12 +37,52 @@ _TURN = np.dtype(
 )
 Order = NDArray[np.void]  # of _TURN
 
+BYTES_TO_DEAL = 56  # for each node, while blocks are made
+_MOST_BLOCKS = 32
+_LEAST_NODES = 64  # that a block has, of those with a visit: fewer make poor negatives
 _NODE_PAIRS = 80  # of a pass, for each node: a thousand cost a point of raw F1 on BlogCatalog
 _FEWEST_PASSES = 100  # of a training, one for each point of the loss curve
 _BUCKET_PAIRS = 1 << 9  # that a bucket has at least, on average: less is not worth its overhead
 _LEAST_PAIRS = 1 << 15  # of a pass, about a millisecond of work
 _MOST_PAIRS = 1 << 23  # of a pass, which take 64 MB; or, if the graph is large,
 _MOST_NODE_PAIRS = 32  # for each node, which take half of its two rows at 64 dimensions
+
+
+class Blocks(NamedTuple):
+    """Which node is in which block, and what negatives are drawn from.
+
+    Block b has the nodes members[begins[b] : begins[b + 1]]. Each has an entry in `noise`, see
+    `rules.noise_table`.
+    """
+
+    of: NDArray[np.uint8]
+    members: NDArray[np.int32]
+    begins: NDArray[np.int64]
+    noise: Noise
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self.begins) - 1
+
+
+def blocks_for(n_nodes: int) -> int:
+    """Return how many blocks nodes are dealt into, where so many are visited.
+
+    >>> blocks_for(34), blocks_for(1000), blocks_for(10**6)
+    (1, 15, 32)
+    """
+    return min(max(n_nodes // _LEAST_NODES, 1), _MOST_BLOCKS)
+
+
+def dealt(visits: NDArray[Any], seed: int) -> Blocks:
+    """Deal nodes into blocks, by their visits or another weight."""
+    count = blocks_for(int(np.count_nonzero(visits)))
+    of = np.empty(len(visits), np.uint8)
+    deal(np.argsort(-visits, kind="stable"), np.arange(count), np.uint64(seed), of)
+    members = np.argsort(of, kind="stable").astype(np.int32)
+    begins = np.append(0, np.cumsum(np.bincount(of, minlength=count)))
+    return Blocks(of, members, begins, noise_table(visits[members], begins))
 
 
 def rounds(n_blocks: int, one_matrix: bool = False) -> list[list[Bucket]]:

@@ -1,26 +1,32 @@
-"""The settings of a training, and its state."""
+"""The settings of a training, and its state: the two matrices of each window."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._util.scratch import large_zeros
+from .._util.arrays import row_blocks
+from .._util.machine import available_bytes
+from .._util.scratch import large_arrays_in, large_zeros
 from ..graph import Graph
 from ..graph.matrices import undirected_adjacency
-from .learning_rate import narrow_rate
-from .noise import Visits
+from ._preparation import fill_inputs
 from .row_files import StoredRows
-from .weights import Matrix, Weights
+from .rules import Visits, narrow_rate
+
+Matrix = NDArray[np.float32]
 
 POINTS = 100  # of the loss curve, at most
 _NARROW = 4  # windows below the widest share one of so many parts of the dimensions
 _NEXT_SEED = 0x9E3779B97F4A7C15  # from the seed of a scale to that of the next
+_ROW = 16  # rows are filled up with zeros to a multiple of so many numbers, for vector registers
 
 
 class Settings(NamedTuple):
@@ -38,13 +44,18 @@ class Settings(NamedTuple):
     @property
     def windows(self) -> tuple[int, ...]:
         """The windows that are trained, the narrowest first."""
-        given = (self.window,) if isinstance(self.window, int) else self.window
-        return given[-self.dimensions :]
+        windows = (self.window,) if isinstance(self.window, int) else self.window
+        return windows[-self.dimensions :]
 
     @property
     def widest(self) -> int:
         """The widest window."""
         return self.windows[-1]
+
+    @property
+    def shares(self) -> list[int]:
+        """The dimensions of each window."""
+        return split(self.dimensions, len(self.windows))
 
     def scales(self) -> list[Settings]:
         """Return the settings of each window: its dimensions, its rate, and a seed of its own.
@@ -53,9 +64,8 @@ class Settings(NamedTuple):
         >>> [(one.window, one.dimensions, one.learning_rate) for one in scales]
         [(1, 32, 0.1), (10, 96, 0.05)]
         """
-        windows = self.windows
-        usual = [self.learning_rate * narrow_rate(window, self.widest) for window in windows]
-        shares, rates = split(self.dimensions, len(windows)), self.rates or usual
+        usual = [self.learning_rate * narrow_rate(window, self.widest) for window in self.windows]
+        parts = zip(self.shares, self.windows, self.rates or usual, strict=True)
         return [
             self._replace(
                 dimensions=share,
@@ -64,7 +74,7 @@ class Settings(NamedTuple):
                 seed=(self.seed + number * _NEXT_SEED) % 2**64,
                 rates=(),
             )
-            for number, (share, window, rate) in enumerate(zip(shares, windows, rates, strict=True))
+            for number, (share, window, rate) in enumerate(parts)
         ]
 
     def slower(self, number: int) -> Settings:
@@ -144,3 +154,73 @@ def carry_over(old: State, new: State, graph: Graph, n_old: int) -> None:
         for before, after in zip(old_weights[:2], new_weights[:2], strict=True):
             after[:n_old] = before
             after[n_old + placed] = (links[placed] @ before) / sums[placed, None]
+
+
+class Weights(NamedTuple):
+    """Input vectors, which become the embedding, and output vectors: one row a node each.
+
+    Rows may be wider than `dimensions`: they end with zeros, which training leaves zero.
+    """
+
+    inputs: Matrix
+    outputs: Matrix
+    dimensions: int
+
+    @property
+    def vectors(self) -> Matrix:
+        """The embedding: a view, (nodes, dimensions)."""
+        return self.inputs[:, : self.dimensions]
+
+    def finite(self) -> bool:
+        """Return whether every number is finite."""
+        return all_finite(self.inputs, self.outputs)
+
+
+def all_finite(*matrices: Matrix) -> bool:
+    """Return whether every number of some matrices is finite."""
+    return all(
+        np.isfinite(matrix[rows]).all() for matrix in matrices for rows in row_blocks(matrix)
+    )
+
+
+def row_size(dimensions: int) -> int:
+    """Return how many numbers a row takes, zeros included."""
+    return -(-dimensions // _ROW) * _ROW
+
+
+def weights_bytes(n_nodes: int, dimensions: int) -> int:
+    """Return the bytes that the two matrices take."""
+    return 2 * 4 * n_nodes * row_size(dimensions)
+
+
+def scales_bytes(n_nodes: int, dimensions: Iterable[int]) -> int:
+    """Return the bytes that the matrices of several windows take."""
+    return sum(weights_bytes(n_nodes, one) for one in dimensions)
+
+
+def zeros(n_nodes: int, dimensions: int) -> Matrix:
+    """Return a matrix of zeros with aligned rows."""
+    return large_zeros((n_nodes, row_size(dimensions)))
+
+
+def blank_weights(n_nodes: int, dimensions: int) -> Weights:
+    """Return two matrices of zeros, which take no memory before they are written to."""
+    return Weights(zeros(n_nodes, dimensions), zeros(n_nodes, dimensions), dimensions)
+
+
+def roomy_weights(n_nodes: int, dimensions: int) -> Weights:
+    """Return two matrices of zeros; on disk, if they would take much of the memory that is free.
+
+    The files are in the folder for temporary files, TMPDIR.
+    """
+    free = available_bytes()
+    enough = free is None or weights_bytes(n_nodes, dimensions) <= free // 4
+    with large_arrays_in(None if enough else Path(tempfile.gettempdir())):
+        return blank_weights(n_nodes, dimensions)
+
+
+def new_weights(n_nodes: int, dimensions: int, seed: int) -> Weights:
+    """Return small random inputs and zero outputs, as word2vec begins."""
+    weights = blank_weights(n_nodes, dimensions)
+    fill_inputs(weights.inputs, np.arange(n_nodes, dtype=np.int32), dimensions, np.uint64(seed))
+    return weights

@@ -13,25 +13,24 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .._util.arrays import read_only
 from .._util.errors import InputError
-from .._util.interrupts import held_back
+from .._util.interrupts import Interrupt, held_back
 from .._util.threads import Threads, in_turn
 from .backends import make_engine
 from .checkpoint import Origin
 from .corpus import Corpus
 from .engine import Chunk, Outcome, chunks
-from .learning_rate import LEAST_RATE, narrow_rate
-from .loss_check import DivergenceCheck
-from .state import POINTS, Settings, State
-from .weights import Matrix
-
-_Chunks = Iterator[Chunk]
+from .rules import LEAST_RATE, SAFE_RATE, narrow_rate
+from .state import POINTS, Matrix, Settings, State
 
 _MOST_WALKS = 2**62
+_MOST_LOSS = 2.0  # times the loss of vectors that know nothing: beyond, training has failed
+_ENOUGH_PAIRS = 1000  # from which on a mean loss is reliable
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,91 @@ class Moment:
         """
         self._trainer.engine.collect(outputs=False)
         return read_only(self._trainer.state.vectors)
+
+
+class Divergence(InputError):
+    """A training that has failed; `scale` is the number of the window that has."""
+
+    def __init__(self, message: str, scale: int = 0, **facts: Any) -> None:
+        super().__init__(message, **facts)
+        self.scale = scale
+
+    def data(self) -> dict[str, Any]:
+        """Return what the error carries beside its message, to build another one from it."""
+        return super().data() | {"scale": self.scale}
+
+
+@dataclass(frozen=True)
+class DivergenceCheck:
+    """Raises Divergence if a training diverges.
+
+    Parameters
+    ----------
+    negatives : int
+        Negatives for each pair.
+    learning_rate : float
+        The first learning rate.
+    total : int
+        What is trained on in all.
+    unit : str
+        What that is: "walks", "edges".
+    scale : int
+        Which of several windows it is.
+    """
+
+    negatives: int
+    learning_rate: float
+    total: int
+    unit: str
+    scale: int = 0
+
+    def check_loss(self, loss: float, pairs: int, done: int, enough: int = _ENOUGH_PAIRS) -> None:
+        """Raise if the loss of some pairs, `enough` at least, is too large or not a number."""
+        guessing = (self.negatives + 1) * math.log(2)
+        if pairs >= enough and not loss <= _MOST_LOSS * guessing * pairs:
+            raise self._error(
+                f"the loss is {loss / pairs:.3g}, where random guessing has {guessing:.3g}", done
+            )
+
+    def check_finite(self, finite: bool, done: int) -> None:
+        """Raise if the vectors are not finite."""
+        if not finite:
+            raise self._error("vectors are not finite", done)
+
+    def _error(self, symptom: str, done: int) -> Divergence:
+        rate = self.learning_rate
+        return Divergence(
+            f"training failed after {done:,} of {self.total:,} {self.unit}: {symptom}. A "
+            f"learning_rate of {rate:g} is too large: try {min(rate / 5, SAFE_RATE):g}",
+            self.scale,
+            parameter="learning_rate",
+            value=rate,
+        )
+
+
+class _Watcher:
+    """Calls a callback; if the training is saved, the callback's first error waits for that."""
+
+    def __init__(self, watch: Callable[[Moment], None], interrupt: Interrupt, saves: bool) -> None:
+        self.watch, self.interrupt, self.saves = watch, interrupt, saves
+        self.error: BaseException | None = None
+
+    @property
+    def stops(self) -> bool:
+        """Whether to train no further chunk."""
+        return self.interrupt.asked or self.error is not None
+
+    def look(self, moment: Callable[[], Moment]) -> None:
+        """Call the callback, unless it has failed."""
+        if self.error is not None:
+            return
+        try:
+            self.watch(moment())
+        except BaseException as error:
+            at_once = self.interrupt.asked and isinstance(error, KeyboardInterrupt)
+            if at_once or not self.saves:
+                raise
+            self.error = error
 
 
 class Trainer:
@@ -119,57 +203,49 @@ class Trainer:
         often : bool
             Whether to call `watch` a hundred times even on a GPU, which takes larger chunks.
         """
+        saves, state = checkpoint is not None, self.state
         ahead = 1 if often else 2  # callbacks may ask for the vectors of their moment
         with (
             closing(self.engine) as engine,
-            held_back(saves=checkpoint is not None) as interrupt,
+            held_back(saves=saves) as interrupt,
             Threads(min(engine.threads, ahead)) as threads,
         ):
             if checkpoint is not None:
                 engine.check_saving(checkpoint[0])
-            size = engine.chunk_walks
-            if often and engine.resizable:
-                size = min(size, max(1, self.n_walks // POINTS))
-            if self.state.walks < self.n_walks:
-                engine.train(Chunk(self.state.walks, 0))  # compiles walks before the clock runs
-            before, began = self.state.seconds, time.monotonic()
-            saved = began
-            failures: list[BaseException] = []  # of `watch`: at most one
-            while self.state.walks < self.n_walks and not interrupt.asked:
-
-                def until_due(begin: int = self.state.walks, since: float = saved) -> _Chunks:
-                    for chunk in chunks(self.corpus, begin, self.n_walks, size):
-                        late = checkpoint is not None and time.monotonic() - since >= every
-                        stopped = interrupt.asked or failures
-                        if (late or stopped) and chunk.first > begin:
-                            return
-                        yield chunk
-
-                for outcome in in_turn(threads, engine.train, until_due(), ahead):
-                    self.state.seconds = before + time.monotonic() - began
-                    self._settle(outcome)
-                    if failures:
-                        continue  # a chunk that was under way: the matrices have it already
-                    try:
-                        watch(self._moment())
-                    except BaseException as error:
-                        at_once = interrupt.asked and isinstance(error, KeyboardInterrupt)
-                        if checkpoint is None or at_once:
-                            raise
-                        failures.append(error)
+            if state.walks < self.n_walks:
+                engine.train(Chunk(state.walks, 0))  # compiles walks before the clock runs
+            watcher = _Watcher(watch, interrupt, saves)
+            clock = time.monotonic() - state.seconds
+            while state.walks < self.n_walks and not interrupt.asked:
+                due = time.monotonic() + every if saves else math.inf
+                until_due = self._chunks(often, watcher, due)
+                for outcome in in_turn(threads, engine.train, until_due, ahead):
+                    state.seconds = time.monotonic() - clock
+                    self._settle(outcome)  # of a chunk that was under way, too: it is trained
+                    watcher.look(self._moment)
                 try:
                     self._check_losses(slice(None), enough=0)
                     for check, finite in zip(self._checks, engine.finite(), strict=True):
-                        check.check_finite(finite, self.state.walks)
+                        check.check_finite(finite, state.walks)
                     if checkpoint is not None:
                         interrupt.unsaved = True  # as long as this may fail
                         engine.save(*checkpoint)
-                        interrupt.unsaved, saved = False, time.monotonic()
+                        interrupt.unsaved = False
                 finally:
-                    if failures:
-                        raise failures[0]
-            if self.state.walks == self.n_walks:
+                    if watcher.error is not None:
+                        raise watcher.error
+            if state.walks == self.n_walks:
                 engine.collect()
+
+    def _chunks(self, often: bool, watcher: _Watcher, due: float) -> Iterator[Chunk]:
+        """Yield the next chunks, at least one, until a checkpoint is due or training stops."""
+        size, begin = self.engine.chunk_walks, self.state.walks
+        if often and self.engine.resizable:
+            size = min(size, max(1, self.n_walks // POINTS))
+        for chunk in chunks(self.corpus, begin, self.n_walks, size):
+            if chunk.first > begin and (watcher.stops or time.monotonic() >= due):
+                return
+            yield chunk
 
     def _settle(self, outcome: Outcome) -> None:
         """Add the outcome of a chunk to the state."""

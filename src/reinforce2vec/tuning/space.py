@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .._util.hyperparameters import PARAMETERS, READINGS, REINFORCED, SECOND_ORDER
-from ..skipgram.learning_rate import usual_rate
+from ..skipgram.rules import usual_rate
 from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from ..walks.policy import Walk
 

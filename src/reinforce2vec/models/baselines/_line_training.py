@@ -14,12 +14,11 @@ import numpy as np
 from ..._util.interrupts import held_back
 from ..._util.progress import Report
 from ...graph import Graph
-from ...skipgram.kernel_choice import cpu_kernels
-from ...skipgram.loss_check import DivergenceCheck
+from ...skipgram.host import cpu_kernels
 from ...skipgram.passes import PassSettings, PassTrainer
 from ...skipgram.schedule import pass_size
-from ...skipgram.state import Settings
-from ...skipgram.weights import Weights, new_weights
+from ...skipgram.state import Settings, Weights, new_weights
+from ...skipgram.trainer import DivergenceCheck
 from ._line_edges import EdgePairs, tables_of
 
 CENTRES = 1 << 12  # centres that a thread draws at a time

@@ -16,10 +16,9 @@ from ...graph import Graph
 from ...graph.fingerprint import digest_bytes
 from ...graph.matrices import unit_rows
 from ...graph.undirected import bytes_without_directions
-from ...skipgram.blocks import BYTES_TO_DEAL, blocks_for
 from ...skipgram.pairs import BYTES_PER_PART, PAIR_BYTES
-from ...skipgram.schedule import pass_size
-from ...skipgram.weights import weights_bytes
+from ...skipgram.schedule import BYTES_TO_DEAL, blocks_for, pass_size
+from ...skipgram.state import weights_bytes
 from ..estimator import Estimator
 from ._line_draws import SHARING
 from ._line_edges import incoming

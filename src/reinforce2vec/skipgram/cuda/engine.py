@@ -23,10 +23,9 @@ from ..._util.errors import InputError
 from ...walks.cuda.walker import bytes_for_device
 from ..corpus import Corpus, GivenWalks, SampledWalks
 from ..engine import Chunk, Engine, Outcome, chunks
-from ..noise import POWER, Visits, keep_chances, noise_table
-from ..state import POINTS, Settings, State
-from ..walk_pairs import count_visits
-from ..weights import Matrix, Weights, blank_weights
+from ..pairs import count_visits
+from ..rules import POWER, Visits, keep_chances, noise_table
+from ..state import POINTS, Matrix, Settings, State, Weights, blank_weights
 
 CROWD = 4.0  # walks in flight that hold a node's row at once, on average over all nodes
 TURNS = 400  # a training takes at least so many turns of walks in flight

@@ -24,21 +24,18 @@ from ..._util.cluster.resources import check_stores, cluster_cpus, stored
 from ..._util.cluster.waiting import WorkersLost, results
 from ..._util.errors import InputError
 from ..._util.machine import check_memory
-from ..blocks import blocks_for, dealt
 from ..checkpoint import Origin, write_checkpoint
 from ..corpus import Corpus
 from ..engine import Chunk, Engine, Outcome
 from ..host import most_pairs, pass_walks
-from ..loss_curve import outcome_of
-from ..noise import Visits, keep_chances
-from ..pairs import PAIR_BYTES
-from ..ring import Ring, make_ring
+from ..pairs import PAIR_BYTES, count_visits
+from ..passes import outcome_of
+from ..ring import BYTES_PER_NODE, Ring, make_ring, tables_of
 from ..row_files import StoredRows, folder_of_rows
-from ..state import Settings, State
-from ..walk_pairs import count_visits
-from ..weights import roomy_weights, scales_bytes
+from ..rules import Visits, keep_chances
+from ..schedule import blocks_for, dealt
+from ..state import Settings, State, roomy_weights, scales_bytes
 from .memory import Address
-from .tables import BYTES_PER_NODE, tables_of
 from .worker import Machine, Plan, Turn, Worker
 
 _PLACING = 60.0  # seconds to wait for CPUs that are free

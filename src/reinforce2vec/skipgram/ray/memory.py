@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..weights import Matrix, row_size, zeros
+from ..state import Matrix, row_size, zeros
 
 
 class Address(NamedTuple):

@@ -23,18 +23,14 @@ from ..._util.machine import available_bytes
 from .._preparation import fill_inputs
 from ..corpus import Corpus
 from ..engine import Chunk
-from ..kernel_choice import cpu_kernels
-from ..learning_rate import falling_rates
-from ..pairs import PairSorter
-from ..ring import Ring
+from ..host import cpu_kernels
+from ..pairs import PairSorter, PassWalks, WalkPairs
+from ..ring import Ring, Tables, unit_begins
 from ..row_files import StoredRows, write_rows
-from ..rules import WindowTask
+from ..rules import WindowTask, falling_rates
 from ..schedule import BucketTask, Work, first_number
-from ..state import Settings
-from ..walk_pairs import PassWalks, WalkPairs
-from ..weights import Matrix, Weights, all_finite, zeros
+from ..state import Matrix, Settings, Weights, all_finite, zeros
 from .memory import Address, SharedMemory, UnitMemory, make_memories
-from .tables import Tables, unit_begins
 
 _Piece = tuple[NDArray[np.int64], NDArray[np.uint64]]  # bounds of buckets, and pairs
 
