@@ -309,35 +309,46 @@ def try_mutant(pristine: Path, copies: queue.Queue, mutant: Mutant, baseline: Ba
     return mutant
 
 
-def run(tree: Path, mutants: list[Mutant], workers: int, work: Path) -> dict:
-    """Try all mutants, some at a time."""
+def run(tree: Path, mutants: list[Mutant], workers: int, work: Path, out: Path) -> dict:
+    """Try all mutants, some at a time; what the file of results has already is not done again."""
     pristine = work / "pristine"
-    for part in ("src", "tests", "reliability", "benchmarks", "pyproject.toml", "README.md"):
-        if (tree / part).is_dir():
+    if not pristine.exists():
+        for part in ("src", "tests", "reliability", "benchmarks"):
             ignored = shutil.ignore_patterns("__pycache__", "results", "corpus")
             shutil.copytree(tree / part, pristine / part, symlinks=True, ignore=ignored)
-        elif (tree / part).exists():
+        for part in ("pyproject.toml", "README.md"):
             shutil.copy(tree / part, pristine / part)
-    rooms = sorted({mutant.room for mutant in mutants})
+    before = json.loads(out.read_text()) if out.exists() else {"baselines": [], "mutants": []}
+    baselines = {one["room"]: Baseline(**one) for one in before["baselines"]}
+    known = {json.dumps(list(one.values())[:7]): one for one in before["mutants"]}
     copies: queue.Queue = queue.Queue()
     for number in range(workers):
         copies.put(work / f"worker-{number}" / "tree")
+    result = before
+
+    def save() -> None:
+        rest = [asdict(one) | {"source": ""} for one in mutants if one.outcome]
+        rest.sort(key=lambda one: (one["room"], one["module"], one["function"]))
+        result.update(baselines=[asdict(one) for one in baselines.values()], mutants=rest)
+        out.write_text(json.dumps(result, indent=1) + "\n")
+
+    for mutant in mutants:
+        done = known.get(json.dumps(list(asdict(mutant).values())[:7]), {"outcome": ""})
+        mutant.__dict__.update(done, source=mutant.source)
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        done = pool.map(lambda room: baseline_of(pristine, room), rooms)
-        baselines = {baseline.room: baseline for baseline in done}
+        rooms = sorted({mutant.room for mutant in mutants} - baselines.keys())
+        for baseline in pool.map(lambda room: baseline_of(pristine, room), rooms):
+            baselines[baseline.room] = baseline
+        save()
         # the longest tests first, so that the last ones are short
-        mutants = sorted(mutants, key=lambda one: -baselines[one.room].limit_of(one))
+        waiting = [mutant for mutant in mutants if not mutant.outcome]
+        waiting.sort(key=lambda one: -baselines[one.room].warm)
         tried = [
-            pool.submit(try_mutant, pristine, copies, one, baselines[one.room]) for one in mutants
+            pool.submit(try_mutant, pristine, copies, one, baselines[one.room]) for one in waiting
         ]
-        mutants = [one.result() for one in tried]
-    return {
-        "baselines": [asdict(one) for one in baselines.values()],
-        "mutants": [
-            {name: value for name, value in asdict(one).items() if name != "source"}
-            for one in sorted(mutants, key=lambda one: (one.room, one.module, one.function))
-        ],
-    }
+        for _ in concurrent.futures.as_completed(tried):
+            save()
+    return result
 
 
 # -- reporting -------------------------------------------------------------------------------------
@@ -374,7 +385,8 @@ def main() -> None:
     parser.add_argument("--total", type=int, default=150, help="how many mutants")
     parser.add_argument("--rooms", nargs="*", choices=ROOMS, default=list(ROOMS))
     parser.add_argument("--first", type=int, help="run only so many of them")
-    parser.add_argument("--json", type=Path, help="where to write the result")
+    parser.add_argument("--json", type=Path, help="results; a second run goes on with them")
+    parser.add_argument("--work", type=Path, help="a folder for the copies, kept for a second run")
     parser.add_argument("--list", action="store_true", help="print the mutants")
     parser.add_argument("--compare", type=Path, nargs="*", help="print results that are stored")
     options = parser.parse_args()
@@ -390,11 +402,10 @@ def main() -> None:
             place = f"{one.module}:{one.line} {one.function}"
             print(f"{place}{' (compiled)' * one.compiled}: {one.before!r} -> {one.after!r}")
         return
-    with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as work:
-        result = run(options.tree.resolve(), mutants, options.workers, Path(work))
-    report(result)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+    with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
+        work = (options.work or Path(folder)).resolve()
+        out = (options.json or Path(folder, "results.json")).resolve()
+        report(run(options.tree.resolve(), mutants, options.workers, work, out))
 
 
 if __name__ == "__main__":
