@@ -15,7 +15,8 @@ import numpy as np
 from .._util.errors import InputError, excerpt, first_line
 from .._util.progress import counted
 from ._lines import NUMBER
-from .converters import EdgeOptions, fill_missing_weights
+from .converters import fill_missing_weights
+from .edge_tables import EdgeOptions
 from .edges import Edges
 from .id_texts import parse_ids
 from .opening import naming

@@ -20,8 +20,9 @@ from ._graphml import read_graphml
 from ._parquet import import_arrow, open_parquet
 from .array_files import array_names, open_archive, read_array
 from .columns import BY_THE_RULE, ColumnChoice
-from .converters import EdgeOptions, edges_from_arrow, edges_from_matrix
+from .converters import edges_from_matrix
 from .edge_lists import read_edge_list
+from .edge_tables import EdgeOptions, edges_from_arrow
 from .edges import Edges
 from .id_texts import ids_from_arrays
 from .matrix_files import read_matlab, read_matrix_market, read_saved_matrix

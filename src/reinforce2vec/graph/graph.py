@@ -19,7 +19,8 @@ from .._util.ids import Ids, Lookup
 from .._util.progress import counted, readable_bytes
 from .._util.threads import Threads, do_all
 from ..files.columns import ColumnChoice
-from ..files.converters import EdgeOptions, edges_from, type_name
+from ..files.converters import edges_from, type_name
+from ..files.edge_tables import EdgeOptions
 from ..files.edges import (
     Edges,
     check_id_type,
