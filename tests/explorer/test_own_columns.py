@@ -195,7 +195,7 @@ def test_what_holds_no_columns_is_a_sentence(source, complaint, tmp_path, monkey
     ("content", "complaint"),
     [
         (b"", "the file is empty"),
-        (b"id,age\nann,1,2\n", "line 2: this line has 3 fields"),
+        (b"id,age\nann,1,2\n", "line 2: this line has 3 columns"),
         (b'id,age\nann,"1\n', "never closed"),
         (b"\xff\xfe\x00\x01,\n", ""),
         (b"id,age\nzed,1\n", "none of the ids in the column 'id' is a node"),

@@ -353,7 +353,7 @@ def test_masked_values_are_refused():
 
 def test_lists_are_no_ids():
     table = pyarrow.table({"source": [[1], [2]], "target": [[1], [2]]})
-    assert "not a column of node ids" in refusal(Graph.from_any, table)
+    assert "must be hashable" in refusal(Graph.from_any, table)
 
 
 # -- guesses are told, and can be decided --------------------------------------------------------

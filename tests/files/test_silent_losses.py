@@ -174,7 +174,7 @@ def test_labels_of_an_unknown_number_are_no_header(write):
 def test_two_columns_of_one_name_are_not_chosen_among(write):
     graph = Graph.from_edges([("a", "b")])
     path = write("id,group,group\na,x,y\nb,x,y\n", "labels.csv")
-    assert "several columns have this name" in refusal(read_labels, path, graph, label="group")
+    assert "no column, or several" in refusal(read_labels, path, graph, label="group")
 
 
 def test_many_columns_of_labels_take_no_square_of_time(write):

@@ -14,17 +14,8 @@ from numpy.typing import NDArray
 from .._util.errors import InputError, short_repr
 from .._util.ids import NamedRows
 from .._util.progress import counted
-from ..files.label_files import (
-    ClassPairs,
-    NamedLabels,
-    classes_in,
-    is_default_index,
-    is_known_column,
-    is_table,
-    labels_by_id,
-    read_labels,
-    table_columns,
-)
+from ..files.label_files import ClassPairs, NamedLabels, classes_in, labels_by_id, read_labels
+from ..files.node_tables import is_default_index, is_known_column, is_table, table_columns
 
 _WANTED = (
     "labels must be a class, or a list of classes, for each node, or a matrix (nodes, classes) of "

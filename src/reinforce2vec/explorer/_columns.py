@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.ids import is_missing
-from ..files.label_files import is_label_column
-from ..files.node_tables import NodeTable
+from ..files.node_tables import NodeTable, is_label_column
 
 _FEW = 60  # distinct texts that are always categories
 _SHARE, _MOST = 0.1, 2000  # more are, if they are at most such a share of the nodes and so many

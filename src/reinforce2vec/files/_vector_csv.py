@@ -17,7 +17,7 @@ from ._decimals import parse_rows, write_rows
 from ._lines import INTEGER, NUMBER, SHORT_INTEGER, read_lines
 from .columns import is_name_in_edges, is_no_dimension, may_be_index
 from .id_texts import EncodedIds, encode_texts, ids_as_text, quoted
-from .label_files import is_known_column
+from .node_tables import is_known_column
 
 _NODE = "node"
 _COMMA = ord(",")

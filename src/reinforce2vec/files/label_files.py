@@ -1,13 +1,11 @@
-"""Labels of nodes in text files and tables: which columns hold ids and classes, matched by ids."""
+"""Labels of nodes in files and tables: which columns hold ids and classes, matched by ids."""
 
 from __future__ import annotations
 
 import os
-import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,27 +15,21 @@ from .._util.errors import InputError, python_setting, short_repr
 from .._util.ids import NamedRows, is_missing
 from .._util.machine import Advice, check_memory
 from .._util.progress import counted
-from ._lines import NUMBER, SHORT_INTEGER, SMALL_CHUNK_BYTES
-from .columns import has_numbers
-from .delimited import DelimitedText
-from .id_texts import MISSING_SPELLINGS, marks_begin_ids
-from .opening import naming, opened
+from .id_texts import MISSING_SPELLINGS
+from .node_tables import (
+    RawTable,
+    column_position,
+    id_reader,
+    is_id_column,
+    is_label_column,
+    no_nodes,
+    read_table,
+    rows_of,
+)
+from .opening import naming
 
-# Names of columns, in lower case.
-_ID_NAMES = (
-    *("id", "node", "node_id", "nodeid", "vertex", "vertex_id", "user", "user_id", "userid"),
-    *("key", "name", "username", "index"),
-)
-_LABEL_NAMES = (
-    *("label", "labels", "class", "classes", "group", "groups", "category", "categories"),
-    *("community", "communities", "department", "dept", "cluster", "topic", "subject", "field"),
-)
 _ALL = "all"
 _MOST, _FEW = 0.9, 0.5  # shares of nodes in a column of ids, and in one of something else
-_TABLES = {
-    *(("pandas", "DataFrame"), ("pyarrow", "Table")),
-    *(("polars", "DataFrame"), ("polars", "LazyFrame")),
-}
 _MANY = 1000  # classes: so many have several nodes each
 _SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 
@@ -95,7 +87,7 @@ def read_labels(
 
     Parameters
     ----------
-    source : path, or table of pandas, polars or Arrow
+    source : path, or table of pandas, polars, Arrow or DuckDB
         A text file has a node and its class a line, separated by tabs, commas, semicolons, bars or
         whitespace; it may be compressed (.gz), begin with the names of its columns, and have fields
         in double quotes as edge lists have. A node in several classes has several lines. A table
@@ -130,160 +122,42 @@ def read_labels(
     >>> labels.names, labels.matrix.astype(int).tolist()
     (['x', 'y'], [[0, 1], [1, 0], [0, 0]])
     """
-    if isinstance(source, (str, os.PathLike)):
-        return _from_file(Path(source), nodes, _Choice(label, id))
-    if is_table(source):
-        return _from_table(source, nodes, _Choice(label, id))
-    raise InputError(f"labels are read from a file or a table, not from a {type(source).__name__}")
+    table = read_table(source, nodes, "labels", [label, id])
+    is_file = isinstance(source, (str, os.PathLike))
+    with naming(str(source) if is_file else ""):
+        return _labels_in(table, nodes, label, id, str(source))
 
 
-class _Choice(NamedTuple):
-    """The columns that the user names, by names or by numbers from 1."""
-
-    label: str | int | None
-    id: str | int | None
-
-
-# -- files -------------------------------------------------------------------------------------
-
-
-def _from_file(path: Path, nodes: NamedRows, choice: _Choice) -> NamedLabels:
-    """Read a text file."""
-    as_id = parse_integer if nodes.ids.dtype == np.int64 else str
-    with opened(path, path.suffix == ".gz") as stream:
-        comments = "" if marks_begin_ids(nodes.ids) else None
-        how: Any = {"comments": comments, "choice": False, "chunk_bytes": SMALL_CHUNK_BYTES}
-        text = DelimitedText(stream, str(path), "labels", **how)
-        heads = [[field.decode() for field in row] for row in text.heads]
-        names = heads[0] if _is_header(heads, lambda word: as_id(word) in nodes, choice) else None
-        chunks = list(text.chunks(names is not None))
-
-    def lines() -> Iterator[tuple[int, list[str]]]:  # as bytes, they take a tenth of the memory
-        return ((number, row) for number, row in text.rows_in(chunks) if any(row))
-
-    width = 0
-    for number, row in lines():
-        if len(row) > width:
-            width = max(width, max(place for place, field in enumerate(row, 1) if field))
-        if names is not None and width > len(names):
-            raise InputError(
-                f"{path}, line {number}: this line has {width} columns, but the header names "
-                f"{len(names)}"
-            )
-    known = range(1, width + 1) if names is None else names
-
-    def ids_in(place: int) -> list[Any]:
-        return [as_id(row[place]) for _, row in lines() if place < len(row)]
-
-    with naming(str(path)):
-        chosen = _choose_columns(known, choice, ids_in, nodes, has_names=names is not None)
-
-    def pairs() -> Iterator[tuple[Any, list[Any]]]:
-        last = max(min(chosen.labels), chosen.id)
-        for number, row in lines():
-            if len(row) <= last or not row[chosen.id]:
-                shown = ", ".join(row)
-                raise InputError(
-                    f"{path}, line {number}: expected a node id and a label: {short_repr(shown)}"
-                )
-            classes = [row[place] for place in chosen.labels if place < len(row) and row[place]]
-            yield as_id(row[chosen.id]), classes
-
-    with naming(str(path)):
-        labels = labels_by_id(pairs(), nodes)
-    notes = (*decisions(text, names is not None), *_likely_missing(labels))
-    return labels._replace(unused=chosen.unused, column=chosen.name, notes=notes)
-
-
-def decisions(text: DelimitedText, header: bool) -> tuple[str, ...]:
-    """Return what was decided when text was read, for reports."""
-    skipped = (f"{counted(text.comments, 'comment')} skipped",) if text.comments else ()
-    return ("a header" if header else "no header", text.separation, *skipped)
-
-
-def _likely_missing(labels: NamedLabels) -> list[str]:
-    """Return notes on classes that may be missing values."""
-    return [
+def _labels_in(
+    table: RawTable, nodes: NamedRows, label: str | int | None, id: str | int | None, name: str
+) -> NamedLabels:
+    """Return the labels in a table; `name` is that of the file, if it is one."""
+    names, columns = table.names, table.columns
+    of_ids, chosen = _choose_columns(table, nodes, label, id)
+    if table.lines:
+        of_text = columns[of_ids], columns[min(chosen)]
+        for line, node, word in zip(table.lines, *of_text, strict=True):
+            if not node or word is None:
+                raise InputError(f"{name}, line {line}: expected a node id and a label")
+    as_id = id_reader(nodes)
+    classes = zip(*(columns[place] for place in chosen), strict=True)
+    pairs = (
+        (as_id(node), [one for value in values for one in classes_in(value) if one != ""])
+        for node, values in zip(columns[of_ids], classes, strict=True)
+    )
+    labels = labels_by_id(pairs, nodes)
+    missing = [
         f'the class "{name}", of {counted(int(labels.matrix[:, place].sum()), "node")}, may be a '
         "missing value"
         for place, name in enumerate(labels.names)
-        if name in MISSING_SPELLINGS
+        if table.lines and name in MISSING_SPELLINGS
     ]
-
-
-def parse_integer(word: Any) -> Any:
-    """Return an id as an integer, if it is the text of one."""
-    short = isinstance(word, str) and SHORT_INTEGER.fullmatch(word.encode(errors="replace"))
-    return int(word) if short else word
-
-
-def _is_header(heads: list[list[str]], is_node: Callable[[str], bool], choice: _Choice) -> bool:
-    """Return whether the first line names the columns: it has known names, or only nodes below."""
-    first = heads[0]
-    if is_node(first[0]):
-        return False
-    if not {*choice}.isdisjoint(first) or any(map(is_known_column, first)):
-        return True
-    if NUMBER.fullmatch(first[0].encode()):
-        return False  # an id of no node, perhaps 01
-    return len(heads) > 1 and all(is_node(row[0]) for row in heads[1:])
-
-
-# -- tables ------------------------------------------------------------------------------------
-
-
-def is_table(labels: Any) -> bool:
-    """Return whether labels are a table of pandas, polars or Arrow."""
-    kinds = [(kind.__module__.split(".")[0], kind.__name__) for kind in type(labels).__mro__]
-    return not _TABLES.isdisjoint(kinds)
-
-
-def _from_table(table: Any, nodes: NamedRows, choice: _Choice) -> NamedLabels:
-    """Return the labels in a table with ids."""
-    names, columns = table_columns(table)
-    index = None
-    if hasattr(table, "iloc") and not is_default_index(table.index):
-        index = table.index.tolist()
-    if index is not None and not any(str(name).lower() in _ID_NAMES for name in names):
-        names, columns = [table.index.name or "index", *names], [index, *columns]
-    chosen = _choose_columns(names, choice, columns.__getitem__, nodes)
-    pairs = [
-        (node, [one for place in chosen.labels for one in classes_in(columns[place][row])])
-        for row, node in enumerate(columns[chosen.id])
-    ]
-    return labels_by_id(pairs, nodes)._replace(unused=chosen.unused, column=chosen.name)
-
-
-def table_columns(table: Any) -> tuple[list[Any], list[list[Any]]]:
-    """Return the names and the values of the columns of a table."""
-    if hasattr(table, "collect") and not hasattr(table, "get_columns"):
-        table = table.collect()  # of polars, lazy
-    if hasattr(table, "iloc"):
-        names = table.columns.tolist()
-        return names, [table.iloc[:, place].tolist() for place in range(len(names))]
-    if hasattr(table, "get_columns"):
-        return list(table.columns), [column.to_list() for column in table.get_columns()]
-    return list(table.column_names), [column.to_pylist() for column in table.columns]
-
-
-def is_known_column(name: Any) -> bool:
-    """Return whether the name of a column says that it holds ids or classes."""
-    return is_id_column(name) or is_label_column(name)
-
-
-def is_id_column(name: Any) -> bool:
-    """Return whether the name of a column says that it holds ids."""
-    return str(name).strip().lower() in _ID_NAMES
-
-
-def is_label_column(name: Any) -> bool:
-    """Return whether the name of a column says that it holds classes."""
-    return str(name).strip().lower() in _LABEL_NAMES
-
-
-def is_default_index(index: Any) -> bool:
-    """Return whether an index is the default that pandas makes."""
-    return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+    labels = labels._replace(notes=(*table.notes, *missing))
+    if not table.has_names:
+        return labels
+    unused = [str(names[place]) for place in range(len(names)) if place not in (of_ids, *chosen)]
+    column = str(names[chosen[0]]) if len(chosen) == 1 else None
+    return labels._replace(unused=unused, column=column)
 
 
 def classes_in(value: Any) -> list[Any]:
@@ -295,134 +169,63 @@ def classes_in(value: Any) -> list[Any]:
 # -- columns -------------------------------------------------------------------------------------
 
 
-class _Columns(NamedTuple):
-    """Positions of the columns of ids and of classes, and the names of all others."""
-
-    id: int
-    labels: list[int]
-    unused: list[str]
-    name: str | None  # of the column of classes
-
-
 def _choose_columns(
-    names: Sequence[Any],
-    choice: _Choice,
-    ids_in: Callable[[int], list[Any]],
-    nodes: NamedRows,
-    *,
-    has_names: bool = True,
-) -> _Columns:
-    """Return which columns to use; `names` are numbers from 1 where a file has no header.
-
-    `ids_in` returns the values of a column.
-    """
-    label = choice.label
-    plain = [str(name).strip().lower() if has_names else "" for name in names]
-    if choice.id is not None:
-        of_ids = column_position(names, "id", choice.id)
-    else:
-        likely = [place for place, name in enumerate(plain) if name in _ID_NAMES]
-        left = likely
-        if label is not None and label != _ALL:  # "name" may be a class, if the user says so
-            named = column_position(names, "label", label)
-            left = [place for place in likely if place != named]
-        of_ids = _choose_ids(names, left, ids_in, nodes) if left else 0
-        if len(left) < len(likely) and not any(node in nodes for node in ids_in(of_ids)):
-            of_ids = named  # these are the ids, no classes
+    table: RawTable, nodes: NamedRows, label: str | int | None, id: str | int | None
+) -> tuple[int, list[int]]:
+    """Return which column holds the ids, and which hold classes."""
+    names = table.names
+    named = None if label is None or label == _ALL else column_position(names, "label", label)
+    of_ids = _find_ids(table, nodes, named) if id is None else column_position(names, "id", id)
     others = [place for place in range(len(names)) if place != of_ids]
-    known = [place for place in others if plain[place] in _LABEL_NAMES]
     if not others:
         raise InputError("expected a column of node ids and one of labels, found one column")
-    if label == _ALL:
-        chosen = others
-    elif label is not None:
-        chosen = [column_position(names, "label", label)]
-        if chosen == [of_ids]:
-            raise InputError(
-                f"the column {short_repr(names[of_ids])} holds the ids of nodes, expected labels",
-                parameter="label",
-                value=label,
-            )
-    elif len(others) == 1 or len(known) == 1:
-        chosen = known or others
-    else:
-        raise _ambiguous(names, others, (known or others)[0], has_names)
-    used = {*chosen}
-    unused = [str(names[place]) for place in others if place not in used]
-    if not has_names:
-        return _Columns(of_ids, chosen, [], None)
-    return _Columns(of_ids, chosen, unused, str(names[chosen[0]]) if len(chosen) == 1 else None)
+    if named == of_ids:
+        raise InputError(
+            f"the column {short_repr(names[of_ids])} holds the ids of nodes, expected labels",
+            parameter="label",
+            value=label,
+        )
+    if named is not None:
+        return of_ids, [named]
+    if label == _ALL or len(others) == 1:
+        return of_ids, others
+    known = [place for place in others if table.has_names and is_label_column(names[place])]
+    if len(known) == 1:
+        return of_ids, known
+    shown = [short_repr(names[i]) if table.has_names else f"column {names[i]}" for i in others]
+    listed = ", ".join(shown[:10]) + (f" and {len(shown) - 10} more" if shown[10:] else "")
+    settings = [("label", names[(known or others)[0]]), ("label", _ALL)]
+    single, every = (python_setting(*setting) for setting in settings)
+    raise InputError(
+        f"which column holds the labels? There are {listed}: {single} takes a single one, and "
+        f"{every} takes all of them for classes",
+        settings=settings,
+    )
 
 
-def _choose_ids(
-    names: Sequence[Any],
-    likely: list[int],
-    ids_in: Callable[[int], list[Any]],
-    nodes: NamedRows,
-) -> int:
-    """Return which of the columns with names of ids holds the ids: the only one that has nodes."""
-    if len(likely) == 1:
-        return likely[0]
-    columns = {place: ids_in(place) for place in likely}
-    likely = [
-        place
-        for number, place in enumerate(likely)
-        if not any(columns[place] == columns[earlier] for earlier in likely[:number])
-    ]
-    shares = {
-        place: sum(node in nodes for node in columns[place]) / max(len(columns[place]), 1)
-        for place in likely
-    }
-    best = max(likely, key=shares.__getitem__)
-    rest = max((share for place, share in shares.items() if place != best), default=0)
-    if rest == 0 or (shares[best] >= _MOST and rest < _FEW):
+def _find_ids(table: RawTable, nodes: NamedRows, of_labels: int | None) -> int:
+    """Return the only column with a name of ids, or the only such one that has nodes, or the first.
+
+    A "name" may be a class, if the user says so.
+    """
+    likely: list[int] = []
+    for place, name in enumerate(table.names):
+        is_new = all(table.columns[place] != table.columns[other] for other in likely)
+        if place != of_labels and table.has_names and is_id_column(name) and is_new:
+            likely.append(place)
+    if len(likely) < 2:
+        return (likely or [0])[0]
+    rows = [rows_of(table.columns[place], nodes) for place in likely]
+    shares = [1 - each.count(-1) / max(1, len(each)) for each in rows]
+    (second, _), (first, best) = sorted(zip(shares, likely, strict=True))[-2:]
+    if second == 0 or (first >= _MOST and second < _FEW):
         return best
-    settings = [("id", names[place]) for place in likely if shares[place]]
+    settings = [
+        ("id", table.names[place]) for place, share in zip(likely, shares, strict=True) if share
+    ]
     spelled = " or ".join(python_setting(*setting) for setting in settings)
     raise InputError(
-        f"which column holds the ids of nodes? Several may: pass {spelled}",
-        settings=settings,
-    )
-
-
-def _ambiguous(names: Sequence[Any], others: list[int], likely: int, has_names: bool) -> InputError:
-    """Return the error for several columns that may hold the labels, with the choice."""
-    spelled = [
-        short_repr(names[place]) if has_names else f"column {names[place]}" for place in others
-    ]
-    listed = ", ".join(spelled[:10]) + (f" and {len(spelled) - 10} more" if spelled[10:] else "")
-    settings = [("label", names[likely]), ("label", _ALL)]
-    one, every = (python_setting(*setting) for setting in settings)
-    return InputError(
-        f"which column holds the labels? There are {listed}: {one} takes a single one, and {every} "
-        "takes all of them for classes",
-        settings=settings,
-    )
-
-
-def column_position(names: Sequence[Any], role: str, column: str | int) -> int:
-    """Return the position of the column that the user names for a role."""
-    plain = [str(name).strip().lower() for name in names]
-    spelled: list[tuple[list[Any], Any]] = [(list(names), column)]
-    spelled.append((plain, str(column).strip().lower()))
-    for listed, wanted in spelled:
-        if listed.count(wanted) > 1:
-            raise InputError(
-                f"{role} {short_repr(column)}: several columns have this name",
-                parameter=role,
-                value=column,
-            )
-        if wanted in listed:
-            return listed.index(wanted)
-    number = str(column)
-    is_position = re.fullmatch(r"[1-9][0-9]{0,8}", number) and not has_numbers(names)
-    if is_position and int(number) <= len(names):
-        return int(number) - 1
-    some = ", ".join(map(short_repr, names[:10]))
-    raise InputError(
-        f"{role} {short_repr(column)} is no column; there are {some}",
-        parameter=role,
-        value=column,
+        f"which column holds the ids of nodes? Several may: pass {spelled}", settings=settings
     )
 
 
@@ -431,14 +234,14 @@ def column_position(names: Sequence[Any], role: str, column: str | int) -> int:
 
 def labels_by_id(pairs: Iterable[tuple[Any, list[Any]]], nodes: NamedRows) -> NamedLabels:
     """Return the classes of nodes, from pairs of an id and its classes; ids may come repeatedly."""
-    found = ClassPairs()
+    known = ClassPairs()
     strangers: dict[Any, None] = {}
     any_known = False
     for node, classes in pairs:
         try:
             if node in nodes:
                 any_known = True
-                found.add(nodes.row(node), classes)
+                known.add(nodes.row(node), classes)
             else:
                 strangers[node] = None
         except TypeError:
@@ -447,12 +250,8 @@ def labels_by_id(pairs: Iterable[tuple[Any, list[Any]]], nodes: NamedRows) -> Na
                 f"{short_repr(node)} and the classes {short_repr(classes)}"
             ) from None
     if not any_known:
-        such = f"ids such as {short_repr(next(iter(strangers)))}" if strangers else "no ids"
-        raise InputError(
-            f"none of the nodes with labels is known: they have {such}, expected ids such as "
-            f"{short_repr(nodes.ids[:1].tolist()[0])}"
-        )
-    names, matrix = found.indicators(len(nodes))
+        raise no_nodes(list(strangers), nodes, "the ids with labels")
+    names, matrix = known.indicators(len(nodes))
     return NamedLabels(matrix, [str(name) for name in names], list(strangers))
 
 

@@ -23,7 +23,7 @@ from .delimited import WHITESPACE, DelimitedText
 from .edge_lists import is_no_name
 from .edges import Edges, listed_nodes, node_on_no_side
 from .id_texts import COMMENTED, MISSING_IDS, marks_begin_ids, parse_ids, refuse_odd_id
-from .label_files import is_id_column
+from .node_tables import is_id_column
 from .opening import opened
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|(?<=[^\r\n])\Z)")
