@@ -41,6 +41,8 @@ _HOMES = {
     "score_links": "evaluation",
     "transfer_links": "evaluation",
     "classify_nodes": "evaluation",
+    "split_seeds": "evaluation",
+    "shuffle_seed": "evaluation",
     "occupation": "walks",
     "divergences": "walks",
     "stuck_set": "walks",
@@ -89,6 +91,8 @@ if TYPE_CHECKING:
     from .evaluation import evaluate_node_classification as evaluate_node_classification
     from .evaluation import hold_out_edges as hold_out_edges
     from .evaluation import score_links as score_links
+    from .evaluation import shuffle_seed as shuffle_seed
+    from .evaluation import split_seeds as split_seeds
     from .evaluation import transfer_links as transfer_links
     from .explorer import explore as explore
     from .files import read_labels as read_labels
