@@ -13,7 +13,7 @@ CHECKED := src tests paper benchmarks reliability docs examples
 GRAPHS := $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-fast fuzz platform audit lint format docs page bench clean
+.PHONY: help demo test test-all test-fast fuzz platform audit lint format docs page paper bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; \
@@ -56,6 +56,9 @@ docs: $(VENV)/installed-docs  ## build the documentation; a warning is an error
 
 page:  ## rebuild the explorer's page after a change under web/ (needs npm)
 	cd web && npm ci && npm run build
+
+paper: $(VENV)/installed-test  ## compute the tables and figures of the paper: make paper TABLES="table-4 figure-3"
+	REINFORCE2VEC_DATA="$${REINFORCE2VEC_DATA:-$(GRAPHS)}" $(BIN)/python paper $(TABLES) $(ARGS)
 
 bench: $(VENV)/installed-bench  ## run the benchmarks of speed, memory and quality
 	$(BIN)/python benchmarks/walks.py

@@ -41,7 +41,6 @@ from gpu_report import BLOGCATALOG, report
 from machine import processor
 from reinforce2vec._util.cuda import device
 from reinforce2vec._util.machine import available_cpus
-from reinforce2vec.experiments._processes import one_thread
 
 HERE = Path(__file__).parent
 LENGTH = 40
@@ -295,7 +294,8 @@ def scored(trained: Iterator[tuple[dict, str, int, np.ndarray]], sizes: Sizes) -
         yield from (row | evaluate(job) for (row, *_), job in zip(done, jobs, strict=True))
         return
     spawn = multiprocessing.get_context("spawn")
-    with one_thread(), ProcessPoolExecutor(available_cpus(), mp_context=spawn) as processes:
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # for each process
+    with ProcessPoolExecutor(available_cpus(), mp_context=spawn) as processes:
         for (row, *_), scores in zip(done, processes.map(evaluate, jobs), strict=True):
             yield row | scores
 

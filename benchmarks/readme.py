@@ -60,11 +60,10 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def quality() -> str:
     """Return the table of scores: each method, raw and smoothed, in percent."""
-    experiments = read("docs", "results", "results.json")["experiments"]
+    experiments = read("docs", "results", "results.json")
 
     def found(experiment: str, title: str, label: str, column: str) -> dict | None:
-        rows = next(t["rows"] for t in experiments[experiment]["tables"] if t["title"] == title)
-        return next((row[column] for row in rows if row["label"] == label), None)
+        return experiments[experiment][title].get(label, {}).get(column)
 
     rows = []
     for name, label in METHODS.items():

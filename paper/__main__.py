@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import tables
 import walks
 from cells import Cell, compute_missing
+from cells import read_cells as read_cells
 from methods import SMALL, Scale
 from tables import Entry, Page, Records, Run, markdown
 

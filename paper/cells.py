@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import subprocess
 import time
 from collections.abc import Iterable
@@ -98,6 +99,8 @@ def compute_missing(
         if record["settings"] == describe(cell.method, scale, cell.task)
     }
     wanted = list(dict.fromkeys(wanted))
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"  # for each process
     pilots = list(dict.fromkeys(pilot for cell in wanted for pilot in cell.pilots(scale)))
     context = multiprocessing.get_context("spawn")
     for cells in (pilots, wanted):  # the pilots choose what others train

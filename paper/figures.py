@@ -26,6 +26,7 @@ STYLE = {
     "axes.spines.right": False,
     "axes.grid": True,
     "grid.color": "#E6E6E6",
+    "axes.axisbelow": True,
     "legend.frameon": False,
     "axes.prop_cycle": plt.cycler(color=MORE_COLOURS),
 }

@@ -32,7 +32,6 @@ import hashlib
 import json
 import os
 import random
-import re
 import resource
 import shutil
 import signal
@@ -61,8 +60,6 @@ from reinforce2vec.cli.main import app
 from reinforce2vec.cli.main import main as run_main
 from reinforce2vec.datasets import _reading
 from reinforce2vec.datasets.registry import REGISTRY, DatasetEntry, PublishedFile
-from reinforce2vec.experiments import reproduction
-from reinforce2vec.experiments.scale import SMALL_SCALE
 from reinforce2vec.graph.fingerprint import GraphFingerprint
 
 PARTS = ("kills", "second-runs", "disks")
@@ -386,24 +383,6 @@ class Tune(Trial):
         return content == new[name][: len(content)]
 
 
-class Reproduce(Trial):
-    """Cells, tables and figures of a small experiment, computed by another process."""
-
-    name = "reproduce"
-    words = ("reproduce", "figure-1", "-o", "out", "--seeds", "1", "--jobs", "1")
-    moments = 1
-
-    def content(self, name: str, found: bytes) -> Any:
-        if name.endswith(".json"):
-            data = json.loads(found)
-            return data.get("scores", sorted(data))  # others hold times
-        if name.endswith(".md"):  # it names the commit, which may change meanwhile
-            return re.sub(rb", computed at commit [0-9a-f, +]*", b"", found)
-        if name.endswith(".svg"):  # its elements have random names
-            return found.rstrip().endswith(b"</svg>")
-        return super().content(name, found)
-
-
 class Download(Trial):
     """A data set, from a server that sends it slowly."""
 
@@ -461,7 +440,6 @@ TRIALS: dict[type[Trial], int] = {  # how often each of them is killed, in two h
     Evaluate: 24,
     Explore: 12,
     Tune: 8,
-    Reproduce: 8,
     Download: 24,
 }
 
@@ -476,7 +454,6 @@ def prepare(folder: Path) -> None:
     model = r2v.Reinforce2Vec(8, walks_per_node=2, workers=1).fit(graph, progress=False)
     model.save(folder / "model.r2v")
     model.embedding_.save(folder / "vectors.npz")
-    reproduction.reproduce.__kwdefaults__["scale"] = SMALL_SCALE
     content = (folder / "edges.txt").read_bytes()
 
     def retrieve(url: str, fname: str, path: Path, downloader: Any, **_: Any) -> str:
@@ -503,7 +480,7 @@ def prepare(folder: Path) -> None:
 
 def warm(trial: Trial, folder: Path) -> None:
     """Run a command in this process: what it imports and compiles, all forks of it have."""
-    if not isinstance(trial, (Reproduce, Download)):
+    if not isinstance(trial, Download):
         home = Path.cwd()
         with tempfile.TemporaryDirectory(prefix="kills-") as name:
             for one in trial.inputs:

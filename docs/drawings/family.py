@@ -8,7 +8,6 @@ import numpy as np
 from style import plt
 
 from reinforce2vec import FirstOrderWalk, ReinforcedWalk, planted_groups, sample_walks
-from reinforce2vec.experiments.figures import plain_ticks
 from reinforce2vec.plotting.style import BLUE, GREY, ORANGE
 
 REWARDS = {"vertex": "visits (VRRW)", "kl": "KL (DRRW)", "js": "JS (DRRW)"}
@@ -65,7 +64,7 @@ def draw() -> Any:
     line.axhline(plain, color=GREY, linestyle="--", linewidth=1.2)
     line.text(100, plain + 0.4, f"first-order: {plain:.1f}", color="#555555", ha="right")
     line.set(xscale="log", ylim=(0, 41), xlabel="attraction of visited nodes")
-    plain_ticks(line.xaxis)
+    line.xaxis.set_major_formatter("{x:,.10g}")
     line.set_title("repelled or attracted by its path")
     line.legend(frameon=False, loc="lower left")
     figure.suptitle(

@@ -16,12 +16,11 @@ import reinforce2vec as r2v
 from helpers.command_line import run, run_python
 from helpers.commands_of import COMMANDS, flag_of, options_of
 from reinforce2vec import InputError
-from reinforce2vec._util.hyperparameters import DATASETS, EXPERIMENTS, PARAMETERS
+from reinforce2vec._util.hyperparameters import DATASETS, PARAMETERS
 from reinforce2vec.cli._app import with_options
 from reinforce2vec.cli._options import READING_NAMES
 from reinforce2vec.cli.main import Commands
 from reinforce2vec.datasets.registry import REGISTRY
-from reinforce2vec.experiments import catalogue
 
 EVERY = pytest.mark.parametrize("name", COMMANDS)
 
@@ -119,9 +118,6 @@ PYTHON = {
     "explore": ("explore", "read_graph", "read_labels"),
     "walk": ("WalkSampler", "write_walks", "read_graph"),
     "datasets": ("load_dataset",),
-    "reproduce": (
-        *("reinforce2vec.experiments.reproduction:reproduce", "read_graph", "read_labels"),
-    ),
     "warm-up": (),
 }
 # What only a command line needs.
@@ -213,13 +209,11 @@ def test_a_shell_completes_commands_options_and_values():
     assert completed("reinforce2vec evaluate link-prediction fa") == ["facebook"]
     assert completed("reinforce2vec datasets ") == list(DATASETS)
     assert completed("reinforce2vec tune b") == ["blogcatalog"]
-    assert completed("reinforce2vec reproduce figure-") == [f"figure-{n}" for n in range(1, 5)]
     assert completed("reinforce2vec embed --walk ") == ["reinforced", "first-order", "second-order"]
 
 
 def test_names_that_a_shell_completes_are_all_that_there_are():
     assert tuple(REGISTRY) == DATASETS
-    assert ("all", *catalogue.EXPERIMENTS) == EXPERIMENTS
 
 
 # -- parameters become options, by the data that errors carry -----------------------------------

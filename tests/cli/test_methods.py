@@ -11,8 +11,6 @@ import reinforce2vec as r2v
 from helpers.command_line import check, checked, run
 from reinforce2vec import Embedding, FirstOrderWalk, SecondOrderWalk
 from reinforce2vec._util.hyperparameters import BASELINE_METHODS, METHODS
-from reinforce2vec.experiments.methods import compared
-from reinforce2vec.experiments.scale import Scale
 from reinforce2vec.models.methods import BASELINES, Smoothed
 
 FEW = ("--dimensions", 8)
@@ -36,12 +34,6 @@ def embedded(*words, output="vectors.npz"):
 def test_every_method_is_tested():
     assert MADE.keys() | {"reinforce2vec"} == METHODS.keys()
     assert BASELINES.keys() == set(BASELINE_METHODS) == MADE.keys() - {"deepwalk", "node2vec"}
-
-
-def test_tables_of_results_have_the_same_methods():
-    tables = {method.name: method for method in compared(Scale())}
-    for name in BASELINES.keys() - {"spectral"}:  # it came after the tables
-        assert tables[name].estimator == BASELINES[name].__name__
 
 
 @pytest.mark.parametrize("name", MADE)

@@ -35,7 +35,6 @@ SOUND = {
     "explore": "old-vectors.npz old-edges.txt --labels old-labels.txt --output new.html",
     "walk": "old-edges.txt --output new-walks.txt",
     "datasets": "",
-    "reproduce": "figure-2 --output new-folder",
     "warm-up": "",
 }
 # Data that is not there: files, folders of data sets, and data sets that are not in a folder.
@@ -93,10 +92,6 @@ MISSING = {
     ],
     "walk": ["missing.txt --output new-walks.txt", "missing --output new-walks.txt"],
     "datasets": ["missing", "--data-dir nowhere", "facebook --data-dir nowhere"],
-    "reproduce": [
-        "table-5 --output new-folder --data-dir nowhere",
-        "table-5 --output new-folder --data-dir .",
-    ],
     "warm-up": [],  # it reads no data
 }
 BAD_INPUTS = ("missing{}", "folder{}", "empty{}", "binary{}", "nowhere/edges{}", "file.txt/edges{}")

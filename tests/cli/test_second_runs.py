@@ -11,8 +11,6 @@ import pytest
 from helpers.command_line import run
 from reinforce2vec import Embedding, Reinforce2Vec
 from reinforce2vec._util.locks import HAS_LOCKS
-from reinforce2vec.experiments import reproduction
-from reinforce2vec.experiments.scale import SMALL_SCALE
 from reinforce2vec.files.locks import claimed
 
 pytestmark = pytest.mark.skipif(not HAS_LOCKS, reason="the system has no locks")
@@ -34,7 +32,6 @@ WRITING = {
     "explore old.npz edges.txt --method pca -o page.html": "page.html",
     "tune edges.txt --trials 2 -d 4 -o t.json": "t.json",
     "demo -o out": "out/groups-vectors.npz",
-    "reproduce figure-1 -o out --seeds 1 --jobs 1": "out/results.json",
 }
 
 
@@ -56,7 +53,6 @@ def test_a_second_run_is_refused_and_writes_nothing(inputs, tmp_path, monkeypatc
     for path in inputs.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(reproduction.reproduce.__kwdefaults__, "scale", SMALL_SCALE)
     target = Path(WRITING[words])
     target.parent.mkdir(exist_ok=True)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}

@@ -224,8 +224,7 @@ def test_files_are_written_by_options_of_the_same_names():
         ("plot v.npz --graph edges.txt", "name the graph after the vectors: plot EMB GRAPH"),
         ("explore v.npz --export page.html", "use --output FILE, or -o FILE"),
         ("update model.r2v new.txt --to m.r2v", "use --model FILE, as for embed"),
-        ("reproduce table-7 --graph edges.txt", "name the file after what to compute"),
-        ("reproduce --out folder", "did you mean --output?"),
+        ("embed --out folder", "did you mean --output?"),
         ("demo --out folder", "did you mean --output?"),
     ],
 )
@@ -252,9 +251,3 @@ def test_both_spellings_of_neighbours_and_colours(folder):
         checked(*f"plot v.npz edges.txt -o {option}.svg --method pca {option} degree".split())
         pictures.append((folder / f"{option}.svg").read_bytes())
     assert pictures[0] == pictures[1]
-
-
-def test_a_graph_of_your_own_is_one_file(folder):
-    result = run("reproduce", "table-7", "edges.txt", "labels.txt", "-o", "out")
-    assert result.exit_code == 2
-    assert "labels.txt: give one graph of your own, not 2" in result.stderr

@@ -295,9 +295,9 @@ def test_a_result_that_cannot_be_printed_ends_in_a_sentence(words):
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_names_that_a_terminal_cannot_show_are_no_failure_of_their_own(encoding):
     environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-    result = command("reproduce", "東京", env=environment, stderr=subprocess.PIPE, encoding="utf-8")
+    result = command("evaluate", "東京", env=environment, stderr=subprocess.PIPE, encoding="utf-8")
     assert result.returncode == 2
-    assert result.stderr.startswith("error: there is no experiment '")
+    assert result.stderr.startswith("error: ")
     assert "Traceback" not in result.stderr
 
 

@@ -88,7 +88,6 @@ SEARCH_TERMS = {
     "resume": "howto/checkpoints.md",
     "callbacks": "howto/checkpoints.md",
     "seed": "howto/reproducibility.md",
-    "reproduce": "howto/reproducibility.md",
     "memory": "howto/large-graphs.md",
     "weighted graphs": "howto/weighted-graphs.md",
     "directed graphs": "howto/directed-graphs.md",

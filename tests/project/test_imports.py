@@ -26,7 +26,6 @@ ORDER = (
     "plotting",
     "explorer",
     "tuning",
-    "experiments",
     "cli",
 )
 # Folders and modules with the same functions: they share what is beside them, and nothing else.

@@ -426,9 +426,6 @@ def _names(parameters: tuple[Parameter, ...]) -> tuple[str, ...]:
     return tuple(one.name for one in parameters)
 
 
-MACHINE_BACKENDS = ("auto", "cpu", "cuda")
-"""Backends of work in many processes of one machine, such as the experiments."""
-
 TRAINING, RUNNING = _names(_TRAINING), _names(_RUNNING)
 REINFORCED, SECOND_ORDER = _names(_REINFORCED), _names(_SECOND_ORDER)
 WALKS = {"reinforced": REINFORCED, "first-order": (), "second-order": SECOND_ORDER}
@@ -459,19 +456,3 @@ COLOURINGS = ("label", "community", "degree", "none")
 # Names that a shell completes.
 DATASETS = ("facebook", "ca-astroph", "blogcatalog", "ppi", "dblp")
 """The data sets of `datasets.registry`."""
-EXPERIMENTS = (
-    "all",
-    "table-4",
-    "table-5",
-    "table-7",
-    "wide",
-    "table-8",
-    "figure-1",
-    "figure-2",
-    "figure-3",
-    "figure-4",
-    "speed",
-    "budget",
-    "family",
-)
-"""The experiments of `experiments.catalogue`."""

@@ -38,7 +38,6 @@ _SPELLINGS = {"neighbours": "neighbors"}  # of commands, which are accepted as w
 _MOVED = {
     ("explore", "--graph"): "name the graph after the vectors: explore EMB GRAPH",
     ("plot", "--graph"): "name the graph after the vectors: plot EMB GRAPH",
-    ("reproduce", "--graph"): "name the file after what to compute: reproduce table-7 GRAPH",
     ("explore", "--export"): "use --output FILE, or -o FILE",
     ("update", "--to"): "use --model FILE, as for embed",
 }

@@ -24,7 +24,6 @@ from . import (
     neighbors,
     plot,
     recommend,
-    reproduce,
     tune,
     update,
     walk,
@@ -41,7 +40,7 @@ class Commands(CommandGroup):
 
     order = (
         *("demo", "embed", "update", "evaluate", "tune", "neighbors", "recommend", "plot"),
-        *("explore", "walk", "datasets", "reproduce", "warm-up"),
+        *("explore", "walk", "datasets", "warm-up"),
     )
 
 
@@ -140,5 +139,4 @@ app.command(epilog=neighbors.EPILOG)(neighbors.neighbors)
 app.command(epilog=recommend.EPILOG)(recommend.recommend)
 app.command(epilog=walk.EPILOG)(walk.walk)
 app.command(epilog=datasets.EPILOG)(datasets.datasets)
-app.command(epilog=reproduce.EPILOG)(reproduce.reproduce)
 app.command(epilog=warm_up.EPILOG)(warm_up.warm_up)

@@ -80,7 +80,7 @@ def evaluate_link_prediction(
         "transfer", as in the paper's tables: two graphs with different edges held out are embedded,
         each by itself; one trains the classifier and the other tests it. Numbers of the two cannot
         be compared. In a run with the seed s, edges are held out and vectors trained with the seed
-        2s, and with 2s + 1 for the second graph, as in `reinforce2vec reproduce`.
+        2s, and with 2s + 1 for the second graph, as in the tables of the paper.
     fraction : float, optional
         Share of the edges to hold out. By default half of them, or as many as a sparse graph can
         spare; a warning then says so, and the result has the share.

@@ -142,8 +142,8 @@ def spare_fraction(graph: Graph, most: float = _USUAL_FRACTION) -> float:
 def split_seeds(seed: int) -> tuple[int, int]:
     """Return the seeds of the two splits, and of the vectors of each, of a run with a seed.
 
-    The protocol `shared` uses the first one. Every evaluation of link prediction, also that of
-    :mod:`reinforce2vec.experiments`, takes them from here, so that they can be compared.
+    The protocol `shared` uses the first one. Every evaluation of link prediction, also that of the
+    paper's tables, takes them from here, so that they can be compared.
     """
     return 2 * seed, 2 * seed + 1
 
