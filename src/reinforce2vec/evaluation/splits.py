@@ -142,6 +142,9 @@ def spare_fraction(graph: Graph, most: float = _USUAL_FRACTION) -> float:
 def split_seeds(seed: int) -> tuple[int, int]:
     """Return the seeds of the two splits, and of the vectors of each, of a run with a seed.
 
+    >>> split_seeds(3)
+    (6, 7)
+
     The protocol `shared` uses the first one. Every evaluation of link prediction, also that of the
     paper's tables, takes them from here, so that they can be compared.
     """
@@ -149,7 +152,10 @@ def split_seeds(seed: int) -> tuple[int, int]:
 
 
 def shuffle_seed(seed: int, number: int) -> int:
-    """Return the seed of a shuffle of labelled nodes, for vectors that were trained with a seed."""
+    """Return the seed of a shuffle of labelled nodes, for vectors that were trained with a seed.
+
+    :func:`evaluate_node_classification` uses these seeds.
+    """
     return 100 * seed + number
 
 
