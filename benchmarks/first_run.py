@@ -28,7 +28,7 @@ COMMAND = ("-m", "reinforce2vec")
 RUNS = {  # what is run, and whether its folder for compiled code is empty
     "import reinforce2vec": (("-c", "import reinforce2vec"), True),
     "--help": ((*COMMAND, "--help"), True),
-    "walk": ((*COMMAND, "walk", "numbers.txt", "-o", "walks.npy", "--quiet"), True),
+    "walk": ((*COMMAND, "walk", "numbers.txt", "-o", "walks.npz", "--quiet"), True),
     "embed, numbers as ids": (
         (*COMMAND, "embed", "numbers.txt", "-o", "vectors.npz", "--quiet"),
         True,

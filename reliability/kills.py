@@ -280,17 +280,17 @@ def _is_hidden(name: str) -> bool:
 
 
 class Walk(Trial):
-    """A matrix of walks and their ids: a pair of files."""
+    """A matrix of walks and their ids."""
 
     name = "walk"
-    words = ("walk", "edges.txt", "-o", "walks.npy", "--walk-length", "20", "--seed", "2")
-    before = ("walk", "old.txt", "-o", "walks.npy", "--walk-length", "10", "--walks-per-node", "3")
+    words = ("walk", "edges.txt", "-o", "walks.npz", "--walk-length", "20", "--seed", "2")
+    before = ("walk", "old.txt", "-o", "walks.npz", "--walk-length", "10", "--walks-per-node", "3")
     inputs = ("edges.txt", "old.txt")
 
     def mixed(self, folder: Path, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-        if not (folder / "walks.npy").exists():
+        if not (folder / "walks.npz").exists():
             return []
-        found = r2v.read_walks(folder / "walks.npy")
+        found = r2v.read_walks(folder / "walks.npz")
         kinds = isinstance(found.ids[0], str), len(found.begins) - 1
         belong = kinds in ((True, 3 * 200), (False, 80 * 200))  # old walks are fewer, of names
         return [] if belong else [f"mixed walks: {kinds}"]

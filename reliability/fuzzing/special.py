@@ -392,13 +392,14 @@ def _add_announcements() -> None:
         _file("vectors.txt", lambda: b"1 1000000000\na 1\n"),
     )
 
-    def npy(folder: Path) -> Any:
-        (folder / "walks.ids.txt").write_text("a\nb\n")
-        path = folder / "walks.npy"
-        path.write_bytes(_npy_head((10**12, 10), "<i4") + bytes(100))
+    def walks(folder: Path) -> Any:
+        path = folder / "walks.npz"
+        np.savez(path, ids=np.arange(2))
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("walks.npy", _npy_head((10**12, 10), "<i4") + bytes(100))
         return path, {}
 
-    _add("walks-npy-announced", "a matrix of 10^12 walks in 200 bytes", "walks-npy", npy)
+    _add("walks-npz-announced", "a matrix of 10^12 walks in 200 bytes", "walks-npz", walks)
 
     def sparse(folder: Path) -> Any:
         import scipy.sparse
@@ -445,7 +446,7 @@ def _not_executed(folder: Path) -> str | None:
 
 
 def _add_pickles() -> None:
-    for target in ("graph-npz", "vectors-npz", "model", "checkpoint", "walks-npy", "walks-shards"):
+    for target in ("graph-npz", "vectors-npz", "model", "checkpoint", "walks-npz", "walks-shards"):
 
         def prepare(folder: Path, target: str = target) -> Any:
             case = _seed(target)
@@ -456,8 +457,6 @@ def _add_pickles() -> None:
             if path.is_dir():
                 for one in path.glob("*.npy"):
                     one.write_bytes(array.getvalue())
-            elif path.suffix == ".npy":
-                path.write_bytes(array.getvalue())
             else:
                 with zipfile.ZipFile(path) as archive:
                     names = archive.namelist()
@@ -654,7 +653,7 @@ def _add_changing() -> None:
             "graph-npz",
             "vectors-npz",
             "vectors-bin",
-            "walks-npy",
+            "walks-npz",
             "model",
             "edges-parquet",
         ):
@@ -675,7 +674,7 @@ def _add_changing() -> None:
         model.fit_walks(walks, progress=False)
         return walks
 
-    for target in ("walks-npy", "walks-shards"):
+    for target in ("walks-npz", "walks-shards"):
 
         def large(folder: Path, target: str = target) -> Any:
             import reinforce2vec as r2v
@@ -683,7 +682,7 @@ def _add_changing() -> None:
             ring = np.arange(5000)
             graph = r2v.Graph.from_edges(np.column_stack([ring, np.roll(ring, 1)]))
             sampler = r2v.WalkSampler(graph, r2v.FirstOrderWalk(), length=20, per_node=2, workers=1)
-            path = folder / ("walks.npy" if target == "walks-npy" else "walks/")
+            path = folder / ("walks.npz" if target == "walks-npz" else "walks/")
             r2v.write_walks(f"{path}/" if target == "walks-shards" else path, sampler)
             return path, {}
 

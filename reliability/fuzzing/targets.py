@@ -514,20 +514,16 @@ def _text_walk_seeds(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "walks.txt", {}
 
 
-def _other_walk_seeds(suffix: str) -> Callable[[Path], Iterator[tuple[str, dict[str, Any]]]]:
-    def seeds(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-        for name in ("ring", "words", "directed"):
-            r2v.write_walks(folder / f"walks{suffix}", _sampler(name))
-            yield f"walks{suffix}", {}
-
-    return seeds
+def _walk_archive_seeds(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name in ("ring", "words", "directed"):
+        r2v.write_walks(folder / "walks.npz", _sampler(name))
+        yield "walks.npz", {}
 
 
 def _shard_seeds(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for kind in ("npy", *(["parquet"] if find_spec("pyarrow") else [])):
-        for name in ("ring", "words"):
-            r2v.write_walks(f"{folder}/", _sampler(name), shards=kind)
-            yield ".", {}
+    for name in ("ring", "words"):
+        r2v.write_walks(f"{folder}/", _sampler(name))
+        yield ".", {}
 
 
 def _check_text_walks(case: Case, content: Content, walks: Any) -> None:
@@ -544,33 +540,11 @@ def _check_text_walks(case: Case, content: Content, walks: Any) -> None:
 
 
 def _check_walk_matrix(case: Case, content: Content, walks: Any) -> None:
-    matrix = np.lib.format.read_array(io.BytesIO(case.files[case.main]), allow_pickle=False)
+    with np.load(io.BytesIO(case.files[case.main]), allow_pickle=False) as arrays:
+        matrix = arrays["walks"]
     ids = content["ids"]
     wanted = [[ids[row] for row in walk if row != -1] for walk in matrix.tolist()]
     require(content, {"walks": wanted}, "the rows of the matrix")
-
-
-def _check_parquet_walks(case: Case, content: Content, walks: Any) -> None:
-    from pyarrow import parquet
-
-    try:
-        file = parquet.ParquetFile(io.BytesIO(case.files[case.main]))
-        groups = range(file.num_row_groups)
-        # where numbers of rows are damaged, these read different rows, versions of pyarrow too
-        ways = [
-            [file.read()],
-            list(file.iter_batches(1)),
-            [file.read_row_group(group) for group in groups],
-            [batch for group in groups for batch in file.iter_batches(1, [group])],
-        ]
-    except (OSError, ValueError):  # damage that only matters to one of them
-        return
-    found = [[str(node) for node in walk] for walk in content["walks"]]
-    for parts in ways:
-        walks = [walk for part in parts for walk in part["walk"].to_pylist()]
-        if [[str(node) for node in walk or ()] for walk in walks] == found:
-            return
-    raise Wrong(f"walks that differ from those of the table: {found!r:.200}")
 
 
 # -- vectors -----------------------------------------------------------------------------------
@@ -999,20 +973,12 @@ TARGETS: dict[str, Target] = {
         ),
         Target("walks-text", r2v.read_walks, walks_content, _text_walk_seeds, _check_text_walks),
         Target(
-            "walks-npy",
+            "walks-npz",
             r2v.read_walks,
             walks_content,
-            _other_walk_seeds(".npy"),
+            _walk_archive_seeds,
             _check_walk_matrix,
-        ),
-        Target(
-            "walks-parquet",
-            r2v.read_walks,
-            walks_content,
-            _other_walk_seeds(".parquet"),
-            _check_parquet_walks,
             checksummed=True,
-            packages=_ARROW,
         ),
         Target("walks-shards", r2v.read_walks, walks_content, _shard_seeds, checksummed=True),
         Target(

@@ -258,7 +258,7 @@ def test_directed_graphs_with_dead_ends_are_learned(folder):
     assert Embedding.load("vectors.npz").ids.tolist() == ["a", "b", "c", "d"]
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".npy", ".parquet"])
+@pytest.mark.parametrize("suffix", [".txt", ".npz"])
 def test_walks_teach_what_they_teach_the_library(folder, suffix):
     file = f"walks{suffix}"
     check(run("walk", "edges.txt", "-o", file, "--length", "10", "--per-node", "3"))
@@ -455,10 +455,10 @@ def test_what_is_read_is_not_written_over_by_the_file_beside_the_output(folder):
     (folder / "v.metadata.tsv").write_text("a\tb\nb\tc\n")
     check(run("embed", "v.metadata.tsv", "-o", "v.tsv", *few()), 2)
     assert (folder / "v.metadata.tsv").read_text() == "a\tb\nb\tc\n"
-    check(run("walk", "edges.txt", "-o", "w.npy", "--length", "5", "--per-node", "1"))
-    before = (folder / "w.ids.txt").read_text()
-    check(run("embed", "--walks", "w.npy", "-o", "w.ids.txt", *few()), 2)
-    assert (folder / "w.ids.txt").read_text() == before
+    check(run("walk", "edges.txt", "-o", "w.npz", "--length", "5", "--per-node", "1"))
+    before = (folder / "w.npz").read_bytes()
+    check(run("embed", "--walks", "w.npz", "-o", "w.npz", *few()), 2)
+    assert (folder / "w.npz").read_bytes() == before
 
 
 def test_what_cannot_be_written_is_refused_before_the_graph_is_read(unreadable, monkeypatch):

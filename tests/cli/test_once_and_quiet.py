@@ -23,7 +23,7 @@ WRITING = {
     "update old.r2v new.txt -o v.npz": {"v.npz", "old.r2v"},
     "update old.r2v new.txt --model m.r2v": {"m.r2v"},
     "walk edges.txt -o w.txt --per-node 1": {"w.txt"},
-    "walk edges.txt -o w.npy --per-node 1": {"w.npy"},
+    "walk edges.txt -o w.npz --per-node 1": {"w.npz"},
     "tune edges.txt --trials 2 -d 4 -o t.json": {"t.json"},
     "recommend old.npz edges.txt -o links.tsv": {"links.tsv"},
     "plot old.npz --method pca -o map.png": {"map.png"},

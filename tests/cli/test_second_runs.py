@@ -27,7 +27,7 @@ WRITING = {
     "update old.r2v new.txt -o v.npz": "v.npz",
     "update old.r2v new.txt --model m.r2v": "m.r2v",
     "walk edges.txt -o w.txt --per-node 1": "w.txt",
-    "walk edges.txt -o w.npy --per-node 1": "w.npy",
+    "walk edges.txt -o w.npz --per-node 1": "w.npz",
     "walk edges.txt -o walks/ --per-node 1": "walks/manifest.json",
     "explore old.npz edges.txt --method pca -o page.html": "page.html",
     "tune edges.txt --trials 2 -d 4 -o t.json": "t.json",

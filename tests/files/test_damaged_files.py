@@ -23,10 +23,8 @@ from reinforce2vec import (
     Graph,
     InputError,
     Reinforce2Vec,
-    WalkSampler,
     karate_club,
     read_graph,
-    write_walks,
 )
 from reinforce2vec.files import read_walks
 from reinforce2vec.graph.fingerprint import fingerprint
@@ -280,7 +278,7 @@ def test_no_reader_unpickles(tmp_path):
         ("v.npz", Embedding.load),
         ("g.npz", read_graph),
         ("m.r2v", Reinforce2Vec.load),
-        ("w.npy", read_walks),
+        ("w.npz", read_walks),
         ("g.mat", read_graph),
         ("v.bin", Embedding.load),
         ("v.parquet", Embedding.load),
@@ -290,14 +288,11 @@ def test_no_reader_unpickles(tmp_path):
         for content in (pickled, b"1 1\n" + pickled):
             path.write_bytes(content)
             assert outcome(read, path, len) is None
-        for names in (("format", "vectors", "ids"), ("format", "shape", "data"), ("about", "ids")):
+        for names in (("format", "vectors", "ids"), ("format", "shape", "data"), ("walks", "ids")):
             if name.endswith(("npz", "r2v")):
                 with path.open("wb") as stream:
                     np.savez(stream, **dict.fromkeys(names, hidden))
                 assert outcome(read, path, len) is None
-    np.save(tmp_path / "w.npy", hidden, allow_pickle=True)
-    (tmp_path / "w.ids.txt").write_text("a\n")
-    assert outcome(read_walks, tmp_path / "w.npy", len) is None
     checkpoint = tmp_path / "c.npz"
     np.savez(checkpoint, about=hidden, visits=hidden)
     model = Reinforce2Vec(dimensions=8, workers=1, walks_per_node=1)
@@ -331,11 +326,9 @@ def test_a_damaged_byte_of_parquet_is_noticed(tmp_path):
     embedding = Embedding(range(30), vectors, scales=(1, 1), info={"method": "x"})
     graph.save(tmp_path / "g.parquet")
     embedding.save(tmp_path / "v.parquet")
-    write_walks(tmp_path / "w.parquet", WalkSampler(graph, length=5, per_node=2))
     for name, read, key in [
         ("g", read_graph, fingerprint),
         ("v", Embedding.load, lambda e: (e.ids.tolist(), e.vectors.tolist(), e.scales, e.info)),
-        ("w", read_walks, lambda w: (w.nodes.tolist(), w.begins.tolist(), w.ids.tolist())),
     ]:
         path = tmp_path / f"{name}.parquet"
         sound, expected = path.read_bytes(), key(read(path))

@@ -303,8 +303,8 @@ def test_a_fifo_is_read(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs")
-def test_of_two_files_the_fifo_is_named_that_cannot_be_read(tmp_path):
-    path = tmp_path / "walks.npy"
+def test_walks_that_stay_on_disk_are_not_read_from_a_fifo(tmp_path):
+    path = tmp_path / "walks.npz"
     write_walks(path, WalkSampler(karate_club(), per_node=1, length=4))
     content = path.read_bytes()
     path.unlink()

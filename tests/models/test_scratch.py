@@ -332,11 +332,10 @@ def test_matrices_beyond_the_memory_that_a_process_may_take(tmp_path):
 
 @LINUX
 def test_memory_does_not_grow_with_stored_walks(tmp_path):
-    """Walks in a .npy file are read in blocks, also to smooth along them."""
+    """Walks in a .npz file are read in blocks, also to smooth along them."""
     walks = np.tile(np.arange(1000, dtype=np.int32), (24_000, 1))  # along 999 edges
-    np.save(tmp_path / "walks.npy", walks)
-    (tmp_path / "walks.ids.txt").write_text("\n".join(map(str, range(1000))))
+    np.savez(tmp_path / "walks.npz", walks=walks, ids=np.arange(1000))
     spare = 64 << 20
     assert walks.nbytes > 1.4 * spare
-    found = run_python(LIMITED, tmp_path / "walks.npy", tmp_path, spare)
+    found = run_python(LIMITED, tmp_path / "walks.npz", tmp_path, spare)
     assert found.startswith("done")

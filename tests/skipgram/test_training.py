@@ -446,13 +446,13 @@ def test_lists_of_ids_teach_the_same(club_walks, expected):
     assert model.n_tokens_ == 6
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".txt.gz", ".npy", ".parquet"])
+@pytest.mark.parametrize("suffix", [".txt", ".txt.gz", ".npz"])
 def test_files_teach_the_same(tmp_path, suffix, club_walks, expected):
     path = tmp_path / f"walks{suffix}"
     write_walks(path, sampler_of(karate_club(), FirstOrderWalk(), per_node=20, seed=5))
     models = [quick(seed=5).fit_walks(walks) for walks in (path, str(path))]
     assert vectors_of(models[0]).tobytes() == vectors_of(models[1]).tobytes()
-    if suffix == ".npy":
+    if suffix == ".npz":
         assert models[0].embedding_.ids.tolist() == list(range(1, 35))
         assert np.array_equal(vectors_of(models[0]), expected)
     else:  # nodes are numbered in the order in which walks come to them

@@ -32,7 +32,7 @@ from reinforce2vec import (
     write_walks,
 )
 from reinforce2vec._util.cluster import connection, resources, waiting
-from reinforce2vec.files import walk_shards
+from reinforce2vec.files.walk_shards import write_shards
 
 KERNELS = {
     "first_order": FirstOrderWalk(),
@@ -196,9 +196,7 @@ def test_without_ray_a_sentence_says_how_to_get_it(monkeypatch):
 # -- shards ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shards", ["npy", "parquet"])
-def test_files_of_a_folder_are_those_of_the_cpu(ranges, tmp_path, monkeypatch, shards):
-    monkeypatch.setattr(walk_shards, "_SHARD_NODES", 4000)
+def test_files_of_a_folder_are_those_of_the_cpu(ranges, tmp_path):
     graph = Graph.from_edges([(f"a{i}", f"b{i % 7}") for i in range(50)])
     for name, options in {
         "cpu": {"backend": "cpu"},
@@ -207,7 +205,7 @@ def test_files_of_a_folder_are_those_of_the_cpu(ranges, tmp_path, monkeypatch, s
         "all": {"backend": "ray"},
     }.items():
         sampler = WalkSampler(graph, length=20, per_node=30, **options)
-        steps = write_walks(f"{tmp_path / name}/", sampler, shards=shards)
+        steps = write_shards(f"{tmp_path / name}/", sampler, 4000)
         assert steps == 57 * 30 * 19
     expected = contents(tmp_path / "cpu")
     assert len(expected) > 9
@@ -215,16 +213,16 @@ def test_files_of_a_folder_are_those_of_the_cpu(ranges, tmp_path, monkeypatch, s
         assert contents(tmp_path / name) == expected
 
 
-def test_a_folder_that_a_node_does_not_see_is_refused(ranges, tmp_path, monkeypatch):
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    left_in = walk_shards._Probe.left_in
+def test_a_folder_that_a_node_does_not_see_is_refused(ranges, tmp_path):
+    class Elsewhere(WalkSampler):
+        """Its workers see none of the files of this process."""
 
-    def leave_elsewhere(folder):
-        return walk_shards._Probe(folder, left_in(elsewhere).name)
+        def map_ranges(self, work, size, before=None):
+            for path in (tmp_path / "walks").iterdir():
+                path.unlink()
+            return super().map_ranges(work, size, before)
 
-    monkeypatch.setattr(walk_shards._Probe, "left_in", leave_elsewhere)
-    sampler = WalkSampler(GRAPH, length=4, per_node=1, backend="ray")
+    sampler = Elsewhere(GRAPH, length=4, per_node=1, backend="ray")
     message = refusal(write_walks, f"{tmp_path}/walks/", sampler)
     assert "use a folder of a file system that they share" in message
     assert "on the node 127.0.0.1 of the Ray cluster" in message
@@ -268,11 +266,9 @@ def test_killed_workers_change_nothing(ranges, tmp_path):
 
 
 @pytest.mark.slow
-def test_killed_workers_leave_the_same_files(ranges, tmp_path, monkeypatch):
-    monkeypatch.setattr(walk_shards, "_SHARD_NODES", 1 << 11)
+def test_killed_workers_leave_the_same_files(ranges, tmp_path):
     pids = tmp_path / "pids"
     pids.mkdir()
-    write_shard = walk_shards._ShardWriter.__call__
     options = {"length": 40, "per_node": 20}
 
     class Recorded:
@@ -290,13 +286,14 @@ def test_killed_workers_leave_the_same_files(ranges, tmp_path, monkeypatch):
         def map_ranges(self, work, size, before=None):
             def recorded(first, walks):
                 (pids / str(os.getpid())).touch()
-                return write_shard(work, first, walks)
+                return work(first, walks)
 
             return self._sampler.map_ranges(recorded, size, before)
 
-    write_walks(f"{tmp_path}/cpu/", WalkSampler(GRAPH, backend="cpu", **options))
+    write_shards(f"{tmp_path}/cpu/", WalkSampler(GRAPH, backend="cpu", **options), 1 << 11)
     with killing(pids, most=4, every=0.2) as killed:
-        write_walks(f"{tmp_path}/ray/", Recorded(WalkSampler(GRAPH, backend="ray", **options)))
+        sampler = Recorded(WalkSampler(GRAPH, backend="ray", **options))
+        write_shards(f"{tmp_path}/ray/", sampler, 1 << 11)
     assert len(killed) >= 2
     assert contents(tmp_path / "ray") == contents(tmp_path / "cpu")
 

@@ -164,7 +164,7 @@ class Parameter:
 
 DIRECTIONS = ("forward", "both")
 """Ways to follow the edges of a directed graph."""
-SHARD_FORMATS = ("npy", "parquet")
+SHARD_FORMATS = ("npy",)
 """Of walks in a folder."""
 DUPLICATES = ("merge", "refuse")
 """What to do with edges that repeat another."""

@@ -121,7 +121,6 @@ def embed(
         if resume and checkpoint is None:
             raise InputError("--resume needs --checkpoint FILE: the file to resume from")
         from ..files.locks import claimed
-        from ..files.walk_writers import walk_ids_path
         from ..files.writing import ProbedPath, check_target
         from ..skipgram.checkpoint import check_new
 
@@ -129,8 +128,7 @@ def embed(
         made, written = checked_outputs(output, model)
         if checkpoint is not None:
             written.append(check_target(checkpoint))
-        read = [source] if source.suffix != ".npy" else [source, walk_ids_path(source)]
-        check_different([*read, *given_files(given)], written)
+        check_different([source, *given_files(given)], written)
         if checkpoint is not None:
             with claimed(checkpoint):  # else it is that of a run that goes on
                 check_new(checkpoint, resume)

@@ -19,8 +19,8 @@ from ._options import GRAPH_OPTIONS, OUTPUT, WALK, WALK_OPTIONS, choice, hyperpa
 
 EPILOG = examples(
     "walk edges.txt -o walks.txt",
-    "walk edges.txt -o walks.npy --walk-length 80 --walks-per-node 10 --reading released",
-    "walk edges.txt -o walks/ --backend ray --shards parquet",
+    "walk edges.txt -o walks.npz --walk-length 80 --walks-per-node 10 --reading released",
+    "walk edges.txt -o walks/ --backend ray",
     "walk edges.csv -o walks.txt.gz --directed --walk second-order --p 0.5 --q 2",
 )
 _RUNNING = ("seed", "workers", "backend")
@@ -38,17 +38,15 @@ def walk(
             *("--output", "-o"),
             metavar="FILE|FOLDER/",
             help="Output file: .txt or .txt.gz (one walk per line, ids separated by tabs), "
-            ".npy (row numbers; ids in NAME.ids.txt) or .parquet (lists of ids). A folder, whose "
-            "name ends in a slash, gets many such files and a manifest.json.",
+            "or .npz (row numbers and ids). A folder, whose name ends in a slash, gets many .npy "
+            "files and a manifest.json.",
             rich_help_panel=OUTPUT,
             autocompletion=options.completed(),  # by files
         ),
     ],
     shards: Annotated[
         str | None,
-        choice(
-            "Format of the files in an output folder. Default: npy.", *SHARD_FORMATS, group=OUTPUT
-        ),
+        choice("Format of the files in an output folder.", *SHARD_FORMATS, group=OUTPUT),
     ] = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -90,16 +88,14 @@ def walk(
         from .._util.checks import check_choice
         from ..files.locks import claimed
         from ..files.walk_shards import is_shard_folder
-        from ..files.walk_writers import check_walks_path, walk_ids_path
+        from ..files.walk_writers import check_walks_path
 
         check_choice("direction", direction, DIRECTIONS)
         choose(given["backend"], "walks", workers=given["workers"])
         target = check_walks_path(output, shards)
-        single = target.suffix == ".npy" and not is_shard_folder(output)
-        written = [target, walk_ids_path(target)] if single else [target]
-        check_different([graph, *given_files(given)], written)
+        check_different([graph, *given_files(given)], [target])
         if not is_shard_folder(output):  # which write_walks claims
-            context.with_resource(claimed(*written))
+            context.with_resource(claimed(target))
     with exit_code(FAILURE):
         from .._util.machine import peak_bytes
         from .._util.progress import readable
@@ -150,7 +146,7 @@ def walk(
             tokens = steps + sampler.n_walks
             print_json(
                 context,
-                files=[output, *written[1:]],
+                files=[output],
                 graph=graph,
                 **graph_facts(whole),
                 walks=sampler.n_walks,

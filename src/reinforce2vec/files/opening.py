@@ -33,7 +33,7 @@ def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
     """
     check_path(path)
     with (
-        errors_of(path),
+        _errors_of(path),
         _bytes_of(path) as file,
         being_read(file.fileno()),
     ):
@@ -54,7 +54,7 @@ def opened(path: Path, compressed: bool) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def errors_of(path: Path) -> Iterator[None]:
+def _errors_of(path: Path) -> Iterator[None]:
     """Turn what keeps a file from being read into an InputError that names it.
 
     Where two files are open, this says which of them is at fault.

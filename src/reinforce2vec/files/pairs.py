@@ -85,7 +85,7 @@ def read_pair(
                 problem = str(error) if found.exists() else missing
                 continue
             with suppress(_Replaced):
-                check_unchanged(one, first)
+                _check_unchanged(one, first)
                 return read(one, other)
             problem = f"{first}: it is replaced, with {second}, again and again: read it later"
     raise InputError(problem)
@@ -95,7 +95,7 @@ class _Replaced(Exception):
     """A file has been replaced since it was opened."""
 
 
-def check_unchanged(stream: IO[bytes], path: Path) -> None:
+def _check_unchanged(stream: IO[bytes], path: Path) -> None:
     """Raise _Replaced if a file has been replaced since it was opened."""
     if not os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):
         raise _Replaced

@@ -1,8 +1,11 @@
-"""Walks of any lengths, one after another, as arrays; what is no walk is refused."""
+"""Walks of any lengths, one after another; what is no walk is refused."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +14,71 @@ from numpy.typing import NDArray
 from .._util.errors import InputError
 from .._util.ids import Ids
 from .._util.progress import counted
-from .walk_shards import StoredNodes
+from .opening import opened
 
-CHECKED_NODES = 1 << 20  # nodes of a matrix to check at a time
+_CHECKED_NODES = 1 << 20  # nodes of a matrix to check at a time
+
+
+class StoredNodes:
+    """The nodes of all walks in files, read from the files a slice at a time.
+
+    Slices are int32 arrays; `numpy.asarray` reads everything. The files are not mapped: a mapped
+    file that becomes shorter ends the process, and one that is written to changes what was
+    checked. InputError if a file has changed.
+
+    Parameters
+    ----------
+    files : list of (path, int, int)
+        Each file, where in it the nodes begin, and their number.
+    """
+
+    dtype = np.dtype(np.int32)
+
+    def __init__(self, files: Sequence[tuple[Path, int, int]]) -> None:
+        self._files = [(path.absolute(), begin, _stamp(os.stat(path))) for path, begin, _ in files]
+        self._begins = np.cumsum([0, *(count for _, _, count in files)], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return int(self._begins[-1])
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of nodes, as arrays have it."""
+        return (len(self),)
+
+    def __getitem__(self, places: slice) -> NDArray[np.int32]:
+        begin, end, step = places.indices(len(self))
+        if step != 1:
+            raise IndexError("the nodes of stored walks are read in their order: use step 1")
+        parts = []
+        number = int(np.searchsorted(self._begins, begin, side="right")) - 1
+        while begin < end:
+            stop = min(end, int(self._begins[number + 1]))
+            parts.append(self._read(number, begin - int(self._begins[number]), stop - begin))
+            begin, number = stop, number + 1
+        if len(parts) == 1:
+            return parts[0]
+        return np.concatenate([np.empty(0, np.int32), *parts])
+
+    def _read(self, number: int, first: int, count: int) -> NDArray[np.int32]:
+        path, offset, stamp = self._files[number]
+        with opened(path, False) as stream:
+            nodes: NDArray[np.int32] = np.fromfile(stream, "<i4", count, offset=offset + 4 * first)
+            now = _stamp(os.fstat(stream.fileno()))
+        if len(nodes) < count or now != stamp:
+            raise InputError(
+                f"{path}: this file has changed since it was opened: leave walks as they are until "
+                "the training on them has ended"
+            )
+        return nodes
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self[:].astype(dtype or self.dtype, copy=False)
+
+
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    """Return what changes when a file is written to or replaced."""
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,8 +91,8 @@ class StoredWalks:
     Attributes
     ----------
     nodes : int32 array
-        The nodes of all walks, as row numbers into `ids`. If walks were read from .npy files,
-        slices of `nodes` are arrays, which are read from the files.
+        The nodes of all walks, as row numbers into `ids`. If walks were read from a .npz file or a
+        folder, slices of `nodes` are arrays, which are read from the files.
     begins : int64 array (n_walks + 1)
         Where in `nodes` each walk begins, and where the last one ends.
     ids : int64 or object array
@@ -42,64 +107,61 @@ class StoredWalks:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if len(self.begins) < 2:
+            raise InputError("there are no walks")
         for array in (self.nodes, self.begins, self.ids):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
+
+    @classmethod
+    def of_length(
+        cls,
+        length: int,
+        nodes: NDArray[np.int32] | StoredNodes,
+        ids: Ids,
+        notes: tuple[str, ...] = (),
+    ) -> StoredWalks:
+        """Return walks that all take the same number of places: the rows of a matrix."""
+        begins = np.arange(0, len(nodes) + 1, max(1, length), dtype=np.int64)
+        return cls(nodes, begins, ids, notes)
 
     def __repr__(self) -> str:
         n_walks = counted(len(self.begins) - 1, "walk")
         return f"StoredWalks({n_walks}, {counted(len(self.ids), 'node')})"
 
 
-def checked_walks(
-    nodes: NDArray[np.int32] | StoredNodes,
-    begins: NDArray[np.int64],
-    ids: Ids,
-    notes: tuple[str, ...] = (),
-) -> StoredWalks:
-    """Return walks; InputError if there are none."""
-    if len(begins) < 2:
-        raise InputError("there are no walks")
-    return StoredWalks(nodes, begins, ids, notes)
-
-
 # -- checks ------------------------------------------------------------------------------------
 
 
-def check_rows(matrix: NDArray[Any], n_ids: int, there_are_ids: str, number: int = 0) -> None:
+def check_rows(
+    matrix: NDArray[Any], n_ids: int, number: int = 0, at_once: int = _CHECKED_NODES
+) -> None:
     """Raise InputError for rows out of range, empty walks, and nodes after a walk's end.
 
-    The walks are numbered from `number`.
+    The walks are numbered from `number`; about `at_once` nodes are checked at a time.
     """
-    step = max(1, CHECKED_NODES // max(1, matrix.shape[1]))
+    step = max(1, at_once // max(1, matrix.shape[1]))
     for first in range(0, len(matrix), step):
         rows = matrix[first : first + step]
         ended = rows < 0
         bad = ended[:, :1].all(1) | (ended[:, :-1] & ~ended[:, 1:]).any(1)
         bad |= ((rows < -1) | (rows >= n_ids)).any(1)
         for walk in np.flatnonzero(bad)[:1].tolist():
-            problem = _describe_problem(rows[walk].tolist(), n_ids, there_are_ids)
-            raise InputError(f"walk {number + first + walk:,} (counted from 0) {problem}")
+            outside = [row for row in rows[walk].tolist() if not -1 <= row < n_ids]
+            raise InputError(
+                f"walk {number + first + walk:,} (counted from 0) "
+                + (
+                    f"names row {outside[0]}, but there are {n_ids:,} ids: rows are counted from 0"
+                    if outside
+                    else "is empty, or goes on after a -1, which marks the end of a walk"
+                )
+            )
 
 
-def _describe_problem(walk: list[int], n_ids: int, there_are_ids: str) -> str:
-    """Return why a row of a matrix is not a walk."""
-    for row in walk:
-        if row < -1:
-            return f"holds {row}: row numbers begin at 0, and -1 marks the end of a walk"
-        if row >= n_ids:
-            return f"names row {row}, but {there_are_ids}: rows are counted from 0"
-    if not walk or walk[0] < 0:
-        return "is empty: it needs a node at least"
-    return "goes on after a -1, which marks the end of a walk"
-
-
-def check_lengths(lengths: NDArray[np.int64], first: int = 0) -> None:
-    """Raise InputError for an empty walk; the walks are numbered from `first`."""
+def check_lengths(lengths: NDArray[np.int64]) -> None:
+    """Raise InputError for an empty walk."""
     for walk in np.flatnonzero(lengths == 0)[:1].tolist():
-        raise InputError(
-            f"walk {first + walk:,} (counted from 0) is empty: it needs a node at least"
-        )
+        raise InputError(f"walk {walk:,} (counted from 0) is empty: it needs a node at least")
 
 
 # -- walks that come one after another ---------------------------------------------------------
@@ -109,7 +171,6 @@ class _GrowingArray:
     """An array that grows at its end, in place where the operating system can extend memory."""
 
     def __init__(self, dtype: Any) -> None:
-        """Make an empty array."""
         self._array = np.empty(0, dtype)
         self.size = 0
 
@@ -130,7 +191,6 @@ class WalkCollector:
     """Collects walks chunk by chunk."""
 
     def __init__(self) -> None:
-        """Start without walks."""
         self.nodes, self.begins = _GrowingArray(np.int32), _GrowingArray(np.int64)
         self.begins.add(np.zeros(1, np.int64))
 
@@ -141,4 +201,4 @@ class WalkCollector:
 
     def walks(self, ids: Ids, notes: tuple[str, ...] = ()) -> StoredWalks:
         """Return all walks."""
-        return checked_walks(self.nodes.whole(), self.begins.whole(), ids, notes)
+        return StoredWalks(self.nodes.whole(), self.begins.whole(), ids, notes)

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+import zipfile
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._util.errors import InputError, python_setting, short_repr
 from .._util.ids import Ids, number_objects
-from ._lines import map_in_order
-from ._tokens import TokenIds
-from ._walk_parquet import collect_parquet
-from ._walk_text import read_ids, read_text
-from .array_files import read_header, read_npy
-from .edges import check_id_type, ids_of_type, kind_of_ids
-from .opening import errors_of, expecting, naming, opened
-from .pairs import check_unchanged, read_pair
-from .stored_walks import (
-    CHECKED_NODES,
-    StoredWalks,
-    WalkCollector,
-    check_lengths,
-    check_rows,
-    checked_walks,
+from ._walk_text import read_text
+from .array_files import (
+    array_names,
+    content_offset,
+    open_archive,
+    read_array,
+    read_header,
+    read_into,
 )
+from .edges import check_id_type, ids_of_type, kind_of_ids
+from .id_texts import ids_from_arrays
+from .opening import expecting, naming, opened
+from .stored_walks import StoredNodes, StoredWalks, check_lengths, check_rows
 from .targets import known_suffix
-from .walk_shards import Manifest, Member, StoredNodes, is_shard_folder, read_manifest, read_matrix
-from .walk_writers import walk_ids_path
+from .walk_shards import is_shard_folder, read_shards
+from .walk_writers import SUFFIXES
 
+_CHECKED_NODES = 1 << 20  # nodes of a file to check at a time
 _MOST_NODES = 2**31 - 1
 
 
@@ -45,19 +43,18 @@ def read_walks(
     ============  ==============================================================================
     .txt .txt.gz  one walk per line, its node ids separated by tabs, or by spaces in a file without
                   tabs. Nodes are numbered in the order in which the file names them.
-    .npy          a matrix of row numbers, -1 after a walk's end; next to it, NAME.ids.txt holds
-                  the node ids, one per line, in row order
-    .parquet      a column "walk" of lists of node ids; needs pyarrow
-    folder/       many .npy or .parquet files, as manifest.json lists them
+    .npz          a matrix `walks` of row numbers, -1 after a walk's end, and the node ids
+    folder/       many .npy files, as manifest.json lists them
     ============  ==============================================================================
 
     These are the formats of :func:`reinforce2vec.write_walks`. Ids in text are integers if all of
     them are, else strings. Memory: 4 bytes per node of a walk, 8 per walk, the ids, and a few
-    chunks of the file; matrices of int32, alone or in a folder, stay on disk and are read as they
-    are needed. They must not change in the meantime: that is an InputError.
+    chunks of the file; matrices, in a .npz file that is not compressed or in a folder, stay on
+    disk and are read as they are needed. They must not change in the meantime: that is an
+    InputError.
 
     They are read once at the beginning, to check that they are complete and name only nodes that
-    have an id, and that files of a folder have the digests of the manifest.
+    have an id, and that they have the checksums of the archive or of the manifest.
 
     Parameters
     ----------
@@ -93,18 +90,16 @@ def read_walks(
     """
     check_id_type(id_type)
     is_folder, path = is_shard_folder(path), Path(path)
-    suffix = ""
-    if not is_folder:
-        suffix = known_suffix(path, (*_TEXT, *_READERS), "walks are read from")
-    if suffix in _TEXT:
-        walks = read_text(path, suffix in _PACKED, delimiter)
+    suffix = "" if is_folder else known_suffix(path, SUFFIXES, "walks are read from")
+    if suffix.startswith(".txt"):
+        walks = read_text(path, suffix.endswith(".gz"), delimiter)
     elif delimiter is not None:
         raise InputError(
             f"{path}: {python_setting('delimiter', delimiter)} is for walks in text",
             settings=[("delimiter", delimiter)],
         )
     else:
-        walks = _READERS[suffix](path) if suffix else _read_shards(read_manifest(path))
+        walks = read_shards(path) if is_folder else _read_npz(path)
     if id_type is None:
         return walks
     with naming(str(path)):
@@ -170,14 +165,13 @@ def _known_ids(ids: Any) -> Ids:
     return distinct
 
 
-def _from_matrix(
-    matrix: NDArray[Any], ids: Ids | None, there_are: str = "there are"
-) -> StoredWalks:
+def _from_matrix(matrix: NDArray[Any], ids: Ids | None) -> StoredWalks:
     """Return walks from a matrix of row numbers, not copied if it is int32 and in C order."""
-    if matrix.ndim != 2:
-        raise InputError(f"an array of walks has the shape (n, length), not {matrix.shape}")
-    if matrix.dtype.kind not in "iu":
-        raise InputError(f"an array of walks holds row numbers, not {matrix.dtype}: use integers")
+    if matrix.ndim != 2 or matrix.dtype.kind not in "iu":
+        raise InputError(
+            "an array of walks holds row numbers, which are integers, in the shape (n, length), "
+            f"not {matrix.dtype} in the shape {matrix.shape}"
+        )
     if ids is None:
         n_ids = int(matrix.max(initial=0)) + 1
         if n_ids > _MOST_NODES:
@@ -186,10 +180,9 @@ def _from_matrix(
                 "walks.tolist(), and they will be numbered"
             )
         ids = np.arange(n_ids, dtype=np.int64)
-    check_rows(matrix, len(ids), f"{there_are} {len(ids):,} ids")
-    n_walks, length = matrix.shape
+    check_rows(matrix, len(ids))
     nodes = np.ascontiguousarray(matrix, np.int32).reshape(-1)
-    return checked_walks(nodes, np.arange(n_walks + 1, dtype=np.int64) * length, ids)
+    return StoredWalks.of_length(matrix.shape[1], nodes, ids)
 
 
 def _from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
@@ -210,17 +203,17 @@ def _from_lists(walks: Any, ids: Ids | None) -> StoredWalks:
     np.cumsum([len(walk) for walk in lists], out=begins[1:])
     check_lengths(np.diff(begins))
     known = [] if ids is None else ids.tolist()
-    rows, found = number_objects(known, lists)
+    rows, distinct = number_objects(known, lists)
     nodes = rows[len(known) :]
     if ids is None:
-        _check_no_floats(found)
-    elif len(found) > len(ids):
+        _check_no_floats(distinct)
+    elif len(distinct) > len(ids):
         walk = np.searchsorted(begins[1:], np.argmax(nodes >= len(ids)), side="right")
-        node = found.item(len(ids))
         raise InputError(
-            f"walk {walk:,} (counted from 0) names {short_repr(node)}, which is not among the ids"
+            f"walk {walk:,} (counted from 0) names {short_repr(distinct.item(len(ids)))}, which is "
+            "not among the ids"
         )
-    return checked_walks(nodes, begins, found if ids is None else ids)
+    return StoredWalks(nodes, begins, distinct if ids is None else ids)
 
 
 def _check_no_floats(ids: Ids) -> None:
@@ -232,109 +225,39 @@ def _check_no_floats(ids: Ids) -> None:
             )
 
 
-# -- NumPy -------------------------------------------------------------------------------------
+# -- .npz --------------------------------------------------------------------------------------
 
 
-def _read_npy(path: Path) -> StoredWalks:
-    """Read a matrix, which stays on disk, and the ids next to it."""
-    ids_path = walk_ids_path(path)
-
-    def read(stream: BinaryIO, listed: BinaryIO) -> tuple[Any, Ids]:
-        with errors_of(path):
-            matrix = _open_matrix(path, stream)
-        check_unchanged(stream, path)  # its nodes are read later
-        return matrix, read_ids(listed, ids_path)
-
-    matrix, ids = read_pair(
-        path,
-        ids_path,
-        read,
-        f"{path}: {ids_path} is missing: it holds the node ids, one a line, in row order, and "
-        "write_walks writes it next to the matrix",
-    )
-    with naming(str(path)):
-        if isinstance(matrix, np.ndarray):
-            walks = _from_matrix(matrix, ids, f"{ids_path.name} has")
-            return replace(walks, notes=(kind_of_ids(ids),))
-        nodes, length = matrix
-        step = max(1, CHECKED_NODES // length) * length
-        for first in range(0, len(nodes), step):
-            rows = nodes[first : first + step].reshape(-1, length)
-            check_rows(rows, len(ids), f"{ids_path.name} has {len(ids):,} ids", first // length)
-        begins = np.arange(len(nodes) // length + 1, dtype=np.int64) * length
-        return checked_walks(nodes, begins, ids, (kind_of_ids(ids),))
-
-
-def _open_matrix(path: Path, stream: BinaryIO) -> NDArray[Any] | tuple[StoredNodes, int]:
-    """Return a matrix as nodes that stay in the file, and the length of walks.
-
-    If it is none of int32 with rows one after another, return it in memory.
-    """
-    with expecting("a valid .npy file of numbers", str(path)):
-        size = os.fstat(stream.fileno()).st_size
-        header = read_header(stream, size, in_memory=False)
-        if header.dtype == np.dtype("<i4") and not header.fortran_order and len(header.shape) == 2:
+def _read_npz(path: Path) -> StoredWalks:
+    """Read what :func:`write_walks` wrote: the matrix stays on disk, after it was checked."""
+    with (
+        opened(path, False) as stream,
+        expecting("a .npz file of walks", str(path)),
+    ):
+        stream.seek(0)  # which a pipe refuses
+        archive = open_archive(stream)
+        names = array_names(archive)
+        if not {"walks", "ids"} <= names:
+            raise ValueError("it does not have the arrays walks and ids")
+        ids = read_array(archive, "ids")
+        if "begins" in names:
+            ids = ids_from_arrays(ids, read_array(archive, "begins"))
+        if ids.ndim != 1 or ids.dtype not in (np.int64, object) or len({*ids.tolist()}) < len(ids):
+            raise ValueError("its ids are not distinct integers or strings")
+        member = archive.getinfo("walks.npy")
+        with archive.open(member) as content:
+            header = read_header(content, member.file_size, in_memory=False)
+            kind = (len(header.shape), header.fortran_order, header.dtype, member.compress_type)
+            if kind != (2, False, np.dtype("<i4"), zipfile.ZIP_STORED):
+                raise ValueError("its walks are not a matrix of int32, uncompressed and in C order")
             n_walks, length = header.shape
-            if length:
-                return StoredNodes([(path, stream.tell(), n_walks * length)]), length
-        stream.seek(0)
-        return read_npy(stream, size)
-
-
-# -- Parquet -----------------------------------------------------------------------------------
-
-
-def _read_parquet(path: Path) -> StoredWalks:
-    """Read lists of ids, some walks at a time."""
-    ids, gathered = TokenIds(), WalkCollector()
-    with opened(path, False) as stream:
-        collect_parquet(stream, str(path), ids, gathered)
-    with naming(str(path)):
-        return gathered.walks(ids.ids())
-
-
-# -- shards ------------------------------------------------------------------------------------
-
-
-def _read_shards(manifest: Manifest) -> StoredWalks:
-    """Read a folder of files; what is in .npy files stays there, and is checked."""
-    if manifest.kind == "parquet":
-        return _read_parquet_shards(manifest)
-    assert manifest.ids is not None  # read_manifest has checked it
-    _ = manifest.read(manifest.ids)
-    ids_path = manifest.folder / manifest.ids.file
-    with opened(ids_path, False) as stream:
-        ids = read_ids(stream, ids_path)
-    there_are_ids = f"{manifest.ids.file} has {len(ids):,} ids"
-
-    def check(shard: Member) -> None:
-        with naming(str(manifest.folder / shard.file)):
-            check_rows(read_matrix(manifest, shard), len(ids), there_are_ids, shard.first)
-
-    nodes = StoredNodes.of_shards(manifest)  # before they are checked, to notice a change after it
-    for _ in map_in_order(check, manifest.shards):
-        pass
-    with naming(str(manifest.folder)):
-        begins = np.arange(manifest.walks + 1, dtype=np.int64) * manifest.length
-        return checked_walks(nodes, begins, ids, (kind_of_ids(ids),))
-
-
-def _read_parquet_shards(manifest: Manifest) -> StoredWalks:
-    ids, gathered = TokenIds(), WalkCollector()
-    for shard in manifest.shards:
-        name = str(manifest.folder / shard.file)
-        collect_parquet(BytesIO(manifest.read(shard)), name, ids, gathered)
-        if gathered.begins.size - 1 != shard.first + shard.count:
-            raise InputError(f"{name}: expected {shard.count:,} walks: write the walks again")
-    with naming(str(manifest.folder)):
-        return gathered.walks(ids.ids())
-
-
-# -- which reader for which suffix -------------------------------------------------------------
-
-_PACKED = (".txt.gz",)
-_TEXT = (".txt", *_PACKED)
-_READERS: dict[str, Callable[[Path], StoredWalks]] = {
-    ".npy": _read_npy,
-    ".parquet": _read_parquet,
-}
+            offset = content_offset(stream, member) + member.file_size - 4 * n_walks * length
+            nodes = StoredNodes([(path, offset, n_walks * length)])
+            step = max(1, _CHECKED_NODES // max(1, length))
+            for first in range(0, n_walks, step):  # up to the checksum at the end
+                rows = np.empty((min(step, n_walks - first), length), np.int32)
+                read_into(content, rows)
+                check_rows(rows, len(ids), first)
+        if not os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):
+            raise ValueError("it was replaced while it was read: read it again")
+        return StoredWalks.of_length(length, nodes, ids, (kind_of_ids(ids),))

@@ -1,8 +1,8 @@
 """Walks in a folder of shards with a manifest, which is written last: a set is whole or not there.
 
-A shard holds a range of walks, as a .npy or .parquet file. Its name ends in a part of the digest
-of its bytes, so that a new set never writes over the files of an older one. The manifest lists the
-shards; how walks are divided depends on their length and number alone.
+A shard holds a range of walks, as a .npy file. Its name ends in a part of the digest of its bytes,
+so that a new set never writes over the files of an older one. The manifest lists the shards; how
+walks are divided depends on their length and number alone.
 """
 
 from __future__ import annotations
@@ -11,32 +11,36 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._util.arrays import digest
-from .._util.errors import InputError, excerpt
-from .._util.hyperparameters import SHARD_FORMATS
-from ._walk_encoding import ParquetEncoder, Walks, encode_ids, id_lines, write_matrix
+from .._util.errors import InputError
+from ._lines import map_in_order
+from ._walk_text import encode_ids, read_ids, write_lines
 from .array_files import ArrayHeader, read_header
+from .edges import kind_of_ids
 from .locks import claimed
-from .opening import opened
+from .opening import expecting, naming, opened
+from .stored_walks import StoredNodes, StoredWalks, check_rows
 from .targets import unwritable
 from .writing import check_target, remove_abandoned, whole
 
-_MANIFEST = "manifest.json"
+Walks = NDArray[np.int32]
 
-_SHARD_NODES = 1 << 22  # of the walks of a shard: 16 MB as .npy
+_MANIFEST = "manifest.json"
+_SHARD_NODES = 1 << 22  # of the walks of a shard: 16 MB
 _FORMAT, _VERSION = "reinforce2vec walks", 1
-_FILE_SUFFIXES = (".txt", ".txt.gz", ".npy", ".parquet")
+_SUFFIXES = (".txt", ".txt.gz", ".npz")
 _PROBE = ".probe-"
 _FILE = r"(walks-\d{6,18}-[0-9a-f]{16}\.(npy|parquet)|ids-[0-9a-f]{16}\.txt|manifest\.json)"
 _OURS = re.compile(rf"{_FILE}|\.{_FILE}\..*\.part|{re.escape(_PROBE)}[0-9a-f]+")
@@ -44,7 +48,7 @@ _LOCK = f".{_MANIFEST}.lock"  # of a run that writes to the folder
 
 
 @dataclass(frozen=True)
-class Member:
+class _Member:
     """A file of a set: `count` walks from number `first` on, or the ids of `count` nodes."""
 
     file: str
@@ -55,30 +59,46 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Manifest:
-    """What a folder of walks holds. `ids` is None if the shards hold the ids themselves."""
+class _Manifest:
+    """What a folder of walks holds, as manifest.json says."""
 
-    folder: Path
-    kind: str  # one of SHARD_FORMATS
+    kind: str  # of the shards: "npy"
     walks: int
     length: int
-    ids: Member | None
-    shards: tuple[Member, ...]
+    ids: _Member
+    shards: tuple[_Member, ...]
 
-    def read(self, member: Member) -> bytes:
-        """Return the contents of a file; InputError if they are not what was written."""
-        path = self.folder / member.file
-        with opened(path, False) as stream:
-            content = stream.read()
-        if _digest(content) != member.digest:
-            raise InputError(
-                f"{path}: this file is damaged, its digest is not that of {_MANIFEST}: write the "
-                "walks again"
-            )
-        return content
+    @property
+    def members(self) -> tuple[_Member, ...]:
+        """All files."""
+        return *self.shards, self.ids
+
+    def check_files(self, folder: Path) -> None:
+        """Raise InputError if a file is missing, or has another size."""
+        for member in self.members:
+            path = folder / member.file
+            if not path.is_file() or path.stat().st_size != member.bytes:
+                raise InputError(
+                    f"{path}: this file is missing, or does not have the {member.bytes:,} bytes "
+                    "that were written: write the walks again"
+                )
+
+    def is_sound(self) -> bool:
+        """Return whether the shards follow each other, and files have names of this folder."""
+        numbers = [(member.first, member.count, member.bytes) for member in self.members]
+        ends = [0, *accumulate(shard.count for shard in self.shards)]
+        return (
+            all(type(number) is int and 0 <= number < 2**62 for row in numbers for number in row)
+            and type(self.length) is int
+            and [shard.first for shard in self.shards] == ends[:-1]
+            and ends[-1] == self.walks
+            and 1 <= self.length < 2**31
+            and self.walks * self.length < 2**62
+            and all(_OURS.fullmatch(member.file) for member in self.members)
+        )
 
 
-def _digest(content: bytes) -> str:
+def _digest(content: Any) -> str:
     return digest(np.frombuffer(content, np.uint8))
 
 
@@ -88,16 +108,17 @@ def is_shard_folder(path: str | os.PathLike[str]) -> bool:
     It ends in a slash, or is a folder; a folder that is named like a file is most often a mistake.
     """
     text = os.fspath(path)
-    if text.endswith(("/", os.sep)):
-        return True
-    return os.path.isdir(text) and not text.lower().endswith(_FILE_SUFFIXES)
+    return text.endswith(("/", os.sep)) or (
+        os.path.isdir(text) and not text.lower().endswith(_SUFFIXES)
+    )
 
 
 # -- writing -----------------------------------------------------------------------------------
 
 
-class ShardSource(Protocol):
-    """The part of a WalkSampler that is needed here."""
+@runtime_checkable
+class WalkSource(Protocol):
+    """The part of a WalkSampler that is needed here: it makes the walks as they are written."""
 
     graph: Any
     length: int
@@ -105,6 +126,8 @@ class ShardSource(Protocol):
     @property
     def n_walks(self) -> int:
         """Number of walks."""
+
+    def __iter__(self) -> Iterator[Walks]: ...
 
     def map_ranges(
         self,
@@ -136,26 +159,27 @@ def check_shard_folder(path: str | os.PathLike[str]) -> Path:
     return folder
 
 
-def write_shards(path: str | os.PathLike[str], sampler: ShardSource, kind: str) -> int:
-    """Write the walks of a sampler as shards, and return the number of steps."""
+def write_shards(
+    path: str | os.PathLike[str], sampler: WalkSource, at_once: int = _SHARD_NODES
+) -> int:
+    """Write the walks of a sampler as shards of about `at_once` nodes; return their steps."""
     folder = check_shard_folder(path)
-    size = max(1, _SHARD_NODES // sampler.length)
-    with _all_or_nothing(folder) as keep:
-        ids, parquet = None, None
-        if kind == "parquet":
-            parquet = ParquetEncoder(sampler.graph.ids, folder)
-        else:
-            lines = id_lines(encode_ids(sampler.graph.ids, folder)).tobytes()
-            ids = _write_member(folder, "ids", ".txt", lines, 0, sampler.graph.n_nodes)
-        write = _ShardWriter(folder, size, parquet)
-        with closing(sampler.map_ranges(write, size, before=_Probe.left_in(folder))) as ranges:
+    size = max(1, at_once // sampler.length)
+    with _all_or_nothing(folder) as complete:
+        graph, lines = sampler.graph, BytesIO()
+        nodes = np.arange(graph.n_nodes, dtype=np.int32)[:, None]
+        write_lines(lines, [nodes], encode_ids(graph.ids, folder))
+        ids = _write_member(folder, "ids", ".txt", lines.getbuffer(), 0, graph.n_nodes)
+        write, check = partial(_write_shard, folder, size), partial(_problem, *_leave_probe(folder))
+        with closing(sampler.map_ranges(write, size, before=check)) as ranges:
             written = list(ranges)
         shards = tuple(shard for shard, _ in written)
-        made = Manifest(folder, kind, sampler.n_walks, sampler.length, ids, shards)
-        _check_files(made)
+        manifest = _Manifest("npy", sampler.n_walks, sampler.length, ids, shards)
+        manifest.check_files(folder)
+        text = json.dumps({"format": _FORMAT, "version": _VERSION, **asdict(manifest)}, indent=1)
         with whole(folder / _MANIFEST) as stream:
-            stream.write(_encode_manifest(made))
-        keep.update({_MANIFEST, *(member.file for member in _members(made))})
+            stream.write(f"{text}\n".encode())
+        complete.update({_MANIFEST, *(member.file for member in manifest.members)})
     return sum(steps for _, steps in written)
 
 
@@ -185,247 +209,122 @@ def _all_or_nothing(folder: Path) -> Generator[set[str], None, None]:
                 folder.rmdir()
 
 
-@dataclass(frozen=True)
-class _ShardWriter:
-    """Writes a range of walks to a file, in whichever process has made them."""
-
-    folder: Path
-    size: int
-    parquet: ParquetEncoder | None
-
-    def __call__(self, first: int, walks: Walks) -> tuple[Member, int]:
-        content = BytesIO()
-        if self.parquet is None:
-            write_matrix(content, (len(walks), walks.shape[1]), [walks])
-        else:
-            self.parquet.write(content, [walks])
-        stem = f"walks-{first // self.size:06}"
-        suffix = ".npy" if self.parquet is None else ".parquet"
-        data = content.getbuffer()
-        shard = _write_member(self.folder, stem, suffix, data, first, len(walks))
-        return shard, int(np.count_nonzero(walks >= 0)) - len(walks)
+def _write_shard(folder: Path, size: int, first: int, walks: Walks) -> tuple[_Member, int]:
+    """Write a range of walks to a file, in whichever process has made them; return its steps."""
+    content = BytesIO()
+    np.save(content, np.ascontiguousarray(walks, "<i4"))
+    stem = f"walks-{first // size:06}"
+    shard = _write_member(folder, stem, ".npy", content.getbuffer(), first, len(walks))
+    return shard, int(np.count_nonzero(walks >= 0)) - len(walks)
 
 
 def _write_member(
     folder: Path, stem: str, suffix: str, content: Any, first: int, count: int
-) -> Member:
+) -> _Member:
     """Write a file atomically, and return its entry for the manifest."""
-    found = _digest(content)
-    name = f"{stem}-{found[:16]}{suffix}"
+    checksum = _digest(content)
+    name = f"{stem}-{checksum[:16]}{suffix}"
     with whole(folder / name, alone=True, like=folder / _MANIFEST) as stream:
         stream.write(content)
-    return Member(name, first, count, len(content), found)
+    return _Member(name, first, count, len(content), checksum)
 
 
-@dataclass(frozen=True)
-class _Probe:
-    """Tries whether a machine reads and writes the same folder as the one that has made this."""
-
-    folder: Path
-    name: str
-
-    @classmethod
-    def left_in(cls, folder: Path) -> _Probe:
-        """Leave a file in the folder, which other machines should find there."""
-        name = _PROBE + secrets.token_hex(8)
-        try:
-            (folder / name).touch()
-        except OSError as error:
-            raise unwritable(folder, folder / name, error) from None
-        return cls(folder, name)
-
-    def __call__(self) -> str | None:
-        """Return None, or what is wrong."""
-        if not (self.folder / self.name).exists():
-            return (
-                f"{self.folder}: all machines that make walks write to this folder, and one does "
-                "not see the files of the others: use a folder of a file system that they share, "
-                "or write one file, as .npy or .parquet"
-            )
-        mine = self.folder / (_PROBE + secrets.token_hex(8))
-        try:
-            mine.write_bytes(b"?")
-            mine.unlink()
-        except OSError as error:
-            return f"{self.folder}: cannot be written to: {error.strerror or error}"
-        return None
-
-
-# -- the manifest ------------------------------------------------------------------------------
-
-
-def _encode_manifest(manifest: Manifest) -> bytes:
-    found = {"format": _FORMAT, "version": _VERSION, **asdict(manifest)}
-    del found["folder"]
-    return (json.dumps(found, indent=1) + "\n").encode()
-
-
-def read_manifest(path: str | os.PathLike[str]) -> Manifest:
-    """Return the manifest of a folder of shards.
-
-    InputError if it is missing or invalid, or a file is missing or has another size.
-    """
-    folder = Path(path)
-    if not folder.is_dir():
-        raise InputError(f"{path}: there is no such folder")
-    file = folder / _MANIFEST
-    if not file.is_file():
-        raise InputError(
-            f"{path}: there is no {_MANIFEST} in this folder: it holds no walks, or was not "
-            "written to the end"
-        )
-    with opened(file, False) as stream:
-        content = stream.read()
+def _leave_probe(folder: Path) -> tuple[Path, str]:
+    """Leave a file in the folder, which other machines should see there."""
+    name = _PROBE + secrets.token_hex(8)
     try:
-        found = json.loads(content)
-        if found["format"] != _FORMAT:
-            raise ValueError
-        if found["version"] != _VERSION:
-            raise InputError(
-                f"{file}: these walks have version {excerpt(str(found['version']))} of the "
-                f"format, and this version of reinforce2vec reads version {_VERSION}: use a newer "
-                "one"
-            )
-        shards = tuple(Member(**shard) for shard in found["shards"])
-        ids = None if found["ids"] is None else Member(**found["ids"])
-        kind, walks, length = (found[name] for name in ("kind", "walks", "length"))
-        manifest = Manifest(folder, kind, walks, length, ids, shards)
-        sound = _is_sound(manifest)
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, RecursionError):
-        sound = False
-    if not sound:
-        raise InputError(f"{file}: this is not the manifest of walks, or it is damaged")
-    _check_files(manifest)
-    return manifest
+        (folder / name).touch()
+    except OSError as error:
+        raise unwritable(folder, folder / name, error) from None
+    return folder, name
 
 
-def _is_sound(manifest: Manifest) -> bool:
-    """Return whether the shards follow each other, and files have names of this folder."""
-    numbers = [(member.first, member.count, member.bytes) for member in _members(manifest)]
-    ends = [0, *accumulate(shard.count for shard in manifest.shards)]
-    return (
-        all(type(number) is int and 0 <= number < 2**62 for row in numbers for number in row)
-        and type(manifest.length) is int
-        and [shard.first for shard in manifest.shards] == ends[:-1]
-        and ends[-1] == manifest.walks
-        and 1 <= manifest.length < 2**31
-        and manifest.walks * manifest.length < 2**62
-        and manifest.kind in SHARD_FORMATS
-        and (manifest.ids is None) == (manifest.kind == "parquet")
-        and all(_OURS.fullmatch(member.file) for member in _members(manifest))
-    )
-
-
-def _members(manifest: Manifest) -> Iterable[Member]:
-    return manifest.shards if manifest.ids is None else (*manifest.shards, manifest.ids)
-
-
-def _check_files(manifest: Manifest) -> None:
-    """Raise InputError if a file of a set is missing, or has another size."""
-    for member in _members(manifest):
-        path = manifest.folder / member.file
-        try:
-            size = path.stat().st_size
-        except OSError:
-            raise InputError(
-                f"{path}: this file is missing, though {_MANIFEST} names it: write the walks again"
-            ) from None
-        if size != member.bytes:
-            raise InputError(
-                f"{path}: this file has {size:,} bytes, and {member.bytes:,} were written: write "
-                "the walks again"
-            )
+def _problem(folder: Path, probe: str) -> str | None:
+    """Return why this machine cannot write to the folder in which a probe was left, or None."""
+    if not (folder / probe).exists():
+        return (
+            f"{folder}: all machines that make walks write to this folder, and one does not see "
+            "the files of the others: use a folder of a file system that they share, or write one "
+            "file, as .npz"
+        )
+    try:
+        (folder / f"{_PROBE}{secrets.token_hex(8)}").touch()
+    except OSError as error:
+        return f"{folder}: cannot be written to: {error.strerror or error}"
+    return None
 
 
 # -- reading -----------------------------------------------------------------------------------
 
 
-class StoredNodes:
-    """The nodes of all walks in .npy files, read from the files a slice at a time.
+def _read_manifest(folder: Path) -> _Manifest:
+    """Return the manifest of a folder of shards.
 
-    Slices are int32 arrays; `numpy.asarray` reads everything. The files are not mapped: a mapped
-    file that becomes shorter ends the process, and one that is written to changes what was
-    checked. InputError if a file has changed.
-
-    Parameters
-    ----------
-    files : list of (path, int, int)
-        Each file, where in it the nodes begin, and their number.
+    InputError if it is missing or invalid, or a file is missing or has another size.
     """
-
-    dtype = np.dtype(np.int32)
-
-    def __init__(self, files: Sequence[tuple[Path, int, int]]) -> None:
-        self._paths = [path.absolute() for path, _, _ in files]
-        self._headers = [header for _, header, _ in files]
-        counts = [count for _, _, count in files]
-        self._begins = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        self._stamps = [_stamp(os.stat(path)) for path in self._paths]
-
-    @classmethod
-    def of_shards(cls, manifest: Manifest) -> StoredNodes:
-        """Return the nodes of a folder of shards."""
-        counts = [(shard, shard.count * manifest.length) for shard in manifest.shards]
-        return cls(
-            [(manifest.folder / one.file, one.bytes - 4 * count, count) for one, count in counts]
+    file = folder / _MANIFEST
+    if not file.is_file():
+        raise InputError(
+            f"{folder}: there is no {_MANIFEST} in such a folder: it holds no walks, or was not "
+            "written to the end"
         )
-
-    def __len__(self) -> int:
-        return int(self._begins[-1])
-
-    @property
-    def shape(self) -> tuple[int]:
-        """Number of nodes, as arrays have it."""
-        return (len(self),)
-
-    def __getitem__(self, places: slice) -> NDArray[np.int32]:
-        if not isinstance(places, slice):
-            raise TypeError("nodes of stored walks are read by slices; numpy.asarray reads all")
-        begin, end, step = places.indices(len(self))
-        if step != 1:
-            raise IndexError("the nodes of stored walks are read in their order: use step 1")
-        nodes = np.empty(max(0, end - begin), np.int32)
-        shard = int(np.searchsorted(self._begins, begin, side="right")) - 1
-        filled = 0
-        while filled < len(nodes):
-            at = begin + filled - int(self._begins[shard])
-            count = min(len(nodes) - filled, int(self._begins[shard + 1]) - begin - filled)
-            nodes[filled : filled + count] = self._read(shard, at, count)
-            shard, filled = shard + 1, filled + count
-        return nodes
-
-    def _read(self, shard: int, at: int, count: int) -> NDArray[np.int32]:
-        path, offset = self._paths[shard], self._headers[shard] + 4 * at
-        with opened(path, False) as stream:
-            nodes: NDArray[np.int32] = np.fromfile(stream, "<i4", count, offset=offset)
-            now = _stamp(os.fstat(stream.fileno()))
-        if len(nodes) < count or now != self._stamps[shard]:
-            raise InputError(
-                f"{path}: this file has changed since it was opened: leave walks as they are until "
-                "the training on them has ended"
-            )
-        return nodes
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return self[:].astype(dtype or self.dtype, copy=False)
+    with opened(file, False) as stream:
+        content = stream.read()
+    manifest = None
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
+        facts = json.loads(content)
+        if (facts["format"], facts["version"], facts["kind"]) == (_FORMAT, _VERSION, "npy"):
+            shards = tuple(_Member(**shard) for shard in facts["shards"])
+            ids = _Member(**facts["ids"])
+            manifest = _Manifest("npy", facts["walks"], facts["length"], ids, shards)
+    if manifest is None or not manifest.is_sound():
+        raise InputError(
+            f"{file}: this is not the manifest of walks with shards in npy, version {_VERSION}, or "
+            "it is damaged: write the walks again"
+        )
+    manifest.check_files(folder)
+    return manifest
 
 
-def _stamp(found: os.stat_result) -> tuple[int, ...]:
-    """Return what changes when a file is written to or replaced."""
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def read_shards(folder: Path) -> StoredWalks:
+    """Read a folder of shards: they stay on disk, after all of them were checked."""
+    manifest = _read_manifest(folder)
+    ids_path = folder / manifest.ids.file
+    ids = read_ids(BytesIO(_checked_content(folder, manifest.ids)), ids_path)
+
+    def offset(shard: _Member) -> int:
+        return shard.bytes - 4 * shard.count * manifest.length
+
+    def check(shard: _Member) -> None:
+        name, shape = str(folder / shard.file), (shard.count, manifest.length)
+        stream = BytesIO(_checked_content(folder, shard))
+        with expecting(f"a .npy file of {shape} row numbers (int32)", name):
+            header = read_header(stream, shard.bytes, in_memory=False)
+            if header != ArrayHeader(shape, False, np.dtype("<i4")):
+                raise ValueError(f"it is of {header.shape} {header.dtype}")
+        with naming(name):
+            walks = np.frombuffer(stream.getbuffer(), "<i4", offset=offset(shard))
+            check_rows(walks.reshape(shape), len(ids), shard.first)
+
+    nodes = StoredNodes(  # before they are checked, to notice a change after it
+        [
+            (folder / shard.file, offset(shard), shard.count * manifest.length)
+            for shard in manifest.shards
+        ]
+    )
+    for _ in map_in_order(check, manifest.shards):
+        pass
+    with naming(str(folder)):
+        return StoredWalks.of_length(manifest.length, nodes, ids, (kind_of_ids(ids),))
 
 
-def read_matrix(manifest: Manifest, shard: Member) -> Walks:
-    """Return the walks of a .npy shard; InputError if it is damaged."""
-    content = manifest.read(shard)
-    stream, shape = BytesIO(content), (shard.count, manifest.length)
-    try:
-        header = read_header(stream, len(content), in_memory=False)
-    except ValueError:
-        header = None
-    if header != ArrayHeader(shape, False, np.dtype("<i4")):
-        path = manifest.folder / shard.file
-        raise InputError(f"{path}: expected a .npy file of {shape} row numbers (int32)")
-    return np.frombuffer(content, "<i4", offset=stream.tell()).reshape(shape)
+def _checked_content(folder: Path, member: _Member) -> bytes:
+    """Return the contents of a file; InputError if they are not what was written."""
+    with opened(folder / member.file, False) as stream:
+        content = stream.read()
+    if _digest(content) != member.digest:
+        raise InputError(
+            f"{folder / member.file}: this file is damaged, its digest is not that of {_MANIFEST}: "
+            "write the walks again"
+        )
+    return content

@@ -3,51 +3,38 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from functools import partial
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from .._util.checks import check_choice
 from .._util.errors import InputError
 from .._util.hyperparameters import SHARD_FORMATS
-from ._parquet import import_arrow
-from ._walk_encoding import (
-    ParquetEncoder,
-    Walks,
-    encode_ids,
-    id_lines,
-    parts_of,
-    spell,
-    write_matrix,
-)
-from .pairs import both_whole
-from .targets import known_suffix, resolve_target
-from .walk_shards import ShardSource, check_shard_folder, is_shard_folder, write_shards
+from .._util.ids import as_ids
+from ._walk_text import encode_ids, write_lines
+from .id_texts import ids_as_arrays, ids_as_text
+from .targets import check_space, known_suffix, resolve_target
+from .walk_shards import Walks, WalkSource, check_shard_folder, is_shard_folder, write_shards
 from .writing import check_target, whole
 
-
-@runtime_checkable
-class _WalkSource(ShardSource, Protocol):
-    """The part of a WalkSampler that is needed here: it makes the walks as they are written."""
-
-    def __iter__(self) -> Iterator[Walks]: ...
+SUFFIXES = (".txt", ".txt.gz", ".npz")
+_WRITTEN = "walks are written to a folder, whose name ends in a slash, or to"
 
 
 def write_walks(
-    path: str | os.PathLike[str], sampler: _WalkSource, *, shards: str | None = None
+    path: str | os.PathLike[str], sampler: WalkSource, *, shards: str | None = None
 ) -> int:
     """Write the walks of a sampler to a file, in the format that the file's suffix names.
 
     ============  ==============================================================================
     .txt .txt.gz  one walk per line, its node ids separated by tabs
-    .npy          an int32 matrix of row numbers, -1 after a walk's end; next to it, NAME.ids.txt
-                  holds the node ids, one per line, in row order
-    .parquet      a column "walk" of lists of node ids; needs pyarrow
-    folder/       many such files, each with about 4 million nodes of walks, and manifest.json,
-                  which lists them with their digests; the ids of .npy files are in one .txt file
+    .npz          an int32 matrix `walks` of row numbers, -1 after a walk's end, and the node ids,
+                  in row order; not compressed, so that training reads it piece by piece
+    folder/       many .npy files, each a part of such a matrix with about 4 million nodes; a .txt
+                  file with the node ids, one per line, in row order; and manifest.json, which lists
+                  the files with their digests
     ============  ==============================================================================
 
     Only one block of walks is in memory at a time; with a folder, one for each worker. The file is
@@ -64,8 +51,8 @@ def write_walks(
         exists and holds nothing but an older set.
     sampler : WalkSampler
         Makes the walks.
-    shards : {"npy", "parquet"}, optional
-        The format of the files in a folder, by default "npy".
+    shards : {"npy"}, optional
+        The format of the files in a folder.
 
     Returns
     -------
@@ -89,42 +76,19 @@ def write_walks(
     ...     print(steps, file.read_text().splitlines())
     4 ['ann\\tbob\\tann', 'bob\\tann\\tbob']
     """
-    if not isinstance(sampler, _WalkSource):
+    if not isinstance(sampler, WalkSource):
         raise InputError(
             "write_walks(path, sampler) takes a WalkSampler, which makes the walks as they are "
             f"written, not {type(sampler).__name__}"
         )
-    kind = _shard_format(path, shards)
-    if kind is not None:
-        return write_shards(path, sampler, kind)
-    write = _WRITERS[_suffix_of(Path(path))]
-    blocks = _CountedBlocks(sampler)
-    write(resolve_target(path), sampler, blocks)
+    if _is_folder(path, shards):
+        return write_shards(path, sampler)
+    suffix, blocks = known_suffix(Path(path), SUFFIXES, _WRITTEN), _CountedBlocks(sampler)
+    if suffix == ".npz":
+        _write_npz(resolve_target(path), sampler, blocks)
+    else:
+        _write_text(resolve_target(path), sampler, blocks, suffix.endswith(".gz"))
     return blocks.steps
-
-
-def _shard_format(path: str | os.PathLike[str], shards: str | None) -> str | None:
-    """Return the format of shards, if a path is that of a folder; InputError if it is unknown."""
-    if shards is not None:
-        check_choice("shards", shards, SHARD_FORMATS)
-    if is_shard_folder(path):
-        return shards or SHARD_FORMATS[0]
-    if shards is not None:
-        raise InputError(
-            f"shards is for walks in a folder, and {path} is a file: for a folder, end its name in "
-            "a slash",
-            parameter="shards",
-            value=shards,
-        )
-    return None
-
-
-def _suffix_of(path: Path) -> str:
-    """Return the suffix of a file of walks; InputError if it is unknown."""
-    try:
-        return known_suffix(path, _WRITERS, "walks are written to")
-    except InputError as error:
-        raise InputError(f"{error}, or to a folder, whose name ends in a slash") from None
 
 
 def check_walks_path(path: str | os.PathLike[str], shards: str | None = None) -> Path:
@@ -132,87 +96,66 @@ def check_walks_path(path: str | os.PathLike[str], shards: str | None = None) ->
 
     The suffix must be known and the folder writable, which is tried out.
     """
-    kind = _shard_format(path, shards)
-    if kind is not None:
-        if kind == "parquet":
-            import_arrow("writing .parquet files")
+    if _is_folder(path, shards):
         return check_shard_folder(path)
-    path = Path(path)
-    suffix = _suffix_of(path)
-    if suffix == ".parquet":
-        import_arrow("writing a .parquet file")
-    target = check_target(path)
-    if suffix == ".npy":
-        resolve_target(walk_ids_path(target))
-    return target
+    known_suffix(Path(path), SUFFIXES, _WRITTEN)
+    return check_target(path)
+
+
+def _is_folder(path: str | os.PathLike[str], shards: str | None) -> bool:
+    """Return whether a path is that of a folder; InputError if shards are for another format."""
+    if shards is not None:
+        check_choice("shards", shards, SHARD_FORMATS)
+    folder = is_shard_folder(path)
+    if shards is not None and not folder:
+        raise InputError(
+            f"shards is for walks in a folder, and {path} is a file: for a folder, end its name in "
+            "a slash",
+            parameter="shards",
+            value=shards,
+        )
+    return folder
 
 
 class _CountedBlocks:
     """Iterates over the blocks of a sampler and counts their steps."""
 
-    def __init__(self, sampler: _WalkSource) -> None:
-        """Begin at 0 steps."""
+    def __init__(self, sampler: WalkSource) -> None:
         self.steps = 0
         self._sampler = sampler
 
     def __iter__(self) -> Iterator[Walks]:
-        """Yield the sampler's blocks."""
         for block in self._sampler:
             self.steps += int(np.count_nonzero(block >= 0)) - len(block)
             yield block
 
 
-# -- writers -----------------------------------------------------------------------------------
-
-
-def _write_text(
-    path: Path, sampler: _WalkSource, blocks: _CountedBlocks, packed: bool = False
-) -> None:
+def _write_text(path: Path, sampler: WalkSource, blocks: _CountedBlocks, packed: bool) -> None:
     """Write one walk per line."""
     words = encode_ids(sampler.graph.ids, path)
     alone = sampler.length == 1 or not len(sampler.graph.indices)
     if alone and ord(" ") in words.letters:
         raise InputError(
             f"{path}: walks of one node have no tab, and without one blanks separate ids, which "
-            "some of these ids hold: write .npy or .parquet instead"
+            "some of these ids hold: write a .npz file instead"
         )
-    room = np.empty(0, np.uint8)
     with whole(path, packed) as stream:
-        for walks in parts_of(blocks, words.longest + 1):
-            needed = walks.size * (words.longest + 1)
-            if room.size < needed:
-                room = np.empty(needed, np.uint8)
-            used = spell(walks, words.letters, words.begins, room)
-            stream.write(room[:used].data)
+        write_lines(stream, blocks, words)
 
 
-def walk_ids_path(path: Path) -> Path:
-    """Return the path of the node ids next to a .npy file of walks, links followed."""
-    return Path(os.path.realpath(path)).with_suffix(".ids.txt")
-
-
-def _write_npy(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
-    """Write row numbers, and the ids beside them."""
-    ids_path = resolve_target(walk_ids_path(path))
-    words = encode_ids(sampler.graph.ids, ids_path)
-    with both_whole(path, ids_path) as (stream, ids):
-        ids.write(id_lines(words).data)
-        write_matrix(stream, (sampler.n_walks, sampler.length), blocks)
-
-
-def _write_parquet(path: Path, sampler: _WalkSource, blocks: _CountedBlocks) -> None:
-    """Write lists of ids."""
-    encoder = ParquetEncoder(sampler.graph.ids, path)
-    with whole(path) as stream:
-        encoder.write(stream, blocks)
-
-
-# -- which writer for which suffix -------------------------------------------------------------
-
-_Writer = Callable[[Path, _WalkSource, _CountedBlocks], None]
-_WRITERS: dict[str, _Writer] = {
-    ".txt": _write_text,
-    ".txt.gz": partial(_write_text, packed=True),
-    ".npy": _write_npy,
-    ".parquet": _write_parquet,
-}
+def _write_npz(path: Path, sampler: WalkSource, blocks: _CountedBlocks) -> None:
+    """Write a matrix of row numbers, and the ids, as numpy.load reads them."""
+    ids, shape = sampler.graph.ids, (sampler.n_walks, sampler.length)
+    if ids.dtype == object:
+        ids = as_ids(ids_as_text(ids, path))
+    arrays = ids_as_arrays(ids, path)
+    check_space(path, 4 * sampler.n_walks * sampler.length)
+    with whole(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+        with archive.open("walks.npy", "w", force_zip64=True) as member:
+            header = {"descr": "<i4", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(member, header)
+            for block in blocks:
+                member.write(np.ascontiguousarray(block, "<i4").data)
