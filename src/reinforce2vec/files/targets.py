@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 import stat
 import sys
@@ -41,38 +40,29 @@ def resolve_target(path: str | os.PathLike[str]) -> Path:
     target = Path(os.path.realpath(path))  # a link stays a link
     folder = target.parent
     try:
-        loops = stat.S_ISLNK(os.lstat(target).st_mode)
+        status = os.lstat(target)
     except (FileNotFoundError, NotADirectoryError):
-        loops = False
+        status = None
     except OSError as error:  # the name is too long
         reason = error.strerror or str(error)
         raise InputError(f"{path}: cannot be written: {reason}: choose another name") from None
-    if loops:
+    if status is not None and stat.S_ISLNK(status.st_mode):
         raise InputError(f"{path}: this link leads back to itself: choose another name")
-    if target.is_dir():
+    if status is not None and stat.S_ISDIR(status.st_mode):
         raise InputError(f"{path}: this is a folder, expected the name of a file")
     if not folder.is_dir():
         raise InputError(f"{path}: the folder {folder} does not exist: make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{path}: no permission to write to the folder {folder}")
-    if is_protected(target):
-        raise InputError(
-            f"{path}: this file belongs to another user, and nobody else may replace it in the "
-            f"folder {folder}: choose another name"
-        )
+    if status is not None and hasattr(os, "geteuid"):  # not Windows
+        around = os.stat(folder)
+        users = (0, status.st_uid, around.st_uid)
+        if around.st_mode & stat.S_ISVTX and os.geteuid() not in users:  # as in /tmp
+            raise InputError(
+                f"{path}: this file belongs to another user, and nobody else may replace it in the "
+                f"folder {folder}: choose another name"
+            )
     return target
-
-
-def is_protected(path: Path) -> bool:
-    """Return whether a file is there that other users alone may replace, as in /tmp."""
-    if not hasattr(os, "geteuid"):  # Windows
-        return False
-    try:
-        file, folder = os.lstat(path), os.stat(path.parent)
-    except OSError:
-        return False
-    users = (0, file.st_uid, folder.st_uid)
-    return bool(folder.st_mode & stat.S_ISVTX) and os.geteuid() not in users
 
 
 def is_special(path: str | os.PathLike[str]) -> bool:
@@ -150,17 +140,3 @@ def beside(path: Path, ending: str) -> Path:
     name = os.fsencode(path.name)
     shown = path.name if len(name) <= _LONGEST else hashlib.sha256(name).hexdigest()[:32]
     return path.with_name(f".{shown}.{ending}")
-
-
-def found_beside(path: Path, kind: str) -> list[str]:
-    """Return the tokens of the hidden files of a kind; folders, links and pipes are none."""
-    pattern = re.compile(rf"{re.escape(beside(path, '').name)}([0-9a-f]{{16}})\.{kind}")
-    try:
-        with os.scandir(path.parent) as entries:
-            return [
-                found[1]
-                for one in entries
-                if (found := pattern.fullmatch(one.name)) and one.is_file(follow_symlinks=False)
-            ]
-    except OSError:
-        return []

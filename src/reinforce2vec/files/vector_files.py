@@ -37,7 +37,6 @@ from .id_texts import (
     parse_ids,
 )
 from .opening import expecting, opened
-from .pairs import both_whole, read_pair
 from .stored_vectors import StoredVectors, decode_info, encode_info
 from .targets import (
     check_size,
@@ -348,16 +347,19 @@ def _write_tsv(path: Path, stored: StoredVectors) -> None:
     lines = [label + b"\n" for label in _metadata_lines(stored.ids, path)]
     nameless = EncodedIds.of([b""] * len(lines))
     beside = resolve_target(metadata_path(path))
-    with both_whole(path, beside) as (stream, metadata):
-        metadata.writelines(lines)
+    with whole(beside) as stream:
+        stream.writelines(lines)
+    with whole(path) as stream:
         write_rows(stream, nameless, stored.vectors, TAB)
 
 
-def _read_tsv(_: BinaryIO, path: Path) -> StoredVectors:
+def _read_tsv(stream: BinaryIO, path: Path) -> StoredVectors:
     """Read vectors and the ids next to them, one per line."""
     beside = metadata_path(path)
-    missing = f"{path}: expected the ids of its nodes in {beside}, which does not exist"
-    return read_pair(path, beside, partial(_read_tsv_pair, path, beside), missing)
+    if not beside.exists():
+        raise InputError(f"{path}: expected the ids of its nodes in {beside}, which does not exist")
+    with opened(beside, False) as metadata:
+        return _read_tsv_pair(path, beside, stream, metadata)
 
 
 def _read_tsv_pair(path: Path, beside: Path, stream: BinaryIO, metadata: BinaryIO) -> StoredVectors:
