@@ -358,6 +358,12 @@ def verdict(old: list, new: list) -> str:
     return f"{old[0]}, now {new[0].upper()}"
 
 
+def target_of(item: dict) -> str:
+    """Return the target of an input; inputs of tests belong to a removed one by their suffix."""
+    removed = f"{item['reader']}-{Path(item['main']).suffix[1:]}"
+    return removed if removed in REMOVED else item["target"]
+
+
 def is_mistake(change: str) -> bool:
     """Return whether a change is not allowed: other contents, exceptions, crashes, hangs."""
     return change != change.lower()
@@ -374,7 +380,7 @@ def compare(items: list[dict], before: list, after: list) -> dict:
     counts: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
     groups: dict[tuple, list] = collections.defaultdict(list)
     for number, (item, old, new) in enumerate(zip(items, before, after, strict=True)):
-        target = item["target"]
+        target = target_of(item)
         change = "removed" if target in REMOVED else verdict(old, new)
         counts[target][change] += 1
         if change not in ("same", "same end", "removed"):

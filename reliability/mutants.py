@@ -202,6 +202,8 @@ def pytest_configure(config) -> None:
     changed = os.environ.get("MUTANT_DEPENDENTS")
     if changed is None:
         return
+    if os.environ["MUTANT_CPUS"]:  # two for each worker, or else all start as many threads as CPUs
+        os.sched_setaffinity(0, map(int, os.environ["MUTANT_CPUS"].split()))
     from reinforce2vec._util import code_cache
 
     if hasattr(code_cache, "_Locator"):
@@ -212,6 +214,14 @@ def pytest_configure(config) -> None:
             return "changed" if any(path.endswith(f"{PACKAGE}/{one}") for one in names) else "same"
 
         code_cache._Locator.get_source_stamp = stamp
+
+
+def cpus_of(worker: str) -> str:
+    """Return the CPUs of a worker, by the name of its folder; nothing for all of them."""
+    cpus = sorted(os.sched_getaffinity(0))
+    number = worker.removeprefix("worker-")
+    places = (int(number), int(number) + 1) if number.isdigit() else ()
+    return " ".join(str(cpus[place % len(cpus)]) for place in places)
 
 
 def run_tests(tree: Path, room: str, limit: float, changed: set[str], *words: str) -> tuple:
@@ -227,7 +237,7 @@ def run_tests(tree: Path, room: str, limit: float, changed: set[str], *words: st
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONHASHSEED": "0"}
         environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         environment |= {"MUTANT_DEPENDENTS": os.pathsep.join(sorted(changed))}
-        environment |= {"TMPDIR": folder, "HOME": folder}
+        environment |= {"TMPDIR": folder, "HOME": folder, "MUTANT_CPUS": cpus_of(tree.parent.name)}
         process = subprocess.Popen(
             command,
             cwd=tree,
@@ -313,7 +323,7 @@ def run(tree: Path, mutants: list[Mutant], workers: int, work: Path, out: Path) 
     """Try all mutants, some at a time; what the file of results has already is not done again."""
     pristine = work / "pristine"
     if not pristine.exists():
-        for part in ("src", "tests", "reliability", "benchmarks"):
+        for part in ("src", "tests"):
             ignored = shutil.ignore_patterns("__pycache__", "results", "corpus")
             shutil.copytree(tree / part, pristine / part, symlinks=True, ignore=ignored)
         for part in ("pyproject.toml", "README.md"):
