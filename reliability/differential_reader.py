@@ -422,8 +422,9 @@ def main() -> None:
     old = options.old.resolve()
     items = prepare(old, folder, options.seed, options.changed)
     before = outcomes_of(old, folder, "old", len(items))
-    (folder / "new.jsonl").unlink(missing_ok=True)
-    after = outcomes_of(options.new.resolve(), folder, "new", len(items))
+    name = f"new-{os.getpid()}"
+    after = outcomes_of(options.new.resolve(), folder, name, len(items))
+    (folder / f"{name}.jsonl").unlink()
     result = compare(items, before, after)
     for target, counts in sorted(result["counts"].items()):
         print(f"{target:16}", ", ".join(f"{name} {count}" for name, count in counts.most_common()))
