@@ -20,10 +20,10 @@ import pytest
 
 from helpers.clusters import descendants
 from reinforce2vec import InputError
-from reinforce2vec._util.cluster import connection, joining, own_session, waiting
-from reinforce2vec._util.cluster.own_session import session_folder
+from reinforce2vec._util.cluster import connection, waiting
+from reinforce2vec._util.cluster.connection import session_folder
+from reinforce2vec._util.cluster.isolation import handlers_kept, without_messages
 from reinforce2vec._util.cluster.resources import check_versions
-from reinforce2vec._util.cluster.side_effects import handlers_kept, without_messages
 
 pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
 
@@ -259,16 +259,16 @@ def test_an_interrupt_waits_until_ray_is_connected(monkeypatch, interrupts):
 
 
 def test_more_workers_than_cpus_are_warned_about(monkeypatch):
-    monkeypatch.setattr(own_session, "available_cpus", lambda: 2)
-    own_session.warn_of_few_cpus(None)
-    own_session.warn_of_few_cpus(2)
+    monkeypatch.setattr(connection, "available_cpus", lambda: 2)
+    connection.warn_of_few_cpus(None)
+    connection.warn_of_few_cpus(2)
     with pytest.warns(RuntimeWarning, match="^33 workers share 2 CPUs of this machine, and are sl"):
-        own_session.warn_of_few_cpus(33)
+        connection.warn_of_few_cpus(33)
 
 
 SESSION_FOLDER = """
 import time
-from reinforce2vec._util.cluster.own_session import session_folder
+from reinforce2vec._util.cluster.connection import session_folder
 
 with session_folder() as folder:
     print(folder, flush=True)
@@ -422,7 +422,7 @@ def test_versions_of_other_packages_may_differ_in_the_last_number(ray_cluster, m
 
 def test_a_program_that_is_not_ray_is_refused_soon(monkeypatch):
     monkeypatch.setattr(connection, "is_connected", lambda: False)
-    monkeypatch.setattr(joining, "_ANSWERING", 0.2)
+    monkeypatch.setattr(connection, "_ANSWERING", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server:  # which never says anything
         address = f"127.0.0.1:{server.getsockname()[1]}"
         words = rf"no Ray cluster .* '{address}' \(timed out\)"
@@ -481,7 +481,7 @@ def test_a_missing_token_is_one_sentence(monkeypatch):
     monkeypatch.setattr("ray._raylet.GcsClient", refuse)
     monkeypatch.setattr(ray, "init", lambda **settings: pytest.fail("Ray would try for minutes"))
     with pytest.raises(InputError, match="at the address 'a:1' asks for its token: "):
-        joining.join(ray, "a:1")
+        connection.join(ray, "a:1")
 
 
 @pytest.mark.slow

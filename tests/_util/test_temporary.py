@@ -8,9 +8,8 @@ import tempfile
 
 import pytest
 
-from reinforce2vec._util import temporary
-from reinforce2vec._util.locks import HAS_LOCKS
-from reinforce2vec._util.temporary import temporary_folder
+from reinforce2vec._util import locks
+from reinforce2vec._util.locks import HAS_LOCKS, temporary_folder
 from reinforce2vec.cli import warm_up
 
 pytestmark = pytest.mark.skipif(not HAS_LOCKS, reason="Windows has no locks")
@@ -24,7 +23,7 @@ def in_killed_process(work):
     assert process.exitcode == 9
 
 
-@pytest.mark.parametrize(("module", "step"), [(temporary.tempfile, "mkdtemp"), (temporary, "lock")])
+@pytest.mark.parametrize(("module", "step"), [(locks.tempfile, "mkdtemp"), (locks, "lock")])
 def test_a_folder_is_removed_that_was_made_just_before_a_kill(tmp_path, module, step):
     usual = getattr(module, step)
 
@@ -42,7 +41,7 @@ def test_a_folder_is_removed_that_was_made_just_before_a_kill(tmp_path, module, 
 
 @pytest.mark.parametrize("answer", [False, True])
 def test_a_folder_that_another_program_removes_at_once_is_made_again(tmp_path, answer, monkeypatch):
-    usual, calls = temporary.lock, []
+    usual, calls = locks.lock, []
 
     def lock(*given, **named):
         calls.append(given)
@@ -51,7 +50,7 @@ def test_a_folder_that_another_program_removes_at_once_is_made_again(tmp_path, a
         os.rmdir(next(tmp_path.iterdir()))
         return answer
 
-    monkeypatch.setattr(temporary, "lock", lock)
+    monkeypatch.setattr(locks, "lock", lock)
     with temporary_folder(str(tmp_path), "some-") as folder:
         assert os.path.isdir(folder)
     assert os.listdir(tmp_path) == []

@@ -6,8 +6,7 @@ import os
 import socket
 from collections.abc import Iterable
 
-from reinforce2vec._util.cluster.loopback import on_loopback
-from reinforce2vec._util.cluster.side_effects import handlers_kept
+from reinforce2vec._util.cluster.isolation import handlers_kept, on_loopback
 
 
 class SimulatedCluster:

@@ -41,14 +41,23 @@ try:
 except (ImportError, AttributeError):  # numba compiles in another way: it then takes longer
     LeanCompiler = InnerCompiler = None  # type: ignore[assignment,misc]
 try:
-    from numba.core import options
+    from numba.core.options import DefaultOptions
 except ImportError:  # numba keeps its options elsewhere
-    options = None  # type: ignore[assignment]
+    DefaultOptions = None  # type: ignore[assignment,misc]
 
 INTERPRETED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 
+_Function = Callable[..., Any]
 
-def in_python(function: Callable[..., Any]) -> Callable[..., Any]:
+# `_nrt`, no reference counts, is not documented: without it everything works, but slowly
+_UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+_KERNEL: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **_UNCOUNTED}
+_PART: dict[str, Any] = {"no_cpython_wrapper": True, **_KERNEL}
+
+
+def in_python(function: _Function) -> _Function:
+    """Return a function that Python runs, with integers that wrap around in silence."""
+
     @wraps(function)
     def run(*arguments: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -57,25 +66,18 @@ def in_python(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-# an option that numba does not document: without it everything works, but slowly
-_KNOWN: Any = getattr(options, "DefaultOptions", None)
-_UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(_KNOWN, "_nrt") else {}
+def _compile(function: _Function, **options: Any) -> Any:
+    """Return a function that numba compiles at its first call, and keeps on disk."""
+    dispatcher = njit(**options)(function)
+    in_file = os.path.exists(function.__code__.co_filename)  # and not in a zip archive
+    if in_file and CodeCache is not None and hasattr(dispatcher, "_cache"):
+        dispatcher._cache = CodeCache(function)
+    if hasattr(dispatcher, "_compile_for_args"):  # at a first call from Python
+        dispatcher._compile_for_args = partial(_call_compiler, dispatcher._compile_for_args)
+    return dispatcher
 
 
-def _decorator(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = njit(**options)(function)
-        in_file = os.path.exists(function.__code__.co_filename)  # and not in a zip archive
-        if in_file and CodeCache is not None and hasattr(dispatcher, "_cache"):
-            dispatcher._cache = CodeCache(function)
-        if hasattr(dispatcher, "_compile_for_args"):  # at a first call from Python
-            dispatcher._compile_for_args = partial(_compile, dispatcher._compile_for_args)
-        return dispatcher
-
-    return decorate
-
-
-def _compile(compiler: Callable[..., Any], *arguments: Any) -> Any:
+def _call_compiler(compiler: _Function, *arguments: Any) -> Any:
     """Compile a function for arguments, in a thread that can be interrupted.
 
     Without garbage collection, which takes an eighth of the time and finds next to nothing.
@@ -89,44 +91,47 @@ def _compile(compiler: Callable[..., Any], *arguments: Any) -> Any:
             gc.enable()
 
 
-def _part(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator for functions that become part of the kernels that call them."""
+class _Part:
+    """Replaces methods of a dispatcher whose function becomes part of the kernels that call it."""
 
-    def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = njit(pipeline_class=InnerCompiler, **_PART, **options)(function)
-        alone = kernel(function)  # for calls from Python, which tests make
-        template = dispatcher.get_call_template
+    def __init__(self, dispatcher: Any, alone: Any) -> None:
+        self.dispatcher, self.alone = dispatcher, alone
+        self.usual_template = dispatcher.get_call_template
+        dispatcher.add_overload = self.keep
+        dispatcher.get_call_template = self.template
+        dispatcher._compile_for_args = self.compile_alone
 
-        def keep(code: Any) -> None:
-            dispatcher.overloads[tuple(code.signature.args)] = code
+    def keep(self, code: Any) -> None:
+        """Keep the code for the kernel under way: it has no entry point that Python could call."""
+        self.dispatcher.overloads[tuple(code.signature.args)] = code
 
-        def template_for(arguments: Any, named: Any) -> Any:
-            # else numba would compile f(0) and f(n) apart
-            return template(tuple(map(types.unliteral, arguments)), named)
+    def template(self, arguments: Any, named: Any) -> Any:
+        """Return what numba calls: the same code for f(0) and f(n)."""
+        return self.usual_template(tuple(map(types.unliteral, arguments)), named)
 
-        def compile_alone(*arguments: Any) -> Any:
-            entry = alone._compile_for_args(*arguments)
-            dispatcher._insert([typeof(value)._code for value in arguments], entry, False)
-            return entry
-
-        dispatcher.add_overload = keep
-        dispatcher.get_call_template = template_for
-        dispatcher._compile_for_args = compile_alone
-        return dispatcher
-
-    return decorate
+    def compile_alone(self, *arguments: Any) -> Any:
+        """Compile a kernel of the same function for a call from Python, which tests make."""
+        entry = self.alone._compile_for_args(*arguments)
+        self.dispatcher._insert([typeof(value)._code for value in arguments], entry, False)
+        return entry
 
 
-_KERNEL: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **_UNCOUNTED}
-_PART = {"no_cpython_wrapper": True, **_KERNEL}
+def _as_part(function: _Function, **options: Any) -> Any:
+    """Return a function that becomes part of the kernels that call it."""
+    dispatcher = njit(pipeline_class=InnerCompiler, **_PART, **options)(function)
+    _Part(dispatcher, kernel(function))
+    return dispatcher
 
-compiled: Any = _decorator(nogil=True)
-if LeanCompiler is None:
-    kernel = inner = _decorator(**_KERNEL)
-    inlined: Any = _decorator(inline="always", **_UNCOUNTED)
-else:
-    kernel = _decorator(pipeline_class=LeanCompiler, **_KERNEL)
-    inner, inlined = _part(), _part(forceinline=True)
 
+compiled: Any = partial(_compile, nogil=True)
+kernel: Any
+inner: Any
+inlined: Any
 if INTERPRETED:
     compiled = kernel = inlined = inner = in_python
+elif LeanCompiler is None:
+    kernel = inner = partial(_compile, **_KERNEL)
+    inlined = partial(_compile, inline="always", **_UNCOUNTED)
+else:
+    kernel = partial(_compile, pipeline_class=LeanCompiler, **_KERNEL)
+    inner, inlined = _as_part, partial(_as_part, forceinline=True)

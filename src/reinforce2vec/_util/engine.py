@@ -14,7 +14,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from .compiled import INTERPRETED
-from .errors import InputError
+from .errors import InputError, first_line
 
 ENGINES = ("fast", "plain")
 VARIABLE = "REINFORCE2VEC_ENGINE"
@@ -29,34 +29,14 @@ def use_plain() -> bool:
     return INTERPRETED or chosen == "plain" or (chosen is None and _has_failed)
 
 
-def _fall_back(error: Exception) -> None:
-    """Use the plain engine from now on, since the fast one failed to compile; warn once.
-
-    Raises `error` instead if the environment variable demands the fast engine.
-    """
-    global _has_failed
-    if _chosen() == "fast":
-        raise error
-    with _lock:
-        if _has_failed:
-            return
-        _has_failed = True
-    lines = str(error).strip().splitlines() or [""]
-    warnings.warn(
-        "the fast engine does not compile on this machine, so the slower plain engine is used; "
-        f"results are the same ({type(error).__name__}: {lines[0]}). To silence this warning, set "
-        f"{VARIABLE}=plain",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-
-
 def fast_engine_compiles(attempt: Callable[[], object]) -> bool:
-    """Return whether the fast engine can be used; fall back to the plain one if it cannot.
+    """Return whether the fast engine can be used; if it cannot, the plain one is from now on.
 
     `attempt` imports and calls the kernels on empty arrays, so that whatever it raises is a failure
-    to compile and not an error of the work itself.
+    to compile and not an error of the work itself. The first failure is a warning, or is raised if
+    the environment variable demands the fast engine.
     """
+    global _has_failed
     if use_plain():
         return False
     try:
@@ -64,7 +44,18 @@ def fast_engine_compiles(attempt: Callable[[], object]) -> bool:
     except (MemoryError, InputError):  # or no thread: another engine would not help
         raise
     except Exception as error:  # numba, llvmlite and the codegen of an intrinsic: any class
-        _fall_back(error)
+        if _chosen() == "fast":
+            raise
+        with _lock:
+            is_known, _has_failed = _has_failed, True
+        if not is_known:
+            warnings.warn(
+                "the fast engine does not compile on this machine, so the slower plain engine is "
+                f"used; results are the same ({type(error).__name__}: {first_line(error)}). To "
+                f"silence this warning, set {VARIABLE}=plain",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         return False
     return True
 

@@ -14,8 +14,8 @@ from typing import Any
 import typer
 
 from .._util.errors import InputError
+from .._util.locks import temporary_folder
 from .._util.progress import counted, readable_bytes
-from .._util.temporary import temporary_folder
 from . import _options as options
 from ._exit_codes import FAILURE, INTERRUPTED, exit_code
 from ._help import examples

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from .._util.errors import InputError
+from .._util.locks import temporary_folder
 from .._util.progress import readable_bytes, terminal_progress
-from .._util.temporary import temporary_folder
 from ..graph import Dataset
 from ..graph.fingerprint import GraphFingerprint, LabelFingerprint
 from .registry import DatasetEntry, PublishedFile, registered

@@ -26,7 +26,7 @@ import numpy as np
 
 from .._util.checks import check_count
 from .._util.errors import InputError
-from .._util.temporary import temporary_folder
+from .._util.locks import temporary_folder
 from ._details import Details
 from ._page import content_policy
 
