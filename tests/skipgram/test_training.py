@@ -232,13 +232,11 @@ def test_negatives_are_drawn_by_visits_to_the_power_of_three_quarters(visits):
     noise = noise_table(np.concatenate([[1, 1, 1], visits, [9, 9]]), begins)
     members = np.random.default_rng(2).permutation(begins[-1]).astype(np.int32)
     key, gamma = map(np.uint64, stream(np.uint64(12), 3))
-    (n_groups, size), (group, _) = target_groups(negatives), kernels.groups_of(negatives)
+    (n_groups, size), room = target_groups(negatives), kernels.new_batch_room(negatives)
+    bucket = kernels.DrawnFrom(key, gamma, noise, members, np.uint64(3), np.uint64(n))
     drawn = np.empty((n_batches, n_groups * 8), np.int32)
     for batch, targets in enumerate(drawn):
-        kernels.draw_targets(
-            noise, members, np.uint64(3), np.uint64(n), key, gamma, batch, negatives, group,
-            targets, 0,
-        )  # fmt: skip
+        kernels.draw_targets(bucket, batch, negatives, room._replace(batches=targets), 0)
     drawn = drawn.reshape(n_batches, n_groups, 8)[:, :, :size].reshape(n_batches, -1)
     places = np.argsort(members)[drawn[:, 1 : negatives + 1]] - 3  # the first is for the centre
     assert 0 <= places.min() <= places.max() < n

@@ -136,24 +136,24 @@ class Executor:
         self.barrier.abort()
 
     def _train_bucket(self, place: int) -> None:
-        (inputs, outputs, _), work = self.weights, self.work
-        seed, negatives, blocks, _ = self.task
-        turn = work.order[place]
-        bucket = turn["context_block"] * blocks.n_blocks + turn["centre_block"]
+        work, task = self.work, self.task
+        turn, rate = work.order[place], work.rates[place]
+        block = turn["centre_block"]
+        bucket = turn["context_block"] * task.blocks.n_blocks + block
         pairs = work.pairs[work.bounds[bucket] : work.bounds[bucket + 1]]
-        block = slice(*blocks.begins[turn["centre_block"] : turn["centre_block"] + 2])
+        _, group_size = target_groups(task.negatives)
         work.losses[place] = _train_bucket(
-            pairs, work.number + bucket, blocks.members[block], blocks.noise[block], inputs,
-            outputs, seed, negatives, target_groups(negatives)[1], work.rates[place],
-        )  # fmt: skip
+            pairs, work.number + bucket, block, self.weights, task, group_size, rate
+        )
 
 
 @compiled
-def _train_bucket(
-    pairs, number, members, noise, inputs, outputs, seed, negatives, group_size, rate
-):
+def _train_bucket(pairs, number, block, weights, task, group_size, rate):
     """Train the pairs of a bucket, batch by batch; return their loss."""
-    key, gamma = stream(seed ^ NEGATIVES, number)
+    inputs, outputs, negatives = weights.inputs, weights.outputs, task.negatives
+    begin, end = task.blocks.begins[block], task.blocks.begins[block + 1]
+    members, noise = task.blocks.members[begin:end], task.blocks.noise[begin:end]
+    key, gamma = stream(task.seed ^ NEGATIVES, number)
     loss, done, batch = 0.0, 0, 0
     while done < len(pairs):
         contexts, centres = _next_batch(pairs[done:])

@@ -52,8 +52,8 @@ class Scores(NamedTuple):
     of_next_count: NDArray[np.float64]  # by z: log(1 + 1/(2z+1)) (JS)
     log_visits: NDArray[np.float64]  # by c: log(1 + c)
     vertex_bonus: NDArray[np.float64]  # by c: 0.9^(1+c) for VRRW with UCB on the path, else 0
-    exploit_table: NDArray[np.float64]  # by n, c: exp of the score that c_u does not touch
     explore_table: NDArray[np.float64]  # by c_u, c: exp of the UCB score
+    exploit_table: NDArray[np.float64]  # by n, c: exp of the score that c_u does not touch
 
 
 def make_scores(

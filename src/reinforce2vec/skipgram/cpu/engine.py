@@ -14,7 +14,7 @@ from ..schedule import BucketTask, Order, Work, dealt, in_turn, lanes_of, rounds
 from ..state import Settings, Weights, blank_weights
 from .kernels import (
     count_pairs,
-    groups_of,
+    further_groups,
     is_set,
     new_batch_room,
     new_board,
@@ -80,7 +80,7 @@ class Executor:
     def __init__(self, weights: Weights, task: BucketTask, order: Order, workers: int) -> None:
         self.weights, self.task, self.lanes = weights, task, lanes_of(order)
         self.rooms = [new_batch_room(task.negatives) for _ in range(workers)]
-        self.groups = groups_of(task.negatives)
+        self.further = further_groups(task.negatives)
 
     def begin(self, work: Work) -> None:
         """Get ready for a pass; the losses of its buckets will be written to `work`."""
@@ -93,9 +93,8 @@ class Executor:
         home = thread * n_lanes // n_threads
         while not self.stopped:
             if not train_buckets(
-                home, _AT_ONCE, self.lanes, self.board, self.work, self.weights, self.task,
-                *self.groups, room,
-            ):  # fmt: skip
+                home, _AT_ONCE, self.board, self.work, self.weights, self.task, self.further, room
+            ):
                 return
             time.sleep(_NAP)
 

@@ -44,32 +44,44 @@ _LOOKS = 5000  # at a flag, about as many as a thread takes to fall asleep and w
 _APART = 8  # places of the board between two counters: each has a cache line of its own
 
 
-class _BatchRoom(NamedTuple):
+class BatchRoom(NamedTuple):
     """Memory for two batches, each with its contexts, centres and targets; see `simd.step`."""
 
+    group: tuple[int, ...]  # as long as a group of targets: numba compiles the length in
     batches: NDArray[np.int32]
     gradients: NDArray[np.float32]
     tally: NDArray[np.float32]
     exponents: NDArray[np.int32]  # the second half of the tally
 
 
-def new_batch_room(negatives: int) -> _BatchRoom:
+class DrawnFrom(NamedTuple):
+    """What negatives of a bucket are drawn from: its stream, and `n` members from `begin` on."""
+
+    key: np.uint64
+    gamma: np.uint64
+    noise: NDArray[np.uint64]
+    members: NDArray[np.int32]
+    begin: np.uint64
+    n: np.uint64
+
+
+def new_batch_room(negatives: int) -> BatchRoom:
     """Return the memory that a thread needs to train."""
-    n_groups, _ = target_groups(negatives)
+    n_groups, size = target_groups(negatives)
     numbers = 2 * (2 * BATCH + n_groups * _SLOTS)
     tally = aligned_zeros(2 * LANES)
     exponents = tally[LANES:].view(np.int32)
-    return _BatchRoom(np.zeros(numbers, np.int32), aligned_zeros(4 * LANES), tally, exponents)
+    batches, gradients = np.zeros(numbers, np.int32), aligned_zeros(4 * LANES)
+    return BatchRoom((0,) * size, batches, gradients, tally, exponents)
 
 
-def groups_of(negatives: int) -> tuple[tuple[int, ...], int | None]:
-    """Return how targets are split into groups, as types for numba, which are compiled in.
+def further_groups(negatives: int) -> int | None:
+    """Return how many groups of targets follow the first.
 
-    That is a tuple as long as a group, and how many groups follow the first: None if there are
-    none, which leaves out the code for them.
+    None if there are none: as an argument of a kernel, it leaves out the code for them.
     """
-    n_groups, size = target_groups(negatives)
-    return (0,) * size, n_groups - 1 if n_groups > 1 else None
+    n_groups, _ = target_groups(negatives)
+    return n_groups - 1 if n_groups > 1 else None
 
 
 # -- pairs of a pass ---------------------------------------------------------------------------
@@ -181,23 +193,22 @@ def _take_batch(pairs, begin, end, batches, at):
 
 
 @inlined
-def draw_targets(noise, members, begin, n, key, gamma, number, negatives, group, batches, at):
+def draw_targets(drawn, number, negatives, room, at):
     """Draw the negatives of batch `number`: the targets from the second on.
 
-    They are nodes of the block whose `n` members are from `begin` on. Groups of targets have _SLOTS
-    places each; those without a negative repeat one.
+    Groups of targets have _SLOTS places each; those without a negative repeat one.
     """
-    size = len(group)
+    size, batches = len(room.group), room.batches
     place, slot = at, 1
     for k in range(1, negatives + 1):
-        bits = draw(key, gamma, number, k)
-        cell = multiply_high(bits, n)
-        entry = noise[begin + cell]
-        kept = (bits * n) >> _HALF < entry >> _HALF
+        bits = draw(drawn.key, drawn.gamma, number, k)
+        cell = multiply_high(bits, drawn.n)
+        entry = drawn.noise[drawn.begin + cell]
+        kept = (bits * drawn.n) >> _HALF < entry >> _HALF
         member = cell if kept else entry & _LOWER
         if slot == size:
             place, slot = place + _SLOTS, 0
-        batches[np.uint64(place + slot)] = members[begin + member]
+        batches[np.uint64(place + slot)] = drawn.members[drawn.begin + member]
         slot += 1
     for missing in range(slot, size):
         batches[np.uint64(place + missing)] = batches[np.uint64(place + slot - 1)]
@@ -211,9 +222,9 @@ def _fetch(matrix, row, stride):
 
 
 @inlined
-def _fetch_batch(weights, batches, at, count, negatives, group):
+def _fetch_batch(weights, room, at, count, negatives):
     """Bring the rows of a batch into the cache."""
-    stride, size = weights.inputs.shape[1], len(group)
+    stride, size, batches = weights.inputs.shape[1], len(room.group), room.batches
     for j in range(count):
         _fetch(weights.inputs, batches[np.uint64(at + j)], stride)
         _fetch(weights.outputs, batches[np.uint64(at + BATCH + j)], stride)
@@ -223,35 +234,24 @@ def _fetch_batch(weights, batches, at, count, negatives, group):
 
 
 @inlined
-def _train_batch(weights, room, at, count, negatives, group, further, rate):
+def _train_batch(weights, room, at, count, negatives, further, rate):
     """Train a batch: first the centres and as many negatives as fit, then the other negatives.
 
     Returns whether a score was wrong by far.
     """
-    inputs, outputs = weights.inputs, weights.outputs
-    batches, gradients, tally = room.batches, room.gradients, room.tally
-    first, size = at + 2 * BATCH, len(group)
+    first, size = at + 2 * BATCH, len(room.group)
     left = negatives + 1  # targets
     known = min(left, size)
     if count > BATCH // 2:
-        far = step(
-            inputs, outputs, batches, at, count, first, known, (0, 0), (0,), group, rate, gradients,
-            tally,
-        )  # fmt: skip
+        far = step(weights, room, (at, count, first, known), (0, 0), (0,), rate)
     else:
-        far = step(
-            inputs, outputs, batches, at, count, first, known, (0,), (0,), group, rate, gradients,
-            tally,
-        )  # fmt: skip
+        far = step(weights, room, (at, count, first, known), (0,), (0,), rate)
     if further is not None:
         for _ in range(further):
             left -= size
             known = min(left, size)
             first += _SLOTS
-            far |= step(
-                inputs, outputs, batches, at, count, first, known, (0, 0), (), group, rate,
-                gradients, tally,
-            )  # fmt: skip
+            far |= step(weights, room, (at, count, first, known), (0, 0), (), rate)
     return far
 
 
@@ -273,9 +273,9 @@ def _shorten(matrix, row, rate):
 
 
 @inner
-def _shorten_batch(weights, batches, at, count, negatives, group, rate):
+def _shorten_batch(weights, room, at, count, negatives, rate):
     """Shorten the rows of a batch that are too long for its rate."""
-    size, rate = len(group), min(rate, np.float32(LARGEST_RATE))
+    size, batches, rate = len(room.group), room.batches, min(rate, np.float32(LARGEST_RATE))
     for j in range(count):
         _shorten(weights.inputs, batches[np.uint64(at + j)], rate)
         _shorten(weights.outputs, batches[np.uint64(at + BATCH + j)], rate)
@@ -312,36 +312,32 @@ def _loss_of(tally, exponents):
 
 
 @inner
-def _train_bucket(
-    pairs, number, n_members, first_member, weights, task, rate, group, further, room
-):  # fmt: skip
+def _train_bucket(pairs, number, block, weights, task, rate, further, room):
     """Train the pairs of a bucket in batches that share negatives; return their loss.
 
-    The negatives are drawn by the number of the bucket and of the batch, so the result depends on
-    the arguments alone. About 3 d (negatives + 1) multiply-adds for each pair.
+    The negatives are nodes of the `block` of the centres, drawn by the number of the bucket and of
+    the batch, so the result depends on the arguments alone. About 3 d (negatives + 1) multiply-adds
+    for each pair.
     """
-    noise, members, negatives = task.blocks.noise, task.blocks.members, task.negatives
+    blocks, negatives, batches = task.blocks, task.negatives, room.batches
     key, gamma = stream(task.seed ^ NEGATIVES, number)
-    begin, n = np.uint64(first_member), np.uint64(n_members)
-    batches = room.batches
+    begin, n = blocks.begins[block], blocks.begins[block + 1] - blocks.begins[block]
+    drawn = DrawnFrom(key, gamma, blocks.noise, blocks.members, np.uint64(begin), np.uint64(n))
     this, other = 0, batches.size // 2
     _clear_tally(room)
     exponents = 0
     count = _take_batch(pairs, 0, pairs.size, batches, this)
-    draw_targets(noise, members, begin, n, key, gamma, 0, negatives, group, batches, 2 * BATCH)
+    draw_targets(drawn, 0, negatives, room, 2 * BATCH)
     done, batch = 0, 0
     while count > 0:
         done += count
         batch += 1
         following = _take_batch(pairs, done, pairs.size, batches, other)
-        draw_targets(
-            noise, members, begin, n, key, gamma, batch, negatives, group, batches,
-            other + 2 * BATCH,
-        )  # fmt: skip
+        draw_targets(drawn, batch, negatives, room, other + 2 * BATCH)
         if task.fetching:
-            _fetch_batch(weights, batches, other, following, negatives, group)
-        if _train_batch(weights, room, this, count, negatives, group, further, rate):
-            _shorten_batch(weights, batches, this, count, negatives, group, rate)
+            _fetch_batch(weights, room, other, following, negatives)
+        if _train_batch(weights, room, this, count, negatives, further, rate):
+            _shorten_batch(weights, room, this, count, negatives, rate)
         if batch % 1024 == 0:
             exponents += _take_exponents(room.exponents)
         this, other, count = other, this, following
@@ -363,6 +359,7 @@ def is_set(flag):
 class _Board(NamedTuple):
     """What threads tell each other during a pass; entries are _APART places apart."""
 
+    lanes: Lanes
     through: NDArray[np.int64]  # how many buckets the rows of each block have been through
     done: NDArray[np.int64]  # how many buckets of each lane are done
     taken: NDArray[np.int64]  # whether a thread works on a lane
@@ -372,18 +369,19 @@ class _Board(NamedTuple):
 def new_board(lanes: Lanes, n_blocks: int) -> _Board:
     """Return the board before a pass."""
     sizes = 2 * n_blocks, len(lanes.begins) - 1, len(lanes.begins) - 1, 1
-    board = _Board(*(np.zeros(size * _APART, np.int64) for size in sizes))
+    board = _Board(lanes, *(np.zeros(size * _APART, np.int64) for size in sizes))
     board.left[0] = len(lanes.places)
     return board
 
 
 @inlined
-def _next_of(lane, lanes, board, order):
+def _next_of(lane, board, order):
     """Return the next bucket of a lane, by its place in the order; -1 if it cannot begin.
 
     A bucket begins when its rows have been through all buckets that come before it in the order: so
     the result is that of training one bucket after the other.
     """
+    lanes = board.lanes
     number = lanes.begins[lane] + load_atomically(board.done, lane * _APART)
     if number == lanes.begins[lane + 1]:
         return -1
@@ -397,21 +395,21 @@ def _next_of(lane, lanes, board, order):
 
 
 @inlined
-def _take_lane(home, lanes, board, order):
+def _take_lane(home, board, order):
     """Take a lane whose next bucket can begin; return it and the bucket's place, or -1 and -1.
 
     Lanes are tried from `home` on, so that a thread mostly stays with the same blocks, whose rows
     are in its cache.
     """
-    n_lanes = lanes.begins.size - 1
+    n_lanes = board.lanes.begins.size - 1
     for further in range(n_lanes):
         lane = (home + further) % n_lanes
         if (
             load_atomically(board.taken, lane * _APART) == 0
-            and _next_of(lane, lanes, board, order) >= 0
+            and _next_of(lane, board, order) >= 0
             and swap_atomically(board.taken, lane * _APART, 1) == 0
         ):
-            place = _next_of(lane, lanes, board, order)  # again: another thread may have had it
+            place = _next_of(lane, board, order)  # again: another thread may have had it
             if place >= 0:
                 return lane, place
             swap_atomically(board.taken, lane * _APART, 0)
@@ -419,7 +417,7 @@ def _take_lane(home, lanes, board, order):
 
 
 @kernel
-def train_buckets(home, at_most, lanes, board, work, weights, task, group, further, room):
+def train_buckets(home, at_most, board, work, weights, task, further, room):
     """Train buckets until none is left, or `at_most`, or none can begin soon: return how many left.
 
     If others need the CPU, it is better to sleep than to wait for their buckets here.
@@ -428,17 +426,14 @@ def train_buckets(home, at_most, lanes, board, work, weights, task, group, furth
     spins = 0
     while at_most > 0 and spins < _SPINS and load_atomically(board.left, 0) > 0:
         spins += 1
-        lane, place = _take_lane(home, lanes, board, work.order)
+        lane, place = _take_lane(home, board, work.order)
         if lane < 0:
             continue
         turn = work.order[place]
         bucket = turn.context_block * n_blocks + turn.centre_block
-        first = task.blocks.begins[turn.centre_block]
         pairs = work.pairs[work.bounds[bucket] : work.bounds[bucket + 1]]
-        work.losses[place] = _train_bucket(
-            pairs, work.number + bucket, task.blocks.begins[turn.centre_block + 1] - first, first,
-            weights, task, work.rates[place], group, further, room,
-        )  # fmt: skip
+        number, block, rate = work.number + bucket, turn.centre_block, work.rates[place]
+        work.losses[place] = _train_bucket(pairs, number, block, weights, task, rate, further, room)
         add_atomically(board.through, turn.inputs * _APART, 1)
         add_atomically(board.through, turn.outputs * _APART, 1)
         add_atomically(board.done, lane * _APART, 1)

@@ -267,37 +267,38 @@ def _emit_moves(builder: Any, step: _Step, begin: Any, end: Any, columns: int) -
 
 
 @intrinsic
-def step(
-    typingctx, inputs, outputs, batch, at, count, first, n_targets, halves, own, group, rate,
-    gradients, tally,
-):  # fmt: skip
-    """Train up to 4 len(halves) pairs, `count` of them, against len(group) targets each.
+def step(typingctx, weights, room, places, halves, own, rate):
+    """Train up to 4 len(halves) pairs against len(room.group) targets each.
 
-    From `at` on, `batch` holds the BATCH contexts of the pairs, then their BATCH centres; from
-    `first` on the targets, `n_targets` of which count. With an entry in `own` the first target of a
-    pair is its own centre; all others are negatives, shared by the pairs. One that is a pair's own
-    centre does not count for it. What follows the last pair and the last target must be numbers of
-    rows too.
+    The `places` are (at, count, first, n_targets). From `at` on, room.batches holds the BATCH
+    contexts of the pairs, then their BATCH centres; `count` pairs count. From `first` on it holds
+    the targets, of which `n_targets` count. With an entry in `own` the first target of a pair is
+    its own centre; all others are negatives, shared by the pairs. One that is a pair's own centre
+    does not count for it. What follows the last pair and the last target must be numbers of rows
+    too.
 
-    With x the rows of `inputs` of the contexts and y the rows of `outputs` of the targets: all
-    scores x·y are computed first, and with them the gradients; then, pair after pair, x and each y
-    move along each other, as in word2vec. `skipgram/plain.py` has the same step in plain loops.
-    `tally` holds the running product of 1 + e^score, as mantissas and exponents, from which the
-    loss is known. 3 len(group) multiply-adds for each pair and column. Returns whether a score was
-    wrong by FAR.
+    With x the rows of inputs of the contexts and y the rows of outputs of the targets: all scores
+    x·y are computed first, and with them the gradients; then, pair after pair, x and each y move
+    along each other, as in word2vec. `skipgram/plain.py` has the same step in plain loops.
+    room.tally holds the running product of 1 + e^score, as mantissas and exponents, from which the
+    loss is known. 3 len(room.group) multiply-adds for each pair and column. Returns whether a score
+    was wrong by FAR.
     """
-    n_contexts, size, n_own = _HALF * len(halves), len(group), len(own)
+    sizes = dict(zip(room.fields, room.types, strict=True))
+    n_contexts, size, n_own = _HALF * len(halves), len(sizes["group"]), len(own)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        inputs, outputs, batch = (
-            context.make_array(kind)(context, builder, value)
-            for kind, value in zip(signature.args[:3], args[:3], strict=True)
+        def array(number: int, field: str) -> Any:
+            kind = signature.args[number]
+            place = kind.fields.index(field)
+            value = builder.extract_value(args[number], place)
+            return context.make_array(kind.types[place])(context, builder, value)
+
+        inputs, outputs = array(0, "inputs"), array(0, "outputs")
+        batch, gradients, tally = (
+            array(1, name).data for name in ("batches", "gradients", "tally")
         )
-        gradients, tally = (
-            context.make_array(kind)(context, builder, value).data
-            for kind, value in zip(signature.args[-2:], args[-2:], strict=True)
-        )
-        at, count, first, n_targets = args[3:7]
+        at, count, first, n_targets = cgutils.unpack_tuple(builder, args[2])
         stride = builder.extract_value(inputs.shape, 1)
 
         def row(matrix: Any, number: Any) -> Any:
@@ -305,7 +306,7 @@ def step(
 
         def numbers(begin: Any, count: int) -> list[Any]:
             places = [builder.add(begin, _LONG(k)) for k in range(count)]
-            return [builder.load(builder.gep(batch.data, [place])) for place in places]
+            return [builder.load(builder.gep(batch, [place])) for place in places]
 
         centres_at = builder.add(at, _LONG(BATCH))
         contexts = [row(inputs, number) for number in numbers(at, n_contexts)]
@@ -315,14 +316,14 @@ def step(
         step = _Step(contexts, rows, n_own, stride, gradients)
 
         eight = ir.VectorType(_INT, BATCH)
-        own_centres = _load(builder, builder.gep(batch.data, [centres_at]), eight)
+        own_centres = _load(builder, builder.gep(batch, [centres_at]), eight)
         own_centres = _shuffled(builder, own_centres, own_centres, _CONTEXTS)
         of_context = ir.Constant(_INTS, _CONTEXTS)
         missing = builder.icmp_signed(
             ">=", of_context, _splat(builder, builder.trunc(count, _INT), _INTS)
         )
         known = _splat(builder, builder.trunc(n_targets, _INT), _INTS)
-        rates = _splat(builder, args[10], _FLOATS)
+        rates = _splat(builder, args[5], _FLOATS)
         far = ir.Constant(_BITS, [False] * LANES)
         for number, scores in enumerate(_emit_scores(builder, step)):
             of_target = [2 * number + k for k in _TARGETS]
@@ -345,11 +346,8 @@ def step(
         bits = ir.IntType(LANES)
         return builder.icmp_signed("!=", builder.bitcast(far, bits), bits(0))
 
-    signature = types.boolean(
-        inputs, outputs, batch, types.int64, types.int64, types.int64, types.int64, halves, own,
-        group, types.float32, gradients, tally,
-    )  # fmt: skip
-    return signature, codegen
+    numbers = types.UniTuple(types.int64, 4)
+    return types.boolean(weights, room, numbers, halves, own, types.float32), codegen
 
 
 # -- taking pairs ------------------------------------------------------------------------------

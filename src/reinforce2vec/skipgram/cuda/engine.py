@@ -95,10 +95,9 @@ def shape_for(settings: Settings, gpu: Device) -> _Shape:
     blocks = max(1, min(_MOST_WARPS, blocks))
     if blocks > _SCHEDULERS:
         blocks -= blocks % _SCHEDULERS
-    return _Shape(
-        numbers, targets, groups, contexts, slots, tensor, ahead, blocks,
-        int(settings.subsample > 0), shared,
-    )  # fmt: skip
+    subsampled = int(settings.subsample > 0)
+    sizes = (numbers, targets, groups, contexts, slots, tensor, ahead, blocks)
+    return _Shape(*sizes, subsampled, shared)
 
 
 def walks_in_flight(n_nodes: int, n_walks: int, shape: _Shape, gpu: Device) -> int:
@@ -205,34 +204,28 @@ class _DeviceScale:
 
     def _begin(self, fill_inputs: Any) -> None:
         """Fill the weights as the CPU does."""
-        settings, width = self.settings, self.shape.width
-        fill_inputs(
-            (_blocks_for(self.inputs.size),),
-            (THREADS,),
-            (
-                self.inputs, np.int64(len(self.inputs)), np.int32(width),
-                np.int32(settings.dimensions), np.uint64(settings.seed),
-            ),
-        )  # fmt: skip
+        settings, (rows, width) = self.settings, self.inputs.shape
+        matrix = (self.inputs, np.int64(rows), np.int32(width))
+        how = (np.int32(settings.dimensions), np.uint64(settings.seed))
+        fill_inputs((_blocks_for(self.inputs.size),), (THREADS,), (*matrix, *how))
         self.outputs.fill(0)
 
     def train(self, nodes: Any, begins: Any, keep: Any, chunk: Chunk) -> None:
         """Train on some walks; `counters` then has losses, pairs and tokens."""
         settings = self.settings
         self.counters.fill(0)
+        walks = (nodes, begins, np.uint32(chunk.size), np.uint64(chunk.first))
+        curve = (np.uint64(self.n_walks), np.int32(POINTS), np.uint64(settings.seed))
+        rows = (self.inputs, self.outputs, self.noise, np.int64(len(self.inputs)), keep)
+        window, negatives = np.int32(settings.widest), np.int32(settings.negatives)
+        rates = (*self.alone, np.float32(TOGETHER), window, negatives)
+        rate = np.float64(settings.learning_rate)
         self._train_walks(
             (min(self.flying, chunk.size),),
             (_WARP,),
-            (
-                nodes, begins, np.uint32(chunk.size), np.uint64(chunk.first),
-                np.uint64(self.n_walks), np.int32(POINTS), np.uint64(settings.seed),
-                self.inputs, self.outputs, self.noise, np.int64(len(self.inputs)), keep,
-                *self.alone, np.float32(TOGETHER), np.int32(settings.widest),
-                np.int32(settings.negatives), np.float64(settings.learning_rate),
-                self.counters,
-            ),
+            (*walks, *curve, *rows, *rates, rate, self.counters),
             shared_mem=self.shape.shared_bytes,
-        )  # fmt: skip
+        )
 
     def finite(self) -> bool:
         """Return whether every number of the matrices is finite."""

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from ..._util.compiled import inlined, kernel
 from ..._util.intrinsics import BLOCK, prefetch
 from ..._util.random import below, draw, unit
-from ..plan import MOST_PROPOSALS
+from ..plan import MOST_PROPOSALS, CappedSettings
 from ..scores import softmax_weight
-from .lanes import begin_walks
-from .neighbors import WINDOW, find_arc_near, likely_window, row_bounds, shorter_row
+from .lanes import Batch, Decision, Visited, begin_walks
+from .neighbors import WINDOW, Arcs, find_arc_near, likely_window, row_bounds, shorter_row
 from .remembered import draw_by_remembered, few_remembered
 from .softmax import find_place, padded, weigh_neighbors
 
@@ -72,6 +72,18 @@ def make_capped_scratch(lanes: int, length: int) -> _CappedScratch:
     )
 
 
+class _Step(NamedTuple):
+    """The step that `width` walks take, from row `base` on: decision n of each."""
+
+    graph: Arcs
+    batch: Batch
+    settings: CappedSettings
+    scratch: _CappedScratch
+    base: int
+    width: int
+    n: int
+
+
 @kernel
 def capped_walks(graph, weighing, batch, settings, scratch):
     """Take steps in rounds of proposals; see the head of this file."""
@@ -82,25 +94,11 @@ def capped_walks(graph, weighing, batch, settings, scratch):
         begin_walks(graph, batch, base, width)
         _begin_memories(batch, base, width, settings, scratch)
         for n in range(length - 1):
-            n_undecided, n_weighed = _who_proposes(
-                graph, weighing, batch, base, width, n, settings, scratch
-            )
-            n_fresh, turn = 0, 0
-            while n_undecided + n_fresh > 0:
-                n_fresh, n_recalled = _draw_kinds(
-                    batch, n, turn, settings, scratch, n_undecided, n_fresh
-                )
-                _draw_neighbors(graph, batch, base, n, turn, scratch, n_fresh)
-                n_undecided, n_kept = _draw_remembered(n, settings, scratch, n_recalled)
-                _prefetch_rows(graph, batch, base, n, scratch, n_kept)
-                n_undecided = _refuse_strangers(graph, scratch, n_kept, n_undecided)
-                n_fresh = _refuse_visited(graph, scratch, n_fresh)
-                turn += 1
-                if turn >= MOST_PROPOSALS:
-                    n_weighed = _give_up(scratch, n_undecided, n_weighed)
-                    n_undecided = 0
-            _weigh(graph, weighing, batch, base, n, settings, scratch, n_weighed)
-            _take_steps(graph, batch, base, width, n, scratch)
+            step = _Step(graph, batch, settings, scratch, base, width, n)
+            n_undecided, n_weighed = _who_proposes(step, weighing)
+            n_weighed = _propose(step, n_undecided, n_weighed)
+            _weigh(step, weighing, n_weighed)
+            _take_steps(step)
 
 
 @inlined
@@ -115,19 +113,27 @@ def _begin_memories(batch, base, width, settings, scratch):
 
 
 @inlined
-def _who_proposes(graph, weighing, batch, base, width, n, settings, scratch):
+def _here(step, lane):
+    """Return the node at which a walk is."""
+    return step.batch.walks[step.base + lane, step.n]
+
+
+@inlined
+def _who_proposes(step, weighing):
     """List the lanes that make proposals and those that weigh every neighbour; count both."""
+    graph, scratch = step.graph, step.scratch
     n_undecided, n_weighed = 0, 0
-    for lane in range(width):
-        here = batch.walks[base + lane, n]
+    for lane in range(step.width):
+        here = _here(step, lane)
         scratch.offers[lane] = -1
         if here < 0:
             continue
         begin, end = row_bounds(graph.indptr, here)
         if begin == end:
             continue
+        visited = Visited(scratch.nodes, lane, scratch.sizes[lane])
         if weighing is None and _enough_unvisited(
-            graph.indices, begin, end, scratch.nodes, lane, scratch.sizes[lane], settings.candidates
+            graph.indices, begin, end, visited, step.settings.candidates
         ):
             scratch.undecided[n_undecided] = lane
             n_undecided += 1
@@ -138,28 +144,52 @@ def _who_proposes(graph, weighing, batch, base, width, n, settings, scratch):
 
 
 @inlined
-def _enough_unvisited(indices, begin, end, nodes, lane, size, candidates):
+def _enough_unvisited(indices, begin, end, visited, candidates):
     """Return whether a row has more arcs than the cap, and as many to unvisited nodes."""
     if end - begin <= candidates:
         return False
-    unvisited = end - begin - size  # no fewer
+    unvisited = end - begin - visited.size  # no fewer
     if unvisited >= candidates:
         return True
     unvisited = 0
     for arc in range(begin, end):
-        unvisited += find_place(nodes, lane, size, indices[arc]) == size
+        unvisited += find_place(visited, indices[arc]) == visited.size
         if unvisited == candidates:
             return True
     return False
 
 
 @inlined
-def _draw_kinds(batch, n, turn, settings, scratch, n_undecided, n_fresh):
+def _propose(step, n_undecided, n_weighed):
+    """Let the undecided lanes propose until each has an offer, or weighs every neighbour.
+
+    Return how many do the latter. Lanes that met a visited neighbour draw another one, at once.
+    """
+    scratch = step.scratch
+    n_fresh, turn = 0, 0
+    while n_undecided + n_fresh > 0:
+        n_fresh, n_recalled = _draw_kinds(step, turn, n_undecided, n_fresh)
+        _draw_neighbors(step, turn, n_fresh)
+        n_undecided, n_kept = _draw_remembered(step, n_recalled)
+        _prefetch_rows(step, n_kept)
+        n_undecided = _refuse_strangers(step, n_kept, n_undecided)
+        n_fresh = _refuse_visited(step, n_fresh)
+        turn += 1
+        if turn >= MOST_PROPOSALS:
+            for i in range(n_undecided):
+                scratch.weighed[n_weighed] = scratch.undecided[i]
+                n_weighed += 1
+            n_undecided = 0
+    return n_weighed
+
+
+@inlined
+def _draw_kinds(step, turn, n_undecided, n_fresh):
     """Draw whether an unvisited neighbour is proposed or a remembered node; count both."""
-    undecided, fresh, recalled, lefts = (
-        scratch.undecided, scratch.fresh, scratch.recalled, scratch.lefts
-    )  # fmt: skip
-    candidates, top = settings.candidates, settings.tops[n]
+    batch, scratch, n = step.batch, step.scratch, step.n
+    undecided, fresh, recalled = scratch.undecided, scratch.fresh, scratch.recalled
+    lefts = scratch.lefts
+    candidates, top = step.settings.candidates, step.settings.tops[n]
     for i in range(n_undecided):
         lane = undecided[i]
         bits = draw(batch.keys[lane], batch.gammas[lane], n, 2 * turn)
@@ -175,28 +205,30 @@ def _draw_kinds(batch, n, turn, settings, scratch, n_undecided, n_fresh):
 
 
 @inlined
-def _draw_neighbors(graph, batch, base, n, turn, scratch, n_fresh):
+def _draw_neighbors(step, turn, n_fresh):
     """Draw an arc for each lane that proposes an unvisited neighbour, and prefetch its end."""
+    graph, batch, scratch = step.graph, step.batch, step.scratch
     for i in range(n_fresh):
         lane = scratch.fresh[i]
-        begin, end = row_bounds(graph.indptr, batch.walks[base + lane, n])
-        bits = draw(batch.keys[lane], batch.gammas[lane], n, 2 * turn + 1)
+        begin, end = row_bounds(graph.indptr, _here(step, lane))
+        bits = draw(batch.keys[lane], batch.gammas[lane], step.n, 2 * turn + 1)
         scratch.windows[lane] = begin + below(bits, end - begin)
         prefetch(graph.indices, scratch.windows[lane])
 
 
 @inlined
-def _draw_remembered(n, settings, scratch, n_recalled):
+def _draw_remembered(step, n_recalled):
     """Propose remembered nodes, and keep each with its weight; count who is undecided, and kept."""
+    settings, scratch = step.settings, step.scratch
     undecided, recalled = scratch.undecided, scratch.recalled
-    top = settings.tops[n]
+    top = settings.tops[step.n]
     n_undecided, n_kept = 0, 0
     for i in range(n_recalled):
         lane = recalled[i]
         left = scratch.lefts[lane] / top
         place = min(np.int64(left), scratch.sizes[lane] - 1)
         c = np.int64(scratch.counts[lane, np.uint64(place)])
-        weight = softmax_weight(settings.scores, n, scratch.start_visits[lane], c, 0.0)
+        weight = softmax_weight(settings.scores, step.n, scratch.start_visits[lane], c, 0.0)
         kept = (left - place) * top < weight
         scratch.offers[lane] = scratch.nodes[lane, np.uint64(place)]
         scratch.places[lane] = place
@@ -208,11 +240,12 @@ def _draw_remembered(n, settings, scratch, n_recalled):
 
 
 @inlined
-def _prefetch_rows(graph, batch, base, n, scratch, n_kept):
+def _prefetch_rows(step, n_kept):
     """Prefetch where the edges to remembered nodes should stand."""
+    graph, scratch = step.graph, step.scratch
     for i in range(n_kept):
         lane = scratch.recalled[i]
-        row, entry = shorter_row(graph, batch.walks[base + lane, n], scratch.offers[lane])
+        row, entry = shorter_row(graph, _here(step, lane), scratch.offers[lane])
         scratch.rows[lane], scratch.entries[lane] = row, entry
         scratch.windows[lane] = likely_window(graph, row, entry)
         for block in range(0, WINDOW, BLOCK):
@@ -220,81 +253,77 @@ def _prefetch_rows(graph, batch, base, n, scratch, n_kept):
 
 
 @inlined
-def _refuse_strangers(graph, scratch, n_kept, n_undecided):
+def _refuse_strangers(step, n_kept, n_undecided):
     """Refuse remembered nodes that are no neighbours; count who is undecided."""
+    scratch = step.scratch
     for i in range(n_kept):
         lane = scratch.recalled[i]
         row, entry = scratch.rows[lane], scratch.entries[lane]
-        missed = find_arc_near(graph, row, entry, scratch.windows[lane]) < 0
+        missed = find_arc_near(step.graph, row, entry, scratch.windows[lane]) < 0
         scratch.undecided[n_undecided] = lane
         n_undecided += missed
     return n_undecided
 
 
 @inlined
-def _refuse_visited(graph, scratch, n_fresh):
+def _refuse_visited(step, n_fresh):
     """Refuse neighbours that were visited; count those that have to draw another."""
+    scratch = step.scratch
     still = 0
     for i in range(n_fresh):
         lane = scratch.fresh[i]
-        there = graph.indices[np.uint64(scratch.windows[lane])]
+        there = step.graph.indices[np.uint64(scratch.windows[lane])]
         scratch.offers[lane] = there
         scratch.places[lane] = scratch.sizes[lane]
         scratch.fresh[still] = lane
-        still += find_place(scratch.nodes, lane, scratch.sizes[lane], there) < scratch.sizes[lane]
+        visited = Visited(scratch.nodes, lane, scratch.sizes[lane])
+        still += find_place(visited, there) < scratch.sizes[lane]
     return still
 
 
 @inlined
-def _give_up(scratch, n_undecided, n_weighed):
-    """Let the lanes that are still undecided weigh every neighbour; count those that do."""
-    for i in range(n_undecided):
-        scratch.weighed[n_weighed] = scratch.undecided[i]
-        n_weighed += 1
-    return n_weighed
-
-
-@inlined
-def _weigh(graph, weighing, batch, base, n, settings, scratch, n_weighed):
+def _weigh(step, weighing, n_weighed):
     """Choose by weighing every neighbour, or on a weighted graph every remembered node."""
+    batch, settings, scratch = step.batch, step.settings, step.scratch
     for i in range(n_weighed):
         lane = scratch.weighed[i]
-        size = scratch.sizes[lane]
+        key, gamma, c_u = batch.keys[lane], batch.gammas[lane], scratch.start_visits[lane]
+        decision = Decision(_here(step, lane), step.n, key, gamma, c_u)
+        visited = Visited(scratch.nodes, lane, scratch.sizes[lane])
         there = np.int32(-1)
         if weighing is not None:
-            there = _draw_by_remembered(graph, weighing, batch, base, lane, n, settings, scratch)
+            there = _draw_by_remembered(step, weighing, decision, visited)
         if there < 0:
+            scores, candidates = settings.scores, settings.candidates
             there = weigh_neighbors(
-                graph, weighing, batch, lane, batch.walks[base + lane, n], n, scratch.nodes,
-                scratch.counts, size, settings.scores, scratch.start_visits[lane],
-                settings.candidates,
-            )  # fmt: skip
+                step.graph, weighing, decision, visited, scratch.counts, scores, candidates
+            )
         scratch.offers[lane] = there
-        scratch.places[lane] = find_place(scratch.nodes, lane, size, there)
+        scratch.places[lane] = find_place(visited, there)
 
 
 @inlined
-def _draw_by_remembered(graph, weighing, batch, base, lane, n, settings, scratch):
+def _draw_by_remembered(step, weighing, decision, visited):
     """Draw by the edges to remembered nodes; -1 if they are many, or all proposals were refused."""
-    here, size, c_u = batch.walks[base + lane, n], scratch.sizes[lane], scratch.start_visits[lane]
-    begin, end = row_bounds(graph.indptr, here)
-    if not few_remembered(end - begin, size):
+    graph, settings, scratch = step.graph, step.settings, step.scratch
+    begin, end = row_bounds(graph.indptr, decision.here)
+    if not few_remembered(end - begin, visited.size):
         return np.int32(-1)
-    for place in range(size):
-        c = np.int64(scratch.counts[lane, np.uint64(place)])
-        scratch.weights[place] = softmax_weight(settings.scores, n, c_u, c, 0.0)
-    return draw_by_remembered(
-        graph, weighing, here, n, batch.keys[lane], batch.gammas[lane], 0, scratch.nodes, lane,
-        size, scratch.weights, 1.0, settings.candidates,
-    )  # fmt: skip
+    for place in range(visited.size):
+        c = np.int64(scratch.counts[visited.lane, np.uint64(place)])
+        weight = softmax_weight(settings.scores, decision.n, decision.c_u, c, 0.0)
+        scratch.weights[place] = weight
+    weights, candidates = scratch.weights, settings.candidates
+    return draw_by_remembered(graph, weighing, decision, 0, visited, weights, 1.0, candidates)
 
 
 @inlined
-def _take_steps(graph, batch, base, width, n, scratch):
+def _take_steps(step):
     """Go to the nodes that were chosen, and remember them."""
-    for lane in range(width):
+    graph, batch, scratch, base = step.graph, step.batch, step.scratch, step.base
+    for lane in range(step.width):
         there = scratch.offers[lane]
-        batch.walks[base + lane, n + 1] = there
+        batch.walks[base + lane, step.n + 1] = there
         if there >= 0:
             prefetch(graph.indptr, there)
             scratch.start_visits[lane] += there == batch.walks[base + lane, 0]

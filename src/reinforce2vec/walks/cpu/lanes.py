@@ -31,6 +31,24 @@ class Batch(NamedTuple):
     bits: NDArray[np.uint64]  # and the first draw of its present step
 
 
+class Decision(NamedTuple):
+    """Where a walk goes next is to be decided."""
+
+    here: int
+    n: int  # number of the decision
+    key: np.uint64  # the random stream of the walk
+    gamma: np.uint64
+    c_u: int  # how often the walk has been at its start
+
+
+class Visited(NamedTuple):
+    """The first `size` entries of the row of a lane: nodes that its walk has been at."""
+
+    nodes: NDArray[np.int32]
+    lane: int
+    size: int
+
+
 @inlined
 def begin_walks(graph, batch, base, width):
     """Put `width` walks from row `base` on at their starts and give each its random stream."""

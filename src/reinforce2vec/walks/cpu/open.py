@@ -11,7 +11,7 @@ from ..._util.compiled import inner, kernel
 from ..._util.intrinsics import prefetch
 from ..._util.random import draw, left_over, unit
 from ..scores import softmax_weight
-from .lanes import begin_walks, draw_ahead
+from .lanes import Decision, Visited, begin_walks, draw_ahead
 from .neighbors import draw_arc, patience, row_bounds
 from .softmax import padded, times_seen, weigh_neighbors
 
@@ -66,10 +66,9 @@ def open_walks(graph, weighing, batch, settings, scratch):
                             arc = draw_arc(begin, degree, weighing, bits)
                             there = graph.indices[np.uint64(arc)]
                         else:
-                            there = _open_step(
-                                graph, weighing, batch, lane, here, n, nodes, n + 1 - since,
-                                settings, c_u,
-                            )  # fmt: skip
+                            decision = Decision(here, n, keys[lane], gammas[lane], c_u)
+                            visited = Visited(nodes, lane, n + 1 - since)
+                            there = _open_step(graph, weighing, decision, visited, settings)
                         prefetch(graph.indptr, there)
                         start_visits[lane] = c_u + (there == walks[base + lane, 0])
                 nodes[lane, n + 1 - since] = there
@@ -77,9 +76,9 @@ def open_walks(graph, weighing, batch, settings, scratch):
 
 
 @inner
-def _open_step(graph, weighing, batch, lane, here, n, nodes, size, settings, c_u):
+def _open_step(graph, weighing, decision, visited, settings):
     """Propose until a neighbour is kept; the first proposal is the one the caller looked at."""
-    key, gamma = batch.keys[lane], batch.gammas[lane]
+    here, n, key, gamma, c_u = decision
     scores, top = settings.scores, settings.tops[n]
     begin, end = row_bounds(graph.indptr, here)
     for attempt in range(patience(end - begin)):
@@ -88,7 +87,7 @@ def _open_step(graph, weighing, batch, lane, here, n, nodes, size, settings, c_u
         keep = left_over(bits, end - begin)
         if weighing is not None:  # the alias table used up what was left of the draw
             keep = unit(draw(key, gamma, n, 2 * attempt + 1))
-        c = times_seen(nodes, None, lane, size, there)
+        c = times_seen(visited, None, there)
         if keep * top < softmax_weight(scores, n, c_u, c, 0.0):
             return there
-    return weigh_neighbors(graph, weighing, batch, lane, here, n, nodes, None, size, scores, c_u, 0)
+    return weigh_neighbors(graph, weighing, decision, visited, None, scores, 0)

@@ -17,7 +17,7 @@ from ..._util.intrinsics import prefetch
 from ..._util.random import draw, unit
 from ..plan import GREEDY, LEAST_TOTAL, LINEAR, MOST_PROPOSALS, SOFTMAX
 from ..scores import exp, exponent, softmax_weight
-from .lanes import begin_walks
+from .lanes import Decision, Visited, begin_walks
 from .memory import Memory, forget, make_memory, remember, visits
 from .neighbors import arc_weight, draw_arc, find_edge, largest_weight, patience, row_weight
 from .remembered import draw_by_remembered, few_remembered
@@ -69,16 +69,14 @@ def reinforced_walks(graph, weighing, batch, settings, scratch):
                     continue
                 begin, degree = indptr[here], indptr[here + 1] - indptr[here]
                 key, gamma = keys[lane], gammas[lane]
+                decision = Decision(here, n, key, gamma, start_visits[lane])
                 if epsilons[n] > 0.0 and unit(draw(key, gamma, n, 0)) < epsilons[n]:
                     bits = draw(key, gamma, n, 1)
                     there = graph.indices[draw_arc(begin, degree, weighing, bits)]
                 elif settings.rule == GREEDY:
-                    there = _greedy_step(graph, weighing, here, n, key, gamma, memory, lane)
+                    there = _greedy_step(graph, weighing, decision, memory, lane)
                 else:
-                    there = _mixture_step(
-                        graph, weighing, here, n, key, gamma, settings, memory, lane,
-                        start_visits[lane], scratch.weights,
-                    )  # fmt: skip
+                    there = _mixture_step(graph, weighing, decision, settings, scratch, lane)
                 prefetch(graph.indptr, there)
                 walks[row, n + 1] = there
                 remember(memory, lane, there)
@@ -94,7 +92,7 @@ def _weight_of(settings, n, c_u, c, top):
 
 
 @inlined
-def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, c_u, weights):
+def _mixture_step(graph, weighing, decision, settings, scratch, lane):
     """Draw from neighbours, each with an unvisited one's weight, and remembered nodes.
 
     Without a cap a remembered node stands in the mixture with what its weight exceeds an
@@ -102,6 +100,7 @@ def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, 
     cap the neighbours' part is for unvisited ones alone and weighs as many as the cap allows, and
     a remembered node stands there with all its weight.
     """
+    (here, n, key, gamma, c_u), memory = decision, scratch.memory
     begin, degree = graph.indptr[here], graph.indptr[here + 1] - graph.indptr[here]
     distinct, candidates = memory.distinct[lane], settings.candidates
     top = _top_exponent(settings, n, c_u, memory, lane)
@@ -109,13 +108,12 @@ def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, 
     capped = candidates > 0
     if weighing is not None and capped:
         there = _draw_by_remembered(
-            graph, weighing, here, n, key, gamma, 3, settings, memory, lane, c_u, top, unvisited,
-            weights,
-        )  # fmt: skip
+            graph, weighing, decision, 3, settings, scratch, lane, top, unvisited
+        )
         if there >= 0:
             return there
     if capped and (weighing is not None or degree <= candidates or degree - distinct < candidates):
-        return _weigh_all(graph, weighing, here, n, key, gamma, 2, settings, memory, lane, c_u, top)
+        return _weigh_all(graph, weighing, decision, 2, settings, memory, lane, top)
     spared = 0.0 if capped else unvisited
     excess = _fill_masses(settings, n, c_u, top, spared, memory, lane)
     heaviest = largest_weight(here, weighing)
@@ -150,42 +148,27 @@ def _mixture_step(graph, weighing, here, n, key, gamma, settings, memory, lane, 
         drawn += 1
     if weighing is not None:  # one edge outweighs the others by far: look up those that matter
         there = _draw_by_remembered(
-            graph, weighing, here, n, key, gamma, drawn + 1, settings, memory, lane, c_u, top,
-            unvisited, weights,
-        )  # fmt: skip
+            graph, weighing, decision, drawn + 1, settings, scratch, lane, top, unvisited
+        )
         if there >= 0:
             return there
-    return _weigh_all(graph, weighing, here, n, key, gamma, drawn, settings, memory, lane, c_u, top)
+    return _weigh_all(graph, weighing, decision, drawn, settings, memory, lane, top)
 
 
 @inlined
-def _draw_by_remembered(
-    graph,
-    weighing,
-    here,
-    n,
-    key,
-    gamma,
-    drawn,
-    settings,
-    memory,
-    lane,
-    c_u,
-    top,
-    unvisited,
-    weights,
-):
+def _draw_by_remembered(graph, weighing, decision, drawn, settings, scratch, lane, top, unvisited):
     """Draw by the edges to remembered nodes; -1 if they are many, or all proposals were refused."""
+    here, memory = decision.here, scratch.memory
     degree, distinct = graph.indptr[here + 1] - graph.indptr[here], memory.distinct[lane]
     if not few_remembered(degree, distinct):
         return np.int32(-1)
     for place in range(distinct):
         c = np.int64(memory.counts[lane, place])
-        weights[place] = _weight_of(settings, n, c_u, c, top)
+        scratch.weights[place] = _weight_of(settings, decision.n, decision.c_u, c, top)
+    visited, candidates = Visited(memory.nodes, lane, distinct), settings.candidates
     return draw_by_remembered(
-        graph, weighing, here, n, key, gamma, drawn, memory.nodes, lane, distinct, weights,
-        unvisited, settings.candidates,
-    )  # fmt: skip
+        graph, weighing, decision, drawn, visited, scratch.weights, unvisited, candidates
+    )
 
 
 @inlined
@@ -246,8 +229,9 @@ def _highest_exponent(scores, n, c_u, memory, lane):
 
 
 @kernel
-def _weigh_all(graph, weighing, here, n, key, gamma, drawn, settings, memory, lane, c_u, top):
+def _weigh_all(graph, weighing, decision, drawn, settings, memory, lane, top):
     """Choose by weighing every neighbour: O(degree)."""
+    here, n, key, gamma, c_u = decision
     indices, candidates = graph.indices, settings.candidates
     begin, degree = graph.indptr[here], graph.indptr[here + 1] - graph.indptr[here]
     fresh, fresh_weight, seen_weight = 0, 0.0, 0.0
@@ -289,12 +273,13 @@ def _weigh_all(graph, weighing, here, n, key, gamma, drawn, settings, memory, la
 
 
 @inlined
-def _greedy_step(graph, weighing, here, n, key, gamma, memory, lane):
+def _greedy_step(graph, weighing, decision, memory, lane):
     """Take the neighbour visited most, which has the best reward; ties by weight at random.
 
     Remembered nodes are looked at from the most visited on, block by block, until one is a
     neighbour.
     """
+    here, n, key, gamma, _ = decision
     distinct = memory.distinct[lane]
     place = np.int64(0)
     while place < distinct:

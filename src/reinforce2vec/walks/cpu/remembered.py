@@ -24,9 +24,7 @@ def few_remembered(degree, size):
 
 
 @inner
-def draw_by_remembered(
-    graph, weighing, here, n, key, gamma, drawn, nodes, lane, size, weights, unvisited, candidates
-):
+def draw_by_remembered(graph, weighing, decision, drawn, visited, weights, unvisited, candidates):
     """Draw a neighbour, or return -1 if all proposals were refused. O(size) look-ups of edges.
 
     `weights` holds the weight of each remembered node, and `unvisited` that of an unvisited one,
@@ -35,6 +33,8 @@ def draw_by_remembered(
     unvisited ones (all, if `candidates` is 0); of the latter a visited one is refused. Nothing is
     subtracted, so that no rounding can make a weight negative.
     """
+    here, n, key, gamma, _ = decision
+    nodes, lane, size = visited
     begin, end = row_bounds(graph.indptr, here)
     degree, total = end - begin, row_weight(here, end - begin, weighing)
     fresh, seen_weight = degree, 0.0
@@ -57,7 +57,7 @@ def draw_by_remembered(
         if left < fresh_weight:
             bits = draw(key, gamma, n, drawn + 2 * turn + 1)
             there = graph.indices[np.uint64(draw_arc(begin, degree, weighing, bits))]
-            if not _is_remembered(nodes, lane, size, there):
+            if not _is_remembered(visited, there):
                 return there
         elif seen_weight > 0.0:
             return nodes[lane, np.uint64(_place_at(left - fresh_weight, weights, size))]
@@ -65,11 +65,11 @@ def draw_by_remembered(
 
 
 @inlined
-def _is_remembered(nodes, lane, size, node):
-    found = False
-    for place in range(size):
-        found |= nodes[lane, np.uint64(place)] == node
-    return found
+def _is_remembered(visited, node):
+    is_there = False
+    for place in range(visited.size):
+        is_there |= visited.nodes[visited.lane, np.uint64(place)] == node
+    return is_there
 
 
 @inlined

@@ -81,15 +81,9 @@ class DeviceWalker:
             return
         block = min(THREADS, self._threads)
         blocks = min(-(-count // block), self._threads // block)
-        self._kernel(
-            (blocks,),
-            (block,),
-            (
-                *self._graph, *self._starts, np.uint64(first), walks, np.uint64(count),
-                np.int32(self._length), *self._settings,
-            ),
-            shared_mem=self._shared,
-        )  # fmt: skip
+        result = (np.uint64(first), walks, np.uint64(count), np.int32(self._length))
+        arguments = (*self._graph, *self._starts, *result, *self._settings)
+        self._kernel((blocks,), (block,), arguments, shared_mem=self._shared)
 
 
 class Walker:
@@ -224,13 +218,8 @@ def _graph_arguments(graph: Graph, weighs: bool) -> list[Any]:
 def _arguments_of(setting: Any) -> list[Any]:
     """Return a setting of a plan as the kernels take it."""
     if isinstance(setting, Scores):
-        tables = np.concatenate(
-            [
-                setting.explore, setting.total, setting.of_total, setting.unvisited_js,
-                setting.of_count, setting.of_next_count, setting.log_visits, setting.vertex_bonus,
-                setting.explore_table.ravel(), setting.exploit_table.ravel(),
-            ]
-        )  # fmt: skip
+        arrays = [table.ravel() for table in setting if isinstance(table, np.ndarray)]
+        tables = np.concatenate(arrays)  # in the order of scores.cu
         counts = (len(setting.explore), len(setting.explore_table), setting.reward, setting.path)
         factors = (setting.inverse_temperature, setting.attraction)
         return [cupy().asarray(tables), *map(np.int32, counts), *map(np.float64, factors)]
