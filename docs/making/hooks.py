@@ -68,7 +68,7 @@ def section(name: str, command: Any, level: int) -> Iterator[str]:
     if command.help:
         yield f"{paragraphs(command.help)}\n"
     yield f"    {' '.join([name, *usage(command, shown(command))])}\n"
-    from reinforce2vec.cli._help import grouped
+    from reinforce2vec.cli._app import grouped
 
     for title, parameters in grouped(shown(command)).items():
         yield f"{'#' * level} {title} {{ #{anchor(name, title)} }}\n"

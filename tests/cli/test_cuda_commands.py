@@ -13,7 +13,7 @@ from reinforce2vec import (
     Embedding,
 )
 from reinforce2vec._util.cuda import device
-from reinforce2vec.cli._exit_codes import USAGE
+from reinforce2vec.cli._run import USAGE
 
 COMMANDS = {
     "walk": ("walk", "edges.txt", "-o", "out.txt", "--length", "7", "--per-node", "3"),
@@ -50,8 +50,7 @@ def test_without_cupy_a_command_ends_in_a_sentence_before_the_graph_is_read(
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_unknown_backend_is_refused_before_the_graph_is_read(unreadable, name):
     result = run(*COMMANDS[name], "--backend", "nonsense")
-    check_refused(result, r"^error: --backend must be one of .*, not 'nonsense'$", unreadable)
-    assert len(result.stderr.splitlines()) == 1
+    check_refused(result, "^error: invalid value for '--backend': 'nonsense' ", unreadable)
 
 
 def test_the_card_writes_the_walks_of_the_cpu(folder, cuda):

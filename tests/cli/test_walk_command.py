@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -18,13 +19,11 @@ from helpers.limits import largest_file
 from reinforce2vec import (
     Embedding,
     FirstOrderWalk,
-    InputError,
     ReinforcedWalk,
     SecondOrderWalk,
     read_graph,
     sample_walks,
 )
-from reinforce2vec.cli._models import chosen_walk
 
 
 def walk(*words):
@@ -94,28 +93,29 @@ def test_a_tab_can_be_typed_as_delimiter(folder):
 # -- which walk the options mean ---------------------------------------------------------------
 
 
-def test_options_override_the_reading():
-    walk = chosen_walk("reinforced", reading="released", candidates=3, annealing="linear")
-    assert walk == ReinforcedWalk.released(candidates=3, annealing="linear")
-    assert chosen_walk("reinforced", reading=None, reward=None) == ReinforcedWalk()
+def test_options_override_the_reading(folder):
+    words = ("--reading", "released", "--candidates", 3, "--annealing", "linear", "--json")
+    settings = json.loads(check(walk(*words)).stdout)["settings"]["walk"]
+    released = ReinforcedWalk.released(candidates=3, annealing="linear")
+    assert settings == {"kind": "reinforced", **asdict(released)}
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "message"),
+    ("words", "message"),
     [
-        ("reinforced", {"p": 1.0}, "--p is for --walk second-order"),
-        ("first-order", {"reading": "paper"}, "--reading is for --walk reinforced"),
-        ("second-order", {"reward": "js"}, "--reward is for --walk reinforced"),
-        ("lazy", {}, r"first-order \(DeepWalk\), second-order \(node2vec\), not 'lazy'"),
-        ("reinforced", {"reading": "mine"}, "reading must be one of paper, released"),
-        ("reinforced", {"reward": "best"}, "reward must be one of"),
-        ("reinforced", {"candidates": 0}, "candidates must be"),
-        ("second-order", {"q": 0.0}, "q must be a number above 0"),
+        ("--p 1", "--p is for --walk second-order"),
+        ("--walk first-order --reading paper", "--reading is for --walk reinforced"),
+        ("--walk second-order --reward js", "--reward is for --walk reinforced"),
+        ("--walk lazy", "--walk"),
+        ("--reading mine", "--reading"),
+        ("--reward best", "--reward"),
+        ("--candidates 0", "--candidates"),
+        ("--exploration-weight -1", "--exploration-weight must be"),
+        ("--exploration epsilon --exploration-weight 2", "--exploration-weight"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(kind, options, message):
-    with pytest.raises(InputError, match=message):
-        chosen_walk(kind, **options)
+def test_options_that_make_no_sense_are_refused(folder, words, message):
+    assert message in check(walk(*words.split()), 2).stderr
 
 
 # -- what it says ------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ def test_short_walks_of_a_directed_graph_are_told(folder):
     assert {len(line) for line in lines_of(folder / "walks.txt")} == {40}
     refused = run(*command, "--direction", "back")
     assert refused.exit_code == 2
-    assert "--direction must be one of forward, both, not 'back'" in refused.stderr
+    assert "invalid value for '--direction'" in refused.stderr
 
 
 # -- a folder of shards ------------------------------------------------------------------------
@@ -341,7 +341,7 @@ WALK_TO_FOLDER = ("walk", "edges.txt", "-o", "walks/", "--length", "7", "--per-n
     [
         (["-o", "."], "error: .: this folder holds other files than walks, such as edges.txt"),
         (["-o", "walks"], "to a folder, whose name ends in a slash"),
-        (["-o", "walks/", "--shards", "txt"], "--shards must be one of npy, not 'txt'"),
+        (["-o", "walks/", "--shards", "txt"], "invalid value for '--shards'"),
         (["-o", "walks.npz", "--shards", "npy"], "--shards is for walks in a folder"),
     ],
 )

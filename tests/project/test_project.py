@@ -73,7 +73,7 @@ def test_importing_the_package_compiles_nothing():
 def test_everything_imports_without_the_optional_packages():
     run_python(
         f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"
-        "import reinforce2vec as r2v, reinforce2vec.cli.main, reinforce2vec.cli._demo_steps\n"
+        "import reinforce2vec as r2v, reinforce2vec.cli.main, reinforce2vec.cli.demo\n"
         "for name in r2v.__all__: getattr(r2v, name)\n"
         "r2v.sample_walks(r2v.Graph.from_any([('a', 'b')]), length=3, per_node=1)"
     )

@@ -1,12 +1,14 @@
-"""The application that commands belong to: their order, and errors in a line or two."""
+"""The application that commands belong to: options in groups, and errors in a line or two."""
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +17,62 @@ from typer.core import TyperCommand, TyperGroup
 
 from .._util.errors import InputError, python_setting
 from .._util.machine import check_address_space
-from ._exit_codes import FAILURE, CommandEnd, exit_code
-from ._help import WIDTH, Context, write_options
 from ._messages import print_last
-from ._options import READING_NAMES
+from ._options import GROUPS
+from ._run import FAILURE, READING_NAMES, Run
 from ._suggestions import instead_of, known_spelling
 
 # Newer versions of typer bring their own copy of click: this is UsageError in any of them.
 _UsageError: Any = typer.BadParameter.__mro__[1]
+_ORDER = "demo embed update evaluate tune neighbors recommend plot explore walk datasets warm-up"
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+
+
+def command(
+    *parameters: inspect.Parameter, examples: Iterable[str]
+) -> Callable[[Callable[[Run], None]], Callable[..., None]]:
+    """Make a command of a function: it takes these arguments and options, and finds them in a Run.
+
+    One that takes `backend` has one connection to Ray for all its work.
+    """
+
+    def decorate(function: Callable[[Run], None]) -> Callable[..., None]:
+        def run(**given: Any) -> None:
+            work = given["context"].obj = Run(given["context"])
+            with _cluster_of(work):
+                function(work)
+
+        lines = "".join(f"\n    reinforce2vec {line}" for line in examples)
+        run.__name__, run.__doc__ = function.__name__, function.__doc__
+        run.__signature__ = inspect.Signature([_CONTEXT, *parameters])  # type: ignore[attr-defined]
+        run.epilog = f"\b\nExamples:{lines}"  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+def _cluster_of(run: Run) -> AbstractContextManager[None]:
+    """Return what keeps the connection to the cluster that a command's options name."""
+    address = getattr(run.given, "address", None)
+    is_ray = getattr(run.given, "backend", None) == "ray"
+    if address is not None and not is_ray:
+        raise InputError("--address needs --backend ray")
+    if not is_ray:
+        return nullcontext()
+    from .._util.cluster.connection import kept
+
+    return kept(address)
 
 
 class _Command(TyperCommand):
     """A command whose help has groups of options, and whose errors are sentences."""
 
-    context_class = Context
-
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, then options in the groups that `rich_help_panel` names."""
-        write_options(self, ctx, formatter)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples, which can be copied."""
-        if self.epilog:
-            formatter.write_examples(self.epilog)
+        for title, params in grouped(self.get_params(ctx)).items():
+            records = [param.get_help_record(ctx) for param in params]
+            with formatter.section(title):
+                formatter.write_dl([record for record in records if record is not None])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options; one that is given twice, of which only the last would count, fails."""
@@ -54,41 +89,34 @@ class _Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; name options, not parameters, in the error it ends with."""
         try:
-            with exit_code(FAILURE):
-                check_address_space()
-                _check_arguments(self.params, ctx.params)
-                return super().invoke(ctx)
-        except CommandEnd as ending:
-            if ending.error is not None:
-                ending.message = f"error: {with_options(ending.error, self.params)}"
-            print_last(ending.message)
+            check_address_space()
+            _check_arguments(self.params, ctx.params)
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort):
             raise
+        except (Exception, KeyboardInterrupt) as error:
+            if isinstance(error, InputError):
+                error = with_options(error, self.params)
+            if not isinstance(ctx.obj, Run):  # it did not begin
+                ctx.obj = Run(ctx)
+                ctx.obj.begin()
+            message, code = ctx.obj.ending(error)
+            print_last(message)
+            raise typer.Exit(code) from None
 
 
-class CommandGroup(TyperGroup):
+class _Group(TyperGroup):
     """Commands in the order of work; reports a wrong command line in two lines."""
 
-    order: tuple[str, ...] = ()
-    context_class = Context
+    def __init__(self, **settings: Any) -> None:
+        """Sort the commands; those without a place in the order come last."""
+        super().__init__(**settings)
+        names = sorted(self.commands, key=lambda name: (_ORDER + name).index(name))
+        self.commands = {name: self.commands[name] for name in names}
 
-    def __init__(self, *, commands: dict[str, Any], **settings: Any) -> None:
-        """Sort the commands; those without a place in the order of work come last."""
-        names = sorted(commands, key=lambda name: [*self.order, name].index(name))
-        super().__init__(commands={name: commands[name] for name in names}, **settings)
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, and below them the few options."""
-        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, one.get_short_help_str(WIDTH)) for name, one in commands.items() if one]
-            )
-        write_options(self, ctx, formatter)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples, which can be copied."""
-        if self.epilog:
-            formatter.write_examples(self.epilog)
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands in their order."""
+        return list(self.commands)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of a name, in either spelling."""
@@ -108,25 +136,46 @@ class CommandGroup(TyperGroup):
 
 
 class App(typer.Typer):
-    """A typer application of such commands."""
+    """A typer application of such commands.
+
+    Its help is typer's plain one: rich would double the time that it takes.
+    """
 
     def __init__(self, **changes: Any) -> None:
         settings: dict[str, Any] = {
-            "cls": CommandGroup,
+            "cls": _Group,
             "no_args_is_help": True,
             "add_completion": False,
-            "rich_markup_mode": None,  # plain text: at once, and the same without a terminal
+            "rich_markup_mode": None,
             "pretty_exceptions_enable": False,
             "context_settings": {
                 "help_option_names": ["-h", "--help"],
-                "max_content_width": WIDTH,
+                "max_content_width": 100,
             },
         }
         super().__init__(**(settings | changes))
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
         """Add a command of this form."""
-        return super().command(name, **({"cls": _Command} | settings))
+
+        def add(function: Callable[..., None]) -> Any:
+            summary = " ".join((function.__doc__ or "").split("\n\n")[0].split())
+            own: dict[str, Any] = {"cls": _Command, "short_help": summary}
+            own["epilog"] = getattr(function, "epilog", None)
+            return super(App, self).command(name, **(own | settings))(function)
+
+        return add
+
+
+def grouped(params: Iterable[Any]) -> dict[str, list[Any]]:
+    """Return parameters by the headings of the help: arguments, then groups in their order."""
+    titles = {name: list[Any]() for name in ("Arguments", *(group.title for group in GROUPS))}
+    titles["Other options"] = []
+    for param in params:
+        is_argument = param.param_type_name == "argument"
+        title = "Arguments" if is_argument else param.rich_help_panel or "Other options"
+        titles[title].append(param)
+    return {title: members for title, members in titles.items() if members}
 
 
 def _check_arguments(params: Iterable[Any], given: Mapping[str, Any]) -> None:
@@ -151,14 +200,14 @@ def _print_misuse(error: Any) -> None:
     if type(error).__name__ == "NoSuchOption" and name is not None:
         message = f"there is no option {name}{instead_of(name, error.ctx)}"
     message = message[:1].lower() + message[1:].replace("Input should", "it should")
-    message = re.sub(r", unable to parse \w+ as an? \w+", "", message)
+    message = re.sub(r", unable to parse \w+ as an? \w+|value error, ", "", message, flags=re.I)
     print_last(f"error: {message}")
     if error.ctx is not None:
         print_last(f"for help, run {error.ctx.command_path} --help")
 
 
-def with_options(error: InputError, params: Iterable[Any]) -> str:
-    """Return an error's message with options in place of the parameters that it carries.
+def with_options(error: InputError, params: Iterable[Any]) -> InputError:
+    """Return an error whose message has options in place of the parameters that it carries.
 
     A parameter that is no option of the command keeps its name in Python.
     """
@@ -173,7 +222,7 @@ def with_options(error: InputError, params: Iterable[Any]) -> str:
     if faulty is not None and faulty in options and faulty not in named:
         word = rf"(?<![\w./\\-]){faulty}(?![\w/\\-]|\.\w)"  # and no part of a path
         message = re.sub(word, _flag(options[faulty]), message, count=1)
-    if named <= {*options}:  # those that stand together
+    if named <= {*options}:  # those that stand together are typed without a comma
         together = ", ".join(python_setting(*setting) for setting in error.settings)
         typed = " ".join(_as_option(options[name], value) for name, value in error.settings)
         message = message.replace(together, typed) if together else message
@@ -181,7 +230,7 @@ def with_options(error: InputError, params: Iterable[Any]) -> str:
         if name in options:
             spelled = _as_option(options[name], value)
             message = message.replace(python_setting(name, value), spelled)
-    return message
+    return InputError(message)
 
 
 def _has_one_value(param: Any) -> bool:

@@ -4,36 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import reinforce2vec as r2v
 
 from .._util.errors import InputError
-from .._util.hyperparameters import DATASETS, DUPLICATES, ID_TYPES
 from .._util.progress import counted
-from . import _options as options
 from ._app import with_options
-from ._messages import report, status
-from ._options import GRAPH_OPTIONS, READING_NAMES
+from ._options import GRAPH_OPTIONS
+from ._run import READING_NAMES, Run
 
 if TYPE_CHECKING:
-    from ..embedding import Embedding
     from ..files.label_files import NamedLabels
     from ..files.node_tables import NodeTable
-    from ..graph import Dataset, Graph
-
-VectorsArgument = Annotated[
-    Path,
-    typer.Argument(metavar="EMB", help="Vectors, as embed writes them: .npz .txt .bin ..."),
-]
-GraphArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="GRAPH|DATASET",
-        autocompletion=options.completed(*DATASETS),
-        help="A file as for embed, or the name of a data set, such as facebook.",
-    ),
-]
 
 
 # -- data sets ---------------------------------------------------------------------------------
@@ -67,68 +50,95 @@ def check_input(name: str) -> None:
     )
 
 
-def _read_dataset(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
+def _read_dataset(run: Run, name: str) -> r2v.Dataset:
     """Read a data set by its name."""
-    from ..datasets import load_dataset
-
-    with status(f"reading {name}", quiet):
-        return load_dataset(name, data_dir, progress=not quiet)
+    with run.status(f"reading {name}"):
+        return r2v.load_dataset(name, run.given.data_dir, progress=not run.quiet)
 
 
-def read_labelled_dataset(name: str, data_dir: Path | None, quiet: bool) -> Dataset:
+def read_labelled_dataset(run: Run, name: str) -> r2v.Dataset:
     """Read a data set whose nodes have labels."""
-    dataset = _read_dataset(name, data_dir, quiet)
+    dataset = _read_dataset(run, name)
     labels = dataset.labels
     if labels is None:
         raise InputError(f"the data set {name} has no labels")
-    report(lambda: f"{name}: {dataset.graph!r}, {counted(labels.shape[1], 'class')}", quiet)
+    run.report(lambda: f"{name}: {dataset.graph!r}, {counted(labels.shape[1], 'class')}")
     return dataset
 
 
 # -- graphs ------------------------------------------------------------------------------------
 
 
-def check_graph(context: typer.Context, graph: str) -> bool:
+def check_graph(run: Run, graph: str) -> bool:
     """Return whether it is a data set and not a file; InputError if options fit neither."""
     named = is_dataset(graph)
     if named:
-        options.check_unused(context, GRAPH_OPTIONS, "a file", f"the data set {graph}")
+        run.refuse(GRAPH_OPTIONS, "a file", f"the data set {graph}")
     else:
-        options.check_unused(context, ["data_dir"], "a data set", graph)
-        check_reading(Path(graph), context.params)
+        run.refuse(["data_dir"], "a data set", graph)
+        check_reading(run, graph)
     return named
 
 
-def read_input_graph(graph: Path | str, context: typer.Context, named: bool = False) -> Graph:
-    """Read the graph of a file, or of a data set."""
-    given = context.params
+def check_reading(run: Run, path: Path | str) -> None:
+    """Refuse values that options of reading cannot have, before a file is opened."""
+    from ..files.columns import ColumnChoice
+    from ..files.delimited import check_comments, delimiter_code
+    from ..files.graph_readers import format_of
+
+    given = reading_options(vars(run.given))
+    if given["format"] is not None:
+        format_of(Path(path), given["format"])
+    if given["delimiter"] is not None:
+        delimiter_code(given["delimiter"])
+    if given["comments"] is not None:
+        check_comments(given["comments"])
+    if given.get("columns") is not None:
+        ColumnChoice.of(*(given[role] for role in ("columns", "source", "target", "weight")))
+
+
+def reading_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `read_graph` that the options of a command are.
+
+    `explore` has another option with the name --columns, and lacks that of graphs.
+    """
+    chosen = {READING_NAMES.get(name, name): given[name] for name in GRAPH_OPTIONS if name in given}
+    return chosen | {"delimiter": unescaped(given["delimiter"])}
+
+
+def unescaped(delimiter: str | None) -> str | None:
+    """Return a delimiter with a tab for \\t, which is easier to type."""
+    return None if delimiter is None else delimiter.replace("\\t", "\t")
+
+
+def read_input_graph(run: Run, graph: Path | str, named: bool = False, **changes: Any) -> r2v.Graph:
+    """Read the graph of a file, or of a data set; `changes` replace options that were given."""
     if named:
-        found = _read_dataset(str(graph), given["data_dir"], given["quiet"]).graph
+        result = _read_dataset(run, str(graph)).graph
     else:
-        with status(f"reading {graph}", given["quiet"]):
-            found = read_graph_from(Path(graph), given)
-    report(lambda: f"{graph}: {found!r}", given["quiet"])
-    report_reading(graph, found, given["quiet"])
-    return found
+        with run.status(f"reading {graph}"):
+            result = r2v.read_graph(Path(graph), **reading_options(vars(run.given) | changes))
+    run.report(lambda: f"{graph}: {result!r}")
+    report_reading(run, graph, result)
+    return result
 
 
-def report_reading(path: Path | str, graph: Graph, quiet: bool) -> None:
+def report_reading(run: Run, path: Path | str, graph: r2v.Graph) -> None:
     """Report what was decided while a graph was read, in one line, if there is anything."""
     counts = [
         (graph.dropped_self_loops, "self-loop", "dropped"),
         (graph.merged_edges, "duplicate edge", f"merged{', weights added' * graph.weighted}"),
     ]
     drops = [f"{counted(number, what)} {verb}" for number, what, verb in counts if number]
-    if graph.notes or any(drops):
-        report(f"{path}: {'; '.join([*graph.notes, *drops])}", quiet)
+    if graph.notes or drops:
+        run.report(f"{path}: {'; '.join([*graph.notes, *drops])}")
 
 
-def report_direction(model: object, graph: Graph, quiet: bool) -> None:
+def report_direction(run: Run, model: object, graph: r2v.Graph) -> None:
     """Report how long walks along the edges of a directed graph are, and which way walks go."""
-    from ..models import Reinforce2Vec
     from ..walks.directions import are_short, mean_length
 
-    if quiet or not graph.directed or not isinstance(model, Reinforce2Vec):
+    if run.quiet or not graph.directed or not isinstance(model, r2v.Reinforce2Vec):
         return
     length = mean_length(graph, model.walk_length)
     text = f"walks along the edges have about {length:.1f} of {model.walk_length} nodes"
@@ -139,97 +149,40 @@ def report_direction(model: object, graph: Graph, quiet: bool) -> None:
         text += ": --direction both makes longer ones"
     elif model.direction == "both":
         text += "; they go both ways"
-    report(text, quiet)
+    run.report(text)
 
 
-def check_reading(path: Path, given: Mapping[str, Any]) -> None:
-    """Refuse values that options of reading cannot have, before a file is opened."""
-    if given["format"] is not None:
-        from ..files.graph_readers import format_of
-
-        format_of(path, given["format"])
-    delimiter = unescaped(given["delimiter"])
-    if delimiter is not None:
-        from ..files.delimited import delimiter_code
-
-        delimiter_code(delimiter)
-    if given["comments"] is not None:
-        from ..files.delimited import check_comments
-
-        check_comments(given["comments"])
-    if given.get("edge_columns") is not None:
-        from ..files.columns import ColumnChoice
-
-        roles = ("source_column", "target_column", "weight_column")
-        ColumnChoice.of(given["edge_columns"], *(given[role] for role in roles))
-    from .._util.checks import check_choice
-
-    check_choice("duplicates", given["duplicates"], DUPLICATES)
-    if given["id_type"] is not None:
-        check_choice("id_type", given["id_type"], ID_TYPES)
-
-
-def given_files(given: Mapping[str, Any]) -> list[Path]:
-    """Return the files that are read beside the graph."""
-    return [] if given["nodes_file"] is None else [given["nodes_file"]]
-
-
-def read_graph_from(path: Path, given: Mapping[str, Any]) -> Graph:
-    """Read the graph in a file, with a command's options."""
-    from ..graph import read_graph
-
-    # explore has another option with the name --columns, and lacks that of graphs
-    chosen = {READING_NAMES.get(name, name): given[name] for name in GRAPH_OPTIONS if name in given}
-    chosen["delimiter"] = unescaped(chosen["delimiter"])
-    return read_graph(path, **chosen)
-
-
-def unescaped(delimiter: str | None) -> str | None:
-    """Return a delimiter with a tab for \\t, which is easier to type."""
-    return None if delimiter is None else delimiter.replace("\\t", "\t")
-
-
-def graph_facts(graph: Graph) -> dict[str, Any]:
-    """Return what JSON has on a graph."""
+def graph_facts(graph: r2v.Graph, read: r2v.Graph | None = None) -> dict[str, Any]:
+    """Return what JSON has on a graph, and on how it, or another one, was read."""
+    file = read or graph
     return {
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
         "directed": graph.directed,
         "weighted": graph.weighted,
-        **reading_facts(graph),
-    }
-
-
-def reading_facts(graph: Graph) -> dict[str, Any]:
-    """Return what JSON has on how a graph was read."""
-    return {
-        "notes": list(graph.notes),
-        "dropped_self_loops": graph.dropped_self_loops,
-        "merged_edges": graph.merged_edges,
+        "notes": list(file.notes),
+        "dropped_self_loops": file.dropped_self_loops,
+        "merged_edges": file.merged_edges,
     }
 
 
 # -- vectors and labels ------------------------------------------------------------------------
 
 
-def read_input_vectors(path: Path | str, quiet: bool) -> Embedding:
+def read_input_vectors(run: Run, path: Path | str) -> r2v.Embedding:
     """Read vectors; if the file holds something else, InputError says what makes them."""
-    from ..embedding import Embedding
-
     try:
-        with status(f"reading {path}", quiet):
-            embedding = Embedding.load(path)
+        with run.status(f"reading {path}"):
+            embedding = r2v.Embedding.load(path)
     except InputError as error:
         if not Path(path).is_file() or "expected vectors" in str(error):
             raise
         raise InputError(f"{error}; expected vectors, which `reinforce2vec embed` makes") from None
-    report(lambda: f"{path}: {embedding!r}", quiet)
+    run.report(lambda: f"{path}: {embedding!r}")
     return embedding
 
 
-def check_graph_of(
-    embedding: Embedding, graph: Graph, context: typer.Context, quiet: bool
-) -> Embedding:
+def check_graph_of(run: Run, embedding: r2v.Embedding, graph: r2v.Graph) -> r2v.Embedding:
     """Print a warning if vectors were learned from another graph; return them without their info.
 
     So the library, which would not name options, does not warn once more.
@@ -238,20 +191,13 @@ def check_graph_of(
 
     mismatch = graph_mismatch(embedding, graph)
     if mismatch is not None:
-        report(f"warning: {with_options(mismatch, context.command.params)}", quiet)
+        run.report(f"warning: {with_options(mismatch, run.context.command.params)}")
     return without_info(embedding)
 
 
-def read_input_labels(
-    path: Path | str, nodes: Embedding | Graph, context: typer.Context
-) -> NamedLabels:
+def read_input_labels(run: Run, path: Path | str, nodes: r2v.Embedding | r2v.Graph) -> NamedLabels:
     """Read the labels of nodes that have a vector or are in a graph."""
-    from ..embedding import Embedding
-    from ..files.label_files import read_labels
-
-    quiet = context.params["quiet"]
-    columns = {role: context.params[role] for role in ("label", "id")}
-    labels = read_labels(path, nodes, **columns)
+    labels = r2v.read_labels(path, nodes, label=run.given.label, id=run.given.id)
 
     def summary() -> str:
         labelled = counted(int(labels.matrix.any(axis=1).sum()), "node")
@@ -259,22 +205,21 @@ def read_input_labels(
         notes = "".join(f"; {note}" for note in labels.notes)
         return f"{path}: {labelled} in {counted(len(labels.names), 'class')}{unused}{notes}"
 
-    report(summary, quiet)
+    run.report(summary)
     if labels.strangers:
         strangers, first = counted(len(labels.strangers), "node"), labels.strangers[0]
-        lack = "without a vector" if isinstance(nodes, Embedding) else "not in the graph"
+        lack = "without a vector" if isinstance(nodes, r2v.Embedding) else "not in the graph"
         more = ", ..." if len(labels.strangers) > 1 else ""
-        report(f"{path}: left out {strangers} {lack} ({first}{more})", quiet)
+        run.report(f"{path}: left out {strangers} {lack} ({first}{more})")
     return labels
 
 
-def read_input_columns(path: Path, nodes: Embedding, context: typer.Context) -> NodeTable:
+def read_input_columns(run: Run, path: Path, nodes: r2v.Embedding) -> NodeTable:
     """Read columns of nodes that have a vector."""
     from ..files.node_tables import read_node_table
 
-    quiet = context.params["quiet"]
-    with status(f"reading {path}", quiet):
-        table = read_node_table(path, nodes, id=context.params["id"])
+    with run.status(f"reading {path}"):
+        table = read_node_table(path, nodes, id=run.given.id)
     what = f"{counted(len(table.names), 'column')} of nodes"
-    report(f"{path}: {'; '.join([what, *table.notes])}", quiet)
+    run.report(f"{path}: {'; '.join([what, *table.notes])}")
     return table

@@ -2,49 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+import reinforce2vec as r2v
 
 from .._util.errors import InputError
-from .._util.hyperparameters import METHODS, PARAMETERS, PRESETS, READINGS, TRAINING, WALKS
+from .._util.hyperparameters import METHODS, PARAMETERS, TRAINING, WALKS
 from .._util.progress import counted
-from ._options import MODEL_OPTIONS, OF_WALKS, WALK_OPTIONS, check_unused, flag_of, was_given
+from ._options import MODEL_OPTIONS, OF_WALKS, WALK_OPTIONS
+from ._run import Run, flag_of
 
 if TYPE_CHECKING:
     from ..models.estimator import Estimator as Model
     from ..walks.policy import Walk
 
 
-def chosen_walk(kind: str, **options: Any) -> Walk:
-    """Return the walk that the options describe; those left at None keep their defaults."""
-    if kind not in WALKS:
-        raise InputError(
-            "--walk must be one of reinforced, first-order (DeepWalk), second-order (node2vec), "
-            f"not {kind!r}"
-        )
-    given = {name: value for name, value in options.items() if value is not None}
-    for name in given:
-        of_walk = OF_WALKS.get(name, name)
+def walk_from(run: Run) -> Walk:
+    """Return the walk that a command's options describe; those left at None keep their defaults."""
+    kind = run.given.kind
+    options: dict[str, Any] = {}
+    for name in WALK_OPTIONS[1:]:
+        value, of_walk = getattr(run.given, name), OF_WALKS.get(name, name)
+        if value is None:
+            continue
         owner = next((other for other, names in WALKS.items() if of_walk in names), "reinforced")
         if owner != kind:
             raise InputError(
                 f"--{flag_of(name)} is for --walk {owner} and has no effect with --walk {kind}"
             )
-    given = {OF_WALKS.get(name, name): value for name, value in given.items()}
-    from .._util.checks import check_choice
-    from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
-
+        options[of_walk] = value
     walk: Walk
     if kind == "first-order":
-        walk = FirstOrderWalk()
+        walk = r2v.FirstOrderWalk()
     elif kind == "second-order":
-        walk = SecondOrderWalk(**given)
+        walk = r2v.SecondOrderWalk(**options)
     else:
-        presets = {"paper": ReinforcedWalk.paper, "released": ReinforcedWalk.released}
-        name = check_choice("reading", given.pop("reading", "paper"), READINGS)
-        walk = presets[name](**given)
+        presets = {"paper": r2v.ReinforcedWalk.paper, "released": r2v.ReinforcedWalk.released}
+        walk = presets[options.pop("reading", "paper")](**options)
     try:
         walk.check()
     except InputError as error:
@@ -52,56 +47,50 @@ def chosen_walk(kind: str, **options: Any) -> Walk:
     return walk
 
 
-def walk_from(given: Mapping[str, Any]) -> Walk:
-    """Return the walk that a command's options describe."""
-    return chosen_walk(**{name: given[name] for name in WALK_OPTIONS})
-
-
-def model_from(context: typer.Context) -> Model:
+def model_from(run: Run) -> Model:
     """Return the model that a command's options describe, checked."""
-    from .._util.checks import check_choice
-
-    given = context.params
-    name = check_choice("method", given["method"], METHODS)
-    if given["preset"] is not None:
-        check_choice("preset", given["preset"], PRESETS)
-    from ..models import Reinforce2Vec
+    given = vars(run.given)
+    name = given["method"]
     from ..models.methods import BASELINES
 
     if name in BASELINES:
-        return _baseline_from(context, name)
+        return _baseline_from(run, name)
     if METHODS[name]:
-        check_unused(context, ["kind", "reading"], "--method reinforce2vec", f"--method {name}")
+        run.refuse(["kind", "reading"], "--method reinforce2vec", f"--method {name}")
     training = {name: PARAMETERS[name].typed(given[name]) for name in TRAINING}
     training |= {name: given.get(name) for name in ("workers", "backend", "scratch")}
-    model = Reinforce2Vec(walk=walk_from(given), seed=given.get("seed", 0), **training)
+    model = r2v.Reinforce2Vec(walk=walk_from(run), seed=given.get("seed", 0), **training)
     model.check()
     return model
 
 
-def _baseline_from(context: typer.Context, name: str) -> Model:
+def _baseline_from(run: Run, name: str) -> Model:
     """Return a baseline; options that it has no parameter for are refused."""
     from ..models.methods import BASELINES, Smoothed
 
-    given, kind = context.params, BASELINES[name]
-    known = kind._parameters()
-    smoothed = was_given(context, "smooth") and given["smooth"] and "smooth" not in known
+    given, baseline = vars(run.given), BASELINES[name]
+    known = baseline._parameters()
+    smoothed = run.was_given("smooth") and given["smooth"] and "smooth" not in known
     usable = {"method", "dimensions", "smooth", "backend", *known}
-    unused = [one for one in MODEL_OPTIONS if one not in usable]
-    if smoothed and "workers" in unused:
-        unused.remove("workers")
-    check_unused(context, unused, "other methods", f"--method {name}")
-    parameters: dict[str, Any] = {"dimensions": PARAMETERS["dimensions"].check(given["dimensions"])}
-    for one in (*TRAINING, "workers"):
-        if one in known and was_given(context, one):
-            parameters[one] = PARAMETERS[one].check(PARAMETERS[one].typed(given[one]))
+    if smoothed:
+        usable.add("workers")
+    run.refuse(
+        (option for option in MODEL_OPTIONS if option not in usable),
+        "other methods",
+        f"--method {name}",
+    )
+    parameters = {
+        option: PARAMETERS[option].check(PARAMETERS[option].typed(given[option]))
+        for option in (*TRAINING, "workers")
+        if option == "dimensions" or (option in known and run.was_given(option))
+    }
     if isinstance(parameters.get("window"), tuple):
         raise InputError(f"--method {name} has a single window, not {given['window']}")
     seed = PARAMETERS["seed"].check(given.get("seed", 0))
-    if not smoothed:
-        model: Model = kind(**parameters, seed=seed)
-        return model
-    return Smoothed(name, parameters, seed, given["backend"], given["workers"])
+    if smoothed:
+        return Smoothed(name, parameters, seed, given["backend"], given["workers"])
+    model: Model = baseline(**parameters, seed=seed)
+    return model
 
 
 def model_facts(model: Model) -> dict[str, Any]:
@@ -121,3 +110,20 @@ def place_of(backend: str, workers: int | None = None) -> str:
     if backend == "ray":
         return " on Ray" if workers is None else f" on {counted(workers, 'Ray worker')}"
     return " on the GPU" if backend == "cuda" else ""
+
+
+def check_outputs(vectors: Path | None, model: Path | None) -> list[Path]:
+    """Return the files that vectors and a model are written to; InputError if one cannot be."""
+    from ..files.vector_files import check_vectors_path, metadata_path
+    from ..models.model_file import check_model_path
+
+    paths = list[Path]()
+    if vectors is not None:
+        paths.append(vectors)
+        target = check_vectors_path(vectors)
+        if target.suffix == ".tsv":
+            paths.append(metadata_path(target))
+    if model is not None:
+        check_model_path(model)
+        paths.append(model)
+    return paths

@@ -15,43 +15,28 @@ import typer
 
 from .. import __version__
 from .._util.interrupts import ENDING, ask_again, is_busy, is_stopped, stop_command
-from . import (
-    datasets,
-    demo,
-    embed,
-    evaluate,
-    explore,
-    neighbors,
-    plot,
-    recommend,
-    tune,
-    update,
-    walk,
-    warm_up,
-)
-from ._app import App, CommandGroup
-from ._exit_codes import INTERRUPTED, NOTHING_LEFT
-from ._help import examples
-from ._messages import print_last, report
-
-
-class Commands(CommandGroup):
-    """All commands, in the order of work."""
-
-    order = (
-        *("demo", "embed", "update", "evaluate", "tune", "neighbors", "recommend", "plot"),
-        *("explore", "walk", "datasets", "warm-up"),
-    )
-
+from ._app import App
+from ._messages import print_last, print_line
+from ._run import INTERRUPTED, NOTHING_LEFT
+from .datasets import datasets
+from .demo import demo
+from .embed import embed
+from .evaluate import app as evaluate
+from .explore import explore
+from .neighbors import neighbors
+from .plot import plot
+from .recommend import recommend
+from .tune import tune
+from .update import update
+from .walk import walk
+from .warm_up import warm_up
 
 app = App(
-    cls=Commands,
     add_completion=True,
-    epilog=examples(
-        "embed edges.txt -o vectors.npz",
-        "evaluate link-prediction edges.txt",
-        "embed --help",
-    ),
+    epilog="\b\nExamples:\n"
+    "    reinforce2vec embed edges.txt -o vectors.npz\n"
+    "    reinforce2vec evaluate link-prediction edges.txt\n"
+    "    reinforce2vec embed --help",
 )
 
 
@@ -88,7 +73,7 @@ def _run() -> None:
     except (KeyboardInterrupt, Exception) as error:  # of an import, an interrupt can be any error
         if not isinstance(error, KeyboardInterrupt) and not is_stopped():
             raise
-        print_last(NOTHING_LEFT)
+        print_last(f"interrupted: {NOTHING_LEFT}")
         sys.exit(INTERRUPTED)
 
 
@@ -107,7 +92,8 @@ def _flush() -> None:
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     """Print a warning as one line, without the place in the code that it comes from."""
-    report(f"warning: {message}", quiet="--quiet" in sys.argv)
+    if "--quiet" not in sys.argv:
+        print_line(f"warning: {message}")
 
 
 def _print_version(wanted: bool) -> None:
@@ -128,15 +114,7 @@ def _every_command(
     """Node embeddings from reinforced random walks."""
 
 
-app.command(epilog=demo.EPILOG)(demo.demo)
-app.command(epilog=embed.EPILOG)(embed.embed)
-app.command(epilog=update.EPILOG)(update.update)
-app.add_typer(evaluate.app, name="evaluate")
-app.command(epilog=tune.EPILOG)(tune.tune)
-app.command(epilog=plot.EPILOG)(plot.plot)
-app.command(epilog=explore.EPILOG)(explore.explore)
-app.command(epilog=neighbors.EPILOG)(neighbors.neighbors)
-app.command(epilog=recommend.EPILOG)(recommend.recommend)
-app.command(epilog=walk.EPILOG)(walk.walk)
-app.command(epilog=datasets.EPILOG)(datasets.datasets)
-app.command(epilog=warm_up.EPILOG)(warm_up.warm_up)
+app.add_typer(evaluate, name="evaluate", short_help=evaluate.info.help)
+for function in (demo, embed, update, tune, neighbors, recommend, plot, explore, walk, datasets):
+    app.command()(function)
+app.command()(warm_up)

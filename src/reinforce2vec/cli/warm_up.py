@@ -11,17 +11,12 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
-import typer
-
 from .._util.errors import InputError
 from .._util.locks import temporary_folder
 from .._util.progress import counted, readable_bytes
 from . import _options as options
-from ._exit_codes import FAILURE, INTERRUPTED, exit_code
-from ._help import examples
-from ._messages import print_json, report, status
-
-EPILOG = examples("warm-up", "warm-up --json")
+from ._app import command
+from ._run import INTERRUPTED, Run
 
 _SHORT = "--per-node 1 --length 5 -o walks.txt"
 _FEW = "--walks-per-node 2 --walk-length 10 --dimensions 16"
@@ -75,59 +70,55 @@ _STEPS = {
 }
 
 
-def warm_up(
-    context: typer.Context, as_json: options.Json = False, quiet: options.Quiet = False
-) -> None:
+@command(*options.shared("as_json", "quiet"), examples=("warm-up", "warm-up --json"))
+def warm_up(run: Run) -> None:
     """Compile all that the other commands use, and save it for later runs.
 
     For images of containers: the commands then start at once, also for users who cannot write.
     """
+    run.begin()
+    from .._util.code_cache import tally
+    from .._util.compiled import INTERPRETED
+
     began = time.monotonic()
-    with exit_code(FAILURE):
-        from .._util.code_cache import tally
-        from .._util.compiled import INTERPRETED
-
-        if INTERPRETED:
-            raise InputError("nothing is compiled while NUMBA_DISABLE_JIT is 1: unset it")
-        with temporary_folder(gettempdir(), ".reinforce2vec.warm-up-") as folder:
-            _write_inputs(Path(folder))
-            for step, lines in _STEPS.items():
-                before, since = tally.compiled, time.monotonic()
-                with status(f"compiling: {step}", quiet):
-                    for line in lines:
-                        _run(context, line, Path(folder))
-                        if tally.problem is not None:
-                            raise InputError(tally.problem)
-                if tally.compiled > before:
-                    functions = counted(tally.compiled - before, "function")
-                    seconds = time.monotonic() - since
-                    report(f"{step}: {functions} in {seconds:.1f} s", quiet)
-        place = Path(os.path.commonpath(tally.folders))
-        size = sum(
-            path.stat().st_size
-            for folder in tally.folders
-            for path in Path(folder).iterdir()
-            if path.suffix in (".nbi", ".nbc")
+    if INTERPRETED:
+        raise InputError("nothing is compiled while NUMBA_DISABLE_JIT is 1: unset it")
+    with temporary_folder(gettempdir(), ".reinforce2vec.warm-up-") as folder:
+        _write_inputs(Path(folder))
+        for step, lines in _STEPS.items():
+            before, since = tally.compiled, time.monotonic()
+            with run.status(f"compiling: {step}"):
+                for line in lines:
+                    _run_command(run, line, Path(folder))
+                    if tally.problem is not None:
+                        raise InputError(tally.problem)
+            if tally.compiled > before:
+                functions = counted(tally.compiled - before, "function")
+                run.report(f"{step}: {functions} in {time.monotonic() - since:.1f} s")
+    place = Path(os.path.commonpath(tally.folders))
+    size = sum(
+        path.stat().st_size
+        for folder in tally.folders
+        for path in Path(folder).iterdir()
+        if path.suffix in (".nbi", ".nbc")
+    )
+    seconds, functions = time.monotonic() - began, counted(tally.compiled, "function")
+    what = f"compiled {functions}" if tally.compiled else "everything was compiled already"
+    run.report(f"{place}: {what}; {readable_bytes(size)} in {seconds:.1f} s")
+    if run.given.as_json:
+        run.print_json(
+            folder=place,
+            bytes=size,
+            compiled=tally.compiled,
+            loaded=tally.loaded,
+            seconds=seconds,
         )
-        seconds = time.monotonic() - began
-        functions = counted(tally.compiled, "function")
-        what = f"compiled {functions}" if tally.compiled else "everything was compiled already"
-        report(f"{place}: {what}; {readable_bytes(size)} in {seconds:.1f} s", quiet)
-        if as_json:
-            print_json(
-                context,
-                folder=place,
-                bytes=size,
-                compiled=tally.compiled,
-                loaded=tally.loaded,
-                seconds=seconds,
-            )
 
 
-def _run(context: typer.Context, line: str, folder: Path) -> None:
+def _run_command(run: Run, line: str, folder: Path) -> None:
     """Run another command on files of a folder; InputError if it fails."""
     words = [str(folder / word) if word.endswith(_FILES) else word for word in line.split()]
-    commands: Any = context.find_root().command
+    commands: Any = run.context.find_root().command
     said = StringIO()
     try:
         with redirect_stdout(StringIO()), redirect_stderr(said):
