@@ -1,33 +1,14 @@
-"""A command tries out its output files once, and with --quiet computes nothing just to print it."""
+"""With --quiet, a command computes nothing just to print it."""
 
 from __future__ import annotations
-
-from collections import Counter
 
 import numpy as np
 import pytest
 
 from helpers.command_line import checked, run
 from reinforce2vec import Embedding, Graph, Reinforce2Vec
-from reinforce2vec.files import writing
 
 FEW = "--walks-per-node 2 --dimensions 4 --workers 1"
-# Commands, and the files that they write.
-WRITING = {
-    f"embed edges.txt -o v.npz {FEW}": {"v.npz"},
-    f"embed edges.txt -o v.tsv {FEW}": {"v.tsv"},
-    f"embed edges.txt -o v.npz --checkpoint run.npz {FEW}": {"v.npz", "run.npz"},
-    f"embed edges.txt -o v.npz --model m.r2v {FEW}": {"v.npz", "m.r2v"},
-    "embed edges.txt -o v.npz --method prone -d 4": {"v.npz"},
-    "update old.r2v new.txt -o v.npz": {"v.npz", "old.r2v"},
-    "update old.r2v new.txt --model m.r2v": {"m.r2v"},
-    "walk edges.txt -o w.txt --per-node 1": {"w.txt"},
-    "walk edges.txt -o w.npz --per-node 1": {"w.npz"},
-    "tune edges.txt --trials 2 -d 4 -o t.json": {"t.json"},
-    "recommend old.npz edges.txt -o links.tsv": {"links.tsv"},
-    "plot old.npz --method pca -o map.png": {"map.png"},
-    "explore old.npz edges.txt --method pca -o page.html": {"page.html"},
-}
 # Commands that print on stderr what they found.
 TALKING = (
     f"embed edges.txt -o v.npz {FEW}",
@@ -55,20 +36,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "new.txt").write_text("30 1\n30 2\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.mark.parametrize("words", WRITING)
-def test_an_output_is_tried_out_once(folder, monkeypatch, words):
-    probed, probe = Counter(), writing._probe
-
-    def count(target, path):
-        probed[target.name] += 1
-        probe(target, path)
-
-    monkeypatch.setattr(writing, "_probe", count)
-    checked(*words.split())
-    assert probed == dict.fromkeys(WRITING[words], 1)
-    assert all((folder / name).exists() for name in WRITING[words] - {"run.npz"})
 
 
 @pytest.mark.parametrize("words", TALKING)
