@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import networkx
 import numpy as np
 import pytest
@@ -10,7 +12,6 @@ from networkx.algorithms.community import louvain_communities, modularity
 from reinforce2vec import Graph, find_communities, karate_club, planted_groups, rmat
 from reinforce2vec._util.errors import InputError
 from reinforce2vec.graph import edges_of
-from reinforce2vec.graph.communities import _number_by_size
 
 
 def as_networkx(graph):
@@ -92,13 +93,11 @@ def test_planted_groups_are_found():
     assert groups.max() + 1 == 6
 
 
-def test_one_seed_one_result():
-    graph = GRAPHS["skewed"]
-    assert np.array_equal(find_communities(graph, seed=3), find_communities(graph, seed=3))
-    assert any(
-        not np.array_equal(find_communities(graph), find_communities(graph, seed=seed))
-        for seed in range(1, 5)
-    )
+def test_one_seed_one_result_as_in_older_versions():
+    graph = rmat(10, seed=1)
+    digest = hashlib.md5(find_communities(graph).tobytes(), usedforsecurity=False).hexdigest()
+    assert digest == "2b8b706ed368ef0df3c0c7d87b41335b"
+    assert any((find_communities(graph) != find_communities(graph, seed=s)).any() for s in (1, 2))
 
 
 def test_nodes_without_edges_are_communities_of_their_own():
@@ -120,10 +119,6 @@ def test_the_unit_of_weights_does_not_matter(scale):
     ends, weights = edges_of(graph)
     scaled = Graph.from_edges(ends, weights * scale, nodes=range(70), self_loops=True)
     assert np.array_equal(find_communities(scaled), find_communities(graph))
-
-
-def test_equal_groups_are_numbered_in_the_order_of_their_nodes():
-    assert _number_by_size(np.array([7, 3, 3, 9, 7, 5])).tolist() == [0, 1, 1, 2, 0, 3]
 
 
 def test_a_seed_is_a_number():

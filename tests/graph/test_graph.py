@@ -1,6 +1,7 @@
 """Graph: what it keeps, what it says, what it refuses."""
 
 import pickle
+import re
 
 import networkx as nx
 import numpy as np
@@ -8,8 +9,18 @@ import pandas as pd
 import pytest
 from scipy.sparse.csgraph import connected_components
 
+from helpers.html import facts
 from helpers.memory import peak_of
-from reinforce2vec import FirstOrderWalk, Graph, InputError, ReinforcedWalk, sample_walks
+from reinforce2vec import (
+    Dataset,
+    FirstOrderWalk,
+    Graph,
+    InputError,
+    ReinforcedWalk,
+    karate_club,
+    planted_groups,
+    sample_walks,
+)
 
 
 def test_ids_stand_in_the_order_of_the_input():
@@ -155,3 +166,41 @@ def test_components_are_those_that_scipy_finds(directed):
     line = np.random.default_rng(1).permutation(5000)
     pairs = np.column_stack([line[:-1], line[1:]])
     assert Graph.from_edges(pairs, directed=directed).n_components == 1
+
+
+# -- in notebooks ------------------------------------------------------------------------------
+
+
+def test_a_notebook_shows_sizes_and_degrees_of_graphs_and_data_sets():
+    club = karate_club()
+    shown = facts(club)
+    assert (shown["nodes"], shown["edges"], shown["kind"]) == ("34", "78", "undirected, unweighted")
+    assert shown["degrees"] == "mean 4.588, median 3, largest 17"
+    assert shown["ids"] == "1, 2, 3, 4, 5, 6, 7, 8, …"
+    shown = facts(Graph.from_edges([("a", "b", 2.0), ("c", "c", 1.0)], directed=True))
+    assert shown["kind"] == "directed, weighted"
+    assert shown["out-degrees"].startswith("mean 0.3333, median 0, largest 1")
+    assert (shown["dropped"], shown["components"], shown["isolated"]) == ("1 self-loop", "2", "1")
+    assert facts(Graph.from_edges([]))["nodes"] == "0"
+    groups = planted_groups(60, 3, degree=6)
+    assert facts(groups)["classes"] == "3, of 20 to 20 nodes; 60 nodes labelled"
+    assert "classes" not in facts(Dataset("club", club))
+
+
+def test_names_on_pages_are_escaped_and_cut_and_have_no_colours_of_their_own():
+    wicked, long = "<script>alert(1)</script>", "x" * 1000
+    for thing in (Graph.from_edges([(wicked, long)]), Dataset(wicked, karate_club(), None, wicked)):
+        page = thing._repr_html_()
+        assert "<script" not in page
+        assert "&lt;script&gt;" in page
+        assert long not in page
+        assert not re.search(r"#[0-9a-f]{6}|background|color:(?!inherit)", page)
+
+
+# -- options -----------------------------------------------------------------------------------
+
+
+def test_unknown_options_are_those_of_from_any_itself():
+    for data in ("graph.txt", [(1, 2)]):
+        with pytest.raises(TypeError, match=r"from_any\(\) .* 'typo'"):
+            Graph.from_any(data, typo=1)

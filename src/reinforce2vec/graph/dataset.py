@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util.html import html_table
 from .._util.progress import counted
-from ._html import dataset_html
-from .graph import Graph
+from .graph import Graph, graph_facts
 
 Labels = NDArray[np.bool_]
 
@@ -50,4 +50,11 @@ class Dataset:
         return f"Dataset({self.name!r}, {', '.join(facts)})"
 
     def _repr_html_(self) -> str:
-        return dataset_html(self)
+        facts = graph_facts(self.graph)
+        if self.labels is not None:
+            sizes, labelled = self.labels.sum(axis=0), np.count_nonzero(self.labels.any(axis=1))
+            text = f"{len(sizes):,}, of {sizes.min():,} to {sizes.max():,} nodes"
+            facts.append(("classes", f"{text}; {counted(int(labelled), 'node')} labelled"))
+        if self.description:
+            facts.append(("about", self.description))
+        return html_table([], facts, f"Dataset {self.name!r}")

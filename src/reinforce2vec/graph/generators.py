@@ -94,8 +94,9 @@ def rmat(
     >>> rmat(10, seed=1).n_nodes
     1024
     """
-    rng = np.random.default_rng(seed)
-    n = 1 << scale
+    rng = np.random.default_rng(check_count("seed", seed, 0))
+    n = 1 << check_count("scale", scale, 0, 30)
+    check_count("edge_factor", edge_factor, 0)
     upper_left, upper_right, lower_left = np.cumsum(probabilities)
     ends = np.zeros((n * edge_factor, 2), np.int32)
     for _ in range(scale):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_choice
 from .._util.errors import InputError, short_repr
+from .._util.html import first_ids, html_table
 from .._util.hyperparameters import DUPLICATES
 from .._util.ids import Ids, Lookup
 from .._util.progress import counted, readable_bytes
@@ -34,10 +36,10 @@ from ..files.graph_writers import write_graph
 from ..files.node_lists import add_nodes
 from ..files.opening import naming
 from . import csr
-from ._html import graph_html
 
 _SMALLEST_SHARE = 1e-150  # the smallest weight allowed, as a share of the largest
 _ARCS = 1 << 16  # that are counted at a time
+_GRAPH_OPTIONS = ("self_loops", "duplicates", "id_type")  # others are for reading edges
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -176,47 +178,27 @@ class Graph:
         `repeated` is the number of edges that were merged before.
         """
         ends = np.ascontiguousarray(ends, np.int32)
-        mirror, self_loops = not directed, bool(self_loops)
         check_nodes(len(ids))
         if ends.size and not (ends.min() >= 0 and ends.max() < len(ids)):
             raise InputError(f"edges name rows outside of 0 to {len(ids) - 1:,}")
         if weights is not None:
             weights = checked_weights(weights, len(ends))
-        indptr = np.zeros(len(ids) + 1, np.int64)
-        loops = csr.fill_offsets(ends, mirror, self_loops, indptr)
-        indices = np.empty(indptr[-1], np.int32)
-        merged = None if weights is None else np.empty(indptr[-1], np.float64)
-        csr.fill_rows(ends, weights, mirror, self_loops, indptr[:-1].copy(), indices, merged)
-        middle = int(np.searchsorted(indptr, indptr[-1] // 2))
-        halves = ((0, middle), (middle, len(ids)))
-        with Threads(2) as threads:
-            do_all(threads, lambda rows: csr.sort_rows(indptr, indices, merged, *rows), halves)
-        n_arcs = len(indices)
-        kept = csr.merge_parallel(indptr, indices, merged)
-        for arcs in (indices, merged):
-            if arcs is not None:
-                arcs.resize(kept, refcheck=False)  # gives memory back without a copy
-        if merged is not None and kept and merged.max() == np.inf:
-            raise InputError(
-                "the weights of parallel edges add up to more than 1.8e308, the largest number: "
-                "divide all weights by a common factor"
-            )
-        if merged is not None and kept and not merged.min() > merged.max() * _SMALLEST_SHARE:
-            raise InputError(
-                f"edge weights span from {merged.min():g} to {merged.max():g}: more than 150 "
-                "orders of magnitude are not supported"
-            )
-        dropped = 0 if self_loops else loops
+        mirror, self_loops = not directed, bool(self_loops)
+        indptr, indices, summed, loops = _sorted_arcs(ends, weights, len(ids), mirror, self_loops)
+        n_arcs, kept = len(indices), csr.merge_parallel(indptr, indices, summed)
+        indices.resize(kept, refcheck=False)  # gives memory back without a copy
+        if summed is not None and kept:
+            summed.resize(kept, refcheck=False)
+            _check_span(summed)
         again = n_arcs - kept
         if mirror and self_loops and again:  # a self-loop is one arc, other edges are two
             rows = np.repeat(np.arange(len(ids), dtype=np.int32), np.diff(indptr))
             again += loops - np.count_nonzero(rows == indices)
         again //= 2 if mirror else 1
-        return cls(
-            *(indptr, indices, merged, ids.view(), bool(directed), dropped, int(again) + repeated),
-            notes=notes,
-            sides=sides,
-        )
+        dropped = 0 if self_loops else loops
+        merged = int(again) + repeated
+        arrays = (indptr, indices, summed, ids.view())
+        return cls(*arrays, bool(directed), dropped, merged, notes, sides)
 
     @classmethod
     def from_any(
@@ -237,9 +219,8 @@ class Graph:
 
         Accepts networkx and igraph graphs, scipy sparse matrices, square arrays (adjacency
         matrices), tables of pandas, polars (also lazy ones), Arrow and DuckDB, PyTorch Geometric
-        `Data`, edges as for :meth:`from_edges`, and paths of files as for
-        :func:`reinforce2vec.read_graph`. A Graph, or the graph of a Dataset, is returned as it is.
-        None of these packages is required.
+        `Data`, edges as for :meth:`from_edges`, and paths of files. A Graph, or the graph of a
+        Dataset, is returned as it is. None of these packages is required.
 
         Parameters
         ----------
@@ -248,25 +229,20 @@ class Graph:
         directed : bool, optional
             Whether edges have a direction. By default as the object itself says, and undirected if
             it does not say.
-        columns : optional
-            The columns of a table, or of a file, that hold source, target and perhaps weight, by
-            names or by positions from 1; see :func:`reinforce2vec.read_graph`. By default columns
-            with known names, such as source, target and weight. In a table with columns such as 0,
-            1 and 2, a number is a name.
-        source, target, weight : optional
-            The same columns, one by one.
+        columns, source, target, weight : optional
+            The columns of a table, or of a file, that hold source, target and perhaps weight; see
+            :func:`reinforce2vec.read_graph`. In a table with columns such as 0, 1 and 2, a number
+            is a name.
         bipartite : bool, optional
-            Whether sources and targets are nodes of two kinds, which are different nodes even if
-            their ids are equal; see :func:`reinforce2vec.read_graph`. The rows and columns of a
-            matrix, which need not be square, become "row:0" and "column:0".
+            Whether sources and targets are nodes of two kinds; see
+            :func:`reinforce2vec.read_graph`. The rows and columns of a matrix, which need not be
+            square, become "row:0" and "column:0".
         nodes : list of ids, column of a table, or path, optional
-            Nodes that come first, whether or not an edge names them; see
-            :func:`reinforce2vec.read_graph`.
+            Nodes that come first, whether or not an edge names them.
         **options
             `weighted`: True requires weights, False ignores them, None (the default) uses them if
-            there are any. `self_loops`: whether to keep edges from a node to itself, by default
-            False. `duplicates` and `id_type`: see :func:`reinforce2vec.read_graph`; files also take
-            its other options.
+            there are any. `self_loops`, `duplicates` and `id_type`: see
+            :func:`reinforce2vec.read_graph`; files also take its other options.
 
         Returns
         -------
@@ -279,39 +255,18 @@ class Graph:
         Graph(3 nodes, 2 edges, undirected, weighted, 1 component, 0 isolated, 104 bytes)
         """
         choice = ColumnChoice.of(columns, source, target, weight)
-        held = data if isinstance(data, Graph) else getattr(data, "graph", None)
-        if isinstance(held, Graph):  # or of a Dataset
-            given = [*choice.given, *(["bipartite"] if bipartite else [])]
-            if given or nodes is not None:
-                raise InputError(
-                    f"{', '.join([*given, *([] if nodes is None else ['nodes'])])}: for tables and "
-                    f"files, not for a {type(data).__name__}, which is a graph already"
-                )
-            return held
-        weighted = options.pop("weighted", None)
-        made = [one.name for one in fields(GraphOptions) if one.name in options]
-        how = GraphOptions(**{name: options.pop(name) for name in made})
-        if isinstance(data, (str, os.PathLike)):
-            options |= {"directed": directed, "weighted": weighted}
-            options |= {"columns": choice, "bipartite": bipartite}
-            return graph_from_file(data, how, nodes, **options)
-        if options:
-            names = ", ".join(options)
-            raise InputError(f"{names}: only for files, not for a {type_name(data)}")
-        edges = edges_from(data, EdgeOptions(directed, weighted, choice, bipartite))
-        return how.graph(edges, nodes)
+        options |= {"directed": directed, "columns": choice, "bipartite": bipartite}
+        return _graph_of(data, nodes, options)
 
     @classmethod
     def _from(cls, edges: Edges, self_loops: bool) -> Graph:
-        ends, weights, ids, directed, notes = edges[:5]
-        return cls.from_numbered(
-            *(ends, weights, ids),
-            directed=directed,
-            self_loops=self_loops,
-            notes=notes,
-            sides=edges.sides,
-            repeated=edges.merged,
-        )
+        options: dict[str, Any] = {
+            "directed": edges.directed,
+            "notes": edges.notes,
+            "sides": edges.sides,
+        }
+        arrays = (edges.ends, edges.weights, edges.ids)
+        return cls.from_numbered(*arrays, self_loops=self_loops, repeated=edges.merged, **options)
 
     # -- properties and look-ups ---------------------------------------------------------------
 
@@ -465,8 +420,8 @@ class Graph:
         facts = [
             counted(self.n_nodes, "node"),
             counted(self.n_edges, "edge"),
-            "directed" if self.directed else "undirected",
-            "weighted" if self.weighted else "unweighted",
+            _directions(self),
+            _weights(self),
             counted(self.n_components, "component"),
             f"{self.n_isolated:,} isolated",
             readable_bytes(self.nbytes),
@@ -476,31 +431,73 @@ class Graph:
         return f"Graph({', '.join(facts)})"
 
     def _repr_html_(self) -> str:
-        return graph_html(self)
+        return html_table([], graph_facts(self), "Graph")
 
 
-@dataclass(frozen=True)
-class GraphOptions:
-    """How a graph is made of edges that were read."""
+def _sorted_arcs(
+    ends: NDArray[np.int32], weights: Any, n_nodes: int, mirror: bool, keep_loops: bool
+) -> tuple[Any, ...]:
+    """Return sorted rows of neighbours, as arrays of a Graph, and the number of self-loops."""
+    indptr = np.zeros(n_nodes + 1, np.int64)
+    loops = csr.fill_offsets(ends, mirror, keep_loops, indptr)
+    indices = np.empty(indptr[-1], np.int32)
+    summed = None if weights is None else np.empty(indptr[-1], np.float64)
+    csr.fill_rows(ends, weights, mirror, keep_loops, indptr[:-1].copy(), indices, summed)
+    middle = int(np.searchsorted(indptr, indptr[-1] // 2))
+    halves = ((0, middle), (middle, n_nodes))
+    with Threads(2) as threads:
+        do_all(threads, lambda rows: csr.sort_rows(indptr, indices, summed, *rows), halves)
+    return indptr, indices, summed, loops
 
-    self_loops: bool = False
-    duplicates: str = "merge"
-    id_type: str | None = None
 
-    def __post_init__(self) -> None:
-        check_choice("duplicates", self.duplicates, DUPLICATES)
-        check_id_type(self.id_type)
+def _check_span(weights: NDArray[np.float64]) -> None:
+    """Raise InputError for weights whose sums or ratios are no numbers."""
+    if weights.max() == np.inf:
+        raise InputError(
+            "the weights of parallel edges add up to more than 1.8e308, the largest number: divide "
+            "all weights by a common factor"
+        )
+    if not weights.min() > weights.max() * _SMALLEST_SHARE:
+        raise InputError(
+            f"edge weights span from {weights.min():g} to {weights.max():g}: more than 150 orders "
+            "of magnitude are not supported"
+        )
 
-    def graph(self, edges: Edges, nodes: Any, name: str = "") -> Graph:
-        """Return the graph; errors about the edges begin with the name of their file, if any."""
-        with naming(name):
-            edges = with_id_type(edges, self.id_type)
-        edges = add_nodes(edges, nodes)
-        with naming(name):
-            graph = Graph._from(edges, self.self_loops)
-            if self.duplicates == "refuse" and graph.merged_edges:
-                raise _repeated(graph.merged_edges, edges)
-        return graph
+
+# -- from files and objects ----------------------------------------------------------------------
+
+
+def _graph_of(data: Any, nodes: Any, options: dict[str, Any]) -> Graph:
+    """Return the graph of an object or a file; see :meth:`Graph.from_any`."""
+    held = data if isinstance(data, Graph) else getattr(data, "graph", None)
+    if isinstance(held, Graph):  # or of a Dataset
+        settings = options["columns"].given | {"bipartite": options["bipartite"], "nodes": nodes}
+        names = [name for name, value in settings.items() if value not in (None, False)]
+        if names:
+            raise InputError(
+                f"{', '.join(names)}: for tables and files, not for a {type(data).__name__}, which "
+                "is a graph already"
+            )
+        return held
+    is_file = isinstance(data, (str, os.PathLike))
+    for name in options:
+        if name not in (*_GRAPH_OPTIONS, *signature(read_edges).parameters):
+            raise TypeError(f"from_any() got an unexpected keyword argument {name!r}")
+        if not is_file and name not in (*_GRAPH_OPTIONS, *signature(EdgeOptions).parameters):
+            raise InputError(f"{name}: only for files, not for a {type_name(data)}")
+    self_loops, duplicates, id_type = (options.pop(name, None) for name in _GRAPH_OPTIONS)
+    check_choice("duplicates", duplicates or "merge", DUPLICATES)
+    check_id_type(id_type)
+    edges = read_edges(data, **options) if is_file else edges_from(data, EdgeOptions(**options))
+    name = str(data) if is_file else ""
+    with naming(name):
+        edges = with_id_type(edges, id_type)
+    edges = add_nodes(edges, nodes)
+    with naming(name):
+        graph = Graph._from(edges, self_loops)
+        if duplicates == "refuse" and graph.merged_edges:
+            raise _repeated(graph.merged_edges, edges)
+    return graph
 
 
 def _repeated(count: int, edges: Edges) -> InputError:
@@ -521,13 +518,6 @@ def _repeated(count: int, edges: Edges) -> InputError:
     )
 
 
-def graph_from_file(
-    path: str | os.PathLike[str], how: GraphOptions, nodes: Any = None, **options: Any
-) -> Graph:
-    """Read a graph from a file; errors name the file. `options` are those of `read_edges`."""
-    return how.graph(read_edges(path, **options), nodes, str(path))
-
-
 def edges_of(
     graph: Graph, both_ways: bool = False
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -542,3 +532,42 @@ def edges_of(
         return ends, weights
     once = ends[:, 0] <= ends[:, 1]
     return ends[once], weights[once]
+
+
+def _directions(graph: Graph) -> str:
+    return "directed" if graph.directed else "undirected"
+
+
+def _weights(graph: Graph) -> str:
+    return "weighted" if graph.weighted else "unweighted"
+
+
+def graph_facts(graph: Graph) -> list[tuple[str, str]]:
+    """Return what notebooks show of a graph."""
+    facts = [
+        ("nodes", f"{graph.n_nodes:,}"),
+        ("edges", f"{graph.n_edges:,}"),
+        ("kind", f"{_directions(graph)}, {_weights(graph)}"),
+        ("components", f"{graph.n_components:,}"),
+        ("isolated", f"{graph.n_isolated:,}"),
+        ("memory", readable_bytes(graph.nbytes)),
+    ]
+    if graph.dropped_self_loops:
+        facts.append(("dropped", counted(graph.dropped_self_loops, "self-loop")))
+    if graph.n_nodes:
+        degrees, name = graph.degrees, "out-degrees" if graph.directed else "degrees"
+        middle = f"mean {degrees.mean():.4g}, median {np.median(degrees):.4g}"
+        facts += [(name, f"{middle}, largest {degrees.max():,}"), ("ids", first_ids(graph.ids))]
+    return facts
+
+
+def bytes_without_directions(graph: Graph) -> tuple[int, int]:
+    """Estimate the memory of :meth:`Graph.to_undirected`, while it is made and afterwards.
+
+    None where it was made before, since the graph keeps it.
+    """
+    if not graph.directed or "_without_directions" in vars(graph):
+        return 0, 0
+    arcs, nodes = len(graph.indices), 16 * graph.n_nodes
+    making, kept = (46, 24) if graph.weighted else (36, 8)
+    return making * arcs + nodes, kept * arcs + nodes

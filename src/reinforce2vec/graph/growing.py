@@ -46,86 +46,74 @@ def grown(graph: Graph, edges: Any) -> Growth:
     codes, ids = number_objects(graph.ids.tolist(), [new.ids.tolist()])
     rows = codes[graph.n_nodes :]
     if new.n_edges and rows.min() >= graph.n_nodes:
-        known, unknown = (short_repr(one.ids.tolist()[0]) for one in (graph, new))
+        known, unknown = (short_repr(some.ids.tolist()[0]) for some in (graph, new))
         warnings.warn(
             f"none of the {len(rows):,} nodes of the new edges is in the graph: its ids are such "
             f"as {known}, those of the new edges such as {unknown}",
             stacklevel=3,
         )
-    (old_ends, old_weights), (new_ends, new_weights) = (
-        edges_of(graph), edges_of(new, both_ways=graph.directed)
-    )  # fmt: skip
-    new_ends = rows[new_ends].reshape(-1, 2)
+    old_ends, old_weights = edges_of(graph)
+    ends, weights = edges_of(new, both_ways=graph.directed)
+    ends = rows[ends].reshape(-1, 2)
     if not graph.directed:
-        new_ends = np.sort(new_ends, axis=1)
-    there, here = (_edge_keys(part, len(ids)) for part in (old_ends, new_ends))
-    whole = len(there) > 0 and bool(np.isin(there, here).all())
-    weighted = graph.weighted or new.weighted
-    added = ""
+        ends = np.sort(ends, axis=1)
+    old_keys, keys = (_edge_keys(pairs, len(ids)) for pairs in (old_ends, ends))
+    whole = len(old_keys) > 0 and bool(np.isin(old_keys, keys).all())
+    weighted, added = graph.weighted or new.weighted, ""
     if whole or not weighted:
-        changed = ~_found_in(there, old_weights, here, new_weights)
+        changed = _changed(old_keys, old_weights, keys, weights)
     else:
-        changed = np.ones(len(here), bool)
-        added = _digest(new_ends, new_weights, np.argsort(here)) if len(here) else ""
-    touched = np.union1d(new_ends[changed], rows[rows >= graph.n_nodes]).astype(np.int32)
+        changed = np.ones(len(keys), bool)
+        added = _digest(ends, weights, len(ids)) if len(keys) else ""
+    touched = np.union1d(ends[changed], rows[rows >= graph.n_nodes]).astype(np.int32)
     if not touched.size:
         return Growth(graph, touched)
-    ends, weights = new_ends, new_weights
     if not whole:
-        ends = np.concatenate([old_ends, new_ends])
-        weights = np.concatenate([old_weights, new_weights])
-    larger = Graph.from_numbered(
-        *(ends, weights if weighted else None, ids),
-        directed=graph.directed,
-        self_loops=True,
-        sides=graph.sides,
-    )
+        ends = np.concatenate([old_ends, ends])
+        weights = np.concatenate([old_weights, weights])
+    kept_weights = weights if weighted else None
+    options: dict[str, Any] = {"directed": graph.directed, "sides": graph.sides}
+    larger = Graph.from_numbered(ends, kept_weights, ids, self_loops=True, **options)
     return Growth(larger, touched, added)
 
 
 def _check_types(graph: Graph, new: Graph) -> None:
     """Raise InputError for a new node that is a known one as another type: "1" beside 1."""
     for node in new.ids.tolist():
-        if node in graph:
-            continue
         other: Any = None
         if isinstance(node, int):
             other = str(node)
         elif isinstance(node, str) and node.removeprefix("-").isdecimal():
             other = int(node)
-        if other is not None and other in graph:
+        if other is not None and other in graph and node not in graph:
             raise InputError(
                 f"node {short_repr(node)} is new, but there is a node {short_repr(other)}: write "
-                "both alike, as "
-                f"{'integers' if isinstance(other, int) else 'strings'}"
+                f"both alike, as {'integers' if isinstance(other, int) else 'strings'}"
             )
 
 
 def digest_of_edges(graph: Graph) -> str:
     """Return the digest that :class:`Growth` would have if all edges of a graph were added."""
-    ends, weights = edges_of(graph)
-    return _digest(ends, weights, np.argsort(_edge_keys(ends, graph.n_nodes)))
+    return _digest(*edges_of(graph), graph.n_nodes)
 
 
-def _digest(
-    ends: NDArray[np.int32], weights: NDArray[np.float64], order: NDArray[np.integer[Any]]
-) -> str:
+def _digest(ends: NDArray[np.int32], weights: NDArray[np.float64], n_nodes: int) -> str:
+    order = np.argsort(_edge_keys(ends, n_nodes))
     return digest(ends[order], weights[order])
 
 
-def _found_in(
-    there: NDArray[np.int64],
+def _changed(
+    old_keys: NDArray[np.int64],
     old_weights: NDArray[np.float64],
-    here: NDArray[np.int64],
-    new_weights: NDArray[np.float64],
+    keys: NDArray[np.int64],
+    weights: NDArray[np.float64],
 ) -> NDArray[np.bool_]:
-    """Return which new edges are in the graph with the same weight."""
-    if not len(there):
-        return np.zeros(len(here), bool)
-    order = np.argsort(there)
-    place = order[np.searchsorted(there, here, sorter=order).clip(max=len(there) - 1)]
-    same: NDArray[np.bool_] = (there[place] == here) & (old_weights[place] == new_weights)
-    return same
+    """Return which edges are not among the old ones, or have other weights there."""
+    if not len(old_keys):
+        return np.ones(len(keys), bool)
+    order = np.argsort(old_keys)
+    place = order[np.searchsorted(old_keys, keys, sorter=order).clip(max=len(old_keys) - 1)]
+    return np.asarray((old_keys[place] != keys) | (old_weights[place] != weights))
 
 
 def _edge_keys(ends: NDArray[np.int32], n_nodes: int) -> NDArray[np.int64]:

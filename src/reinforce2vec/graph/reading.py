@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from ..files.columns import ColumnChoice
-from .graph import Graph, GraphOptions, graph_from_file
+from .graph import Graph
 
 
 def read_graph(
@@ -127,17 +127,22 @@ def read_graph(
     ...     read_graph(file)
     Graph(3 nodes, 2 edges, undirected, weighted, 1 component, 0 isolated, 104 bytes)
     """
-    return graph_from_file(
-        path,
-        GraphOptions(self_loops, duplicates, id_type),
-        nodes,
+    return Graph.from_any(
+        Path(path),
         format=format,
         directed=directed,
         weighted=weighted,
+        self_loops=self_loops,
+        duplicates=duplicates,
+        id_type=id_type,
         delimiter=delimiter,
         header=header,
         comments=comments,
         key=key,
-        columns=ColumnChoice.of(columns, source, target, weight),
+        columns=columns,
+        source=source,
+        target=target,
+        weight=weight,
         bipartite=bipartite,
+        nodes=nodes,
     )

@@ -20,8 +20,8 @@ from ..embedding.alignment import rotation_towards
 from ..embedding.embedding import checked_vectors
 from ..embedding.matching import aligned_rows
 from ..graph import Graph
+from ..graph.graph import bytes_without_directions
 from ..graph.matrices import unit_rows, with_moderate_weights
-from ..graph.undirected import bytes_without_directions
 from . import _array_smoothing
 from ._series import series
 from ._sizes import (
@@ -218,7 +218,7 @@ def bytes_on_ray(graph: Graph, dimensions: int) -> ClusterBytes:
     arcs = len(graph.indices) * (2 if graph.directed else 1)
     links = (12 if graph.weighted else 4) * arcs + 8 * graph.n_nodes
     needed = bytes_on_cluster(graph.n_nodes, dimensions, links)
-    return needed._replace(driver=needed.driver + bytes_without_directions(graph).making)
+    return needed._replace(driver=needed.driver + bytes_without_directions(graph)[0])
 
 
 def check_on_ray(ray: Any, graph: Graph, dimensions: int) -> None:

@@ -20,7 +20,7 @@ from .._util.machine import Advice, available_cpus, check_memory
 from .._util.progress import Report, terminal_progress
 from .._util.threads import Threads, in_turn
 from ..graph import Graph
-from ..graph.undirected import bytes_without_directions
+from ..graph.graph import bytes_without_directions
 from ._backends import Walker, make_walker
 from .plan import Plan, Task, plan_for
 from .policy import ReinforcedWalk, Walk, check_walk
@@ -95,7 +95,7 @@ class WalkSampler:
         self.graph = whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
         self.copying_bytes = 0
         if direction == "both":
-            self.copying_bytes = bytes_without_directions(whole).making
+            self.copying_bytes = bytes_without_directions(whole)[0]
             check_memory(self.copying_bytes, "a graph without directions", _forward)
             self.graph = whole.to_undirected()
         self.copied_bytes = 0 if self.graph is whole else self.graph.nbytes

@@ -13,8 +13,8 @@ from ..._util.checks import check_count
 from ..._util.errors import InputError
 from ..._util.machine import Advice, available_cpus, check_memory, largest_below
 from ...graph import Graph
+from ...graph.graph import bytes_without_directions
 from ...graph.matrices import with_moderate_weights
-from ...graph.undirected import bytes_without_directions
 from ..estimator import Estimator
 
 if TYPE_CHECKING:

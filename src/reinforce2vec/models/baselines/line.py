@@ -14,8 +14,8 @@ from ..._util.machine import Advice, available_cpus, check_memory, largest_below
 from ..._util.progress import terminal_progress
 from ...graph import Graph
 from ...graph.fingerprint import digest_bytes
+from ...graph.graph import bytes_without_directions
 from ...graph.matrices import unit_rows
-from ...graph.undirected import bytes_without_directions
 from ...skipgram.pairs import BYTES_PER_PART, PAIR_BYTES
 from ...skipgram.schedule import BYTES_TO_DEAL, blocks_for, pass_size
 from ...skipgram.state import weights_bytes
@@ -195,7 +195,7 @@ def _bytes_needed(graph: Graph, plan: list[LineSettings]) -> int:
         parts = int(centres) // CENTRES + 1
         pairs += BYTES_PER_PART * parts * blocks_for(linked) ** 2
         stages.append(matrices + max(pairs, BYTES_TO_DEAL * graph.n_nodes))
-    arcs, turned = len(graph.indices), bytes_without_directions(graph)
+    arcs, (making, kept) = len(graph.indices), bytes_without_directions(graph)
     tables = _BYTES_PER_WEIGHTED_ARC * graph.weighted * (2 if graph.directed else 1) * arcs
     node = _BYTES_PER_NODE + 4 * sum(part.dimensions for part in plan)
-    return max(turned.making, turned.kept + tables + max(stages) + graph.n_nodes * node)
+    return max(making, kept + tables + max(stages) + graph.n_nodes * node)
