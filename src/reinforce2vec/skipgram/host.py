@@ -20,9 +20,6 @@ from .rules import WindowTask, keep_chances
 from .schedule import BYTES_TO_DEAL, blocks_for, pass_size
 from .state import Settings, State, new_weights, scales_bytes
 
-_BYTES_PER_NODE = 12  # visits and starts
-_BYTES_PER_SCALE_NODE = 13  # for each window: blocks, and the tables that negatives are drawn from
-_BYTES_PER_TABLE_NODE = 16  # of the tables that edges are drawn from by weight
 _BYTES_PER_THREAD = 2 << 20  # walks under way, and what they remember
 _BYTES_PER_STEP = 128  # of a walk that is longer than this
 _BYTES_PER_NEGATIVE = 64  # for each thread
@@ -45,19 +42,27 @@ def bytes_for(corpus: Corpus, settings: Settings, workers: int, on_disk: bool = 
 
     With large arrays `on_disk`, these are not counted: see :func:`bytes_on_disk`.
     """
-    nodes, node = corpus.n_nodes, _BYTES_PER_NODE + _BYTES_PER_SCALE_NODE * len(settings.windows)
-    a_thread = _BYTES_PER_THREAD + corpus.longest * _BYTES_PER_STEP
-    a_thread += settings.negatives * _BYTES_PER_NEGATIVE
-    a_pass, matrices = _bytes_of_pass(corpus, settings), matrices_bytes(corpus, settings)
-    if on_disk:
-        a_pass, matrices = a_pass - _bytes_of_pairs(corpus, settings), 0
-    return (
-        matrices
-        + table_bytes(corpus)
-        + node * nodes
-        + workers * a_thread
-        + max(BYTES_TO_DEAL * nodes, a_pass)
-    )
+    nodes, walks = corpus.n_nodes, pass_walks(corpus, settings, corpus.n_nodes)
+    parts, copies = -(-walks // part_walks(corpus)), 2 if settings.subsample else 1
+    tokens = max(walks * corpus.mean_length, int(corpus.largest_sum(walks, lambda sizes: sizes)))
+    large = [matrices_bytes(corpus, settings), PAIR_BYTES * most_pairs(corpus, settings)]
+    matrices, pairs = [0, 0] if on_disk else large
+    kept = [
+        matrices,
+        table_bytes(corpus),
+        12 * nodes,  # visits and starts
+        13 * nodes * len(settings.windows),  # blocks, and the tables negatives are drawn from
+        workers * _BYTES_PER_THREAD,
+        workers * _BYTES_PER_STEP * corpus.longest,
+        workers * _BYTES_PER_NEGATIVE * settings.negatives,
+    ]
+    of_pass = [
+        pairs,
+        4 * copies * tokens,
+        8 * (walks + 2 * parts),  # where walks begin
+        BYTES_PER_PART * parts * blocks_for(nodes) ** 2,
+    ]
+    return sum(kept) + max(BYTES_TO_DEAL * nodes, sum(of_pass))
 
 
 def bytes_on_disk(corpus: Corpus, settings: Settings) -> int:
@@ -65,12 +70,13 @@ def bytes_on_disk(corpus: Corpus, settings: Settings) -> int:
 
     Where a pass has more pairs than those before it, both files exist for a moment.
     """
-    return matrices_bytes(corpus, settings) + 2 * _bytes_of_pairs(corpus, settings)
+    pairs = PAIR_BYTES * most_pairs(corpus, settings)
+    return matrices_bytes(corpus, settings) + 2 * pairs
 
 
 def matrices_bytes(corpus: Corpus, settings: Settings) -> int:
     """Return the bytes that the matrices of all windows take."""
-    return scales_bytes(corpus.n_nodes, [one.dimensions for one in settings.scales()])
+    return scales_bytes(corpus.n_nodes, settings.shares)
 
 
 def table_bytes(corpus: Corpus) -> int:
@@ -80,23 +86,7 @@ def table_bytes(corpus: Corpus) -> int:
     """
     if not isinstance(corpus, SampledWalks) or not corpus.graph.weighted:
         return 0
-    arcs = BYTES_PER_WEIGHTED_ARC * len(corpus.graph.indices)
-    return arcs + _BYTES_PER_TABLE_NODE * corpus.n_nodes
-
-
-def _bytes_of_pass(corpus: Corpus, settings: Settings) -> int:
-    """Estimate the memory of a pass: its walks, its pairs, and how these are sorted."""
-    walks = pass_walks(corpus, settings, corpus.n_nodes)
-    parts = -(-walks // part_walks(corpus))
-    buckets = blocks_for(corpus.n_nodes) ** 2
-    copies = 2 if settings.subsample else 1
-    tokens = max(walks * corpus.mean_length, int(corpus.largest_sum(walks, lambda sizes: sizes)))
-    nodes = 4 * copies * tokens + 8 * (walks + 2 * parts)
-    return _bytes_of_pairs(corpus, settings) + nodes + BYTES_PER_PART * parts * buckets
-
-
-def _bytes_of_pairs(corpus: Corpus, settings: Settings) -> int:
-    return PAIR_BYTES * most_pairs(corpus, settings)
+    return BYTES_PER_WEIGHTED_ARC * len(corpus.graph.indices) + 16 * corpus.n_nodes
 
 
 def most_pairs(corpus: Corpus, settings: Settings) -> int:
@@ -123,15 +113,11 @@ def _likely_pairs(length: ArrayLike, window: int) -> NDArray[np.float64]:
     return np.asarray(2 * pairs / window)
 
 
-def _pairs_of_walk(corpus: Corpus, window: int) -> int:
-    """Return about how many pairs a walk has."""
-    return corpus.mean_length * min(window + 1, corpus.mean_length)
-
-
 def pass_walks(corpus: Corpus, settings: Settings, n_nodes: int) -> int:
     """Return how many walks make a pass, where so many nodes are visited."""
-    total = corpus.n_walks * settings.epochs
-    return min(pass_size(total, _pairs_of_walk(corpus, settings.widest), n_nodes), corpus.n_walks)
+    total, length = corpus.n_walks * settings.epochs, corpus.mean_length
+    pairs = length * min(settings.widest + 1, length)  # of a walk, about
+    return min(pass_size(total, pairs, n_nodes), corpus.n_walks)
 
 
 def cpu_kernels(settings: Settings) -> ModuleType:

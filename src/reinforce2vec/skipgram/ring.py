@@ -149,6 +149,10 @@ class Tables(NamedTuple):
         """Return how many rows each unit has."""
         return [int(self.begins[unit.stop] - self.begins[unit.start]) for unit in units]
 
+    def nodes_of(self, blocks: range) -> NDArray[np.int32]:
+        """Return the nodes of some blocks, by place."""
+        return self.nodes[self.span(blocks)]
+
     def span(self, blocks: range) -> slice:
         """Return the places of some blocks."""
         return slice(int(self.begins[blocks.start]), int(self.begins[blocks.stop]))

@@ -10,8 +10,9 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from threading import Condition, Thread
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ from ..engine import Chunk, Engine, Outcome
 from ..host import most_pairs, pass_walks
 from ..pairs import PAIR_BYTES, count_visits
 from ..passes import outcome_of
-from ..ring import BYTES_PER_NODE, Ring, make_ring, tables_of
+from ..ring import BYTES_PER_NODE, make_ring, tables_of
 from ..row_files import StoredRows, folder_of_rows
 from ..rules import Visits, keep_chances
 from ..schedule import blocks_for, dealt
@@ -92,17 +93,16 @@ def _split(chunk: Chunk, parts: int) -> list[Chunk]:
 def bytes_for(corpus: Corpus, settings: Settings, workers: int) -> int:
     """Estimate the memory of one of the workers, beside what workers of a machine share."""
     workers = min(workers, blocks_for(corpus.n_nodes))
-    rows = _matrix_bytes(corpus, settings)
-    units = 3  # the one it trains, and those that come and go
-    held = rows // workers + rows * units // (2 * workers)
-    pairs = 2 * PAIR_BYTES * most_pairs(corpus, settings) // workers
+    inputs = _matrix_bytes(corpus, settings) // workers
+    units = 3 * inputs // 2  # each half as large: the one it trains, and those that come and go
+    pairs = 2 * PAIR_BYTES * most_pairs(corpus, settings) // workers  # found, and taken
     walks = 4 * pass_walks(corpus, settings, corpus.n_nodes) * corpus.mean_length // workers
-    return _WORKER_BYTES + held + rows // workers + pairs + 2 * walks
+    return sum([_WORKER_BYTES, inputs, units, inputs, pairs, 2 * walks])  # rows are sent as copies
 
 
 def _matrix_bytes(corpus: Corpus, settings: Settings) -> int:
     """Return the bytes of all inputs, which are those of all outputs."""
-    return scales_bytes(corpus.n_nodes, [one.dimensions for one in settings.scales()]) // 2
+    return scales_bytes(corpus.n_nodes, settings.shares) // 2
 
 
 def shared_bytes(corpus: Corpus, settings: Settings) -> int:
@@ -188,14 +188,11 @@ class TrainingEngine(Engine):
         shares: dict[str, list[Address]] = {node: [] for node in nodes}
         self.groups = list(range(len(nodes)))  # workers of a group share the memory of units
         for some in (first, others):
-            calls = [
-                self.workers[number].prepare.remote(
-                    *(number, shared, corpus, walks),
-                    alone=counts[nodes[number]] == 1,
-                    addresses=shares[nodes[number]],
-                )
-                for number in some
-            ]
+            calls = []
+            for number in some:
+                prepare, node = self.workers[number].prepare, nodes[number]
+                alone = counts[node] == 1
+                calls.append(prepare.remote(number, shared, corpus, walks, alone, shares[node]))
             prepared = results(ray, calls, _COMPILING + self.corpus.nbytes / _BYTES_PER_SECOND)
             for number, addresses in zip(some, prepared, strict=True):
                 node = nodes[number]
@@ -224,11 +221,10 @@ class TrainingEngine(Engine):
         state.blank, state.rows = False, None
 
     def _send_rows(self, scale: int, number: int, worker: Any, seconds: float) -> None:
-        tables, weights = self.tables[scale], self.state.scales[scale]
-        inputs = weights.inputs[tables.nodes[tables.span(self.ring.shares[number])]]
+        tables, weights, ring = self.tables[scale], self.state.scales[scale], self.ring
+        inputs = weights.inputs[tables.nodes_of(ring.shares[number])]
         units = {
-            unit: weights.outputs[tables.nodes[tables.span(self.ring.units[unit])]]
-            for unit in self.ring.owned(number)
+            unit: weights.outputs[tables.nodes_of(ring.units[unit])] for unit in ring.owned(number)
         }
         results(self.ray, [worker.load.remote(scale, inputs, units)], seconds)
 
@@ -252,14 +248,13 @@ class TrainingEngine(Engine):
         for scale, weights in enumerate(self.state.scales):
             tables = self.tables[scale]
             for number, worker in enumerate(self.workers):
-                nodes = tables.nodes[tables.span(self.ring.shares[number])]
                 [rows] = results(self.ray, [worker.inputs.remote(scale)], seconds)
-                weights.inputs[nodes] = rows
+                weights.inputs[tables.nodes_of(self.ring.shares[number])] = rows
                 if not outputs:
                     continue
                 [units] = results(self.ray, [worker.outputs.remote(scale)], seconds)
                 for unit, rows in units.items():
-                    weights.outputs[tables.nodes[tables.span(self.ring.units[unit])]] = rows
+                    weights.outputs[tables.nodes_of(self.ring.units[unit])] = rows
 
     def finite(self) -> list[bool]:
         """Return whether every number of the matrices is finite, for each scale."""
@@ -302,16 +297,17 @@ class TrainingEngine(Engine):
                 self._turn.wait_for(lambda: chunk.first == self._next or self._failed)
                 if self._failed:
                     raise WorkersLost("the pass before has failed")
-                calls = _Calls(chunk.first, len(self.workers))
-                passes = [self._submit(scale, chunk, calls) for scale in range(len(self.tables))]
+                turns = [(Turn(chunk.first, call) for call in count()) for _ in self.workers]
+                passes = [self._submit(scale, chunk, turns) for scale in range(len(self.tables))]
                 self._next += chunk.size
                 self._turn.notify_all()
-            done = [one.results(self._seconds_for_pass()) for one in passes]
+            of_scales = [self._results(calls) for calls in passes]
         except BaseException:
             self._give_up()
             raise
-        of_buckets = [(one.losses, one.pairs) for one in done]
-        return outcome_of(chunk, self.n_walks, done[0].tokens, self.ring.order, of_buckets)
+        tokens = of_scales[0][0]
+        of_buckets = [(losses, pairs) for _, losses, pairs in of_scales]
+        return outcome_of(chunk, self.n_walks, tokens, self.ring.order, of_buckets)
 
     def _give_up(self) -> None:
         """End the workers, so that nobody waits for them."""
@@ -328,34 +324,48 @@ class TrainingEngine(Engine):
         under_way = self.threads  # passes, of which one waits for the other
         return under_way * (_PATIENCE + self._seconds_for_rows() + work / _PAIRS_PER_SECOND)
 
-    def _submit(self, scale: int, chunk: Chunk, calls: _Calls) -> _Pass:
-        """Call the workers for a pass of one scale; nothing is waited for."""
-        count, ring, units = len(self.workers), self.ring, self._units[scale]
-        last = self._last[scale]
-        found = [
-            worker.find_pairs.options(num_returns=count + 1).remote(
-                calls.turn(number), scale, chunk, share
-            )
-            for number, (worker, share) in enumerate(
-                zip(self.workers, _split(chunk, count), strict=True)
-            )
-        ]
-        taken = [
-            worker.take_pairs.remote(calls.turn(number), scale, *(one[1 + number] for one in found))
-            for number, worker in enumerate(self.workers)
-        ]
-        trained: list[Any] = []
-        for place, (number, unit, *_) in enumerate(ring.visits):
-            send = self.groups[self.after[place]] != self.groups[number]
+    def _submit(self, scale: int, chunk: Chunk, turns: Sequence[Iterator[Turn]]) -> _Calls:
+        """Call the workers for a pass of one scale; nothing is waited for.
+
+        `turns` has the names of the next calls of each worker.
+        """
+        units, last = self._units[scale], self._last[scale]
+        shares = _split(chunk, len(self.workers))
+        found, taken, trained = [], [], []
+        for worker, turn, share in zip(self.workers, turns, shares, strict=True):
+            find = worker.find_pairs.options(num_returns=1 + len(shares))
+            found.append(find.remote(next(turn), scale, chunk, share))
+        for number, (worker, turn) in enumerate(zip(self.workers, turns, strict=True)):
+            pieces = [answers[1 + number] for answers in found]
+            taken.append(worker.take_pairs.remote(next(turn), scale, *pieces))
+        for place, visit in enumerate(self.ring.visits):
+            number, unit = visit.worker, visit.unit
+            leaves = self.groups[self.after[place]] != self.groups[number]
             train = self.workers[number].train.options(num_returns=2)
+            unit_rows, before = units.pop(unit, None), last.get(unit)
             losses, rows = train.remote(
-                *(calls.turn(number), scale, place, units.pop(unit, None), send, last.get(unit))
+                next(turns[number]), scale, place, unit_rows, leaves, before
             )
-            if send:
+            if leaves:
                 units[unit] = rows
             last[unit] = losses
             trained.append(losses)
-        return _Pass(self.ray, ring, [one[0] for one in found], taken, trained)
+        return _Calls([answers[0] for answers in found], taken, trained)
+
+    def _results(self, calls: _Calls) -> tuple[int, NDArray[np.float64], NDArray[np.int64]]:
+        """Wait for the calls of a pass of one scale; return its tokens, losses and pairs.
+
+        The latter two are those of each bucket, in the order of the pass.
+        """
+        order, seconds = self.ring.order, self._seconds_for_pass()
+        answers = iter(results(self.ray, [*calls.found, *calls.taken, *calls.trained], seconds))
+        tokens = sum(next(answers) for _ in calls.found)
+        pairs = np.concatenate([next(answers) for _ in calls.taken])  # by bucket
+        losses = np.zeros(len(order))
+        for visit, of_visit in zip(self.ring.visits, answers, strict=True):
+            losses[visit.places] = of_visit
+        n_blocks = int(order["centre_block"].max()) + 1
+        return tokens, losses, pairs[order["context_block"] * n_blocks + order["centre_block"]]
 
     def close(self) -> None:
         """End the workers."""
@@ -372,49 +382,12 @@ class TrainingEngine(Engine):
                 self.ray.util.remove_placement_group(self._group)
 
 
-class _Calls:
-    """Numbers the calls of each worker in a pass."""
-
-    def __init__(self, first: int, workers: int) -> None:
-        self.first, self.counts = first, [0] * workers
-
-    def turn(self, worker: int) -> Turn:
-        """Return what names the next call of a worker."""
-        self.counts[worker] += 1
-        return Turn(self.first, self.counts[worker] - 1)
-
-
-class _Done(NamedTuple):
-    """What came out of a pass of one scale; of each bucket, in the order of the pass."""
-
-    tokens: int
-    losses: NDArray[np.float64]
-    pairs: NDArray[np.int64]
-
-
-class _Pass(NamedTuple):
+class _Calls(NamedTuple):
     """Calls of a pass of one scale that are under way."""
 
-    ray: Any
-    ring: Ring
-    found: list[Any]
-    taken: list[Any]
-    trained: list[Any]
-
-    def results(self, seconds: float) -> _Done:
-        """Wait for all calls, and add up what they have returned."""
-        order = self.ring.order
-        calls = [*self.found, *self.taken, *self.trained]
-        answers = iter(results(self.ray, calls, seconds))
-        tokens = sum(next(answers) for _ in self.found)
-        sizes = np.concatenate([next(answers) for _ in self.taken])  # by bucket
-        losses = np.zeros(len(order))
-        for visit, of_visit in zip(self.ring.visits, answers, strict=True):
-            losses[visit.places] = of_visit
-        n_blocks = int(order["centre_block"].max()) + 1
-        return _Done(
-            tokens, losses, sizes[order["context_block"] * n_blocks + order["centre_block"]]
-        )
+    found: list[Any]  # how many nodes the walks have
+    taken: list[Any]  # how many pairs each bucket has
+    trained: list[Any]  # the losses of each visit
 
 
 def _check_shared(folder: Path, names: Iterable[str]) -> None:

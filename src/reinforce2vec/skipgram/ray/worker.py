@@ -241,7 +241,7 @@ class _Scale:
         return {unit: self.memory.rows(unit) for unit in self.ring.owned(self.number)}
 
     def fill(self) -> None:
-        nodes = self.tables.nodes[self.tables.span(self.share)]
+        nodes = self.tables.nodes_of(self.share)
         fill_inputs(self.inputs, nodes, self.settings.dimensions, self.seed)
 
     def blocks(self) -> list[tuple[str, int, Matrix]]:
