@@ -4,7 +4,7 @@ At most `candidates` unvisited neighbours are weighed, and every visited one. Th
 unvisited neighbour or a remembered node that is a neighbour: together the unvisited ones weigh as
 much as the cap allows, and a remembered node is proposed with the largest weight, tops[n], and kept
 with its own. About two proposals and one look-up of an edge a step. On a weighted graph the edges
-to all remembered nodes are looked up (remembered.py), unless there are fewer neighbours to weigh.
+to all remembered nodes are looked up (weighing.py), unless there are fewer neighbours to weigh.
 
 The lanes make their proposals in rounds, and a round goes by stages, each a loop over the lanes it
 concerns: the lists of `_CappedScratch` hold these, filled without a branch. So hardly a branch
@@ -25,8 +25,7 @@ from ..plan import MOST_PROPOSALS, CappedSettings
 from ..scores import softmax_weight
 from .lanes import Batch, Decision, Visited, begin_walks
 from .neighbors import WINDOW, Arcs, find_arc_near, likely_window, row_bounds, shorter_row
-from .remembered import draw_by_remembered, few_remembered
-from .softmax import find_place, padded, weigh_neighbors
+from .weighing import draw_by_remembered, few_remembered, find_place, padded, weigh_neighbors
 
 
 class _CappedScratch(NamedTuple):

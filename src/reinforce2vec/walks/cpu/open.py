@@ -13,7 +13,7 @@ from ..._util.random import draw, left_over, unit
 from ..scores import softmax_weight
 from .lanes import Decision, Visited, begin_walks, draw_ahead
 from .neighbors import draw_arc, patience, row_bounds
-from .softmax import padded, times_seen, weigh_neighbors
+from .weighing import padded, times_seen, weigh_neighbors
 
 
 class _OpenScratch(NamedTuple):

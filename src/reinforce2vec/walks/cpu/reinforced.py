@@ -20,7 +20,7 @@ from ..scores import exp, exponent, softmax_weight
 from .lanes import Decision, Visited, begin_walks
 from .memory import Memory, forget, make_memory, remember, visits
 from .neighbors import arc_weight, draw_arc, find_edge, largest_weight, patience, row_weight
-from .remembered import draw_by_remembered, few_remembered
+from .weighing import draw_by_remembered, few_remembered
 
 
 class _ReinforcedScratch(NamedTuple):

@@ -18,7 +18,7 @@ from .neighbors import Arcs
 from .open import make_open_scratch, open_walks
 from .reinforced import make_reinforced_scratch, reinforced_walks
 from .second_order import second_order_walks
-from .softmax import padded
+from .weighing import padded
 
 _LANES = 32  # walks that advance in turn, at most
 _MANY_LANES = 128  # where they wait for little but memory

@@ -1,5 +1,5 @@
 // A draw on a weighted graph by looking up the edges to remembered nodes, as in
-// walks/cpu/remembered.py: under a cap, or where proposals are refused again and again.
+// walks/cpu/weighing.py: under a cap, or where proposals are refused again and again.
 
 #include "../../_util/cuda/random.cu"
 #include "graph.cu"

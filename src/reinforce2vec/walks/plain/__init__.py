@@ -9,8 +9,8 @@ algorithm each:
   mild (see Kernel in ../plan.py), so that proposing a node and keeping or refusing it is fast;
 - `reinforced`: every other walk that remembers its path.
 
-The other files are what they share: `walker`, which calls them; `paths`, with starts and random
-numbers; `neighbors`; `memory`; and `softmax`, which `open` and `capped` fall back to.
+The other files are what they share: `walker`, which calls them; `memory`, with starts and random
+numbers; `neighbors`; and `weighing`, which they fall back to.
 
 All draws are exact: a refused proposal is repeated, and after a number of refusals every neighbour
 is weighed. ../scores.py has the equations. The fast kernels make the same draws in the same order,

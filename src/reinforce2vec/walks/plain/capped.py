@@ -1,10 +1,10 @@
 """DRRW with UCB and mild scores, with a cap on the unvisited candidates.
 
-The next node is drawn from the softmax of softmax.py, in which all unvisited neighbours together
+The next node is drawn from the softmax of weighing.py, in which all unvisited neighbours together
 weigh as much as `candidates` of them. Nearly always there are at least as many. Then a proposal is
 drawn from a mixture: unvisited neighbours have the weight `candidates`, and every remembered node
 the weight tops[n], which none exceeds at decision n; a remembered node is kept with its own weight,
-if it is a neighbour. On a weighted graph remembered.py draws, unless most neighbours may be
+if it is a neighbour. On a weighted graph weighing.py draws, unless most neighbours may be
 remembered.
 """
 
@@ -16,11 +16,9 @@ from ..._util.compiled import compiled
 from ..._util.random import draw, unit
 from ..plan import MOST_PROPOSALS
 from ..scores import softmax_weight
-from .memory import forget, place_of, remember
+from .memory import begin_path, forget, place_of, remember
 from .neighbors import degree_of, draw_neighbor, find_arc
-from .paths import begin_path
-from .remembered import draw_by_remembered, few_remembered
-from .softmax import weigh_neighbors
+from .weighing import draw_by_remembered, few_remembered, weigh_neighbors
 
 
 @compiled

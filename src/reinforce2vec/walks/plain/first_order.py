@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..._util.compiled import compiled
 from ..._util.random import draw
+from .memory import begin_path
 from .neighbors import degree_of, draw_neighbor
-from .paths import begin_path
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""What a walk remembers: the distinct nodes it has been at, and how often."""
+"""Where a walk starts, and what it remembers: the distinct nodes it has been at, and how often."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.compiled import compiled
+from ..._util.random import stream
 
 
 class Memory(NamedTuple):
@@ -86,3 +87,24 @@ def block_end(memory, place):
     while end < memory.distinct[0] and memory.counts[end] == memory.counts[place]:
         end += 1
     return end
+
+
+class Paths(NamedTuple):
+    """Walks to make: number first, first + 1, ..., a row of `walks` each."""
+
+    starts: NDArray[np.int32]  # walk k starts at starts[k % len(starts)]
+    seed: np.uint64
+    first: int
+    walks: NDArray[np.int32]
+
+
+@compiled
+def begin_path(paths, row):
+    """Put a walk at its start; return its random stream, a key and a gamma.
+
+    The rest of the path is -1, which stays where a walk ends early.
+    """
+    number = paths.first + row
+    paths.walks[row, :] = -1
+    paths.walks[row, 0] = paths.starts[number % paths.starts.size]
+    return stream(paths.seed, number)

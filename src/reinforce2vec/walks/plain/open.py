@@ -1,6 +1,6 @@
 """DRRW with UCB and mild scores, with every neighbour a candidate.
 
-The next node is drawn from the softmax of softmax.py. Neighbours are proposed by edge weight, and
+The next node is drawn from the softmax of weighing.py. Neighbours are proposed by edge weight, and
 one seen c times is kept with its weight over tops[n], which no weight exceeds at decision n.
 """
 
@@ -9,10 +9,9 @@ from __future__ import annotations
 from ..._util.compiled import compiled
 from ..._util.random import draw, left_over, unit
 from ..scores import softmax_weight
-from .memory import forget, remember, visits
+from .memory import begin_path, forget, remember, visits
 from .neighbors import degree_of, draw_neighbor, patience
-from .paths import begin_path
-from .softmax import weigh_neighbors
+from .weighing import weigh_neighbors
 
 
 @compiled

@@ -5,7 +5,7 @@ Otherwise the rule decides:
 
 - GREEDY takes the neighbour with the best reward, which is the most visited one;
 - LINEAR draws in proportion to Z(x) = 1 + visits (VRRW);
-- SOFTMAX draws from the softmax of the scores, as in softmax.py.
+- SOFTMAX draws from the softmax of the scores, as in weighing.py.
 
 Drawing proposes from a mixture. One part are all neighbours, each with an unvisited one's weight;
 the other are the remembered nodes, each with what its weight exceeds that by. A remembered node is
@@ -21,7 +21,7 @@ from ..._util.compiled import compiled
 from ..._util.random import draw, unit
 from ..plan import GREEDY, LEAST_TOTAL, LINEAR, MOST_PROPOSALS, SOFTMAX
 from ..scores import exp, exponent, softmax_weight
-from .memory import block_end, forget, remember_sorted, visits
+from .memory import begin_path, block_end, forget, remember_sorted, visits
 from .neighbors import (
     arc_weight,
     degree_of,
@@ -31,8 +31,7 @@ from .neighbors import (
     patience,
     row_weight,
 )
-from .paths import begin_path
-from .remembered import draw_by_remembered, few_remembered
+from .weighing import draw_by_remembered, few_remembered
 
 
 @compiled
@@ -140,7 +139,7 @@ def _mixture_step(graph, here, n, key, gamma, settings, c_u, memory):
 
     With a cap the first part is for unvisited neighbours alone and weighs `candidates` of them, and
     a remembered node has all its weight. Every neighbour is weighed if there may be fewer unvisited
-    ones. On a weighted graph remembered.py draws under a cap, or every neighbour is weighed.
+    ones. On a weighted graph weighing.py draws under a cap, or every neighbour is weighed.
     """
     degree, candidates, distinct = degree_of(graph, here), settings.candidates, memory.distinct[0]
     capped = candidates > 0
@@ -231,7 +230,7 @@ def _remembered_at(left, settings, n, c_u, top, spared, memory):
 
 @compiled
 def _weigh_all(graph, here, n, key, gamma, drawn, settings, c_u, top, memory):
-    """Draw a neighbour by weighing all: O(degree) look-ups. The cap is as in softmax.py."""
+    """Draw a neighbour by weighing all: O(degree) look-ups. The cap is as in weighing.py."""
     first, end, candidates = graph.indptr[here], graph.indptr[here + 1], settings.candidates
     total, share = 0.0, 0.0
     for turn in range(2):

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..._util.compiled import compiled
 from ..._util.random import draw, left_over, unit
+from .memory import begin_path
 from .neighbors import arc_weight, degree_of, draw_neighbor, find_arc, patience, row_weight
-from .paths import begin_path
 
 
 @compiled

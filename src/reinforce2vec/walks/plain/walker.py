@@ -9,10 +9,9 @@ from ..._util.arrays import read_only
 from ..plan import Kernel, Task
 from .capped import capped_walks
 from .first_order import first_order_walks
-from .memory import make_memory
+from .memory import Paths, make_memory
 from .neighbors import adjacency_of
 from .open import open_walks
-from .paths import Paths
 from .reinforced import reinforced_walks
 from .second_order import second_order_walks
 
