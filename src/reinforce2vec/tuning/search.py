@@ -34,7 +34,7 @@ from .results import DEFAULT_NAME, GraphReference, Tuning
 from .space import SPACE, Setting, Space, limited, parameters_of, starts
 
 _USUAL_BUDGET = "10m"
-ATTEMPTS = 50  # proposals that are known already, after which the search ends
+_ATTEMPTS = 50  # proposals that are known already, after which the search ends
 # proposals that take too long for the time left, likewise: quick ones are seldom good
 _TOO_LONG = 5
 _MOST_TRIALS = 1000  # with more, the best validation score is mostly luck
@@ -43,7 +43,7 @@ _LONGER = 4  # a baseline may take so many times as long as the one before it
 _MORE_TO_SCORE = 1.5  # time of a training with both parts scored, relative to one part
 
 
-class OutOfTime(Exception):
+class _OutOfTime(Exception):
     """A training takes so much longer than expected that the rest would not fit in the budget."""
 
 
@@ -310,7 +310,7 @@ class TuningSearch:
         """Return a new setting that fits in the time left; None if there is none."""
         known = [trial.setting for trial in self.tuning.trials]
         too_long = 0
-        for attempt in range(ATTEMPTS):
+        for attempt in range(_ATTEMPTS):
             setting = self.proposals.propose(attempt)
             if setting in known:
                 continue
@@ -329,7 +329,7 @@ class TuningSearch:
         try:
             (scores,) = self.embed(setting, self.tuning.facts["seed"], (VALIDATION,))
             way, score = self.best_way(scores)
-        except OutOfTime:
+        except _OutOfTime:
             return False
         except InputError as problem:
             if not self.tuning.trials:
@@ -366,7 +366,7 @@ class TuningSearch:
             self.line.show(self._status(), self._share())
         late = self.clock.left < self.kept_for_the_end / 2
         if late and self.searching and self.tuning.trials:
-            raise OutOfTime
+            raise _OutOfTime
 
     def _share(self) -> float:
         """Return how much of the budget is used: of the time, or else of the trials."""
