@@ -17,8 +17,6 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -67,23 +65,13 @@ def nodes_of(n: int) -> tuple[r2v.Embedding, r2v.Graph, dict]:
 
 
 def made(n: int, served: bool) -> tuple[Page, dict]:
-    """Return a page and the seconds of each step."""
+    """Return a page, and what it took."""
     embedding, graph, columns = nodes_of(n)
-    steps: dict[str, float] = {}
-
-    @contextmanager
-    def step(message: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        name = message.partition(" by ")[0].replace(f"{n:,} nodes", "nodes")
-        steps[name] = time.perf_counter() - begin
-        print(f"{name}: {steps[name]:.1f} s", file=sys.stderr, flush=True)
-
     make_page(np.eye(20), [(0, 1), (1, 2)], method="layout")  # compiles
     before = cpu_seconds()
     begin = time.perf_counter()
-    page = make_page(embedding, graph, columns=columns, served=served, method="layout", step=step)
-    facts = {"seconds": time.perf_counter() - begin, "cpu": cpu_seconds() - before, "steps": steps}
+    page = make_page(embedding, graph, columns=columns, served=served, method="layout")
+    facts = {"seconds": time.perf_counter() - begin, "cpu": cpu_seconds() - before}
     facts["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return page, facts | {"bytes": page.size}
 
@@ -170,12 +158,12 @@ def render(found: dict) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "\nMaking the page, by the neighbour layout:\n",
-        "| nodes | whole, s | CPU time, s | the map, s | peak memory, GB |",
-        "|---|---|---|---|---|",
+        "| nodes | time, s | CPU time, s | peak memory, GB |",
+        "|---|---|---|---|",
     ]
     for name, one in results.items():
         cells = [name, f"{one['seconds']:.0f}", f"{one['cpu']:.0f}"]
-        cells += [f"{one['steps']['placing nodes']:.0f}", f"{one['peak'] / 1e9:.1f}"]
+        cells += [f"{one['peak'] / 1e9:.1f}"]
         lines.append(f"| {' | '.join(cells)} |")
     lines.append(
         "\nA page in a file holds the neighbours and likely links of every node, which takes most "

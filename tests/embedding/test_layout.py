@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from reinforce2vec import project
-from reinforce2vec.embedding import _layout, _rough_neighbors, projection
-from reinforce2vec.embedding._layout import lay_out
-from reinforce2vec.embedding._rough_neighbors import rough_neighbors
+from reinforce2vec.embedding import _layout, projection
+from reinforce2vec.embedding._layout import lay_out, rough_neighbors
 from reinforce2vec.embedding.nearest import nearest_rows
 
 
@@ -29,7 +28,7 @@ def unreported(done, total):
 
 
 def threads(monkeypatch, count):
-    for module in (_rough_neighbors, _layout):
+    for module in (_layout,):
         monkeypatch.setattr(module, "available_cpus", lambda: count)
         monkeypatch.setattr(module, "_AT_A_TIME", 500)
 

@@ -58,7 +58,7 @@ VECTORS = {
 @pytest.mark.parametrize("name", VECTORS)
 @pytest.mark.parametrize("block_bytes", [1 << 24, 1 << 15, 1 << 9])
 def test_exact_neighbours_are_those_of_looking_at_every_pair(monkeypatch, name, block_bytes):
-    monkeypatch.setattr(searching, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(searching, "BLOCK_BYTES", block_bytes)
     monkeypatch.setattr(searching, "_SPARE", 8)
     rows, cosines = nearest_rows(VECTORS[name], k=7)
     expected, similar = literal(VECTORS[name], 7)

@@ -30,8 +30,9 @@ from reinforce2vec import (
 )
 from reinforce2vec.embedding import nearest
 from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
-from reinforce2vec.explorer import _data, _edges, _page, make_page
-from reinforce2vec.explorer._packing import _NO_VALUE, fixed_point, pack
+from reinforce2vec.explorer import _contents, _page, make_page
+from reinforce2vec.explorer._contents import Limits
+from reinforce2vec.explorer._page import _NO_VALUE, fixed_point, pack
 from reinforce2vec.files.label_files import NamedLabels
 
 WEB = ROOT / "web"
@@ -130,7 +131,7 @@ def test_neighbours_are_looked_for_once_and_quietly(groups, monkeypatch):
         searches.append(progress)
         return nearest_rows(*given, progress=progress, **options)
 
-    monkeypatch.setattr(_data, "nearest_rows", counting)
+    monkeypatch.setattr(_contents, "nearest_rows", counting)
     monkeypatch.setattr(nearest, "nearest_rows", counting)
     make_page(groups[1], method="pca", progress=False)
     assert searches == [False]
@@ -197,11 +198,10 @@ def test_labels_come_from_a_file(tmp_path):
 
 def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups, monkeypatch):
     graph, embedding, labels = groups
-    monkeypatch.setattr(_data, "FILE_NODES", 30)
-    made = make_page(embedding, graph, labels, method="pca")
+    made = make_page(embedding, graph, labels, method="pca", limits=Limits(in_file=30))
     assert made.n_nodes == 30
     assert made.notes[0].startswith("The map has the 30 nodes of highest degree of 120")
-    header, arrays = contents(embedding, graph, labels)
+    header, arrays = contents(embedding, graph, labels, limits=Limits(in_file=30))
     shown = np.array([int(node) for node in header["ids"]])
     others = np.setdiff1d(np.arange(120), shown)
     assert arrays["degree"].min() >= graph.degrees[others].max()
@@ -215,8 +215,8 @@ def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups, monkeypatch
 
 def test_without_a_graph_a_sample_is_shown(groups, monkeypatch):
     _, embedding, _ = groups
-    monkeypatch.setattr(_data, "FILE_NODES", 30)
-    ids = [contents(embedding, seed=seed)[0]["ids"] for seed in (1, 1, 2)]
+    limits = Limits(in_file=30)
+    ids = [contents(embedding, seed=seed, limits=limits)[0]["ids"] for seed in (1, 1, 2)]
     assert len(ids[0]) == 30
     assert ids[0] == ids[1] != ids[2]
 
@@ -225,14 +225,12 @@ def test_of_too_many_edges_every_node_keeps_its_heaviest(monkeypatch):
     rng = np.random.default_rng(0)
     pairs = np.array([(a, b) for a in range(40) for b in range(a)])
     graph = Graph.from_edges(pairs, rng.random(len(pairs)) + 0.1, nodes=range(40))
-    monkeypatch.setattr(_edges, "_MAP_EDGES", 200)
-    monkeypatch.setattr(_edges, "_PER_NODE", (9, 5, 3))
     embedding = Embedding(range(40), rng.normal(size=(40, 4)))
-    made = make_page(embedding, graph, method="pca")
-    _, arrays = contents(embedding, graph)
+    made = make_page(embedding, graph, method="pca", limits=Limits(edges=500))
+    _, arrays = contents(embedding, graph, limits=Limits(edges=500))
     kept = linked_in(arrays)
-    assert len(kept) <= 200
-    most = int(re.search(r"at least (\d) are listed", made.notes[0])[1])
+    assert len(kept) <= 500
+    most = int(re.search(r"at least (\d+) are listed", made.notes[0])[1])
     matrix = graph.to_scipy().toarray()
     for row in range(40):
         heaviest = np.argsort(-matrix[row])[:most]

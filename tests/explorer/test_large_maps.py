@@ -10,8 +10,8 @@ from helpers.page_contents import contents, unpack
 from reinforce2vec import Embedding, explore
 from reinforce2vec.embedding import projection
 from reinforce2vec.embedding.nearest import nearest_rows
-from reinforce2vec.explorer import _cost, _data, make_page, serve_page
-from reinforce2vec.explorer._cost import cost_note
+from reinforce2vec.explorer import _contents, make_page, serve_page
+from reinforce2vec.explorer._contents import Limits, cost_note
 
 
 @pytest.mark.browser
@@ -37,12 +37,11 @@ def test_a_million_nodes_are_served_drawn_and_asked_about(opened):
 
 
 def test_files_hold_fewer_nodes_than_servers(monkeypatch):
-    monkeypatch.setattr(_data, "FILE_NODES", 6)
-    monkeypatch.setattr(_data, "SERVED_NODES", 8)
+    limits = Limits(in_file=6, served=8)
     embedding = Embedding(range(10), np.eye(10))
     columns = {"number": list(range(10))}
     for served, count in ((False, 6), (True, 8)):
-        page = make_page(embedding, columns=columns, method="pca", served=served)
+        page = make_page(embedding, columns=columns, method="pca", served=served, limits=limits)
         assert page.n_nodes == count
         assert page.notes == [
             f"The map has a random {count} nodes of 10; neighbours are among these."
@@ -62,21 +61,21 @@ def test_files_hold_fewer_nodes_than_servers(monkeypatch):
     ],
 )
 def test_what_a_large_map_costs_is_known_first(method, nodes, held, linked, said, monkeypatch):
-    monkeypatch.setattr(_cost, "available_cpus", lambda: 2)
+    monkeypatch.setattr(_contents, "available_cpus", lambda: 2)
     told = cost_note(method, nodes, held=held, linked=linked)
     assert said in told
     assert bool(said) == bool(told)
 
 
 def test_lists_of_every_node_cost_more_than_the_map(monkeypatch):
-    monkeypatch.setattr(_cost, "available_cpus", lambda: 2)
+    monkeypatch.setattr(_contents, "available_cpus", lambda: 2)
     assert cost_note("layout", 30_000, held=True, linked=True)
     assert not cost_note("layout", 30_000, held=False, linked=True)
 
 
 def test_the_cost_is_said_in_python_and_by_the_command(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_cost, "_LONG", 0)
+    monkeypatch.setattr(_contents, "_LONG", 0)
     embedding = Embedding(range(10), np.eye(10))
     explore(embedding, method="pca", export="map.html")
     said = "a map of 10 nodes by PCA takes about 0 seconds"
@@ -89,11 +88,10 @@ def test_the_cost_is_said_in_python_and_by_the_command(monkeypatch, tmp_path, ca
 
 @pytest.mark.slow
 def test_a_map_is_the_same_served_and_in_a_file(monkeypatch):
-    monkeypatch.setattr(_data, "_ASKED_FROM", 100)
     monkeypatch.setattr(projection, "_SEARCHED_EXACTLY", 100)
     vectors = np.random.default_rng(0).normal(size=(600, 8))
     _, held = contents(vectors, method="layout", seed=3)
-    page = make_page(vectors, method="layout", seed=3, served=True)
+    page = make_page(vectors, method="layout", seed=3, served=True, limits=Limits(held=100))
     header, served = unpack(page.data)
     assert "asks" in header
     assert np.array_equal(held["x"], served["x"])

@@ -11,7 +11,8 @@ import pytest
 
 from helpers.maps import PHONE, listed, search, texts
 from reinforce2vec import Embedding, nearest_neighbors
-from reinforce2vec.explorer import _data, make_page, serve_page, write_page
+from reinforce2vec.explorer import make_page, serve_page, write_page
+from reinforce2vec.explorer._contents import Limits
 
 pytestmark = pytest.mark.browser
 
@@ -525,9 +526,10 @@ window.fetch = async (...asked) => {
 """
 
 
-def test_the_page_says_that_its_server_has_ended(opened, known, monkeypatch):
-    monkeypatch.setattr(_data, "_ASKED_FROM", 100)
-    with serve_page(make_page(*known, method="pca", served=True)) as server:
+def test_the_page_says_that_its_server_has_ended(opened, known):
+    with serve_page(
+        make_page(*known, method="pca", served=True, limits=Limits(held=100))
+    ) as server:
         page = opened(server.url, **CALM)
     page.evaluate("() => { window.fetch = async () => { throw TypeError('Failed to fetch'); }; }")
     search(page, "n30")

@@ -17,17 +17,9 @@ import pytest
 
 from helpers.page_contents import contents, unpack
 from reinforce2vec import Embedding, Graph, InputError, explore, nearest_neighbors, planted_groups
-from reinforce2vec.explorer import (
-    PageServer,
-    _data,
-    _details,
-    _edges,
-    _page,
-    exploring,
-    make_page,
-    serve_page,
-)
+from reinforce2vec.explorer import PageServer, _links, _page, exploring, make_page, serve_page
 from reinforce2vec.explorer import server as serving
+from reinforce2vec.explorer._contents import Limits
 
 
 @pytest.fixture(scope="module")
@@ -199,9 +191,7 @@ def groups():
 @pytest.fixture(scope="module")
 def large(groups):
     """A server of a map that is taken for a large one."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_data, "_ASKED_FROM", 100)
-        page = make_page(*groups, method="pca", served=True)
+    page = make_page(*groups, method="pca", served=True, limits=Limits(held=100))
     with serve_page(page) as running:
         yield running
 
@@ -244,16 +234,15 @@ def test_a_small_page_that_is_served_holds_the_same_details(large, groups):
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_edges_that_are_not_listed_are_marked_all_the_same(directed, monkeypatch):
-    monkeypatch.setattr(_details, "_LISTED_NEIGHBOURS", 2)
-    monkeypatch.setattr(_edges, "_MAP_EDGES", 5)
-    monkeypatch.setattr(_edges, "_PER_NODE", (1,))
+    monkeypatch.setattr(_links, "_LISTED_NEIGHBOURS", 2)
+    monkeypatch.setattr(_links, "_PER_NODE", (1,))
+    limits = Limits(held=2, edges=5)
     pairs = [(0, other) if other % 2 else (other, 0) for other in range(1, 9)] + [(1, 2), (3, 4)]
     graph = Graph.from_edges(pairs, nodes=range(10), directed=directed)
     embedding = Embedding(range(10), np.random.default_rng(0).normal(size=(10, 4)))
-    _, arrays = contents(embedding, graph)
+    _, arrays = contents(embedding, graph, limits=limits)
     listed = arrays["linked"].reshape(10, 10).astype(bool)
-    monkeypatch.setattr(_data, "_ASKED_FROM", 2)
-    details = make_page(embedding, graph, method="pca", served=True).details
+    details = make_page(embedding, graph, method="pca", served=True, limits=limits).details
     for row, linked in ((0, set(range(1, 9))), (1, {0, 2})):
         similar = details.of(row)["similar"]
         assert {one["row"] for one in similar if one["edge"]} == linked
@@ -261,10 +250,9 @@ def test_edges_that_are_not_listed_are_marked_all_the_same(directed, monkeypatch
 
 
 def test_the_vectors_are_measured_once(groups, monkeypatch):
-    monkeypatch.setattr(_data, "_ASKED_FROM", 2)
-    page = make_page(*groups, method="pca", served=True)
+    page = make_page(*groups, method="pca", served=True, limits=Limits(held=2))
     page.details.of(0)
-    monkeypatch.setattr("reinforce2vec.embedding._exact_search.norms", None)
+    monkeypatch.setattr("reinforce2vec.embedding._similarity.norms", None)
     assert page.details._similar.nearest(1, 3)[0].size == 3
 
 
@@ -311,14 +299,14 @@ def test_questions_need_the_secret_and_the_origin_too(large):
 
 
 def test_directed_and_weighted_neighbours_are_answered(monkeypatch):
-    monkeypatch.setattr(_data, "_ASKED_FROM", 2)
     graph = Graph.from_edges([("a", "b"), ("b", "a"), ("c", "a")], [1.5, 2, 4], directed=True)
-    page = make_page(Embedding(["c", "a", "b"], np.eye(3)), graph, method="pca", served=True)
+    how = {"method": "pca", "served": True, "limits": Limits(held=2)}
+    page = make_page(Embedding(["c", "a", "b"], np.eye(3)), graph, **how)
     to, back = page.details.of(1)["neighbours"]
     assert (to["title"], to["found"], to["total"]) == ("Points to", [{"row": 2, "weight": 1.5}], 1)
     assert back["found"] == [{"row": 0, "weight": 4}, {"row": 2, "weight": 2}]
     assert page.details.edges_among(np.array([0, 1]), 9) == [[0, 1]]
-    assert make_page(np.eye(3), method="pca", served=True).details.of(0)["likely"] is None
+    assert make_page(np.eye(3), **how).details.of(0)["likely"] is None
 
 
 # -- Python ----------------------------------------------------------------------------------------

@@ -88,8 +88,6 @@ def explore(run: Run) -> None:
         title=given.title or given.vectors.name.partition(".")[0],
         seed=given.seed,
         progress=not run.quiet,
-        step=run.status,
-        tell=run.report,
     )
     for note in page.notes:
         run.report(f"note: {note}")

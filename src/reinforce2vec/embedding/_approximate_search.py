@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -13,16 +12,8 @@ from numpy.typing import NDArray
 from .._util import errors
 from .._util.machine import available_cpus
 from .._util.progress import Report
-from ._exact_search import (
-    SOURCES_AT_A_TIME,
-    Floats,
-    Rows,
-    SimilaritySearch,
-    fill_in_order,
-    score_all_targets,
-    search_exactly,
-    slices,
-)
+from ._exact_search import score_all_targets, search_exactly
+from ._similarity import SOURCES_AT_A_TIME, Floats, Places, Rows, SimilaritySearch, slices
 
 _CONNECTIVITY = 16  # links of a node in the index
 _WIDTH = 128  # nodes that a search keeps as candidates at first (ef)
@@ -36,14 +27,15 @@ def search_approximately(
 ) -> None:
     """Fill in the best targets that an index finds; search exactly if it finds too few."""
     n_targets = len(search.targets)
-    work = n_targets + len(best)  # the index comes first
-    index = _build_index(search, lambda done: report(done, work))
+    index = _build_index(search, lambda done: report(done, n_targets + len(best)))
 
-    def report_found(done: int, total: int) -> None:
+    def report_rest(done: int, total: int) -> None:
         report(n_targets + done, n_targets + total)
 
-    search_so = partial(_search_index, index) if _widen_search(index, search, k) else search_exactly
-    search_so(search, k, best, scores, report_found)
+    if _widen_search(index, search, k):
+        _search_index(index, search, k, best, scores, report_rest)
+    else:
+        search_exactly(search, k, best, scores, report_rest)
 
 
 def _build_index(search: SimilaritySearch, report: Callable[[int], None]) -> Any:
@@ -83,16 +75,16 @@ def _widen_search(index: Any, search: SimilaritySearch, k: int) -> bool:
     Vectors without structure are hard to find with an index: return False if an exact search would
     take no longer.
     """
-    some = np.unique(np.linspace(0, len(search.sources) - 1, _SAMPLE).astype(np.int64))
-    sample = search.of_some(some)
-    places, exact = np.full((len(some), k), -1, np.int32), np.full((len(some), k), np.nan)
+    numbers = np.unique(np.linspace(0, len(search.sources) - 1, _SAMPLE).astype(np.int64))
+    sample = search.of_some(numbers)
+    places, exact = np.full((len(numbers), k), -1, np.int32), np.full((len(numbers), k), np.nan)
     search_exactly(sample, k, places, exact, lambda done, total: None)
     wanted = _ENOUGH * np.count_nonzero(places >= 0)
     least = np.where(np.isnan(exact), np.inf, exact).min(axis=1, keepdims=True)
     while True:
         near = np.full(exact.shape, np.nan)
         _search_index(index, sample, k, places, near, lambda done, total: None)
-        # a target whose score equals the lowest of the best, up to rounding, counts as found
+        # a target whose score equals the lowest of the best, up to rounding, counts as well
         if np.count_nonzero(near >= least - 1e-9) >= wanted:
             return True
         if 2 * _COST * index.expansion_search > len(search.targets):
@@ -106,37 +98,32 @@ def _search_index(
     """Fill in what the index finds, without barred targets, in the order of exact scores."""
     n_targets = len(search.targets)
     for sources in slices(len(best), SOURCES_AT_A_TIME):
-        units = search.directions(search.sources[sources])
+        rows = search.sources[sources]
+        units = search.directions(rows)
         if search.bonus is not None:
             units = np.pad(units, ((0, 0), (0, 2)))
             units[:, -2] = 1
         begins, barred = search.barred(sources)
-        pairs = [
-            those * n_targets + found
-            for those, found in _matches(index, units, k + np.diff(begins), n_targets)
-        ]
+        pairs = _matches(index, units, k + np.diff(begins), n_targets)
         bars = np.repeat(np.arange(len(units)), np.diff(begins)) * n_targets + barred
-        who, found = np.divmod(np.setdiff1d(np.concatenate(pairs), bars), n_targets)
-        fill_in_order(search, sources, who, found.astype(np.int32), best, scores)
-        nowhere = sources.start + np.flatnonzero(search.lengths[search.sources[sources]] == 0)
+        who, places = np.divmod(np.setdiff1d(pairs, bars), n_targets)
+        search.fill_in(sources, who, places.astype(np.int32), best, scores)
+        nowhere = sources.start + np.flatnonzero(search.lengths[rows] == 0)
         score_all_targets(search, nowhere, k, best, scores)
         report(sources.stop, len(best))
 
 
-def _matches(
-    index: Any, units: NDArray[np.float32], wanted: NDArray[np.int64], n_targets: int
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return pairs of sources and found targets, at least `wanted` for each source.
+def _matches(index: Any, units: NDArray[np.float32], wanted: Places, n_targets: int) -> Places:
+    """Return pairs of sources and targets that an index finds, as source x n_targets + target.
 
-    Sources that want about as many are searched together.
+    At least `wanted` for each source; sources that want about as many are searched together.
     """
     sizes = np.minimum(1 << np.ceil(np.log2(wanted)).astype(np.int64), n_targets)
-    found = []
+    pairs = []
     for size in np.unique(sizes).tolist():
-        those = np.flatnonzero(sizes == size)
-        those = np.resize(those, max(2, len(those)))  # usearch answers one alone in another form
-        answer = index.search(units[those], size, threads=available_cpus())
-        there = np.arange(size) < np.asarray(answer.counts)[:, None]
-        who = np.broadcast_to(those[:, None], there.shape)[there]
-        found.append((who, answer.keys[there].astype(np.int64)))
-    return found
+        numbers = np.flatnonzero(sizes == size)
+        numbers = np.resize(numbers, max(2, len(numbers)))  # usearch answers one alone differently
+        answer = index.search(units[numbers], size, threads=available_cpus())
+        valid = np.arange(size) < np.asarray(answer.counts)[:, None]
+        pairs.append((numbers[:, None] * n_targets + answer.keys.astype(np.int64))[valid])
+    return np.concatenate(pairs)

@@ -57,25 +57,18 @@ def networkx_graph(embedding: Embedding, graph: Any, name: str) -> Any:
     elif isinstance(graph, networkx.Graph):
         whole = graph.copy()
     else:
-        whole = _as_networkx(Graph.from_any(graph), networkx)
+        graph = Graph.from_any(graph)
+        whole = networkx.DiGraph() if graph.directed else networkx.Graph()
+        whole.add_nodes_from(graph.ids.tolist())
+        ends, weights = edges_of(graph)
+        whole.add_edges_from(graph.ids[ends].tolist())
+        if graph.weighted:
+            pairs = map(tuple, graph.ids[ends].tolist())
+            pairs_weights = dict(zip(pairs, weights.tolist(), strict=True))
+            networkx.set_edge_attributes(whole, pairs_weights, "weight")
     rows = embedding.rows(whole.nodes)
-    networkx.set_node_attributes(
-        whole, dict(zip(whole.nodes, embedding.vectors[rows], strict=True)), name
-    )
-    return whole
-
-
-def _as_networkx(graph: Graph, networkx: Any) -> Any:
-    """Convert a Graph to networkx, weights as the edge attribute "weight"."""
-    whole = networkx.DiGraph() if graph.directed else networkx.Graph()
-    whole.add_nodes_from(graph.ids.tolist())
-    ends, weights = edges_of(graph)
-    pairs = graph.ids[ends].tolist()
-    if graph.weighted:
-        triples = zip(pairs, weights.tolist(), strict=True)
-        whole.add_weighted_edges_from((a, b, weight) for (a, b), weight in triples)
-    else:
-        whole.add_edges_from(pairs)
+    vectors = dict(zip(whole.nodes, embedding.vectors[rows], strict=True))
+    networkx.set_node_attributes(whole, vectors, name)
     return whole
 
 

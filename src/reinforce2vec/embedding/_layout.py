@@ -1,14 +1,18 @@
-"""A map by forces: nodes attract their nearest neighbours and repel others, as in LargeVis.
+"""A map by forces, and the neighbours that it needs, as in LargeVis.
 
-In each round every node moves by what it saw in the round before, so that the result does not
-depend on the number of threads; random numbers are those of the node and the round. The kernel only
-adds, multiplies and divides: the same bits on every machine.
+Nodes attract their nearest neighbours and repel others. In each round every node is worked out from
+what was known of all nodes before, so that the result does not depend on the number of threads;
+random numbers are those of the node and the round. The kernels only add, multiply and divide: the
+same bits on every machine.
+
+Most of the nearest neighbours in a large matrix are found in little time: random trees part the
+rows by random directions, and rows in a leaf are compared with each other, in several trees. Then
+the neighbours of neighbours are compared, twice.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -19,15 +23,19 @@ from .._util.machine import available_cpus
 from .._util.progress import Report
 from .._util.random import below, draw, stream
 from .._util.threads import Threads, do_all
+from ._similarity import Places, Rows, slices
 
-_ROUNDS = 400
+_ROUNDS = 400  # of the layout
 _REPELLED = 5  # random nodes that repel a node in each round
-_AT_A_TIME = 1 << 14  # nodes that a thread moves at a time
+_TREES = 4
+_LEAF = 200  # rows, at most
+_COMPARISONS = 2  # of neighbours of neighbours
+_AT_A_TIME = 1 << 14  # nodes for which a thread works at a time
 
-_Points = NDArray[np.float32]
+_Floats = NDArray[np.float32]
 
 
-def lay_out(nearest: NDArray[np.int32], start: _Points, seed: int, report: Report) -> _Points:
+def lay_out(nearest: Rows, start: _Floats, seed: int, report: Report) -> _Floats:
     """Return points of the nodes, near to those of their nearest neighbours.
 
     Parameters
@@ -41,41 +49,26 @@ def lay_out(nearest: NDArray[np.int32], start: _Points, seed: int, report: Repor
     report : callable
         Called with the rounds that are done, and the rounds there are.
     """
-    n = len(nearest)
-    begins, ends = _both_ways(nearest)
+    neighbors = _both_ways(nearest)
     old = np.ascontiguousarray(start, np.float32)
     new = np.empty_like(old)
     with Threads(available_cpus()) as threads:
         for turn in range(_ROUNDS):
-            step = partial(_move_some, old, new, begins, ends, seed, turn)
-            do_all(threads, step, range(0, n, _AT_A_TIME))
+            pace = np.float32(1 - turn / _ROUNDS)  # ever slower
+            move = partial(_move, old, new, *neighbors, pace, np.uint64(seed % 2**64), turn)
+            do_all(threads, move, slices(len(old), _AT_A_TIME))
             old, new = new, old
             report(turn + 1, _ROUNDS)
     return old
 
 
-def _move_some(
-    old: _Points,
-    new: _Points,
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int32],
-    seed: int,
-    turn: int,
-    first: int,
-) -> None:
-    """Move as many nodes as are moved at a time, from one on; ever less from turn to turn."""
-    last = min(first + _AT_A_TIME, len(old))
-    pace = np.float32(1 - turn / _ROUNDS)
-    _move(first, last, old, new, begins, ends, pace, np.uint64(seed % 2**64), turn)
-
-
-def _both_ways(nearest: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _both_ways(nearest: Rows) -> tuple[Places, Rows]:
     """Return for each node those that it has among its nearest, or that have it, as adjacency."""
     n = len(nearest)
-    there = nearest >= 0
-    begins = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+    valid = nearest >= 0
+    begins = np.concatenate([[0], np.cumsum(valid.sum(axis=1))])
     matrix = scipy.sparse.csr_array(
-        (np.ones(int(there.sum()), np.int8), nearest[there], begins), shape=(n, n)
+        (np.ones(int(valid.sum()), np.int8), nearest[valid], begins), shape=(n, n)
     )
     both = (matrix + matrix.T).tocsr()
     both.sort_indices()
@@ -83,22 +76,12 @@ def _both_ways(nearest: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[n
 
 
 @kernel
-def _move(
-    first: Any,
-    last: Any,
-    old: Any,
-    new: Any,
-    begins: Any,
-    ends: Any,
-    pace: Any,
-    seed: Any,
-    turn: Any,
-) -> Any:
+def _move(old, new, begins, ends, pace, seed, turn, nodes):
     """Move some nodes: toward the mean of their neighbours, away from random nodes."""
     n = len(old)
     one, two = np.float32(1), np.float32(2)
     most, near = np.float32(4), np.float32(0.01)
-    for node in range(first, last):
+    for node in range(nodes.start, nodes.stop):
         x, y = old[node, 0], old[node, 1]
         right = up = np.float32(0)
         count = begins[node + 1] - begins[node]
@@ -122,3 +105,142 @@ def _move(
             up += min(max(push * b, -most), most)
         new[node, 0] = x + pace * np.float32(0.5) * right
         new[node, 1] = y + pace * np.float32(0.5) * up
+
+
+# -- neighbours that are found fast ------------------------------------------------------------
+
+
+def rough_neighbors(units: _Floats, k: int, seed: int, report: Report) -> tuple[Rows, _Floats]:
+    """Return about the k most similar rows of each, the most similar first, and their cosines.
+
+    Parameters
+    ----------
+    units : float32 array (n, dimensions)
+        Vectors of length 1, or 0.
+    k : int
+        Less than n.
+    seed : int
+        Seed of the trees.
+    report : callable
+        Called with how much is done, and how much there is to do.
+
+    Returns
+    -------
+    int32 array (n, k) and float32 array (n, k)
+        -1 and NaN where fewer were found.
+    """
+    n = len(units)
+    rows = np.full((n, k), -1, np.int32)
+    cosines = np.full((n, k), -np.inf, np.float32)
+    work = _TREES + 2 * _COMPARISONS
+    with Threads(available_cpus()) as threads:
+        for tree in range(_TREES):
+            order, begins = _grow_tree(units, np.random.default_rng((seed, tree)))
+            compare = partial(_compare_leaves, order, begins, units, rows, cosines)
+            leaves = len(begins) - 1
+            do_all(threads, compare, slices(leaves, -(-leaves // (4 * available_cpus()))))
+            report(tree + 1, work)
+        for turn in range(_COMPARISONS):
+            ask = partial(_ask_neighbors, units, rows.copy(), _some_sources(rows), rows, cosines)
+            do_all(threads, ask, slices(n, _AT_A_TIME))
+            report(_TREES + 2 * (turn + 1), work)
+    cosines[rows < 0] = np.nan
+    return rows, cosines
+
+
+def _grow_tree(units: _Floats, rng: np.random.Generator) -> tuple[Rows, Places]:
+    """Halve the rows again and again, each part along the difference of two of its rows.
+
+    Returns the rows in the order of the tree, and where its leaves begin and the last ends.
+    """
+    n = len(units)
+    order = rng.permutation(n).astype(np.int32)
+    begins = np.array([0, n], np.int64)
+    while np.diff(begins).max() > _LEAF:
+        sizes = np.diff(begins)
+        ends = begins[:-1] + rng.integers(0, sizes)
+        others = begins[:-1] + rng.integers(0, sizes)
+        directions = units[order[ends]] - units[order[others]]
+        part = np.repeat(np.arange(len(sizes)), sizes)
+        heights = np.empty(n, np.float32)
+        for some in slices(n, _AT_A_TIME):
+            heights[some] = np.einsum("ij,ij->i", units[order[some]], directions[part[some]])
+        order = order[np.lexsort((heights, part))]
+        begins = np.sort(np.concatenate([begins, begins[:-1] + sizes // 2]))
+    return order, begins
+
+
+def _some_sources(rows: Rows) -> Rows:
+    """Return for each row some rows that have it among their neighbours; -1 where there are few."""
+    n, k = rows.shape
+    targets = rows.ravel()
+    sources = np.repeat(np.arange(n, dtype=np.int32), k)
+    sources, targets = sources[targets >= 0], targets[targets >= 0]
+    order = np.argsort(targets, kind="stable")
+    sources, targets = sources[order], targets[order]
+    place = np.arange(len(targets)) - np.searchsorted(targets, targets)
+    kept = place < k
+    back = np.full((n, k), -1, np.int32)
+    back[targets[kept], place[kept]] = sources[kept]
+    return back
+
+
+@kernel
+def _insert(rows, cosines, row, other, cosine):
+    """Add a neighbour to the sorted list of a row, if it is near enough and not there."""
+    k = rows.shape[1]
+    if not cosine > cosines[row, k - 1]:
+        return
+    for place in range(k):
+        if rows[row, place] == other:
+            return
+    place = k - 1
+    while place > 0 and cosines[row, place - 1] < cosine:
+        cosines[row, place] = cosines[row, place - 1]
+        rows[row, place] = rows[row, place - 1]
+        place -= 1
+    cosines[row, place] = cosine
+    rows[row, place] = other
+
+
+@kernel
+def _product(units, a, b):
+    """Return the scalar product of two rows, in four sums that can be added side by side."""
+    first = second = third = fourth = np.float32(0)
+    whole = units.shape[1] // 4 * 4
+    for i in range(0, whole, 4):
+        first += units[a, i] * units[b, i]
+        second += units[a, i + 1] * units[b, i + 1]
+        third += units[a, i + 2] * units[b, i + 2]
+        fourth += units[a, i + 3] * units[b, i + 3]
+    for i in range(whole, units.shape[1]):
+        first += units[a, i] * units[b, i]
+    return (first + second) + (third + fourth)
+
+
+@kernel
+def _compare_leaves(order, begins, units, rows, cosines, leaves):
+    """Add the rows of each of some leaves to each other's lists."""
+    for leaf in range(leaves.start, leaves.stop):
+        for i in range(begins[leaf], begins[leaf + 1]):
+            for j in range(begins[leaf], i):
+                a, b = order[i], order[j]
+                cosine = _product(units, a, b)
+                _insert(rows, cosines, a, b, cosine)
+                _insert(rows, cosines, b, a, cosine)
+
+
+@kernel
+def _ask_neighbors(units, known, back, rows, cosines, some):
+    """Add neighbours of neighbours to the lists of some rows."""
+    k = known.shape[1]
+    for row in range(some.start, some.stop):
+        for way in range(2):
+            for place in range(k):
+                middle = known[row, place] if way == 0 else back[row, place]
+                if middle < 0:
+                    continue
+                for further in range(k):
+                    other = known[middle, further]
+                    if other >= 0 and other != row:
+                        _insert(rows, cosines, row, other, _product(units, row, other))

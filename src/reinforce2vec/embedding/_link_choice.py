@@ -11,20 +11,27 @@ theirs, if the two agree on pairs without an edge.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.logistic import fit_logistic
 from ..graph import Graph, edges_of
-from ._exact_search import Floats, Rows, SimilaritySearch
-from ._link_cosines import ScaleCosines, diffused_vectors, fit_similarity
-from ._link_odds import fit_odds, linked
 from ._link_paths import COUNTS, PairCounts, ShortPaths
-from ._linked_targets import LinkedTargets
+from ._link_vectors import (
+    LinkedTargets,
+    ScaleCosines,
+    Similarity,
+    cosines_of,
+    diffused_vectors,
+    fit_odds,
+    fit_similarity,
+    fit_weights,
+    linked,
+)
+from ._similarity import Floats, Places, Rows, SimilaritySearch
 from .nearest import best_targets
 
 _SIMPLE = ("allocation", "adamic-adar", "common", "three-steps")
@@ -39,16 +46,7 @@ _CANDIDATES = 50  # of each kind for each source
 _FLOOR = 0.1  # times a low count, is added to counts before their logarithms are taken
 
 
-# -- pairs and their features ------------------------------------------------------------------
-
-
-class _LinkPairs(NamedTuple):
-    """Pairs that may be linked, and what is known about them besides the vectors."""
-
-    counts: Floats  # of paths, see COUNTS
-    eager: Floats  # logarithms of the degrees of sources
-    popular: Floats  # and of targets
-    mutual: Floats  # whether the target is linked to the source: on directed graphs only
+# -- features of pairs -------------------------------------------------------------------------
 
 
 class PairFacts:
@@ -59,12 +57,19 @@ class PairFacts:
         self._eager = np.log1p(graph.degrees)
         self._popular = np.log1p(np.bincount(graph.indices, minlength=graph.n_nodes))
 
-    def __call__(self, a: NDArray[Any], b: NDArray[Any], counts: Floats) -> _LinkPairs:
-        """Return pairs of rows, given the counts of the paths between them."""
+    def __call__(self, a: NDArray[Any], b: NDArray[Any], counts: Floats) -> Floats:
+        """Return a row for each pair, from the counts of the paths between them.
+
+        Columns: these counts, logarithms of the degrees of source and target, and, on directed
+        graphs only, whether the target is linked to the source.
+        """
         mutual = np.zeros(len(a))
         if self._graph.directed:
             mutual += linked(self._graph.indptr, self._graph.indices, b, a)
-        return _LinkPairs(counts, self._eager[a], self._popular[b], mutual)
+        return np.column_stack([counts, self._eager[a], self._popular[b], mutual])
+
+
+_EAGER, _POPULAR = len(COUNTS), len(COUNTS) + 1  # columns of these facts
 
 
 @dataclass(frozen=True)
@@ -74,34 +79,34 @@ class CombinedScore:
     floors: Floats  # low counts, beside which others are logarithms
     weights: Floats
     intercept: float
-    similarity: Callable[[Floats], Floats] | None
+    similarity: Similarity | None
 
-    def __call__(self, pairs: _LinkPairs, cosines: Floats) -> Floats:
-        """Return the score of pairs, from their features and the cosine of each scale."""
+    def __call__(self, facts: Floats, cosines: Floats) -> Floats:
+        """Return the score of pairs, from their facts and the cosine of each scale."""
         alike = None if self.similarity is None else self.similarity(cosines)
-        features = _features(pairs, self.floors, alike)
+        features = _features(facts, self.floors, alike)
         return np.asarray(features @ self.weights + self.intercept)
 
 
-def _features(pairs: _LinkPairs, floors: Floats, alike: Floats | None) -> Floats:
+def _features(facts: Floats, floors: Floats, alike: Floats | None) -> Floats:
     """Return a column for each feature: paths, degrees, the way back, and similarity if given."""
-    columns = [np.log1p(pairs.counts / floors), pairs.eager, pairs.popular, pairs.mutual]
+    counts, others = np.split(facts, [len(COUNTS)], axis=1)
+    columns = [np.log1p(counts / floors), others]
     return np.column_stack(columns if alike is None else [*columns, alike])
 
 
-def _fit_weights(features: Floats, truth: NDArray[np.bool_], directed: bool) -> tuple[Any, float]:
+def _fit(features: Floats, truth: NDArray[np.bool_], directed: bool) -> tuple[Floats, float]:
     """Return the weight of each feature and the intercept.
 
     Without directions, the degree of the source gets the weight of that of the target. It changes
     no order among the candidates of a source, and both ends of a pair get the same score.
     """
-    weights, intercept = fit_logistic(features, truth[:, None], standardise=True)
-    found, edge = weights[:, 0].copy(), float(intercept[0])
+    weights, edge = fit_weights(features, truth)
     if not directed:
-        eager, popular = len(COUNTS), len(COUNTS) + 1
-        edge += float((found[eager] - found[popular]) * features[:, eager].mean())
-        found[eager] = found[popular]
-    return found, edge
+        difference = weights[_EAGER] - weights[_POPULAR]
+        edge += float(difference * features[:, _EAGER].mean())
+        weights[_EAGER] = weights[_POPULAR]
+    return weights, edge
 
 
 # -- edges that are hidden ---------------------------------------------------------------------
@@ -110,13 +115,12 @@ def _fit_weights(features: Floats, truth: NDArray[np.bool_], directed: bool) -> 
 class _Trial(NamedTuple):
     """Candidates on a graph without some edges, and which of them are these edges."""
 
-    who: NDArray[np.int64]  # number of the source
+    who: Places  # number of the source
     source: Rows  # its row
-    pairs: _LinkPairs
+    facts: Floats
     alike: Floats  # cosine of diffused vectors
     odds: Floats  # log-odds by these
     truth: NDArray[np.bool_]
-    n_hidden: int  # pairs, also those that are no candidates
 
 
 def _judged_sources(graph: Graph) -> int:
@@ -145,8 +149,10 @@ def _hide_edges(graph: Graph, round_number: int) -> tuple[Graph, NDArray[np.int3
     return left, ends[hidden]
 
 
-def _trials(paths: ShortPaths, targets: Rows, is_target: NDArray[np.bool_]) -> Iterator[_Trial]:
-    """Yield trials until enough edges were hidden."""
+def _trials(
+    paths: ShortPaths, targets: Rows, is_target: NDArray[np.bool_]
+) -> Iterator[tuple[_Trial, int]]:
+    """Yield trials and the number of their hidden pairs, until enough edges were hidden."""
     n_hidden = n_sources = 0
     most = _judged_sources(paths.graph)
     for number in range(_ROUNDS):
@@ -165,7 +171,8 @@ def _trials(paths: ShortPaths, targets: Rows, is_target: NDArray[np.bool_]) -> I
         arcs = arcs[np.isin(arcs[:, 0], sources)]
         if not len(arcs):
             return
-        yield _trial(ShortPaths(left, paths.degree_limits), arcs, sources, targets, is_target)
+        left_paths = ShortPaths(left, paths.degree_limits)
+        yield _trial(left_paths, arcs, sources, targets, is_target), len(arcs)
         n_hidden, n_sources = n_hidden + len(arcs), n_sources + len(sources)
         if n_hidden >= _ENOUGH_HIDDEN or n_sources >= most:
             return
@@ -177,58 +184,46 @@ def _trial(
     """Collect the candidates of sources on a graph from which arcs are hidden."""
     graph = paths.graph
     vectors = diffused_vectors(graph)
-    barred = LinkedTargets(graph, sources, targets)
-    search = SimilaritySearch(vectors, sources, targets, barred)
+    search = SimilaritySearch(vectors, sources, targets, LinkedTargets(graph, sources, targets))
     nearest = best_targets(search, _CANDIDATES, "exact", lambda done, total: None)[0]
     extra = np.where(nearest >= 0, targets[nearest], -1).astype(np.int32)
-    found = _joined(paths.candidates(sources, is_target, extra, COUNTS, _CANDIDATES))
-    a, b = sources[found.who], found.rows
-    pairs = PairFacts(graph)(a, b, found.counts)
-    alike = ScaleCosines(vectors, (vectors.shape[1],))(a, b)[:, 0]
+    who, b, counts = _candidates(paths, sources, is_target, extra, COUNTS)
+    a = sources[who]
+    facts = PairFacts(graph)(a, b, counts)
+    alike = cosines_of(vectors, a, b)
     odds = fit_odds(search, graph)
+    score = odds.cosine * alike + odds.popularity * facts[:, _POPULAR]
     n = graph.n_nodes
     hidden = arcs[:, 0].astype(np.int64) * n + arcs[:, 1]
-    return _Trial(
-        *(found.who, a, pairs, alike),
-        odds.cosine * alike + odds.popularity * pairs.popular,
-        np.isin(a.astype(np.int64) * n + b, hidden),
-        len(arcs),
-    )
+    return _Trial(who, a, facts, alike, score, np.isin(a.astype(np.int64) * n + b, hidden))
 
 
 def _unlinked_pairs(paths: ShortPaths, is_target: NDArray[np.bool_]) -> tuple[Rows, Rows]:
     """Return both ends of pairs without an edge, but with short paths between them."""
-    graph = paths.graph
-    able = np.flatnonzero(graph.degrees > 0)
-    some = np.random.default_rng(0).permutation(able)[: _judged_sources(graph) // 2]
+    able = np.flatnonzero(paths.graph.degrees > 0)
+    some = np.random.default_rng(0).permutation(able)[: _judged_sources(paths.graph) // 2]
     some = np.sort(some).astype(np.int32)
-    none = np.empty((len(some), 0), np.int32)
-    pairs = _joined(paths.candidates(some, is_target, none, _SIMPLE, _CANDIDATES))
+    nothing = np.empty((len(some), 0), np.int32)
+    pairs = _candidates(paths, some, is_target, nothing, _SIMPLE)
     return some[pairs.who], pairs.rows
 
 
-def _joined(parts: Iterable[PairCounts]) -> PairCounts:
-    listed = list(parts)
-    if not listed:
-        none = np.empty(0, np.int64)
-        return PairCounts(none, none.astype(np.int32), np.empty((0, len(COUNTS))))
-    return PairCounts(*(np.concatenate(column) for column in zip(*listed, strict=True)))
+def _candidates(
+    paths: ShortPaths, sources: Rows, is_target: NDArray[np.bool_], extra: Rows, by: tuple[str, ...]
+) -> PairCounts:
+    """Return all candidates of sources."""
+    nobody = PairCounts(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, len(COUNTS))))
+    parts = [nobody, *paths.candidates(sources, is_target, extra, by, _CANDIDATES)]
+    return PairCounts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 # -- the choice --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _ScorerChoice:
-    """The scorer that finds most hidden edges, and the share that each one finds."""
-
-    name: str
-    combined: CombinedScore | None
-    shares: dict[str, float]
-
-
-def choose_scorer(paths: ShortPaths, cosines_of: ScaleCosines, targets: Rows) -> _ScorerChoice:
-    """Choose the scorer for the links of a graph.
+def choose_scorer(
+    paths: ShortPaths, own_cosines: ScaleCosines, targets: Rows
+) -> tuple[str, CombinedScore | None]:
+    """Choose the scorer for the links of a graph; also return the combination of all.
 
     From the simplest on, a scorer takes the place of the one before if it finds more hidden edges,
     by more than the standard error of the difference; the combination of all comes last. Where too
@@ -238,48 +233,50 @@ def choose_scorer(paths: ShortPaths, cosines_of: ScaleCosines, targets: Rows) ->
     is_target = np.zeros(paths.graph.n_nodes, bool)
     is_target[targets] = True
     trials = list(_trials(paths, targets, is_target))
-    n_hidden = sum(trial.n_hidden for trial in trials)
-    if n_hidden < _LEAST_HIDDEN or not any(trial.truth.any() for trial in trials):
-        return _ScorerChoice("odds", None, {})
-    trials = [trial for trial in trials if len(trial.who)]
-    begins = np.cumsum([0, *(int(trial.who[-1]) + 1 for trial in trials)])
-    who = np.concatenate([t.who + begin for t, begin in zip(trials, begins[:-1], strict=True)])
-    pairs = _LinkPairs(*map(np.concatenate, zip(*(trial.pairs for trial in trials), strict=True)))
-    alike, odds, truth, source = (
-        np.concatenate([getattr(trial, name) for trial in trials])
-        for name in ("alike", "odds", "truth", "source")
-    )
-    reached = pairs.counts.any(axis=1)
-    others = _unlinked_pairs(paths, is_target)
-    similarity = fit_similarity(paths.graph, *others, cosines_of, alike[reached])
-    floors = np.array([_low(column) for column in pairs.counts.T])
-    directed = paths.graph.directed
-    features = _features(pairs, floors, None if similarity is None else alike)
-    weights, intercept = _fit_weights(features, truth, directed)
-    if similarity is not None and weights[-1] <= 0:  # unlike nodes are not linked for that
-        similarity, features = None, features[:, :-1]
-        weights, intercept = _fit_weights(features, truth, directed)
-
-    counted = {name: pairs.counts[:, COUNTS.index(name)] for name in _SIMPLE}
+    n_hidden = sum(count for _, count in trials)
+    if n_hidden < _LEAST_HIDDEN or not any(trial.truth.any() for trial, _ in trials):
+        return "odds", None
+    trial = _joined([trial for trial, _ in trials if len(trial.who)])
+    combined, features = _combine(paths, own_cosines, is_target, trial)
+    counts = {name: trial.facts[:, COUNTS.index(name)] for name in _SIMPLE}
     # a count that is 0 for all hidden edges, as that of common neighbours of users and items,
     # orders nothing: what it seems to find is found by the ties
-    scores = {name: column for name, column in counted.items() if column[truth].any()}
-    if similarity is not None:
-        scores["odds"] = odds
-    scores["combined"] = np.zeros(len(truth))
-    folds = np.random.default_rng(3).integers(0, 2, paths.graph.n_nodes)[source]
-    for fold in np.unique(folds) if np.ptp(folds) else ():  # weights are judged on other sources
-        fitted, edge = _fit_weights(features[folds != fold], truth[folds != fold], directed)
-        scores["combined"][folds == fold] = features[folds == fold] @ fitted + edge
-    tie = np.zeros(len(truth)) if similarity is None else alike
-    hits = {name: _hits(who, score, tie, truth) for name, score in scores.items()}
-    shares = {name: float(those.sum()) / n_hidden for name, those in hits.items()}
+    scores = {name: column for name, column in counts.items() if column[trial.truth].any()}
+    if combined.similarity is not None:
+        scores["odds"] = trial.odds
+    scores["combined"] = _judged(features, trial, paths.graph)
+    tie = np.zeros(len(trial.truth)) if combined.similarity is None else trial.alike
+    hits = {name: _hits(trial, score, tie) for name, score in scores.items()}
     chosen, *rest = hits  # the simplest first
     for name in rest:
         gain = hits[name] - hits[chosen]
         if gain.sum() > np.sqrt(len(gain)) * gain.std():
             chosen = name
-    return _ScorerChoice(chosen, CombinedScore(floors, weights, intercept, similarity), shares)
+    return chosen, combined
+
+
+def _joined(trials: list[_Trial]) -> _Trial:
+    """Return several trials as one, with sources of its own for each."""
+    begins = np.cumsum([0, *(int(trial.who[-1]) + 1 for trial in trials)]).tolist()
+    apart = [t._replace(who=t.who + begin) for t, begin in zip(trials, begins[:-1], strict=True)]
+    return _Trial(*(np.concatenate(column) for column in zip(*apart, strict=True)))
+
+
+def _combine(
+    paths: ShortPaths, own_cosines: ScaleCosines, is_target: NDArray[np.bool_], trial: _Trial
+) -> tuple[CombinedScore, Floats]:
+    """Fit the combination of all features to hidden edges; return it and the features."""
+    graph, facts = paths.graph, trial.facts
+    reached = facts[:, : len(COUNTS)].any(axis=1)
+    pairs = _unlinked_pairs(paths, is_target)
+    similarity = fit_similarity(graph, *pairs, own_cosines, trial.alike[reached])
+    floors = np.array([_low(column) for column in facts.T[: len(COUNTS)]])
+    features = _features(facts, floors, None if similarity is None else trial.alike)
+    weights, intercept = _fit(features, trial.truth, graph.directed)
+    if similarity is not None and weights[-1] <= 0:  # unlike nodes are not linked for that
+        similarity, features = None, features[:, :-1]
+        weights, intercept = _fit(features, trial.truth, graph.directed)
+    return CombinedScore(floors, weights, intercept, similarity), features
 
 
 def _low(counts: Floats) -> float:
@@ -288,14 +285,24 @@ def _low(counts: Floats) -> float:
     return _FLOOR * float(np.quantile(positive, 0.1)) if positive.size else 1.0
 
 
-def _hits(
-    who: NDArray[np.int64], score: Floats, tie: Floats, truth: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def _judged(features: Floats, trial: _Trial, graph: Graph) -> Floats:
+    """Return scores by all features, whose weights were fitted to the edges of other sources."""
+    scores = np.zeros(len(features))
+    folds = np.random.default_rng(3).integers(0, 2, graph.n_nodes)[trial.source]
+    for fold in np.unique(folds) if np.ptp(folds) else ():
+        others = folds != fold
+        weights, edge = _fit(features[others], trial.truth[others], graph.directed)
+        scores[~others] = features[~others] @ weights + edge
+    return scores
+
+
+def _hits(trial: _Trial, score: Floats, tie: Floats) -> Places:
     """Return for each source how many of its first candidates are hidden edges.
 
     Candidates with the same score are ordered by `tie`, the highest first.
     """
+    who = trial.who
     order = np.lexsort((-tie, -score, who))
     rank = np.arange(len(who)) - np.searchsorted(who, who)
     first = order[rank < _JUDGED]
-    return np.bincount(who[first], truth[first], who[-1] + 1).astype(np.int64)
+    return np.bincount(who[first], trial.truth[first], who[-1] + 1).astype(np.int64)

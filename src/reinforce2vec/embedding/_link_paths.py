@@ -20,7 +20,7 @@ from .._util.compiled import compiled, kernel
 from .._util.machine import available_cpus
 from .._util.threads import Threads, in_turn
 from ..graph import Graph, edges_of
-from ._exact_search import Floats, Rows, slices
+from ._similarity import Floats, Places, Rows, slices
 
 COUNTS = ("common", "adamic-adar", "allocation", "three-steps", "spread")
 """What is counted for a pair. The last is "three-steps" with roots of degrees."""
@@ -32,7 +32,7 @@ _LEAST_WORK, _MOST_WORK = 1 << 14, 1 << 20  # edges to follow for one node, on a
 class PairCounts(NamedTuple):
     """Pairs of a source and a candidate, and the counts of paths between them."""
 
-    who: NDArray[np.int64]  # number of the source, ascending
+    who: Places  # number of the source, ascending
     rows: Rows  # of the candidate
     counts: Floats  # one column for each of COUNTS
 
@@ -44,7 +44,7 @@ class ShortPaths:
     Nodes of a very high degree are not counted as the middle of a path where that would take too
     long: `degree_limits` are the highest degrees of middles, of two and of three steps. Those paths
     say least, since all counts but "common" divide by degrees. Time for one source: at most two
-    looks at every edge. Memory: 84 bytes per node and thread.
+    looks at every edge. Memory: 73 bytes per node and thread.
     """
 
     graph: Graph
@@ -56,15 +56,13 @@ class ShortPaths:
         return cls(graph, _degree_limits(graph))
 
     @cached_property
-    def _backward(self) -> tuple[NDArray[np.int64], Rows]:
-        """Return the edges to each node, as a sorted adjacency."""
-        graph = self.graph
-        if not graph.directed:
-            return graph.indptr, graph.indices
-        turned = Graph.from_numbered(
-            edges_of(graph)[0][:, ::-1], None, graph.ids, directed=True, self_loops=True
-        )
-        return turned.indptr, turned.indices
+    def _adjacency(self) -> tuple[Any, ...]:
+        """Return the edges from each node, and those to each node."""
+        graph = back = self.graph
+        if graph.directed:
+            turned = edges_of(graph)[0][:, ::-1]
+            back = Graph.from_numbered(turned, None, graph.ids, directed=True, self_loops=True)
+        return graph.indptr, graph.indices, back.indptr, back.indices
 
     @cached_property
     def _shares(self) -> Floats:
@@ -113,24 +111,24 @@ class ShortPaths:
             Whether to follow paths of three steps; else their counts are 0.
         """
         columns = np.array([COUNTS.index(name) for name in by], np.int64)
-        graph, back = self.graph, self._backward
+        shares = self._shares.copy()
+        if not three_steps:
+            shares[:, 2:] = 0
+        paths = *self._adjacency, shares
+        directed = self.graph.directed
+        room = most * (len(columns) + directed) + extra.shape[1]
 
         def search(part: slice) -> PairCounts:
-            room = most * (len(columns) + graph.directed) + extra.shape[1]
             rows = np.empty((part.stop - part.start, room), np.int32)
             counts = np.empty((*rows.shape, len(COUNTS)))
-            found = _find_candidates(
-                *(graph.indptr, graph.indices, *back, self._shares, graph.directed),
-                *(sources[part], is_target, extra[part], columns, most, three_steps),
-                *(rows, counts),
-            )
-            listed = np.arange(room) < found[:, None]
+            wanted = columns, most, extra[part], directed
+            sizes = _find_candidates(paths, sources[part], is_target, wanted, rows, counts)
+            listed = np.arange(room) < sizes[:, None]
             return PairCounts(np.nonzero(listed)[0] + part.start, rows[listed], counts[listed])
 
         with Threads(available_cpus()) as threads:
-            yield from in_turn(
-                threads, search, slices(len(sources), _SOURCES), 2 * available_cpus()
-            )
+            parts = slices(len(sources), _SOURCES)
+            yield from in_turn(threads, search, parts, 2 * available_cpus())
 
 
 def _degrees(graph: Graph) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -170,108 +168,80 @@ def _degree_limits(graph: Graph) -> tuple[int, int]:
 
 
 @compiled
-def _find_candidates(
-    indptr: Any,
-    indices: Any,
-    back_indptr: Any,
-    back_indices: Any,
-    shares: Any,
-    directed: bool,
-    sources: Any,
-    is_target: Any,
-    extra: Any,
-    columns: Any,
-    most: int,
-    three_steps: bool,
-    rows: Any,
-    counts: Any,
-) -> Any:
+def _find_candidates(paths, sources, is_target, wanted, rows, counts):
     """Fill in the candidates of each source and their counts; return how many each has."""
+    indptr, indices, back_indptr, back_indices, _ = paths
+    columns, most, extra, directed = wanted
     n = len(indptr) - 1
-    near = np.zeros((n, 3))  # counts of two steps,
-    far = np.zeros((n, 2))  # of three steps,
-    halfway = np.zeros((n, 2))  # and of two of the three
-    near_nodes, far_nodes = np.empty(n, np.int32), np.empty(n, np.int32)
-    halfway_nodes = np.empty(n, np.int32)
-    barred = np.full(n, -1, np.int32)  # the last source that cannot be linked to a node
+    near, near_nodes = np.zeros((n, 3)), np.empty(n, np.int32)  # counts of two steps,
+    far, far_nodes = np.zeros((n, 2)), np.empty(n, np.int32)  # of three steps,
+    halfway, halfway_nodes = np.zeros((n, 2)), np.empty(n, np.int32)  # and of two of the three
+    free = is_target.copy()  # nodes that a source can be linked to
     listed = np.full(n, -1, np.int32)  # the last source of which a node is a candidate
-    free, values = np.empty(n, np.int32), np.empty(n)
-    found = np.zeros(len(sources), np.int64)
+    sizes = np.zeros(len(sources), np.int64)
     for i in range(len(sources)):
         u = sources[i]
-        n_near, n_far, n_halfway, n_free, count = 0, 0, 0, 0, 0
-        barred[u] = i
-        for j in range(indptr[u], indptr[u + 1]):
-            barred[indices[j]] = i
-        for j in range(indptr[u], indptr[u + 1]):
-            a = indices[j]
-            if a == u:
-                continue
-            if shares[a, 1] > 0:
-                numbers = (1.0, shares[a, 0], shares[a, 1])
-                n_near = _spread(indptr, indices, a, numbers, near, near_nodes, n_near)
-            if three_steps and shares[a, 2] > 0:
-                n_halfway = _spread(
-                    *(back_indptr, back_indices, a, (shares[a, 2], shares[a, 3])),
-                    *(halfway, halfway_nodes, n_halfway),
-                )
-        for j in range(n_halfway):
-            b = halfway_nodes[j]
-            if b != u and shares[b, 4] > 0:
-                by_degree, by_root = halfway[b, 0] * shares[b, 4], halfway[b, 1] * shares[b, 5]
-                n_far = _spread(indptr, indices, b, (by_degree, by_root), far, far_nodes, n_far)
-            halfway[b, 0] = halfway[b, 1] = 0
+        linked = indices[indptr[u] : indptr[u + 1]]
+        free[u] = False
+        free[linked] = False
+        n_near = _count_two_steps(paths, u, near, near_nodes)
+        n_far = _count_three_steps(paths, u, far, far_nodes, halfway, halfway_nodes)
+        count = 0
         for column in columns:
-            places, sums = (near_nodes[:n_near], near) if column < 3 else (far_nodes[:n_far], far)
-            at = column if column < 3 else column - 3
-            n_free = 0
-            for v in places:
-                if barred[v] != i and is_target[v]:
-                    free[n_free], values[n_free] = v, sums[v, at]
-                    n_free += 1
-            least = 0.0
-            if n_free > most:
-                least = np.partition(values[:n_free], n_free - most)[n_free - most]
-            equal = most  # places for candidates with the least count
-            for j in range(n_free):
-                equal -= values[j] > least
-            for j in range(n_free):
-                v = free[j]
-                if values[j] < least or (values[j] == least and equal <= 0):
-                    continue
-                equal -= values[j] == least
-                if listed[v] != i:
-                    listed[v] = i
-                    rows[i, count] = v
-                    count += 1
-        for v in extra[i]:
-            if v >= 0 and is_target[v] and barred[v] != i and listed[v] != i:
-                listed[v] = i
-                rows[i, count] = v
-                count += 1
+            nodes = near_nodes[:n_near] if column < 3 else far_nodes[:n_far]
+            nodes = nodes[free[nodes]]
+            values = near[:, column][nodes] if column < 3 else far[:, column - 3][nodes]
+            count = _list(nodes[_foremost(values, most)], i, free, listed, rows[i], count)
+        count = _list(extra[i], i, free, listed, rows[i], count)
         if directed:
-            begin = back_indptr[u]
-            for j in range(begin, min(begin + most, back_indptr[u + 1])):
-                v = back_indices[j]
-                if is_target[v] and barred[v] != i and listed[v] != i:
-                    listed[v] = i
-                    rows[i, count] = v
-                    count += 1
+            end = min(back_indptr[u] + most, back_indptr[u + 1])
+            count = _list(back_indices[back_indptr[u] : end], i, free, listed, rows[i], count)
         for j in range(count):
             counts[i, j, :3] = near[rows[i, j]]
             counts[i, j, 3:] = far[rows[i, j]]
-        for j in range(n_near):
-            near[near_nodes[j]] = 0
-        for j in range(n_far):
-            far[far_nodes[j]] = 0
-        found[i] = count
-    return found
+        for v in near_nodes[:n_near]:
+            near[v] = 0
+        for v in far_nodes[:n_far]:
+            far[v] = 0
+        free[u] = is_target[u]
+        free[linked] = is_target[linked]
+        sizes[i] = count
+    return sizes
 
 
 @kernel
-def _spread(
-    indptr: Any, indices: Any, a: int, numbers: Any, sums: Any, nodes: Any, n_nodes: int
-) -> int:
+def _count_two_steps(paths, u, sums, nodes):
+    """Count the paths of two steps from a node; list their ends, and return how many these are."""
+    indptr, indices, _, _, shares = paths
+    n_nodes = 0
+    for a in indices[indptr[u] : indptr[u + 1]]:
+        if a != u and shares[a, 1] > 0:
+            numbers = (1.0, shares[a, 0], shares[a, 1])
+            n_nodes = _spread(indptr, indices, a, numbers, sums, nodes, n_nodes)
+    return n_nodes
+
+
+@kernel
+def _count_three_steps(paths, u, sums, nodes, halfway, halfway_nodes):
+    """Count the paths of three steps from a node; list their ends, and return how many."""
+    indptr, indices, back_indptr, back_indices, shares = paths
+    n_nodes = n_halfway = 0
+    for a in indices[indptr[u] : indptr[u + 1]]:
+        if a != u and shares[a, 2] > 0:
+            numbers = (shares[a, 2], shares[a, 3])
+            n_halfway = _spread(
+                back_indptr, back_indices, a, numbers, halfway, halfway_nodes, n_halfway
+            )
+    for b in halfway_nodes[:n_halfway]:
+        if b != u and shares[b, 4] > 0:
+            numbers = (halfway[b, 0] * shares[b, 4], halfway[b, 1] * shares[b, 5])
+            n_nodes = _spread(indptr, indices, b, numbers, sums, nodes, n_nodes)
+        halfway[b] = 0
+    return n_nodes
+
+
+@kernel
+def _spread(indptr, indices, a, numbers, sums, nodes, n_nodes):
     """Add a tuple of numbers to the sums of all neighbours of a node; list those without before.
 
     Returns how many are listed.
@@ -284,3 +254,24 @@ def _spread(
         for column in range(len(numbers)):
             sums[v, column] += numbers[column]
     return n_nodes
+
+
+@compiled
+def _foremost(values, most):
+    """Return which values are among the `most` highest; of equal ones, the first."""
+    least = 0.0
+    if len(values) > most:
+        least = np.partition(values, len(values) - most)[len(values) - most]
+    above, equal = values > least, values == least
+    return above | (equal & (np.cumsum(equal) <= most - above.sum()))
+
+
+@kernel
+def _list(nodes, i, free, listed, rows, count):
+    """Append nodes that a source can be linked to and that are not listed; return how many are."""
+    for v in nodes:
+        if v >= 0 and free[v] and listed[v] != i:
+            listed[v] = i
+            rows[count] = v
+            count += 1
+    return count

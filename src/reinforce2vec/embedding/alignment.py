@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._util.arrays import row_blocks
 from .._util.errors import InputError
 from .._util.progress import counted
+from ._similarity import slices
 from .embedding import Embedding
 
 _ROWS = 1 << 14  # multiplied at a time
@@ -50,9 +51,8 @@ def align(new: Embedding, old: Embedding) -> Embedding:
     >>> aligned
     Embedding(34 nodes, 8 dimensions, 1.1 kB)
     """
-    for one in (new, old):
-        if not isinstance(one, Embedding):
-            raise InputError(f"align takes two Embeddings, not a {type(one).__name__}")
+    if not (isinstance(new, Embedding) and isinstance(old, Embedding)):
+        raise InputError("align takes two Embeddings")
     if new.dimensions != old.dimensions:
         raise InputError(
             f"vectors of {new.dimensions} and of {old.dimensions} dimensions cannot be aligned: "
@@ -66,13 +66,10 @@ def align(new: Embedding, old: Embedding) -> Embedding:
             f"{max(scales)} dimensions: at least as many are needed"
         )
     vectors = np.empty_like(new.vectors)
-    first = 0
-    for width in scales:
-        columns = slice(first, first + width)
-        first += width
+    for end, width in zip(np.cumsum(scales).tolist(), scales, strict=True):
+        columns = slice(end - width, end)
         products = np.zeros((width, width))
-        for begin in range(0, len(rows), _ROWS):
-            some = slice(begin, begin + _ROWS)
+        for some in slices(len(rows), _ROWS):
             ours = new.vectors[rows[some], columns].astype(np.float64)
             products += ours.T @ old.vectors[others[some], columns].astype(np.float64)
         turn = rotation_towards(products, np.linalg.eigh)
@@ -81,12 +78,12 @@ def align(new: Embedding, old: Embedding) -> Embedding:
     return Embedding(new.ids, vectors, scales=new.scales, info=new.info)
 
 
-def _common_rows(new: Embedding, old: Embedding) -> tuple[NDArray[Any], NDArray[Any]]:
+def _common_rows(new: Embedding, old: Embedding) -> Any:
     """Return the rows of nodes that both have, in each of the two."""
     if np.array_equal(new.ids, old.ids):
         return np.arange(len(new)), np.arange(len(old))
     pairs = [(row, old.row(node)) for row, node in enumerate(new) if node in old]
-    return tuple(np.array(pairs, np.int64).reshape(-1, 2).T)  # type: ignore[return-value]
+    return np.array(pairs, np.int64).reshape(-1, 2).T
 
 
 def rotation_towards(products: _Matrix, eigenvectors: Callable[[_Matrix], Any]) -> _Matrix:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -14,14 +15,16 @@ from numpy.typing import NDArray
 from .._util.arrays import Vectors, row_blocks
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError, pandas_for, short_repr
+from .._util.html import html_table
 from .._util.ids import Ids, Lookup, as_ids
 from .._util.progress import counted, readable_bytes
 from ..files.opening import naming
 from ..files.stored_vectors import StoredVectors, as_json
 from ..files.vector_files import arrow_table, column_names, load_vectors, save_vectors
 from . import _exports
-from ._angles import cosines, highest, norms, row_products
-from ._html import embedding_html
+from ._similarity import Floats, cosines, highest, norms, row_products
+
+_SHOWN_NODES, _SHOWN_NUMBERS = 5, 8  # in a notebook
 
 # How the vectors of two nodes are combined into a vector of the pair.
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -142,8 +145,8 @@ class Embedding:
         A list, an array or a column of a table means several nodes. So does a tuple, unless it is
         itself a node id.
         """
-        several = are_several(nodes, self)
-        chosen: Vectors = self.vectors[self.rows(nodes) if several else self.row(nodes)]
+        rows = self.rows(nodes) if are_several(nodes, self) else self.row(nodes)
+        chosen: Vectors = self.vectors[rows]
         return chosen
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -153,15 +156,18 @@ class Embedding:
         return np.array(self.vectors, dtype, copy=copy)
 
     def __repr__(self) -> str:
-        facts = [
-            counted(self.n_nodes, "node"),
-            counted(self.dimensions, "dimension"),
-            readable_bytes(self.vectors.nbytes),
-        ]
-        return f"Embedding({', '.join(facts)})"
+        nodes, dimensions = counted(self.n_nodes, "node"), counted(self.dimensions, "dimension")
+        return f"Embedding({nodes}, {dimensions}, {readable_bytes(self.vectors.nbytes)})"
 
     def _repr_html_(self) -> str:
-        return embedding_html(self)
+        head = ["node", *column_names(self.dimensions)[:_SHOWN_NUMBERS]]
+        rows = [
+            (node, *numbers.tolist())
+            for node, numbers in zip(
+                self.ids[:_SHOWN_NODES].tolist(), self.vectors[:, :_SHOWN_NUMBERS], strict=False
+            )
+        ]
+        return html_table(head, rows, repr(self))
 
     def to_numpy(self) -> Vectors:
         """Return a copy of the vectors that you may change; rows in `ids` order."""
@@ -261,8 +267,8 @@ class Embedding:
         >>> round(Embedding(["ann", "bob"], [[1, 0], [3, 4]]).similarity("ann", "bob"), 3)
         0.6
         """
-        one, other = self.vectors[[self.row(a)]], self.vectors[[self.row(b)]]
-        return float(cosines(row_products(one, other), norms(one) * norms(other))[0])
+        first, second = self.vectors[[self.row(a)]], self.vectors[[self.row(b)]]
+        return float(cosines(row_products(first, second), norms(first) * norms(second))[0])
 
     def most_similar(self, node: Any, k: int = 10) -> list[tuple[Any, float]]:
         """Return the nodes with the highest cosine similarity to a node or a vector.
@@ -303,7 +309,7 @@ class Embedding:
         best = best[best != own][:k]
         return list(zip(self.ids[best].tolist(), similar[best].tolist(), strict=True))
 
-    def _as_vector(self, numbers: Any) -> NDArray[Any]:
+    def _as_vector(self, numbers: Any) -> Floats:
         try:
             vector = np.asarray(numbers, np.float64)
         except (TypeError, ValueError):
@@ -316,7 +322,7 @@ class Embedding:
         return vector
 
     @cached_property
-    def _norms(self) -> NDArray[np.float64]:
+    def _norms(self) -> Floats:
         return norms(self.vectors)
 
     # -- edges ---------------------------------------------------------------------------------
@@ -417,9 +423,9 @@ class Embedding:
         ...     print(file.read_text().splitlines(), Embedding.load(file))
         ['2 2', 'ann 1 0', 'bob 0.5 2'] Embedding(2 nodes, 2 dimensions, 16 bytes)
         """
-        found = load_vectors(path)
+        stored = load_vectors(path)
         with naming(str(path)):
-            return cls(found.ids, found.vectors, scales=found.scales, info=found.info)
+            return cls(stored.ids, stored.vectors, scales=stored.scales, info=stored.info)
 
 
 # -- checking ----------------------------------------------------------------------------------
@@ -431,20 +437,17 @@ def _checked_ids(ids: Any) -> Ids:
         raise InputError(f"ids must be a list of node ids, not {short_repr(ids)}")
     if isinstance(ids, np.ndarray) and ids.dtype == np.int64 and ids.ndim == 1:
         array: Ids = ids.view()
-        unique = _is_ascending(ids) or _is_ascending(np.sort(ids))
+        if _is_ascending(ids) or _is_ascending(np.sort(ids)):  # without a set of them
+            return array
     else:
         array = as_ids(ids.tolist() if isinstance(ids, np.ndarray) else list(ids))
-        try:
-            unique = len(set(array.tolist())) == len(array)
-        except TypeError as error:
-            raise InputError(f"node ids must be hashable: {error}") from None
-    seen: set[Hashable] = set()
-    for node in () if unique else array.tolist():
-        if node in seen:
-            raise InputError(
-                f"node {short_repr(node)} occurs twice among the ids: a node has one vector"
-            )
-        seen.add(node)
+    try:
+        counts = Counter(array.tolist())
+    except TypeError as error:
+        raise InputError(f"node ids must be hashable: {error}") from None
+    if len(counts) < len(array):
+        node = counts.most_common(1)[0][0]
+        raise InputError(f"node {short_repr(node)} occurs twice among the ids: it has one vector")
     return array
 
 
@@ -508,13 +511,9 @@ def vectors_error(given: Any) -> InputError:
 
 def _listed_pairs(pairs: Any) -> Any:
     """Return pairs of node ids as a list; InputError for the first item that is not a pair."""
-    if isinstance(pairs, np.ndarray):
-        if pairs.shape[1:] != (2,):
-            raise InputError(f"an array of pairs has the shape (m, 2), not {pairs.shape}")
-        return pairs.tolist()
     if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
         raise InputError(f"expected pairs of node ids, not {short_repr(pairs)}")
-    listed = list(pairs)
+    listed = np.atleast_1d(pairs).tolist() if isinstance(pairs, np.ndarray) else list(pairs)
     for number, pair in enumerate(listed):
         if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
             raise InputError(

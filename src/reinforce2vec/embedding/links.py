@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,10 @@ from .._util.hyperparameters import LINK_SCORES
 from .._util.ids import Ids
 from .._util.progress import counted
 from ..graph import Graph, edges_of
-from ._exact_search import Floats, Rows, SimilaritySearch
 from ._link_choice import CombinedScore, PairFacts, choose_scorer
-from ._link_cosines import ScaleCosines
-from ._link_odds import COSINE_ALONE, OddsOfEdges, fit_odds
 from ._link_paths import COUNTS, PairCounts, ShortPaths
-from ._linked_targets import LinkedTargets
+from ._link_vectors import COSINE_ALONE, LinkedTargets, OddsOfEdges, ScaleCosines, fit_odds
+from ._similarity import Floats, Places, Rows, SimilaritySearch
 from .embedding import Embedding
 from .matching import rows_in_embedding, warn_of_mismatch
 from .nearest import best_targets, check_embedding, search_progress, selected_rows
@@ -37,6 +35,28 @@ _SHOWN = 10  # links in a notebook
 @dataclass(frozen=True, eq=False, repr=False)
 class RecommendedLinks:
     """Recommended links; iterates over (source, target, score).
+
+    `best(k)` returns the most likely links of all; `to_frame()` returns a table. The scores:
+
+    - "allocation", "adamic-adar", "common": common neighbours of the two nodes, each divided by its
+      degree, by the logarithm of its degree, or just counted (resource allocation, Adamic and
+      Adar's index). On a directed graph, nodes between source and target.
+    - "three-steps": paths of three steps, source → a ← b → target, each divided by the degrees of a
+      and b. They lead from users to items.
+    - "odds": log-odds by a logistic regression on the cosine of the two vectors and their degrees.
+      If these do not explain the edges of a graph, the cosine is used.
+    - "combined": log-odds by a logistic regression on all counts, degrees and cosines (of each of
+      the `scales` of the embedding), fitted to hidden edges. "auto" uses it if it finds more than
+      the best of the others by more than a standard error. If there are too few edges to hide,
+      "odds" is used.
+    - "cosine": the cosine alone, which does not favour nodes with many links. "auto" never uses it.
+
+    Weights of edges have no effect. Targets with the same score are ordered by cosine.
+
+    Candidates are the k + 40 best by each count of paths and by cosine, and on a directed graph
+    nodes that point to the source. On large graphs, nodes of very high degree are not counted as
+    the middle of a path: such paths say little, and would take most of the time. The limit depends
+    on the graph alone. See `benchmarks/recommendation.py` for the scores on ten graphs.
 
     Attributes
     ----------
@@ -71,17 +91,15 @@ class RecommendedLinks:
         """Return the k most likely links, the most likely first; an undirected link only once."""
         k = check_count("k", k, 1)
         order = np.argsort(-self.scores, kind="stable")[: 2 * k]  # a link is there twice at most
-        pairs = zip(self.sources[order].tolist(), self.targets[order].tolist(), strict=True)
         first: dict[Any, int] = {}
-        for place, pair in zip(order.tolist(), pairs, strict=True):
+        for place, (source, target, _) in zip(order.tolist(), self._at(order), strict=True):
+            pair = source, target
             first.setdefault(pair if self.directed else frozenset(pair), place)
         return self._at(list(first.values())[:k])
 
     def _at(self, places: Any) -> RecommendedLinks:
-        return RecommendedLinks(
-            *(self.sources[places], self.targets[places], self.scores[places]),
-            *(self.directed, self.scorer),
-        )
+        sources, targets, scores = self.sources[places], self.targets[places], self.scores[places]
+        return replace(self, sources=sources, targets=targets, scores=scores)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row for each link: source, target and score."""
@@ -93,16 +111,11 @@ class RecommendedLinks:
         return {name: column[part] for name, column in columns.items()}
 
     def __repr__(self) -> str:
-        kind = "directed" if self.directed else "undirected"
-        return f"RecommendedLinks({counted(len(self), f'{kind} link')} by {self.scorer})"
+        noun = "directed link" if self.directed else "undirected link"
+        return f"RecommendedLinks({counted(len(self), noun)} by {self.scorer})"
 
     def _repr_html_(self) -> str:
-        rows: list[tuple[Any, ...]] = [
-            (str(source), str(target), score) for source, target, score in self._at(slice(_SHOWN))
-        ]
-        if len(self) > _SHOWN:
-            rows.append(("…", "…", "…"))
-        return html_table(["source", "target", "score"], rows, repr(self))
+        return html_table(list(self.columns()), self._at(slice(_SHOWN)), repr(self))
 
 
 def recommend_links(
@@ -128,9 +141,8 @@ def recommend_links(
         :func:`smooth`, give better recommendations.
     graph : Graph
         The existing links, or anything that :meth:`Graph.from_any` takes. Nodes are matched by id:
-        nodes without a vector are ignored, and nodes that are not in the graph have no links yet.
-        If :attr:`Embedding.info` says that the vectors are those of another graph, there is a
-        warning.
+        those without a vector are ignored, and those that are not in the graph have no links yet.
+        There is a warning if :attr:`Embedding.info` names another graph.
     k : int, default 10
         Number of recommendations for each node.
     nodes : node id, or iterable of node ids, optional
@@ -140,24 +152,8 @@ def recommend_links(
         to items, pass `nodes=users, candidates=items`: with `candidates` alone, items are also
         recommended to items.
     score : str, default "auto"
-        How likely a link is. "auto" hides some edges of the graph once more, and uses whichever of
-        the following finds most of them; `scorer` of the result is its name.
-
-        - "allocation", "adamic-adar", "common": common neighbours of the two nodes, each divided by
-          its degree, by the logarithm of its degree, or just counted (resource allocation, Adamic
-          and Adar's index). On a directed graph, nodes between source and target.
-        - "three-steps": paths of three steps, source → a ← b → target, each divided by the degrees
-          of a and b. They lead from users to items.
-        - "odds": log-odds by a logistic regression on the cosine of the two vectors and their
-          degrees. If these do not explain the edges of a graph, the cosine is used.
-        - "combined": log-odds by a logistic regression on all counts, degrees and cosines (of each
-          of the `scales` of the embedding), fitted to hidden edges. "auto" uses it if it finds more
-          than the best of the others by more than a standard error. If there are too few edges to
-          hide, "odds" is used.
-        - "cosine": the cosine alone, which does not favour nodes with many links. "auto" never uses
-          it.
-
-        Weights of edges have no effect. Targets with the same score are ordered by cosine.
+        How likely a link is, see :class:`RecommendedLinks`. "auto" hides some edges of the graph
+        once more, and uses whichever score finds most of them.
     method : {"auto", "exact", "approximate"}
         As for :func:`nearest_neighbors`.
     progress : bool, default True
@@ -166,26 +162,15 @@ def recommend_links(
     Returns
     -------
     RecommendedLinks
-        Iterates over (source, target, score), for each source the most likely first. `best(k)`
-        returns the most likely links of all; `to_frame()` returns a table.
-
-    Notes
-    -----
-    Candidates are the k + 40 best by each count of paths and by cosine, and on a directed graph
-    nodes that point to the source. On large graphs, nodes of very high degree are not counted as
-    the middle of a path: such paths say little, and would take most of the time. The limit depends
-    on the graph alone. See `benchmarks/recommendation.py` for the scores on ten graphs.
+        Iterates over (source, target, score), for each source the most likely first.
 
     Examples
     --------
     >>> from reinforce2vec import Reinforce2Vec, karate_club, recommend_links
     >>> club = karate_club()
     >>> model = Reinforce2Vec(dimensions=16, walks_per_node=10, workers=1).fit(club)
-    >>> links = recommend_links(model.embedding_, club, k=3)
-    >>> links
+    >>> recommend_links(model.embedding_, club, k=3)
     RecommendedLinks(102 undirected links by odds)
-    >>> any(target in club.neighbors(source) for source, target, _ in links)
-    False
     """
     check_embedding(embedding)
     k = check_count("k", k, 1)
@@ -194,10 +179,9 @@ def recommend_links(
     warn_of_mismatch(embedding, graph, stacklevel=2)
     sources = selected_rows(embedding, nodes)
     ranking = LinkRanking.of(embedding, graph, score, selected_rows(embedding, candidates))
-    rows, found, which = ranking.best(sources, k, method, progress)
-    return RecommendedLinks(
-        embedding.ids[sources[which]], embedding.ids[rows], found, graph.directed, ranking.score
-    )
+    rows, scores, which = ranking.best(sources, k, method, progress)
+    ids = embedding.ids
+    return RecommendedLinks(ids[sources[which]], ids[rows], scores, graph.directed, ranking.score)
 
 
 @dataclass(frozen=True)
@@ -220,43 +204,44 @@ class LinkRanking:
     graph: Graph
     targets: Rows
     score: str
-    _paths: _Ranking | None
-    _odds: OddsOfEdges | None
+    _paths: _PathRanking | None
+    _odds: OddsOfEdges
 
     @classmethod
     def of(
         cls, embedding: Embedding, graph: Graph, score: str = "auto", targets: Rows | None = None
     ) -> LinkRanking:
         """Choose the score and fit it."""
-        there = _graph_in_rows_of(embedding, graph)
+        graph = _graph_in_rows_of(embedding, graph)
         vectors = embedding.vectors
         chosen = selected_rows(embedding, None) if targets is None else np.sort(targets)
         paths = None
         if score not in ("odds", "cosine"):
-            short, cosines_of = ShortPaths.of(there), ScaleCosines(vectors, embedding.scales)
+            short, own_cosines = ShortPaths.of(graph), ScaleCosines(vectors, embedding.scales)
             combined = None
             if score in ("auto", "combined"):
-                choice = choose_scorer(short, cosines_of, chosen)
-                combined = choice.combined
-                score = choice.name if score == "auto" or combined is None else score
+                best, combined = choose_scorer(short, own_cosines, chosen)
+                score = best if score == "auto" or combined is None else score
             if score != "odds":
-                paths = _Ranking(
-                    short, cosines_of, score, combined if score == "combined" else None
-                )
-        odds = None
-        if paths is None:
+                used = combined if score == "combined" else None
+                paths = _PathRanking(short, own_cosines, score, used)
+        odds = COSINE_ALONE
+        if score == "odds":
             nobody = np.empty(0, np.int32)
-            search = SimilaritySearch(vectors, nobody, chosen, LinkedTargets(there, nobody, chosen))
-            odds = fit_odds(search, there) if score == "odds" else COSINE_ALONE
-        return cls(vectors, there, chosen, score, paths, odds)
+            barred = LinkedTargets(graph, nobody, chosen)
+            odds = fit_odds(SimilaritySearch(vectors, nobody, chosen, barred), graph)
+        return cls(vectors, graph, chosen, score, paths, odds)
 
     def best(self, sources: Rows, k: int, method: str, progress: bool) -> _Best:
-        """Return the best targets of some rows."""
+        """Return rows of the best targets of some rows, scores, and the numbers of the sources."""
         barred = LinkedTargets(self.graph, sources, self.targets)
         search = SimilaritySearch(self.vectors, sources, self.targets, barred)
         if self._paths is not None:
             return self._paths.best(search, k, method, progress)
-        return _by_vectors(search, self.graph, k, self._odds or COSINE_ALONE, method, progress)
+        return _by_vectors(search, self.graph, k, self._odds, method, progress)
+
+
+_Best = tuple[Rows, Floats, Places]
 
 
 def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
@@ -268,35 +253,27 @@ def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
     return Graph.from_numbered(ends[with_vectors], None, embedding.ids, directed=graph.directed)
 
 
-# -- the best by vectors, and by paths ---------------------------------------------------------
-# Both return the rows of targets, their scores, and the numbers of their sources, in order.
-
-_Best = tuple[Rows, Floats, NDArray[np.int64]]
-
-
 def _by_vectors(
     search: SimilaritySearch, graph: Graph, k: int, odds: OddsOfEdges, method: str, progress: bool
 ) -> _Best:
     """Return the best of all targets by the odds."""
-    sources, targets = search.sources, search.targets
-    popular = np.log1p(np.bincount(graph.indices, minlength=graph.n_nodes))  # as targets
-    eager = np.log1p(graph.degrees)  # as sources
+    targets = search.targets
+    eager = np.log1p(graph.degrees)[search.sources, None]
     if odds.popularity:
-        bonus = odds.popularity / odds.cosine * popular[targets]
-        search = SimilaritySearch(search.vectors, sources, targets, search.barred, bonus)
-    places, found = best_targets(search, k, method, search_progress("links", progress))
-    found = odds.cosine * found + odds.popularity * eager[sources, None] + odds.edge
-    found = found.round(_DIGITS)
+        popular = np.log1p(np.bincount(graph.indices, minlength=graph.n_nodes))  # as targets
+        search = replace(search, bonus=odds.popularity / odds.cosine * popular[targets])
+    places, scores = best_targets(search, k, method, search_progress("links", progress))
+    scores = (odds.cosine * scores + odds.popularity * eager + odds.edge).round(_DIGITS)
     listed = places >= 0
-    return targets[places[listed]], found[listed], np.nonzero(listed)[0]
+    return targets[places[listed]], scores[listed], np.nonzero(listed)[0]
 
 
 @dataclass(frozen=True)
-class _Ranking:
+class _PathRanking:
     """Ranks candidates: the ends of short paths, and the nearest by vectors."""
 
     paths: ShortPaths
-    cosines_of: ScaleCosines
+    own_cosines: ScaleCosines
     score: str
     combined: CombinedScore | None  # if the score is "combined"
 
@@ -304,29 +281,27 @@ class _Ranking:
         """Return the best candidates; equally good ones by cosine, then in the order of rows."""
         sources, targets = search.sources, search.targets
         most = k + _SPARE
-        report = search_progress("nearest", progress)
-        places = best_targets(search, most, method, report)[0]
+        places = best_targets(search, most, method, search_progress("nearest", progress))[0]
         nearest = np.where(places >= 0, targets[places], -1).astype(np.int32)
         is_target = np.zeros(self.paths.graph.n_nodes, bool)
         is_target[targets] = True
-        by = COUNTS if self.combined is not None else (self.score,)
-        three_steps = self.combined is not None or self.score == "three-steps"
-        parts = self.paths.candidates(sources, is_target, nearest, by, most, three_steps)
+        by = (self.score,) if self.combined is None else COUNTS
+        parts = self.paths.candidates(sources, is_target, nearest, by, most, "three-steps" in by)
         report = search_progress("links", progress)
         facts = PairFacts(self.paths.graph)
-        found = [_NO_LINKS]
+        best: list[_Best] = [(np.empty(0, np.int32), np.empty(0), np.empty(0, np.int64))]
         for part in parts:
-            found.append(self._best_of(part, sources, k, facts))
+            best.append(self._best_of(part, sources, k, facts))
             if len(part.who):
                 report(int(part.who[-1]) + 1, len(sources))
         report(len(sources), len(sources))
-        rows, scores, who = zip(*found, strict=True)
+        rows, scores, who = zip(*best, strict=True)
         return np.concatenate(rows), np.concatenate(scores), np.concatenate(who)
 
     def _best_of(self, part: PairCounts, sources: Rows, k: int, facts: PairFacts) -> _Best:
         """Return the k best of some candidates for each of their sources."""
         a, b = sources[part.who], part.rows
-        cosines = self.cosines_of(a, b)
+        cosines = self.own_cosines(a, b)
         if self.combined is None:
             scores = part.counts[:, COUNTS.index(self.score)]
         else:
@@ -336,6 +311,3 @@ class _Ranking:
         ranks = np.arange(len(order)) - np.searchsorted(part.who, part.who)
         first = order[ranks < k]
         return b[first], scores[first], part.who[first]
-
-
-_NO_LINKS: _Best = (np.empty(0, np.int32), np.empty(0), np.empty(0, np.int64))

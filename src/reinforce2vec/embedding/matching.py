@@ -16,6 +16,7 @@ from .._util.ids import NamedRows
 from .._util.progress import counted
 from ..graph import Graph
 from ..graph.fingerprint import content_digest
+from ._similarity import Places
 from .embedding import Embedding, vectors_error
 
 
@@ -64,34 +65,29 @@ def aligned_rows(embedding: Embedding, graph: Graph) -> Any:
     return rows
 
 
-def rows_in_embedding(embedding: Embedding, graph: Graph) -> NDArray[np.int64]:
+def rows_in_embedding(embedding: Embedding, graph: Graph) -> Places:
     """Return the row of each node of the graph in the embedding; -1 for a node without a vector."""
-    return _matched_rows(embedding, graph, graph, embedding)
+    return _rows_among(embedding, graph)
 
 
-def rows_in_graph(embedding: Embedding, graph: Graph) -> NDArray[np.int64]:
+def rows_in_graph(embedding: Embedding, graph: Graph) -> Places:
     """Return the row of each node of the embedding in the graph; -1 for a node not in the graph."""
-    return _matched_rows(embedding, graph, embedding, graph)
+    return _rows_among(graph, embedding)
 
 
-def _matched_rows(
-    embedding: Embedding, graph: Graph, of: NamedRows, among: NamedRows
-) -> NDArray[np.int64]:
+def _rows_among(among: NamedRows, nodes: NamedRows) -> Places:
     """Match nodes by id; InputError if the embedding and the graph have no node in common."""
-    found = (among.row(node) if node in among else -1 for node in of.ids.tolist())
-    rows = np.fromiter(found, np.int64, len(of))
+    each = (among.row(node) if node in among else -1 for node in nodes.ids.tolist())
+    rows = np.fromiter(each, np.int64, len(nodes))
     if (rows < 0).all():
-        names = [short_repr(ids.item(0)) for ids in (embedding.ids, graph.ids) if len(ids)]
-        hint = f": nodes of the embedding are named like {names[0]}, those of the graph like "
+        examples = sorted(short_repr(ids.item(0)) for ids in (nodes.ids, among.ids) if len(ids))
         raise InputError(
-            "no node of the embedding is in the graph" + (hint + names[1] if len(names) > 1 else "")
+            f"no node of the embedding is in the graph; ids are such as {' and '.join(examples)}"
         )
     return rows
 
 
 # -- is it the graph of the vectors? -----------------------------------------------------------
-
-_KINDS = {"directed": ("an undirected", "a directed"), "weighted": ("an unweighted", "a weighted")}
 
 
 def graph_mismatch(embedding: Embedding, graph: Graph) -> InputError | None:
@@ -103,25 +99,23 @@ def graph_mismatch(embedding: Embedding, graph: Graph) -> InputError | None:
     info = embedding.info
     if "graph" not in info or info["graph"] == content_digest(graph):
         return None
-    for setting, kinds in _KINDS.items():
-        learned, given = info.get(setting), getattr(graph, setting)
-        if isinstance(learned, bool) and learned != given:
+    for setting in ("directed", "weighted"):
+        learned, present = info.get(setting), getattr(graph, setting)
+        if isinstance(learned, bool) and learned != present:
             return InputError(
-                f"the vectors were learned from {kinds[learned]} graph, but this is {kinds[given]} "
-                f"one: read it with {setting}={learned}",
+                f"the vectors were learned from a graph with {setting}={learned}, but this one has "
+                f"{setting}={present}: read it with {setting}={learned}",
                 settings=[(setting, learned)],
             )
-    learned = [info.get(name) for name in ("nodes", "edges")]
-    given = [graph.n_nodes, graph.n_edges]
-    differ = " with as many nodes and edges"
-    if learned != given and all(isinstance(count, int) for count in learned):
-        there, here = (
-            " and ".join(map(counted, counts, ("node", "edge"))) for counts in (learned, given)
+    learned_from = ""
+    if isinstance(info.get("nodes"), int) and isinstance(info.get("edges"), int):
+        learned_from = (
+            f" of {counted(info['nodes'], 'node')} and {counted(info['edges'], 'edge')} (this one "
+            f"has {graph.n_nodes:,} and {graph.n_edges:,})"
         )
-        differ = f" of {there}, while this one has {here}"
     return InputError(
-        f"the vectors were learned from another graph{differ}: learn vectors from this graph, or "
-        "pass the one they were learned from"
+        f"the vectors were learned from another graph{learned_from}: learn vectors from this "
+        "graph, or pass the one they were learned from"
     )
 
 

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util import errors
 from .._util.checks import check_choice, check_count
-from .._util.errors import InputError, pandas_for, short_repr
+from .._util.errors import InputError, UnknownNode, pandas_for, short_repr
 from .._util.html import html_table
 from .._util.hyperparameters import SEARCH_METHODS
 from .._util.ids import Ids
 from .._util.progress import Report, counted, terminal_progress
 from ..graph import Graph
 from ._approximate_search import search_approximately
-from ._exact_search import Floats, Rows, SimilaritySearch, rounding_margin, search_exactly
+from ._exact_search import rounding_margin, search_exactly
+from ._similarity import Floats, Places, Rows, SimilaritySearch
 from .embedding import Embedding, are_several, checked_vectors
 
 # "auto" is exact for up to so many multiplications, and for so small a share of nodes that building
@@ -29,7 +29,7 @@ _EXACT_UP_TO = 10**12
 _FEW = 1 / 8
 _FAINT = 1e-30  # length of vectors whose products in float32 may be lost
 _FAINTEST = 1e-6  # weight of a link between nodes that are not similar at all
-_SHOWN_NODES, _SHOWN_NEIGHBORS = 10, 5  # in a notebook
+_SHOWN = 3  # nodes in a notebook
 
 
 # -- the public functions ----------------------------------------------------------------------
@@ -65,12 +65,10 @@ class Neighbors(Mapping[Any, list[tuple[Any, float]]]):
         try:
             place = self._places[node]
         except (KeyError, TypeError):
-            raise errors.UnknownNode(
-                f"node {short_repr(node)} is not among the selected nodes"
-            ) from None
-        found = self.rows[place] >= 0
-        nodes = self.ids[self.rows[place, found]].tolist()
-        return list(zip(nodes, self.cosines[place, found].tolist(), strict=True))
+            raise UnknownNode(f"node {short_repr(node)} is not among the selected nodes") from None
+        listed = self.rows[place] >= 0
+        nodes = self.ids[self.rows[place, listed]].tolist()
+        return list(zip(nodes, self.cosines[place, listed].tolist(), strict=True))
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the nodes whose neighbours these are."""
@@ -86,25 +84,20 @@ class Neighbors(Mapping[Any, list[tuple[Any, float]]]):
     def columns(self, part: slice = slice(None)) -> dict[str, NDArray[Any]]:
         """Return the columns of that table; of some of the nodes, if `part` is given."""
         rows = self.rows[part]
-        found = rows >= 0
+        listed = rows >= 0
         return {
-            "node": self.ids[np.repeat(self.sources[part], found.sum(axis=1))],
-            "neighbor": self.ids[rows[found]],
-            "cosine": self.cosines[part][found],
+            "node": self.ids[np.repeat(self.sources[part], listed.sum(axis=1))],
+            "neighbor": self.ids[rows[listed]],
+            "cosine": self.cosines[part][listed],
         }
 
     def __repr__(self) -> str:
         return f"Neighbors({counted(len(self), 'node')}, {self.rows.shape[1]} for each)"
 
     def _repr_html_(self) -> str:
-        rows = []
-        for node in self.ids[self.sources[:_SHOWN_NODES]].tolist():
-            shown = [f"{other} ({cosine:.3f})" for other, cosine in self[node][:_SHOWN_NEIGHBORS]]
-            more = ["…"] * (self.rows.shape[1] > _SHOWN_NEIGHBORS)
-            rows.append((str(node), ", ".join(shown + more)))
-        if len(self) > _SHOWN_NODES:
-            rows.append(("…", ""))
-        return html_table(["node", "most similar (cosine)"], rows, repr(self))
+        columns = self.columns(slice(_SHOWN))
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return html_table(list(columns), rows, repr(self))
 
 
 def nearest_neighbors(
@@ -187,12 +180,7 @@ def selected_rows(embedding: Embedding, nodes: Any) -> Rows:
 
 
 def nearest_rows(
-    vectors: Any,
-    rows: Any = None,
-    k: int = 10,
-    *,
-    method: str = "auto",
-    progress: bool = True,
+    vectors: Any, rows: Any = None, k: int = 10, *, method: str = "auto", progress: bool = True
 ) -> tuple[Rows, NDArray[np.float32]]:
     """Return the rows of a matrix with the highest cosine similarity to some of its rows.
 
@@ -226,8 +214,8 @@ def nearest_rows(
     if sources.size and not (sources.min() >= 0 and sources.max() < len(matrix)):
         raise InputError(f"rows must be from 0 to {len(matrix) - 1:,}")
     search = _search_among(matrix, sources.astype(np.int32))
-    found, cosines = best_targets(search, k, method, search_progress("neighbours", progress))
-    return found, cosines.astype(np.float32)
+    places, cosines = best_targets(search, k, method, search_progress("neighbours", progress))
+    return places, cosines.astype(np.float32)
 
 
 class RowSearch:
@@ -251,7 +239,7 @@ class RowSearch:
         self._scales = np.where(lengths == 0, 1, lengths).astype(np.float32)
         self._faint = (lengths > 0) & (lengths < _FAINT)
 
-    def nearest(self, row: int, k: int) -> tuple[NDArray[np.int64], Floats]:
+    def nearest(self, row: int, k: int) -> tuple[Places, Floats]:
         """Return the k most similar other rows, the most similar first, and their cosines."""
         vectors = self._search.vectors
         k = min(k, len(vectors) - 1)
@@ -261,8 +249,7 @@ class RowSearch:
         with np.errstate(over="ignore", invalid="ignore"):
             rough = vectors @ unit / self._scales
         doubtful = self._faint | ~np.isfinite(rough)
-        rough[doubtful] = -np.inf
-        rough[row] = -np.inf
+        rough[doubtful] = rough[row] = -np.inf
         least = np.partition(rough, -k)[-k] - 2 * rounding_margin(self._search)
         chosen = doubtful | (rough >= least)
         chosen[row] = False
@@ -275,8 +262,8 @@ class RowSearch:
 def _search_among(vectors: NDArray[np.float32], sources: Rows) -> SimilaritySearch:
     """Return the search of some rows of a matrix for others among all rows."""
 
-    def itself(part: slice) -> tuple[NDArray[np.int64], Rows]:
-        return np.arange(part.stop - part.start + 1, dtype=np.int64), sources[part]
+    def itself(part: Any) -> tuple[Places, Rows]:
+        return np.arange(len(sources[part]) + 1, dtype=np.int64), sources[part]
 
     return SimilaritySearch(vectors, sources, np.arange(len(vectors), dtype=np.int32), itself)
 
@@ -297,9 +284,8 @@ def best_targets(
     places = np.full((n_sources, k), -1, np.int32)
     scores = np.full(places.shape, np.nan)
     if places.size:
-        (search_exactly if method == "exact" else search_approximately)(
-            search, k, places, scores, report
-        )
+        fill_in = search_exactly if method == "exact" else search_approximately
+        fill_in(search, k, places, scores, report)
     report(len(places), len(places))
     return places, scores
 
@@ -332,9 +318,9 @@ def neighbor_graph(embedding: Embedding, rows: Rows, cosines: NDArray[np.float32
     >>> list(graph.neighbors("bob"))
     ['ann', 'cid']
     """
-    found = rows >= 0
-    sources = np.repeat(np.arange(len(rows), dtype=np.int32), found.sum(axis=1))
-    ends = np.sort(np.column_stack([sources, rows[found]]), axis=1)
+    listed = rows >= 0
+    sources = np.repeat(np.arange(len(rows), dtype=np.int32), listed.sum(axis=1))
+    ends = np.sort(np.column_stack([sources, rows[listed]]), axis=1)
     once = np.unique(ends[:, 0].astype(np.int64) * len(rows) + ends[:, 1], return_index=True)[1]
-    weights = np.maximum(cosines[found][once].astype(np.float64), _FAINTEST)
+    weights = np.maximum(cosines[listed][once].astype(np.float64), _FAINTEST)
     return Graph.from_numbered(ends[once], weights, embedding.ids)

@@ -17,8 +17,8 @@ from .._util.hyperparameters import PROJECTIONS
 from .._util.machine import available_cpus
 from .._util.progress import terminal_progress
 from ..graph.matrices import principal_axes, unit_rows
-from ._layout import lay_out
-from ._rough_neighbors import rough_neighbors
+from ._layout import lay_out, rough_neighbors
+from ._similarity import Rows
 from .embedding import Embedding
 from .matching import as_matrix
 from .nearest import nearest_rows
@@ -33,7 +33,7 @@ _ROOM = 0.01  # for each node, in the variance of the points at which a layout s
 _SECONDS_PER_NODE = {"pca": 1e-5, "tsne": 5e-3, "umap": 6e-3, "layout": 2e-4}
 
 _Points = NDArray[np.float32]
-Nearest = tuple[NDArray[np.int32], NDArray[np.float32]]
+Nearest = tuple[Rows, NDArray[np.float32]]
 """The most similar rows of each, and their cosines, as :func:`nearest_rows` returns them."""
 
 
@@ -81,11 +81,7 @@ def project(
 
 
 def place_nodes(
-    embedding: Embedding | NDArray[Any],
-    method: str,
-    seed: int,
-    *,
-    progress: bool,
+    embedding: Embedding | NDArray[Any], method: str, seed: int, *, progress: bool
 ) -> tuple[_Points, Nearest | None]:
     """Return what :func:`project` does, and the neighbours that a layout was made with."""
     seed = check_count("seed", seed, 0)

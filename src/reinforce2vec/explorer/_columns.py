@@ -27,7 +27,7 @@ _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-"})
 _NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?")  # 007 is a code
 _TIME = re.compile(
     r"(\d{4}-\d\d(?:-\d\d)?)"
-    r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(Z|[-+]\d\d(?::?\d\d)?)?)?"
+    r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(?:Z|([-+])(\d\d)(?::?(\d\d))?)?)?"
 )
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
@@ -80,7 +80,9 @@ class Column:
         if self.kind == "category":
             header["names"] = self.names
             if self.sets is not None:
-                arrays[f"sets{number}"], header["sets"] = _distinct_sets(self.sets)
+                numbers: dict[tuple[int, ...], int] = {}  # of the different sets
+                codes = [numbers.setdefault(each, len(numbers)) for each in self.sets]
+                arrays[f"sets{number}"], header["sets"] = np.array(codes), list(numbers)
             return header, arrays
         known = self.values[~np.isnan(self.values)]
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
@@ -93,15 +95,6 @@ class Column:
         return header, arrays
 
 
-def _distinct_sets(
-    sets: list[tuple[int, ...]],
-) -> tuple[_Codes, list[tuple[int, ...]]]:
-    """Return the number of each node's set of categories, and the sets by number."""
-    numbers: dict[tuple[int, ...], int] = {}
-    codes = [numbers.setdefault(each, len(numbers)) for each in sets]
-    return np.array(codes, np.int32), list(numbers)
-
-
 def _suits_logarithm(known: _Floats) -> bool:
     """Return whether numbers are positive or 0, and most are far smaller than the largest."""
     if not known.size or known.min() < 0 or len(np.unique(known)) < _LOG_LEAST:
@@ -111,11 +104,7 @@ def _suits_logarithm(known: _Floats) -> bool:
 
 def _smallest(values: _Floats) -> NDArray[Any]:
     """Return numbers in the smallest type that holds them exactly."""
-    if (
-        not np.isnan(values).any()
-        and (values % 1 == 0).all()
-        and np.abs(values).max(initial=0) < 2**31
-    ):
+    if (values % 1 == 0).all() and np.abs(values).max(initial=0) < 2**31:
         return values.astype(np.int64)
     narrow = values.astype(np.float32)
     same = np.isnan(values) | (narrow.astype(np.float64) == values)
@@ -130,38 +119,37 @@ def columns_of(table: NodeTable, taken: Sequence[str] = ()) -> list[Column]:
 
     Columns without any value are left out. A name that is among `taken` is changed.
     """
-    found: list[Column] = []
+    columns: list[Column] = []
     used = set(taken)
-    for name, values in zip(table.names, table.columns, strict=True):
+    for title, values in zip(table.names, table.columns, strict=True):
         plain = [None if _is_gap(value) else value for value in values]
-        if any(value is not None for value in plain):
-            own, copy = name, 1
-            while own in used:
-                own = f"{name} (own)" if copy == 1 else f"{name} (own {copy})"
-                copy += 1
-            used.add(own)
-            found.append(_recognised(own, name, plain))
-    return found
+        if all(value is None for value in plain):
+            continue
+        names = (title, f"{title} (own)", *(f"{title} (own {copy})" for copy in range(2, 999)))
+        name = next(name for name in names if name not in used)
+        used.add(name)
+        columns.append(_recognised(name, title, plain))
+    return columns
 
 
 def _recognised(name: str, title: str, values: list[Any]) -> Column:
     """Return a column of the kind that its values have."""
     known = [value for value in values if value is not None]
-    if all(isinstance(value, (bool, np.bool_)) for value in known):
-        return _categories(name, title, [_written(value) for value in values])
-    times = _as_times(known)
+    flags = all(isinstance(value, (bool, np.bool_)) for value in known)
+    times = None if flags else _as_times(known)
     if times is not None:
         return Column(name, title, "time", _spread(values, times))
-    numbers = _as_numbers(known)
-    if numbers is not None:
-        whole = bool((numbers % 1 == 0).all())
-        if whole and is_label_column(title) and len(np.unique(numbers)) <= _MOST:
-            texts = [None if value is None else str(int(float(value))) for value in values]
-            return _categories(name, title, texts)
-        return Column(name, title, "number", _spread(values, numbers))
+    numbers = None if flags else _as_numbers(known)
     texts = [_written(value) for value in values]
+    if numbers is not None:
+        if not (is_label_column(title) and (numbers % 1 == 0).all()):
+            return Column(name, title, "number", _spread(values, numbers))
+        if len(np.unique(numbers)) > _MOST:
+            return Column(name, title, "number", _spread(values, numbers))
+        texts = [None if value is None else str(int(float(value))) for value in values]
     different = len(set(texts) - {None})
-    if different <= _FEW or (different <= _MOST and different <= _SHARE * len(known)):
+    most = max(_FEW, min(_MOST, _SHARE * len(known)))
+    if flags or numbers is not None or different <= most:
         return _categories(name, title, texts)
     return Column(name, title, "text", np.empty(0), [text or "" for text in texts])
 
@@ -190,9 +178,9 @@ def _written(value: Any) -> str | None:
 def _categories(name: str, title: str, texts: Sequence[str | None]) -> Column:
     """Return a column of categories, in the order of their names."""
     names = sorted({text for text in texts if text is not None}, key=_natural)
-    number = {text: place for place, text in enumerate(names)}
-    codes = [-1 if text is None else number[text] for text in texts]
-    return Column(name, title, "category", np.array(codes, np.int32), names)
+    number = {None: -1} | {text: place for place, text in enumerate(names)}
+    codes = np.array([number[text] for text in texts], np.int32)
+    return Column(name, title, "category", codes, names)
 
 
 def _natural(text: str) -> list[tuple[bool, int, str]]:
@@ -231,39 +219,31 @@ def _as_times(known: list[Any]) -> _Floats | None:
     """Return dates and times in seconds since 1970; None if some are none."""
     seconds = np.empty(len(known))
     for place, value in enumerate(known):
-        found = _seconds(value)
-        if found is None:
+        try:
+            number = _seconds(value)
+        except (ValueError, OverflowError):
             return None
-        seconds[place] = found
+        if number is None:
+            return None
+        seconds[place] = number
     return seconds
 
 
 def _seconds(value: Any) -> float | None:
     """Return a date, a time or its ISO 8601 text in seconds since 1970, without a zone in UTC."""
-    try:
-        if isinstance(value, datetime.datetime):
-            zoned = value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
-            return (zoned - _EPOCH).total_seconds()
-        if isinstance(value, datetime.date):
-            return float((value - _EPOCH.date()).days * 86_400)
-        if isinstance(value, np.datetime64):
-            if abs(int(value.astype("datetime64[Y]").astype(np.int64))) > _YEARS:
-                return None
-            return float(value.astype("datetime64[us]").astype(np.int64)) / 1e6
-        found = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
-        if found is None:
+    if isinstance(value, datetime.datetime):
+        zoned = value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
+        return (zoned - _EPOCH).total_seconds()
+    if isinstance(value, datetime.date):
+        return float((value - _EPOCH.date()).days * 86_400)
+    if isinstance(value, np.datetime64):
+        if abs(int(value.astype("datetime64[Y]").astype(np.int64))) > _YEARS:
             return None
-        day, clock, zone = found.groups()
-        moment = np.datetime64(day if clock is None else f"{day}T{clock}", "us")
-        return float(moment.astype(np.int64)) / 1e6 - _offset(zone)
-    except (ValueError, OverflowError):
+        return float(value.astype("datetime64[us]").astype(np.int64)) / 1e6
+    parts = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
+    if parts is None:
         return None
-
-
-def _offset(zone: str | None) -> float:
-    """Return the seconds that a zone such as +02:00 is ahead of UTC."""
-    if zone is None or zone == "Z":
-        return 0.0
-    digits = zone[1:].replace(":", "").ljust(4, "0")
-    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
-    return float(-seconds if zone[0] == "-" else seconds)
+    day, clock, sign, hours, minutes = parts.groups()
+    moment = np.datetime64(day if clock is None else f"{day}T{clock}", "us")
+    ahead = int(hours or 0) * 3600 + int(minutes or 0) * 60  # of UTC
+    return float(moment.astype(np.int64)) / 1e6 - (-ahead if sign == "-" else ahead)

@@ -44,24 +44,23 @@ def typical_of(groups: _Codes, columns: Sequence[Column]) -> dict[int, str]:
         Those of categories and of texts count.
     """
     n_groups = int(groups.max(initial=-1)) + 1
-    found: list[list[tuple[float, str]]] = [[] for _ in range(n_groups)]
     if not n_groups:
         return {}
-    inside = groups >= 0
+    inside = np.flatnonzero(groups >= 0)
     sizes = np.bincount(groups[inside], minlength=n_groups)
     belongs = scipy.sparse.csr_array(
-        (np.ones(inside.sum()), (groups[inside], np.flatnonzero(inside))),
-        shape=(n_groups, len(groups)),
+        (np.ones(len(inside)), (groups[inside], inside)), shape=(n_groups, len(groups))
     )
+    described: dict[int, list[tuple[float, str]]] = {}
     for column in columns:
         features, names = _features(column)
         if not names:
             continue
         counts = (belongs @ features).tocoo()
-        groups_of, places, inside_counts = counts.row, counts.col, counts.data
-        expected = (np.asarray(features.sum(axis=0)).ravel() / len(groups))[places]
-        share = inside_counts / sizes[groups_of]
-        deviation = np.sqrt(np.maximum(expected * (1 - expected), 1e-12) / sizes[groups_of])
+        group, place, inside_counts = counts.row, counts.col, counts.data
+        expected = (np.asarray(features.sum(axis=0)).ravel() / len(groups))[place]
+        share = inside_counts / sizes[group]
+        deviation = np.sqrt(np.maximum(expected * (1 - expected), 1e-12) / sizes[group])
         typical = (
             (inside_counts >= _LEAST_NODES)
             & (share >= _LEAST_SHARE[column.kind])
@@ -70,11 +69,10 @@ def typical_of(groups: _Codes, columns: Sequence[Column]) -> dict[int, str]:
         )
         # how much better the group is described by it: common in it, rare elsewhere
         scores = share[typical] * np.log(share[typical] / expected[typical])
-        for group, place, score in zip(
-            groups_of[typical].tolist(), places[typical].tolist(), scores.tolist(), strict=True
-        ):
-            found[group].append((-score, _shortened(names[place])))
-    return {group: ", ".join(_foremost(some)) for group, some in enumerate(found) if some}
+        facts = (part.tolist() for part in (group[typical], place[typical], scores))
+        for of, which, score in zip(*facts, strict=True):
+            described.setdefault(of, []).append((-score, _shortened(names[which])))
+    return {group: ", ".join(_foremost(described[group])) for group in sorted(described)}
 
 
 def _foremost(some: list[tuple[float, str]]) -> list[str]:

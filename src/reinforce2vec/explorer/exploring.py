@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -17,10 +14,9 @@ from ..embedding.matching import warn_of_mismatch
 from ..files.targets import check_space, resolve_target
 from ..files.writing import check_target, whole
 from ..graph import Graph
-from ._data import Contents, ReportStep, gather_contents, report_nothing
-from ._details import Details
-from ._packing import as_text, pack
-from ._page import page_with
+from ._contents import Limits, PageRequest, gather_contents
+from ._links import Details
+from ._page import as_text, pack, page_with
 from .notebook import MapView, in_notebook
 from .server import PageServer
 
@@ -88,8 +84,7 @@ def explore(
         :attr:`Embedding.info` says that the vectors are those of another one, there is a warning.
     labels : optional
         The class of each node: a list in row order, a dict {id: class}, a pandas Series, a matrix
-        (nodes, classes) of 0 and 1, a table with ids, or the path of a file; see
-        :func:`read_labels` for these.
+        (nodes, classes) of 0 and 1, a table with ids, or a path; see :func:`read_labels`.
     export : path, optional
         Write the page to this file instead of showing it.
     columns : optional
@@ -117,35 +112,28 @@ def explore(
     MapView, PageServer or Path
         In a notebook a :class:`MapView`, which shows the page and has the selection as
         `.selection`. Elsewhere a :class:`PageServer`, which serves the page until it is closed or
-        Python ends; a script calls its `wait()` to keep it open. With `export`, the path of the
-        file.
+        Python ends; a script calls its `wait()` to keep it open. With `export`, the path.
 
     Examples
     --------
-    >>> import pathlib, tempfile, urllib.request
+    >>> import pathlib, tempfile
     >>> from reinforce2vec import Embedding, explore
     >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.8, 0.6], [0, 2]])
-    >>> friends = [("ann", "bob"), ("bob", "cid")]
-    >>> ages = {"age": [42, None, 17]}
-    >>> with explore(people, friends, columns=ages, browser=False) as server:
-    ...     print(urllib.request.urlopen(server.url).status)
-    200
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "people.html")
-    ...     explore(people, friends, columns=ages, export=file) == file
+    ...     explore(people, columns={"age": [42, None, 17]}, export=file) == file
     True
     """
     if export is not None:
         check_target(export)  # before the work
-    here = export is None and browser is None and not port and in_notebook()
-    options: dict[str, Any] = {"method": method, "title": title, "seed": seed}
-    options |= {"columns": columns, "positions": positions}
-    served = export is None and not here
-    options |= {"step": waiting, "tell": partial(print, file=sys.stderr)}
-    page = make_page(embedding, graph, labels, served=served, **options)
+    in_place = export is None and browser is None and not port and in_notebook()
+    served = export is None and not in_place
+    how: dict[str, Any] = {"columns": columns, "method": method, "title": title}
+    how |= {"seed": seed, "positions": positions, "served": served}
+    page = make_page(embedding, graph, labels, **how)
     if export is not None:
         return write_page(export, page)
-    if here:
+    if in_place:
         return MapView(page.html, page.ids)
     server = serve_page(page, port)
     if browser is not False:
@@ -191,42 +179,37 @@ def make_page(
     positions: Any = None,
     served: bool = False,
     progress: bool = True,
-    step: ReportStep = report_nothing,
-    tell: Callable[[str], object] = report_nothing,
+    limits: Limits | None = None,
 ) -> Page:
     """Make the page of :func:`explore`; one that is `served` is for :func:`serve_page` alone.
 
-    `step` is called with the name of each step, `tell` with what it will cost.
+    With `progress`, its steps are shown on the terminal, and what they will cost if that is much.
     """
     embedding = as_embedding(embedding)
     if graph is not None:
         graph = Graph.from_any(graph)
         warn_of_mismatch(embedding, graph, stacklevel=3)
     title = title or "Map of an embedding"
-    contents = gather_contents(
-        embedding,
-        graph,
-        labels,
-        columns,
+    wanted = PageRequest(
+        embedding=embedding,
+        graph=graph,
+        labels=labels,
+        columns=columns,
         title=title,
         method=method,
         seed=check_count("seed", seed, 0),
         positions=positions,
         served=served,
         progress=progress,
-        step=step,
-        tell=tell,
+        limits=limits or Limits(),
     )
-    with step("packing the page"):
-        return _packed(contents, title, served)
-
-
-def _packed(contents: Contents, title: str, served: bool) -> Page:
+    contents = gather_contents(wanted)
     facts = contents.ids, contents.method, contents.notes
-    data = pack(contents.header, contents.arrays, planes=not served)
-    if served:
-        return Page(page_with(title, source="data"), data, contents.details, *facts)
-    return Page(page_with(title, as_text(data)), None, None, *facts)
+    with waiting("packing the page", progress):
+        data = pack(contents.header, contents.arrays, planes=not served)
+        if served:
+            return Page(page_with(title, source="data"), data, contents.details, *facts)
+        return Page(page_with(title, as_text(data)), None, None, *facts)
 
 
 def serve_page(page: Page, port: int = 0) -> PageServer:

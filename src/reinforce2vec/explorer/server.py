@@ -7,6 +7,7 @@ import hmac
 import io
 import json
 import os
+import re
 import secrets
 import socket
 import sys
@@ -15,10 +16,9 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
@@ -27,7 +27,7 @@ import numpy as np
 from .._util.checks import check_count
 from .._util.errors import InputError
 from .._util.locks import temporary_folder
-from ._details import Details
+from ._links import Details
 from ._page import content_policy
 
 _HOST = "127.0.0.1"
@@ -92,11 +92,7 @@ class PageServer:
         details: Details | None = None,
     ) -> None:
         try:
-            self._server = _Server((_HOST, check_count("port", port, 0)), _Handler)
-        except OverflowError:
-            raise InputError(
-                f"port must be a number from 0 to 65535, not {port}", parameter="port", value=port
-            ) from None
+            self._server = _Server((_HOST, check_count("port", port, 0, 65535)), _Handler)
         except OSError as error:
             raise InputError(
                 f"cannot listen on port {port}: {error.strerror or error}; choose another, or 0 "
@@ -123,10 +119,10 @@ class PageServer:
         descriptor, name = tempfile.mkstemp(".html", dir=folder)  # for this user alone
         with open(descriptor, "w", encoding="ascii") as stream:
             stream.write(_REDIRECT_PAGE.format(self.url))
-        found = webbrowser.open(Path(name).as_uri())
-        if not found:
+        opened = webbrowser.open(Path(name).as_uri())
+        if not opened:
             self._remove_redirect()
-        return found
+        return opened
 
     def _remove_redirect(self) -> None:
         redirect, self._redirect = self._redirect, ExitStack()
@@ -134,13 +130,9 @@ class PageServer:
 
     def wait(self) -> None:
         """Serve until interrupted by Ctrl-C."""
-        try:
+        with self, suppress(KeyboardInterrupt):
             while self._thread.is_alive():
                 self._thread.join(0.5)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            self.close()
 
     def close(self) -> None:
         """Stop serving; the address is free again."""
@@ -153,12 +145,7 @@ class PageServer:
     def __enter__(self) -> PageServer:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -211,7 +198,7 @@ class _Server(ThreadingHTTPServer):
 class _Answer(NamedTuple):
     """What is sent."""
 
-    kind: str
+    mime_type: str
     body: bytes
     code: int = 200
 
@@ -236,22 +223,20 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Send the page, its data, or the details of a node."""
-        self._send(self._allowed() or self._found())
+        self._send(self._refused() or self._content())
 
-    def do_HEAD(self) -> None:
-        """Send the headers alone."""
-        self._send(self._allowed() or self._found())
+    do_HEAD = do_GET  # headers alone
 
     def do_POST(self) -> None:
         """Send the edges between the rows that the request holds."""
-        refused = self._allowed()
+        refused = self._refused()
         if refused is None and (self.server.details is None or self._parts()[0] != "details"):
-            refused = _refusal(405, "only GET and HEAD are answered")
+            refused = _METHOD_REFUSED
         self._send(refused or self._edges())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("do_"):  # every other method
-            return lambda: self._send(_refusal(405, "only GET and HEAD are answered"))
+            return lambda: self._send(_METHOD_REFUSED)
         raise AttributeError(name)
 
     def send_error(self, code: int, *_: Any) -> None:
@@ -260,7 +245,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     # -- who may ask -------------------------------------------------------------------------------
 
-    def _allowed(self) -> _Answer | None:
+    def _refused(self) -> _Answer | None:
         """Return a refusal, or None if the request may be answered."""
         names = {f"{name}:{self.server.server_address[1]}" for name in _HOST_NAMES}
         origin = self.headers.get("Origin")
@@ -268,8 +253,8 @@ class _Handler(BaseHTTPRequestHandler):
             return _refusal(403, "this is served to this machine only, under its own name")
         if origin is not None and origin not in {f"http://{name}" for name in names}:
             return _refusal(403, "this is not served to other sites")
-        given = self.path.split("/", 2)[1:2]
-        if not given or not hmac.compare_digest(given[0].encode(), self.server.secret.encode()):
+        secret = "".join(self.path.split("/", 2)[1:2])
+        if not hmac.compare_digest(secret.encode(), self.server.secret.encode()):
             return _refusal(
                 403, "the address lacks the secret: use the whole address that was shown"
             )
@@ -283,16 +268,16 @@ class _Handler(BaseHTTPRequestHandler):
         rest = path.split("/", 2)
         return rest[2] if len(rest) == 3 else "?", parse_qs(parameters)
 
-    def _found(self) -> _Answer:
-        name, given = self._parts()
+    def _content(self) -> _Answer:
+        name, parameters = self._parts()
         server = self.server
         if self.path == f"/{server.secret}/":
             server.fetched()
             return _Answer(_HTML, server.page)
-        if name == "data" and server.data is not None and not given:
+        if name == "data" and server.data is not None and not parameters:
             return _Answer(_BINARY, server.data)
         if name == "details" and server.details is not None:
-            row = _whole(given.get("row"), len(server.details) - 1)
+            row = _whole(parameters.get("row"), len(server.details) - 1)
             if row is None:
                 return _refusal(400, "expected the row of a node")
             return _Answer(_JSON, json.dumps(server.details.of(row)).encode())
@@ -316,13 +301,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # do not read the rest of the request
         self.connection.settimeout(_SECONDS)
         self.send_response(answer.code)
-        self.send_header("Content-Type", answer.kind)
-        self.send_header("Content-Length", str(len(answer.body)))
-        if answer.code == 405:
-            self.send_header("Allow", "GET, HEAD")
         policy = content_policy(served=self.server.data is not None)
-        self.send_header("Content-Security-Policy", f"{policy}; frame-ancestors 'none'")
-        for name, value in _HEADERS.items():
+        headers = _HEADERS | {
+            "Content-Type": answer.mime_type,
+            "Content-Length": str(len(answer.body)),
+            "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
+        }
+        if answer.code == 405:
+            headers["Allow"] = "GET, HEAD"
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
@@ -331,6 +318,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *words: Any) -> None:
         """Log nothing."""
+
+
+_METHOD_REFUSED = _refusal(405, "only GET and HEAD are answered")
 
 
 class _Arriving(io.RawIOBase):
@@ -395,9 +385,8 @@ def _is_own(user: int | None) -> bool:
     return user is None or user == 0 or user == os.getuid()
 
 
-def _whole(given: list[str] | None, most: int) -> int | None:
+def _whole(values: list[str] | None, most: int) -> int | None:
     """Return the whole number that a request names, from 0 to `most`; None if it is none."""
-    text = given[0] if given else ""
-    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
-        return None
-    return int(text) if int(text) <= most else None
+    text = values[0] if values else ""
+    number = int(text) if re.fullmatch("[0-9]{1,10}", text) else most + 1
+    return number if number <= most else None

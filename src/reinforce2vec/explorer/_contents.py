@@ -1,0 +1,331 @@
+"""The contents of the page: the map, and the data of every node on it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from .._util.errors import InputError
+from .._util.ids import Ids
+from .._util.machine import available_cpus
+from .._util.progress import counted, waiting
+from ..embedding import Embedding
+from ..embedding.links import LinkRanking
+from ..embedding.matching import without_info
+from ..embedding.nearest import nearest_rows
+from ..embedding.projection import Nearest, place_nodes, project_method, projection_seconds
+from ..files.node_tables import NodeTable, read_node_table
+from ..graph import Graph
+from ..plotting.classes import classes_of
+from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
+from ..plotting.palette import LOOKS, OTHERS, SCALE, SHAPES
+from ._columns import Column, columns_of
+from ._links import MAP_EDGES, Details, MapLinks, missing_links, score_facts
+from ._page import fixed_point
+from ._typical import typical_of
+
+_MOST_SEARCHED = 100_000  # nodes without a graph among which communities are searched for
+_LISTED = 10  # nearest neighbours, and likely missing links, per node
+_FARTHEST = 1e30  # position; squares of distances are of no use beyond
+_OWN_NAMES = ("id", "x", "y", "community", "degree", "in_degree")  # in what the page saves
+_LONG = 10  # seconds that are worth a word
+# CPU time for each pair of nodes, measured with 20,000 nodes, 64 dimensions and 10 edges a node
+_NEIGHBORS_SECONDS, _LINKS_SECONDS = 7e-9, 3.4e-8
+
+_Arrays = dict[str, NDArray[Any] | None]
+_Rows = NDArray[np.int64]
+
+
+class Limits(NamedTuple):
+    """How much a page holds."""
+
+    in_file: int = 200_000  # nodes in a file, which can still be sent around
+    served: int = 2_000_000  # nodes in the memory of a browser
+    held: int = 20_000  # nodes up to which a served page holds details; it asks for those of more
+    edges: int = MAP_EDGES
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """What a page is to show, as :func:`make_page` takes it."""
+
+    embedding: Embedding
+    graph: Graph | None
+    labels: Any
+    columns: Any
+    title: str
+    method: str
+    seed: int
+    positions: Any
+    served: bool
+    progress: bool
+    limits: Limits
+
+
+class Contents(NamedTuple):
+    """The contents of a page."""
+
+    header: dict[str, Any]
+    arrays: _Arrays
+    details: Details | None
+    """Answers what the page asks; None if the page has it all."""
+    ids: Ids
+    """The nodes on the map."""
+    method: str
+    """The projection."""
+    notes: list[str]
+    """Sentences about what was left out."""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The nodes on the map, and what the user gave for them."""
+
+    embedding: Embedding
+    positions: NDArray[np.float64] | None  # if they were given
+    links: MapLinks | None
+    columns: list[Column]  # labels first
+
+    def part(self, rows: _Rows) -> _Shown:
+        """Return the same for some of the nodes."""
+        ids, vectors = self.embedding.ids[rows], self.embedding.vectors[rows]
+        return _Shown(
+            Embedding(ids, vectors, scales=self.embedding.scales),
+            None if self.positions is None else self.positions[rows],
+            None if self.links is None else self.links.part(rows),
+            [column.part(rows) for column in self.columns],
+        )
+
+
+def gather_contents(wanted: PageRequest) -> Contents:
+    """Collect everything that the page shows."""
+    notes: list[str] = []
+    shown = _shown_nodes(wanted, notes)
+    n_nodes = len(shown.embedding)
+    method = project_method(wanted.method, n_nodes)
+    held = not (wanted.served and n_nodes > wanted.limits.held)
+    if wanted.progress:
+        placed = None if shown.positions is not None else method
+        if note := cost_note(placed, n_nodes, held=held, linked=shown.links is not None):
+            print(note, file=sys.stderr)
+    work = _Work(shown, method, wanted)
+    arrays: _Arrays = {}
+    arrays["x"], arrays["y"] = work.places().astype(np.float32).T
+    columns = [*shown.columns, *work.own_columns()]
+    ranking = work.ranking()
+    details = None
+    if held:
+        arrays |= work.details(ranking, notes)
+    else:
+        details = Details(shown.embedding, shown.links, ranking, _LISTED)
+    header = _header(wanted, shown, method, notes)
+    header |= {"asks": "details"} if details else {}
+    header |= score_facts(ranking.score) if ranking else {}
+    with waiting("naming groups", wanted.progress):
+        header["typical"] = _typical(columns)
+    header["columns"] = []
+    for number, column in enumerate(columns):
+        description, values = column.packed(number)
+        header["columns"].append(description)
+        arrays |= values
+    return Contents(header, arrays, details, shown.embedding.ids, method, notes)
+
+
+def _header(wanted: PageRequest, shown: _Shown, method: str, notes: list[str]) -> dict[str, Any]:
+    """Return what the page says of the whole map."""
+    graph = wanted.graph
+    return {
+        "title": wanted.title,
+        "file_name": re.sub(r"[^\w.-]+", "-", wanted.title).strip("-.")[:60] or "map",
+        "ids": [str(node) for node in shown.embedding.ids.tolist()],
+        "looks": [[look.light, look.dark, SHAPES.index(look.shape)] for look in LOOKS],
+        "shapes": list(SHAPES),
+        "others": [OTHERS.light, OTHERS.dark],
+        "scale": list(SCALE),
+        "listed": min(_LISTED, len(shown.embedding)),
+        "nodes": len(wanted.embedding),
+        "edges": None if graph is None else graph.n_edges,
+        "directed": graph is not None and graph.directed,
+        "dimensions": wanted.embedding.dimensions,
+        "method": None if shown.positions is not None else METHOD_NAMES[method],
+        "notes": notes,
+        "version": __version__,
+    }
+
+
+# -- what is shown -----------------------------------------------------------------------------
+
+
+def _shown_nodes(wanted: PageRequest, notes: list[str]) -> _Shown:
+    """Return the nodes on the map; appends to the notes how columns were read, and who is not."""
+    embedding = wanted.embedding
+    if not len(embedding):
+        raise InputError("the embedding has no nodes: there is nothing to see")
+    if not np.isfinite(embedding.vectors).all():
+        raise InputError("some vectors hold numbers that are not finite: they cannot be drawn")
+    positions = None
+    if wanted.positions is not None:
+        positions = checked_positions(wanted.positions, len(embedding))
+        if np.abs(positions).max() > _FARTHEST:  # the page has float32
+            raise InputError(f"positions must be from {-_FARTHEST:g} to {_FARTHEST:g}: scale them")
+    links = None if wanted.graph is None else MapLinks.of(embedding, wanted.graph)
+    shown = _Shown(embedding, positions, links, _user_columns(wanted, notes))
+    if links is not None and (strangers := int(np.count_nonzero(links.rows < 0))):
+        notes.append(f"Not in the graph: {counted(strangers, 'node')} with a vector.")
+    most = wanted.limits.served if wanted.served else wanted.limits.in_file
+    if len(embedding) <= most:
+        return shown
+    if links is not None:
+        rows = np.argsort(-links.degrees, kind="stable")[:most]
+        which = f"the {most:,} nodes of highest degree"
+    else:
+        rows = np.random.default_rng(wanted.seed).choice(len(embedding), most, replace=False)
+        which = f"a random {most:,} nodes"
+    notes.append(f"The map has {which} of {len(embedding):,}; neighbours are among these.")
+    return shown.part(np.sort(rows))
+
+
+def _user_columns(wanted: PageRequest, notes: list[str]) -> list[Column]:
+    """Return the labels, if there are any, and the user's columns.
+
+    Appends to the notes how columns were read, unless the caller has read them.
+    """
+    columns = []
+    if wanted.labels is not None:
+        classes = classes_of(wanted.labels, wanted.embedding)
+        facts: Any = {"names": classes.names, "sets": classes.sets}
+        columns.append(Column("label", "Label", "category", classes.codes, **facts))
+    table = wanted.columns
+    if table is None:
+        return columns
+    if not isinstance(table, NodeTable):
+        table = read_node_table(table, wanted.embedding)
+        notes += [f"Columns: {'; '.join(table.notes)}."] if table.notes else []
+    return columns + columns_of(table, (*_OWN_NAMES, *(column.name for column in columns)))
+
+
+def _typical(columns: list[Column]) -> dict[str, dict[int, str]]:
+    """Return what is typical of communities, and of labels that are only numbers."""
+    others = [column for column in columns if not column.facts.get("own")]
+    typical = {}
+    for column in columns:
+        if column.name == "community":
+            typical["community"] = typical_of(column.values, others)
+        elif column.name == "label" and all(name.isdecimal() for name in column.names):
+            apart = [other for other in others if other is not column]
+            typical["label"] = typical_of(column.values, apart)
+    return {name: texts for name, texts in typical.items() if texts}
+
+
+def cost_note(method: str | None, n_nodes: int, *, held: bool, linked: bool) -> str:
+    """Return a text that says how long a page takes on this machine; an empty one if not long.
+
+    Parameters
+    ----------
+    method : str or None
+        The projection; None if positions are known.
+    n_nodes : int
+        The nodes on the map.
+    held : bool
+        Whether the page holds the neighbours of every node.
+    linked : bool
+        Whether there is a graph, and so likely links.
+    """
+    placing = 0.0 if method is None else projection_seconds(method, n_nodes)
+    listing = held * (_NEIGHBORS_SECONDS + linked * _LINKS_SECONDS) * n_nodes**2 / available_cpus()
+    seconds = placing + listing
+    if seconds < _LONG:
+        return ""
+    about = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+    by = "" if method is None else f" by {METHOD_NAMES[method]}"
+    note = f"a map of {counted(n_nodes, 'node')}{by} takes about {about}"
+    if listing > placing:
+        lists = "neighbours and likely links" if linked else "neighbours"
+        return f"{note}, most of it for the {lists} of every node"
+    return f'{note}; the method "layout" is faster' if method in ("tsne", "umap") else note
+
+
+# -- what is computed --------------------------------------------------------------------------
+
+
+class _Work:
+    """What is computed for a page; each of the searches is made once."""
+
+    def __init__(self, shown: _Shown, method: str, wanted: PageRequest) -> None:
+        self._shown, self._method, self._wanted = shown, method, wanted
+        self._progress = wanted.progress
+        self._rough: Nearest | None = None  # the neighbours that a layout was made with
+        self._exact: Nearest | None = None  # those that the page lists
+
+    def places(self) -> NDArray[Any]:
+        """Return the positions of the nodes."""
+        shown = self._shown
+        if shown.positions is not None:
+            return shown.positions
+        what = f"placing {counted(len(shown.embedding), 'node')} by {METHOD_NAMES[self._method]}"
+        with waiting(what, self._progress):
+            points, self._rough = place_nodes(
+                shown.embedding, self._method, self._wanted.seed, progress=self._progress
+            )
+        return points
+
+    def _nearest(self) -> Nearest:
+        if self._exact is None:
+            with waiting("looking for the most similar nodes", self._progress):
+                vectors = self._shown.embedding.vectors
+                self._exact = nearest_rows(vectors, k=_LISTED, progress=self._progress)
+        return self._exact
+
+    def own_columns(self) -> list[Column]:
+        """Return communities, and degrees if there is a graph."""
+        embedding, links = self._shown.embedding, self._shown.links
+        columns = []
+        if links is not None or self._rough is not None or len(embedding) <= _MOST_SEARCHED:
+            nearest = None if links is not None else self._rough or self._nearest()
+            with waiting("looking for communities", self._progress):
+                graph, rows = (None, None) if links is None else (links.graph, links.rows)
+                classes = communities_of(embedding, graph, rows, self._wanted.seed, nearest)
+            facts = {"own": True, "numbered": True}
+            columns.append(
+                Column(
+                    "community", "Community", "category", classes.codes, classes.names, facts=facts
+                )
+            )
+        counts = {} if links is None else {"Degree": links.degrees, "In-degree": links.inward}
+        for title, count in counts.items():
+            if count is not None:
+                name = title.lower().replace("-", "_")
+                values = count.astype(np.float64)
+                columns.append(Column(name, title, "number", values, facts={"own": True}))
+        return columns
+
+    def ranking(self) -> LinkRanking | None:
+        """Return how missing links are ranked; None without a graph."""
+        links = self._shown.links
+        if links is None:
+            return None
+        with waiting("learning which links are likely", self._progress):
+            return LinkRanking.of(without_info(self._shown.embedding), links.graph)
+
+    def details(self, ranking: LinkRanking | None, notes: list[str]) -> _Arrays:
+        """Return what the page shows of every node, as arrays; appends to the notes what is cut."""
+        links = self._shown.links
+        rows, cosines = self._nearest()
+        arrays: _Arrays = {"nearest": rows, "cosines": fixed_point(cosines, 3)}
+        if links is None or ranking is None:
+            return arrays
+        arrays["linked"] = links.are_linked(rows)
+        everyone = np.arange(len(rows), dtype=np.int32)
+        with waiting("looking for likely links", self._progress):
+            missing, scores = missing_links(ranking, everyone, _LISTED, "auto", self._progress)
+        arrays |= {"missing": missing, "scores": fixed_point(scores, 2)}
+        edges, kept = links.packed(self._wanted.limits.edges)
+        if kept is not None:
+            notes.append(f"Long lists of neighbours are cut: at least {kept} are listed.")
+        return arrays | edges
