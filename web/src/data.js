@@ -200,7 +200,10 @@ class Column {
 export function timeText(seconds, days) {
   const text = new Date(seconds * 1000).toISOString();
   if (days) return text.slice(0, text.indexOf("T"));
-  return text.replace("T", " ").replace(/(:00)?\.000Z$/, "").replace("Z", "");
+  return text
+    .replace("T", " ")
+    .replace(/(:00)?\.000Z$/, "")
+    .replace("Z", "");
 }
 
 /** A number of an array with the fewest digits that identify it there. */

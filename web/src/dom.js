@@ -5,22 +5,28 @@ const SVG = "http://www.w3.org/2000/svg";
 /** The element of this id. */
 export const byId = (id) => document.getElementById(id);
 
-/** Make an element: attributes, on… listeners, and children that are elements or text. */
-export const make = (tag, attributes, ...children) =>
-  filled(document.createElement(tag), attributes, children);
+/**
+ * Make an element: a tag with classes ("p.muted"), attributes and on… listeners, if there are any, and
+ * children that are elements or text. A button submits nothing.
+ */
+export const make = (tag, ...content) => filled((name) => document.createElement(name), tag, content);
 
 /** Make an element of a drawing. */
-export const draw = (tag, attributes, ...children) =>
-  filled(document.createElementNS(SVG, tag), attributes, children);
+export const draw = (tag, ...content) => filled((name) => document.createElementNS(SVG, name), tag, content);
 
-function filled(element, attributes = {}, children = []) {
+function filled(create, tag, content) {
+  const [name, ...classes] = tag.split(".");
+  const element = create(name);
+  if (name === "button") element.type = "button";
+  if (classes.length) element.setAttribute("class", classes.join(" "));
+  const attributes = content[0]?.constructor === Object ? content.shift() : {};
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "style") Object.assign(element.style, value);
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, value);
   }
-  element.append(...children.filter((child) => child != null && child !== false));
+  element.append(...content.filter((child) => child != null && child !== false));
   return element;
 }
 
@@ -28,15 +34,13 @@ function filled(element, attributes = {}, children = []) {
 export const written = (number) => number.toLocaleString("en");
 
 /** A count of things: 1 node, 2,000 nodes. */
-export const counted = (number, one, many = `${one}s`) =>
-  `${written(number)} ${number === 1 ? one : many}`;
+export const counted = (number, one, many = `${one}s`) => `${written(number)} ${number === 1 ? one : many}`;
 
 /** Whether the user prefers reduced motion. */
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** The value of a colour that the style sheet names. */
-export const styled = (name) =>
-  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const styled = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** Tell a screen reader something, without moving the focus. */
 export const say = (text) => (byId("said").textContent = text);

@@ -91,7 +91,7 @@ export class Filters {
 
 /** The part of the panel of a column. */
 const block = (column, ...content) =>
-  make("fieldset", { "data-column": column.name }, make("legend", {}, column.title), ...content);
+  make("fieldset", { "data-column": column.name }, make("legend", column.title), ...content);
 
 /** A range of numbers or times. */
 class RangeFilter {
@@ -107,10 +107,10 @@ class RangeFilter {
     this.steps = this.exact ? Math.max(1, units) : STEPS;
     this.bins = Math.min(BINS, this.steps + (this.exact ? 1 : 0));
     this.bin = mapped(Uint8Array, column.values, (value) => this.binOf(value));
-    this.bars = Array.from({ length: this.bins }, () => make("span", {}, make("span")));
+    this.bars = Array.from({ length: this.bins }, () => make("span", make("span")));
     this.from = this.handle("from", 0);
     this.to = this.handle("to", this.steps);
-    this.text = make("output", { class: "muted" });
+    this.text = make("output.muted");
     this.playing = 0;
     const onchange = () => {
       this.keeps = this.without.checked;
@@ -120,10 +120,10 @@ class RangeFilter {
     const without = this.bin.reduce((sum, bin) => sum + (bin === NO_BIN ? 1 : 0), 0);
     this.element = block(
       column,
-      make("div", { class: "histogram", "aria-hidden": "true" }, ...this.bars),
-      make("div", { class: "range" }, this.from, this.to),
-      make("div", { class: "range-text" }, this.text, column.kind === "time" && this.player()),
-      without > 0 && make("label", {}, this.without, `${written(without)} without a value`),
+      make("div.histogram", { "aria-hidden": "true" }, ...this.bars),
+      make("div.range", this.from, this.to),
+      make("div.range-text", this.text, column.kind === "time" && this.player()),
+      without > 0 && make("label", this.without, `${written(without)} without a value`),
     );
     this.write();
   }
@@ -155,19 +155,13 @@ class RangeFilter {
   /** Buttons that move the range through time. */
   player() {
     const button = (name, text, onclick) =>
-      make("button", { type: "button", "aria-label": name, title: name, onclick }, text);
+      make("button", { "aria-label": name, title: name, onclick }, text);
     const step = (direction) => () => {
       this.pause();
       this.move(direction * Math.max(1, Math.round(this.width() / 2)));
     };
     this.play = button("Play", "▶", () => (this.playing ? this.pause() : this.start()));
-    return make(
-      "div",
-      { class: "player" },
-      button("Earlier", "‹", step(-1)),
-      this.play,
-      button("Later", "›", step(1)),
-    );
+    return make("div.player", button("Earlier", "‹", step(-1)), this.play, button("Later", "›", step(1)));
   }
 
   /** The steps of the range; of a window in it, if it is not narrowed. */
@@ -289,7 +283,7 @@ class CategoryFilter {
     const order = [...sizes.keys()].filter((code) => sizes[code] && code !== this.none);
     order.sort((a, b) => sizes[b] - sizes[a] || a - b);
     const first = [...order.slice(0, LISTED), ...(sizes[this.none] ? [this.none] : [])];
-    this.list = make("ul", {}, ...first.map((code) => this.entry(code)));
+    this.list = make("ul", ...first.map((code) => this.entry(code)));
     this.element = block(column, this.list, this.more(order.slice(LISTED)));
   }
 
@@ -309,16 +303,16 @@ class CategoryFilter {
         "label",
         { title: name },
         make("input", { type: "checkbox", onchange: change }),
-        make("span", { class: "name" }, name),
-        make("span", { class: "muted number" }),
-        make("span", { class: "meter" }, make("span")),
+        make("span.name", name),
+        make("span.muted.number"),
+        make("span.meter", make("span")),
       ),
     );
   }
 
   more(codes) {
     if (!codes.length) return null;
-    const button = make("button", { type: "button", class: "more" });
+    const button = make("button.more");
     const next = codes.slice(0, MORE);
     const left = codes.length > MORE ? ` of ${written(codes.length)}` : "";
     button.textContent = `Show ${written(next.length)}${left} more`;

@@ -38,8 +38,7 @@ export const nameOf = (nodes, column, code) =>
   [column.names[code], typicalOf(nodes, column, code)].filter(Boolean).join(": ");
 
 /** The columns that can give nodes a size. */
-export const sizeable = (nodes) =>
-  nodes.columns.filter(({ kind }) => kind === "number" || kind === "time");
+export const sizeable = (nodes) => nodes.columns.filter(({ kind }) => kind === "number" || kind === "time");
 
 /**
  * The colouring of a column: `codes` has the number of the look of each row. Categories have

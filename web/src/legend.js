@@ -31,7 +31,7 @@ export function showSizes(column) {
       { viewBox: "-7 -7 14 14", "aria-hidden": "true" },
       draw("circle", { r: radius, fill: "currentColor" }),
     );
-  const end = (radius, value) => make("span", {}, point(radius), text(value));
+  const end = (radius, value) => make("span", point(radius), text(value));
   key.replaceChildren(end(2.3, low), end(7, high));
 }
 
@@ -41,19 +41,18 @@ function groups(way, looks, lit, counts, swatch, toggle) {
     const button = make(
       "button",
       {
-        type: "button",
         class: dim ? "entry faded" : "entry",
         "aria-pressed": String(Boolean(lit?.has(rank))),
         title: group.name,
         onclick: (event) => toggle(rank, event.ctrlKey || event.metaKey || event.shiftKey),
       },
       swatch(looks[rank]),
-      make("span", { class: "name" }, group.name),
-      make("span", { class: "muted number" }, written(counts[rank])),
+      make("span.name", group.name),
+      make("span.muted.number", written(counts[rank])),
     );
-    return make("li", {}, button);
+    return make("li", button);
   });
-  return make("ul", { class: "entries" }, ...entries);
+  return make("ul.entries", ...entries);
 }
 
 /** The colours of a scale with its ticks, and the colour of nodes without a value. */
@@ -61,26 +60,20 @@ function ramp({ ticks }, looks, counts, swatch) {
   const colours = looks.slice(0, -1).map(({ colour }) => colour);
   const without = counts.at(-1);
   return make(
-    "div",
-    { class: "scale" },
-    make("div", {
-      class: "ramp",
-      style: { background: `linear-gradient(to right, ${colours.join(", ")})` },
-    }),
+    "div.scale",
+    make("div.ramp", { style: { background: `linear-gradient(to right, ${colours.join(", ")})` } }),
     make(
-      "div",
-      { class: "ticks muted" },
+      "div.ticks.muted",
       ...ticks.map(({ share, text }) =>
         make("span", { style: { left: percent(share), transform: `translateX(-${percent(share)})` } }, text),
       ),
     ),
     without > 0 &&
       make(
-        "p",
-        { class: "without" },
+        "p.without",
         swatch(looks.at(-1)),
-        make("span", { class: "name" }, "No value"),
-        make("span", { class: "muted number" }, written(without)),
+        make("span.name", "No value"),
+        make("span.muted.number", written(without)),
       ),
   );
 }

@@ -310,7 +310,7 @@ class Explorer {
     const tip = byId("tooltip");
     tip.hidden = row < 0;
     if (row < 0) return;
-    tip.replaceChildren(this.nodes.ids[row], make("span", {}, this.describe(row)));
+    tip.replaceChildren(this.nodes.ids[row], make("span", this.describe(row)));
     this.placeTip();
   }
 

@@ -363,10 +363,7 @@ export class NodeMap {
 
   freeMiddle() {
     const { left, right, top, bottom } = this.free();
-    return [
-      (left + this.camera.width - right) / 2,
-      (top + this.camera.height - bottom) / 2,
-    ];
+    return [(left + this.camera.width - right) / 2, (top + this.camera.height - bottom) / 2];
   }
 
   /** Whether contours of the density are drawn. */

@@ -16,7 +16,7 @@ export class Overlay {
   /** `names` is the element that holds names of groups; no text is written beneath `panels`. */
   constructor(canvas, names, panels, map) {
     Object.assign(this, { canvas, names, panels, map });
-    this.beneath = make("canvas", { class: "beneath", "aria-hidden": "true" });
+    this.beneath = make("canvas.beneath", { "aria-hidden": "true" });
     Object.assign(this.beneath.style, {
       ...{ position: "absolute", inset: "0", width: "100%", height: "100%" },
       pointerEvents: "none",
@@ -102,7 +102,7 @@ export class Overlay {
       const text = names[place.group];
       const known = before.get(place.group);
       if (known?.text === text) return { ...known, ...place };
-      return { ...place, text, element: make("span", {}, text), width: 0, height: 0 };
+      return { ...place, text, element: make("span", text), width: 0, height: 0 };
     });
     this.names.replaceChildren(...this.placed.map(({ element }) => element));
     for (const name of this.placed.filter(({ width }) => !width)) {

@@ -17,21 +17,19 @@ export function showNode(nodes, row, details, act, trouble = "") {
   open(
     make(
       "header",
-      {},
-      make("h2", { class: "id", tabindex: "-1" }, nodes.ids[row]),
+      make("h2.id", { tabindex: "-1" }, nodes.ids[row]),
       closeButton(act),
       !act.passes(row) &&
         make(
-          "p",
-          { class: "muted filtered" },
+          "p.muted.filtered",
           "This node does not pass the filters. ",
-          make("button", { type: "button", onclick: act.clearFilters }, "Clear filters"),
+          make("button", { onclick: act.clearFilters }, "Clear filters"),
         ),
       facts(nodes, row),
     ),
     ...(details
       ? sections(nodes, details, act)
-      : [make("p", { class: "muted waiting" }, trouble || "Looking up its neighbours …")]),
+      : [make("p.muted.waiting", trouble || "Looking up its neighbours …")]),
   );
 }
 
@@ -43,8 +41,7 @@ function sections(nodes, { similar, likely, neighbours }, act) {
       "by cosine similarity of the vectors",
       scored(nodes, similar, 3, act),
     ),
-    likely &&
-      section("Likely missing links", "missing", nodes.link_note, scored(nodes, likely, 2, act)),
+    likely && section("Likely missing links", "missing", nodes.link_note, scored(nodes, likely, 2, act)),
     ...neighbours.map((list) => graphSection(nodes, list, act)),
   ];
   return found.filter(Boolean);
@@ -52,7 +49,7 @@ function sections(nodes, { similar, likely, neighbours }, act) {
 
 /** All columns of a node. */
 function facts(nodes, row) {
-  const list = make("dl", { class: "facts" });
+  const list = make("dl.facts");
   for (const column of nodes.columns) {
     const text = column.numbered ? numbered(nodes, column, row) : column.text(row);
     const several = column.kind === "category" && column.codesOf(row).length > 1;
@@ -61,7 +58,7 @@ function facts(nodes, row) {
       make(
         "div",
         { class: column.kind === "text" ? "long" : null },
-        make("dt", {}, name),
+        make("dt", name),
         make("dd", { class: text ? null : "muted" }, text || "none"),
       ),
     );
@@ -79,8 +76,8 @@ function section(title, kind, note, content) {
   return make(
     "section",
     { class: kind },
-    make("h3", {}, make("span", { class: "line" }), title),
-    make("p", { class: "muted" }, note),
+    make("h3", make("span.line"), title),
+    make("p.muted", note),
     content,
   );
 }
@@ -89,26 +86,21 @@ const SHORTEST = 0.08; // bar of a list
 
 /** Rows with their values, and bars from the least value of the list to the greatest. */
 function scored(nodes, found, digits, act) {
-  if (!found.length) return make("p", { class: "muted" }, "None.");
+  if (!found.length) return make("p.muted", "None.");
   const values = found.map(({ value }) => value);
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const share = (value) =>
     most > least ? SHORTEST + ((1 - SHORTEST) * (value - least)) / (most - least) : 1;
   return make(
-    "ul",
-    { class: "rows" },
+    "ul.rows",
     ...found.map(({ row, value, edge }) =>
       entry(
         nodes,
         row,
         act,
-        edge && make("span", { class: "tag", title: "There is an edge between the two" }, "edge"),
-        make(
-          "span",
-          { class: "bar" },
-          make("span", { style: { width: `${(share(value) * 100).toFixed(1)}%` } }),
-        ),
-        make("span", { class: "number" }, value.toFixed(digits).replace("-", "−")),
+        edge && make("span.tag", { title: "There is an edge between the two" }, "edge"),
+        make("span.bar", make("span", { style: { width: `${(share(value) * 100).toFixed(1)}%` } })),
+        make("span.number", value.toFixed(digits).replace("-", "−")),
       ),
     ),
   );
@@ -118,7 +110,6 @@ function entry(nodes, row, act, ...more) {
   const button = make(
     "button",
     {
-      type: "button",
       class: act.passes(row) ? null : "filtered",
       onclick: () => act.go(row),
       onmouseenter: () => act.point(row),
@@ -127,40 +118,38 @@ function entry(nodes, row, act, ...more) {
       onblur: () => act.point(-1),
     },
     act.swatchOf(row),
-    make("span", { class: "id", title: nodes.ids[row] }, nodes.ids[row]),
+    make("span.id", { title: nodes.ids[row] }, nodes.ids[row]),
     ...more,
   );
-  return make("li", {}, button);
+  return make("li", button);
 }
 
 function graphSection(nodes, { title, found, total }, act) {
-  const list = make("ul", { class: "rows plain" });
+  const list = make("ul.rows.plain");
   const fill = (rows) => {
     for (const { row, weight } of rows) {
       const number = weight === null ? null : Number(weight.toPrecision(4)).toLocaleString("en");
-      list.append(entry(nodes, row, act, number && make("span", { class: "number" }, number)));
+      list.append(entry(nodes, row, act, number && make("span.number", number)));
     }
   };
   fill(found.slice(0, FIRST));
-  const whole = make("div", {}, list);
+  const whole = make("div", list);
   if (found.length > FIRST) {
     const left = found.length - MOST;
-    const more = make("button", { type: "button", class: "more" });
+    const more = make("button.more");
     more.textContent = `Show ${left > 0 ? `${written(MOST)} of` : "all"} ${written(found.length)}`;
     more.addEventListener("click", () => {
       fill(found.slice(FIRST, MOST));
-      more.replaceWith(left > 0 ? make("p", { class: "muted" }, `And ${written(left)} more.`) : "");
+      more.replaceWith(left > 0 ? make("p.muted", `And ${written(left)} more.`) : "");
     });
     whole.append(more);
   }
   if (total > found.length) {
     const left = total - found.length;
-    const which = found.length
-      ? "more that are not stored in this page"
-      : "that are not stored in this page";
-    whole.append(make("p", { class: "muted" }, `And ${written(left)} ${which}.`));
+    const which = found.length ? "more that are not stored in this page" : "that are not stored in this page";
+    whole.append(make("p.muted", `And ${written(left)} ${which}.`));
   }
-  if (!total) whole.append(make("p", { class: "muted" }, "None."));
+  if (!total) whole.append(make("p.muted", "None."));
   const weighted = found.length && found[0].weight !== null;
   const note = counted(total, "edge") + (weighted ? ", the heaviest first" : "");
   return section(title, "graph", note, whole);
@@ -169,54 +158,42 @@ function graphSection(nodes, { title, found, total }, act) {
 /** Show a selection of many nodes; their groups, if the colouring `way` has groups. */
 export function showSelection(nodes, rows, way, act) {
   const name = `${nodes.file_name}-selection`;
-  const copy = make("button", { type: "button" }, "Copy ids");
+  const copy = make("button", "Copy ids");
   copy.addEventListener("click", async () => {
     const text = rows.map((row) => nodes.ids[row]).join("\n");
     copy.textContent = (await copied(text)) ? "Copied" : "Could not copy";
     setTimeout(() => (copy.textContent = "Copy ids"), 1500);
   });
   const actions = make(
-    "div",
-    { class: "actions" },
+    "div.actions",
     make(
-      "button",
-      {
-        type: "button",
-        class: "strong",
-        onclick: () => download(`${name}.csv`, "text/csv", csv(nodes, rows)),
-      },
+      "button.strong",
+      { onclick: () => download(`${name}.csv`, "text/csv", csv(nodes, rows)) },
       "Save as CSV",
     ),
     make(
       "button",
-      {
-        type: "button",
-        onclick: () => download(`${name}.json`, "application/json", json(nodes, rows)),
-      },
+      { onclick: () => download(`${name}.json`, "application/json", json(nodes, rows)) },
       "Save as JSON",
     ),
     copy,
   );
-  const list = make("ul", { class: "rows plain" });
+  const list = make("ul.rows.plain");
   list.append(...rows.slice(0, MEMBERS).map((row) => entry(nodes, row, act)));
   const left = rows.length - MEMBERS;
   open(
     make(
       "header",
-      {},
       make("h2", { tabindex: "-1" }, `${counted(rows.length, "node")} selected`),
       closeButton(act),
       actions,
     ),
-    way.groups ? make("section", {}, make("h3", {}, way.title), shares(way, rows, act)) : "",
+    way.groups ? make("section", make("h3", way.title), shares(way, rows, act)) : "",
     make(
       "section",
-      {},
-      make("h3", {}, "Nodes"),
+      make("h3", "Nodes"),
       list,
-      left > 0
-        ? make("p", { class: "muted" }, `And ${written(left)} more, which are saved too.`)
-        : "",
+      left > 0 ? make("p.muted", `And ${written(left)} more, which are saved too.`) : "",
     ),
   );
 }
@@ -234,15 +211,14 @@ function shares(way, rows, act) {
   const items = ranked.map(([rank, count]) => {
     const width = `${(count / ranked[0][1]) * 100}%`;
     return make(
-      "li",
-      { class: "share" },
+      "li.share",
       act.swatchOf(first.get(rank)),
-      make("span", { class: "id" }, way.groups[rank].name),
-      make("span", { class: "bar" }, make("span", { style: { width } })),
-      make("span", { class: "number" }, written(count)),
+      make("span.id", way.groups[rank].name),
+      make("span.bar", make("span", { style: { width } })),
+      make("span.number", written(count)),
     );
   });
-  return make("ul", { class: "rows plain" }, ...items);
+  return make("ul.rows.plain", ...items);
 }
 
 async function copied(text) {
@@ -255,17 +231,7 @@ async function copied(text) {
 }
 
 const closeButton = (act) =>
-  make(
-    "button",
-    {
-      type: "button",
-      class: "close",
-      "aria-label": "Close",
-      title: "Close (Esc)",
-      onclick: act.close,
-    },
-    "×",
-  );
+  make("button.close", { "aria-label": "Close", title: "Close (Esc)", onclick: act.close }, "×");
 
 function open(...children) {
   const panel = byId("panel");

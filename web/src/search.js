@@ -79,11 +79,13 @@ class Finder {
       });
     }
     found.sort((a, b) => a.at - b.at || a.length - b.length);
-    return found.slice(0, CATEGORIES).map(({ column, code }) => ({
-      column,
-      name: nameOf(this.nodes, column, code),
-      rows: rowsOf(column, code, this.nodes.count),
-    }));
+    return found
+      .slice(0, CATEGORIES)
+      .map(({ column, code }) => ({
+        column,
+        name: nameOf(this.nodes, column, code),
+        rows: rowsOf(column, code, this.nodes.count),
+      }));
   }
 }
 
@@ -134,10 +136,9 @@ export function setUpSearch(nodes, act) {
         close();
         act.choose([row]);
       },
-      make("span", { class: "id" }, nodes.ids[row]),
+      make("span.id", nodes.ids[row]),
       make(
-        "span",
-        { class: "muted" },
+        "span.muted",
         ...(column ? excerpt(column, row, at, length) : [act.describe(row)]),
         act.passes(row) ? "" : " (filtered out)",
       ),
@@ -149,8 +150,8 @@ export function setUpSearch(nodes, act) {
         close();
         act.choose(rows);
       },
-      make("span", { class: "name" }, name),
-      make("span", { class: "muted" }, `${column.title} · ${counted(rows.length, "node")}`),
+      make("span.name", name),
+      make("span.muted", `${column.title} · ${counted(rows.length, "node")}`),
     );
   const suggest = () => {
     choices = [];
@@ -205,7 +206,7 @@ function excerpt(column, row, at, length) {
   const from = Math.max(0, at - AROUND);
   return [
     `${column.title}: ${from ? "…" : ""}${text.slice(from, at)}`,
-    make("mark", {}, text.slice(at, at + length)),
+    make("mark", text.slice(at, at + length)),
     text.slice(at + length, at + length + 60),
   ];
 }

@@ -26,7 +26,7 @@ COUNTS = ("common", "adamic-adar", "allocation", "three-steps", "spread")
 """What is counted for a pair. The last is "three-steps" with roots of degrees."""
 _SOURCES = 256  # at a time
 _WORK = 1 << 34  # edges to follow for all nodes of a graph, about
-_LEAST_WORK, _MOST_WORK = 1 << 14, 1 << 20  # edges to follow for one node, on average
+_LEAST_WORK = 1 << 14  # edges to follow for one node, on average, however many there are
 
 
 class PairCounts(NamedTuple):
@@ -51,9 +51,12 @@ class ShortPaths:
     degree_limits: tuple[int, int]
 
     @classmethod
-    def of(cls, graph: Graph) -> ShortPaths:
-        """Return the paths of a graph, with limits that bound the work for all nodes."""
-        return cls(graph, _degree_limits(graph))
+    def of(cls, graph: Graph, most_work: int = 1 << 20) -> ShortPaths:
+        """Return the paths of a graph, with limits that bound the work for all nodes.
+
+        `most_work` is how many edges to follow for a node, on average.
+        """
+        return cls(graph, _degree_limits(graph, most_work))
 
     @cached_property
     def _adjacency(self) -> tuple[Any, ...]:
@@ -140,7 +143,7 @@ def _degrees(graph: Graph) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     return outward, inward, outward + inward
 
 
-def _degree_limits(graph: Graph) -> tuple[int, int]:
+def _degree_limits(graph: Graph, most_work: int) -> tuple[int, int]:
     """Return the highest degrees of the middles of two and of three steps.
 
     They are powers of two with which the paths of a node are, on average, no more than it may
@@ -148,7 +151,7 @@ def _degree_limits(graph: Graph) -> tuple[int, int]:
     """
     outward, inward, both = _degrees(graph)
     n_nodes, most = graph.n_nodes, int(both.max(initial=1))
-    budget = min(max(_WORK // max(n_nodes, 1), _LEAST_WORK), _MOST_WORK)
+    budget = min(max(_WORK // max(n_nodes, 1), _LEAST_WORK), most_work)
     if len(graph.indices) <= budget:  # a search looks at no edge twice
         return most, most
     sources = np.repeat(np.arange(n_nodes), outward)

@@ -491,22 +491,23 @@ def as_embedding(vectors: Any) -> Embedding:
 
 def checked_vectors(vectors: Any) -> Vectors:
     """Return vectors as a matrix of float32, a new one or a view; InputError if they are none."""
+    matrix: Vectors = as_numbers(vectors, np.float32).view()
+    return matrix
+
+
+def as_numbers(vectors: Any, dtype: Any = None) -> NDArray[Any]:
+    """Return vectors as a matrix; InputError if they are none."""
+    if hasattr(vectors, "fit_transform"):
+        raise InputError("expected vectors, not a model: pass model.embedding_ after fit")
     try:
-        matrix: Vectors = np.asarray(vectors, np.float32).view()
+        matrix = np.asarray(vectors, dtype)
     except (TypeError, ValueError):
-        raise vectors_error(vectors) from None
+        raise InputError("vectors must be numbers, equally many for each node") from None
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise InputError(
             f"vectors must be a matrix with a row for each node, not of shape {matrix.shape}"
         )
     return matrix
-
-
-def vectors_error(given: Any) -> InputError:
-    """Return the error for something that is not a matrix of numbers."""
-    if hasattr(given, "fit_transform"):
-        return InputError("expected vectors, not a model: pass model.embedding_ after fit")
-    return InputError("vectors must be numbers, equally many for each node")
 
 
 def _listed_pairs(pairs: Any) -> Any:

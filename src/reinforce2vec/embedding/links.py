@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -204,8 +205,9 @@ class LinkRanking:
     graph: Graph
     targets: Rows
     score: str
-    _paths: _PathRanking | None
-    _odds: OddsOfEdges
+    _paths: ShortPaths | None
+    _own_cosines: ScaleCosines
+    _combined: CombinedScore | None  # if the score is "combined"
 
     @classmethod
     def of(
@@ -213,32 +215,76 @@ class LinkRanking:
     ) -> LinkRanking:
         """Choose the score and fit it."""
         graph = _graph_in_rows_of(embedding, graph)
-        vectors = embedding.vectors
-        chosen = selected_rows(embedding, None) if targets is None else np.sort(targets)
-        paths = None
-        if score not in ("odds", "cosine"):
-            short, own_cosines = ShortPaths.of(graph), ScaleCosines(vectors, embedding.scales)
-            combined = None
-            if score in ("auto", "combined"):
-                best, combined = choose_scorer(short, own_cosines, chosen)
-                score = best if score == "auto" or combined is None else score
-            if score != "odds":
-                used = combined if score == "combined" else None
-                paths = _PathRanking(short, own_cosines, score, used)
-        odds = COSINE_ALONE
-        if score == "odds":
-            nobody = np.empty(0, np.int32)
-            barred = LinkedTargets(graph, nobody, chosen)
-            odds = fit_odds(SimilaritySearch(vectors, nobody, chosen, barred), graph)
-        return cls(vectors, graph, chosen, score, paths, odds)
+        targets = selected_rows(embedding, None) if targets is None else np.sort(targets)
+        paths = None if score in ("odds", "cosine") else ShortPaths.of(graph)
+        own_cosines = ScaleCosines(embedding.vectors, embedding.scales)
+        combined = None
+        if paths is not None and score in ("auto", "combined"):
+            best, combined = choose_scorer(paths, own_cosines, targets)
+            score = best if score == "auto" or combined is None else score
+            combined = combined if score == "combined" else None
+        paths = None if score == "odds" else paths
+        return cls(embedding.vectors, graph, targets, score, paths, own_cosines, combined)
 
     def best(self, sources: Rows, k: int, method: str, progress: bool) -> _Best:
         """Return rows of the best targets of some rows, scores, and the numbers of the sources."""
         barred = LinkedTargets(self.graph, sources, self.targets)
         search = SimilaritySearch(self.vectors, sources, self.targets, barred)
-        if self._paths is not None:
-            return self._paths.best(search, k, method, progress)
-        return _by_vectors(search, self.graph, k, self._odds, method, progress)
+        if self._paths is None:
+            return self._best_by_vectors(search, k, method, progress)
+        most = k + _SPARE
+        places = best_targets(search, most, method, search_progress("nearest", progress))[0]
+        nearest = np.where(places >= 0, self.targets[places], -1).astype(np.int32)
+        is_target = np.zeros(self.graph.n_nodes, bool)
+        is_target[self.targets] = True
+        by = (self.score,) if self._combined is None else COUNTS
+        parts = self._paths.candidates(sources, is_target, nearest, by, most, "three-steps" in by)
+        report = search_progress("links", progress)
+        facts = PairFacts(self.graph)
+        best: list[_Best] = [(np.empty(0, np.int32), np.empty(0), np.empty(0, np.int64))]
+        for part in parts:
+            best.append(self._best_of(part, sources, k, facts))
+            if len(part.who):
+                report(int(part.who[-1]) + 1, len(sources))
+        report(len(sources), len(sources))
+        rows, scores, who = zip(*best, strict=True)
+        return np.concatenate(rows), np.concatenate(scores), np.concatenate(who)
+
+    def _best_of(self, part: PairCounts, sources: Rows, k: int, facts: PairFacts) -> _Best:
+        """Return the k best candidates of sources: of equal ones by cosine, then by row."""
+        a, b = sources[part.who], part.rows
+        cosines = self._own_cosines(a, b)
+        if self._combined is None:
+            scores = part.counts[:, COUNTS.index(self.score)]
+        else:
+            scores = self._combined(facts(a, b, part.counts), cosines)
+        scores = scores.round(_DIGITS)
+        order = np.lexsort((b, -cosines.mean(axis=1).round(_DIGITS), -scores, part.who))
+        ranks = np.arange(len(order)) - np.searchsorted(part.who, part.who)
+        first = order[ranks < k]
+        return b[first], scores[first], part.who[first]
+
+    @cached_property
+    def _odds(self) -> OddsOfEdges:
+        if self.score == "cosine":
+            return COSINE_ALONE
+        nobody = np.empty(0, np.int32)
+        barred = LinkedTargets(self.graph, nobody, self.targets)
+        return fit_odds(SimilaritySearch(self.vectors, nobody, self.targets, barred), self.graph)
+
+    def _best_by_vectors(
+        self, search: SimilaritySearch, k: int, method: str, progress: bool
+    ) -> _Best:
+        """Return the best of all targets by the odds."""
+        graph, odds, targets = self.graph, self._odds, self.targets
+        eager = np.log1p(graph.degrees)[search.sources, None]
+        if odds.popularity:
+            popular = np.log1p(np.bincount(graph.indices, minlength=graph.n_nodes))  # as targets
+            search = replace(search, bonus=odds.popularity / odds.cosine * popular[targets])
+        places, scores = best_targets(search, k, method, search_progress("links", progress))
+        scores = (odds.cosine * scores + odds.popularity * eager + odds.edge).round(_DIGITS)
+        listed = places >= 0
+        return targets[places[listed]], scores[listed], np.nonzero(listed)[0]
 
 
 _Best = tuple[Rows, Floats, Places]
@@ -251,63 +297,3 @@ def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
     ends = rows_in_embedding(embedding, graph).astype(np.int32)[edges_of(graph)[0]]
     with_vectors = (ends >= 0).all(axis=1)
     return Graph.from_numbered(ends[with_vectors], None, embedding.ids, directed=graph.directed)
-
-
-def _by_vectors(
-    search: SimilaritySearch, graph: Graph, k: int, odds: OddsOfEdges, method: str, progress: bool
-) -> _Best:
-    """Return the best of all targets by the odds."""
-    targets = search.targets
-    eager = np.log1p(graph.degrees)[search.sources, None]
-    if odds.popularity:
-        popular = np.log1p(np.bincount(graph.indices, minlength=graph.n_nodes))  # as targets
-        search = replace(search, bonus=odds.popularity / odds.cosine * popular[targets])
-    places, scores = best_targets(search, k, method, search_progress("links", progress))
-    scores = (odds.cosine * scores + odds.popularity * eager + odds.edge).round(_DIGITS)
-    listed = places >= 0
-    return targets[places[listed]], scores[listed], np.nonzero(listed)[0]
-
-
-@dataclass(frozen=True)
-class _PathRanking:
-    """Ranks candidates: the ends of short paths, and the nearest by vectors."""
-
-    paths: ShortPaths
-    own_cosines: ScaleCosines
-    score: str
-    combined: CombinedScore | None  # if the score is "combined"
-
-    def best(self, search: SimilaritySearch, k: int, method: str, progress: bool) -> _Best:
-        """Return the best candidates; equally good ones by cosine, then in the order of rows."""
-        sources, targets = search.sources, search.targets
-        most = k + _SPARE
-        places = best_targets(search, most, method, search_progress("nearest", progress))[0]
-        nearest = np.where(places >= 0, targets[places], -1).astype(np.int32)
-        is_target = np.zeros(self.paths.graph.n_nodes, bool)
-        is_target[targets] = True
-        by = (self.score,) if self.combined is None else COUNTS
-        parts = self.paths.candidates(sources, is_target, nearest, by, most, "three-steps" in by)
-        report = search_progress("links", progress)
-        facts = PairFacts(self.paths.graph)
-        best: list[_Best] = [(np.empty(0, np.int32), np.empty(0), np.empty(0, np.int64))]
-        for part in parts:
-            best.append(self._best_of(part, sources, k, facts))
-            if len(part.who):
-                report(int(part.who[-1]) + 1, len(sources))
-        report(len(sources), len(sources))
-        rows, scores, who = zip(*best, strict=True)
-        return np.concatenate(rows), np.concatenate(scores), np.concatenate(who)
-
-    def _best_of(self, part: PairCounts, sources: Rows, k: int, facts: PairFacts) -> _Best:
-        """Return the k best of some candidates for each of their sources."""
-        a, b = sources[part.who], part.rows
-        cosines = self.own_cosines(a, b)
-        if self.combined is None:
-            scores = part.counts[:, COUNTS.index(self.score)]
-        else:
-            scores = self.combined(facts(a, b, part.counts), cosines)
-        scores = scores.round(_DIGITS)
-        order = np.lexsort((b, -cosines.mean(axis=1).round(_DIGITS), -scores, part.who))
-        ranks = np.arange(len(order)) - np.searchsorted(part.who, part.who)
-        first = order[ranks < k]
-        return b[first], scores[first], part.who[first]

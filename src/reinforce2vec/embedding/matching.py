@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from .._util.errors import InputError, short_repr
 from .._util.ids import NamedRows
-from .._util.progress import counted
 from ..graph import Graph
 from ..graph.fingerprint import content_digest
 from ._similarity import Places
-from .embedding import Embedding, vectors_error
+from .embedding import Embedding, as_numbers
 
 
 def as_matrix(vectors: Any, graph: Graph | None = None) -> NDArray[Any]:
@@ -28,20 +27,12 @@ def as_matrix(vectors: Any, graph: Graph | None = None) -> NDArray[Any]:
     matrix = vectors
     if isinstance(vectors, Embedding):
         matrix = vectors.vectors if graph is None else vectors.vectors[aligned_rows(vectors, graph)]
-    try:
-        matrix = np.asarray(matrix)
-        if matrix.dtype not in (np.float32, np.float64):
-            matrix = matrix.astype(np.float64)
-    except (TypeError, ValueError):
-        raise vectors_error(vectors) from None
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise InputError(
-            f"vectors must be a matrix with a row for each node, not of shape {matrix.shape}"
-        )
-    if graph is not None and len(matrix) != graph.n_nodes:
-        raise InputError(
-            f"expected a vector for each of {graph.n_nodes:,} nodes, got {len(matrix):,}"
-        )
+    if getattr(matrix, "dtype", None) not in (np.float32, np.float64):
+        matrix = as_numbers(matrix, np.float64)
+    matrix = as_numbers(matrix)
+    if 0 in matrix.shape or (graph is not None and len(matrix) != graph.n_nodes):
+        wanted = "node" if graph is None else f"of {graph.n_nodes:,} nodes"
+        raise InputError(f"expected a vector for each {wanted}, got shape {matrix.shape}")
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if bad.size:
         raise InputError(f"vectors must be finite; that of row {bad[0]:,} (from 0) is not")
@@ -55,12 +46,9 @@ def aligned_rows(embedding: Embedding, graph: Graph) -> Any:
     rows = rows_in_embedding(embedding, graph)
     missing = np.flatnonzero(rows < 0)
     if missing.size or len(embedding) != graph.n_nodes:
-        detail = "all of them in the embedding"
-        if missing.size:
-            detail = f"node {short_repr(graph.ids.item(missing[0]))} only in the graph"
         raise InputError(
-            f"the embedding has {len(embedding):,} nodes and the graph {graph.n_nodes:,}, "
-            f"{detail}: both need the same nodes"
+            f"the embedding has {len(embedding):,} nodes and the graph {graph.n_nodes:,}, of which "
+            f"{missing.size:,} are in the graph alone: both need the same nodes"
         )
     return rows
 
@@ -107,15 +95,9 @@ def graph_mismatch(embedding: Embedding, graph: Graph) -> InputError | None:
                 f"{setting}={present}: read it with {setting}={learned}",
                 settings=[(setting, learned)],
             )
-    learned_from = ""
-    if isinstance(info.get("nodes"), int) and isinstance(info.get("edges"), int):
-        learned_from = (
-            f" of {counted(info['nodes'], 'node')} and {counted(info['edges'], 'edge')} (this one "
-            f"has {graph.n_nodes:,} and {graph.n_edges:,})"
-        )
     return InputError(
-        f"the vectors were learned from another graph{learned_from}: learn vectors from this "
-        "graph, or pass the one they were learned from"
+        "the vectors were learned from another graph: learn vectors from this graph, or pass the "
+        "one they were learned from"
     )
 
 

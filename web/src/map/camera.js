@@ -11,18 +11,12 @@ export class Camera {
 
   /** The screen position of a point of the map. */
   toScreen(x, y) {
-    return [
-      (x - this.x) * this.scale + this.width / 2,
-      (this.y - y) * this.scale + this.height / 2,
-    ];
+    return [(x - this.x) * this.scale + this.width / 2, (this.y - y) * this.scale + this.height / 2];
   }
 
   /** The point of the map at a screen position. */
   toMap(right, down) {
-    return [
-      this.x + (right - this.width / 2) / this.scale,
-      this.y - (down - this.height / 2) / this.scale,
-    ];
+    return [this.x + (right - this.width / 2) / this.scale, this.y - (down - this.height / 2) / this.scale];
   }
 
   /** The rectangle of the map between two corners of the screen; all of the view by default. */

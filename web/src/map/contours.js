@@ -26,13 +26,8 @@ export function contoursInView(map) {
   });
   if (total < FEW) return [];
   const density = smoothed(counts, wide, high);
-  const place = ([column, line]) => [
-    box.left + (column + 0.5) / perUnit,
-    box.top - (line + 0.5) / perUnit,
-  ];
-  return levelsOf(density).map((level) =>
-    linesAt(density, wide, high, level).map((line) => line.map(place)),
-  );
+  const place = ([column, line]) => [box.left + (column + 0.5) / perUnit, box.top - (line + 0.5) / perUnit];
+  return levelsOf(density).map((level) => linesAt(density, wide, high, level).map((line) => line.map(place)));
 }
 
 /** Three moving averages along each axis: nearly a Gaussian. */
@@ -118,7 +113,7 @@ function linesAt(density, wide, high, level) {
 /** The sides from one on, each link used once; closed lines end where they began. */
 function walked(links, start) {
   const path = [start];
-  for (let side = start; links.get(side).length; ) {
+  for (let side = start; links.get(side).length;) {
     const next = links.get(side).pop();
     const back = links.get(next);
     back.splice(back.indexOf(side), 1);

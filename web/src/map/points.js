@@ -50,9 +50,7 @@ void main() {
 }`;
 
 const TILE = 256; // looks in a line of their texture
-const UNIFORMS = [
-  ...["middle", "rest", "unit", "diameters", "rim", "opacity", "looks", "paper", "fields"],
-];
+const UNIFORMS = [...["middle", "rest", "unit", "diameters", "rim", "opacity", "looks", "paper", "fields"]];
 
 /** Whether this browser can draw the points. */
 export function canDraw() {

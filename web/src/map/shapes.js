@@ -59,9 +59,7 @@ export function trace(pen, points, x, y, radius) {
     pen.arc(x, y, radius, 0, 2 * Math.PI);
     return;
   }
-  points.forEach(([right, down], i) =>
-    pen[i ? "lineTo" : "moveTo"](x + right * radius, y + down * radius),
-  );
+  points.forEach(([right, down], i) => pen[i ? "lineTo" : "moveTo"](x + right * radius, y + down * radius));
   pen.closePath();
 }
 
