@@ -1,4 +1,4 @@
-"""Nodes of an embedding and of a graph are matched by id, in one way and with one message."""
+"""Nodes of an embedding, of a graph and of another embedding are matched by id."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from reinforce2vec import (
     InputError,
     Reinforce2Vec,
     SecondOrderWalk,
+    align,
     explore,
     karate_club,
+    planted_groups,
     recommend_links,
     smooth,
 )
@@ -44,39 +46,19 @@ def test_rows_of_one_in_the_other_are_minus_one_where_it_lacks_a_node():
     assert rows_in_embedding(embedding, GRAPH).tolist() == [2, -1, 0]
     assert rows_in_graph(embedding, GRAPH).tolist() == [2, -1, 0]
     assert rows_in_graph(vectors_of("x", "b"), GRAPH).tolist() == [-1, 1]
+    same = vectors_of("c", "b", "a")
+    assert same.ids[aligned_rows(same, GRAPH)].tolist() == GRAPH.ids.tolist()
+    for others in (vectors_of("c", "b", "x"), vectors_of("c", "b", "a", "x")):
+        with pytest.raises(InputError, match="both need the same nodes"):
+            aligned_rows(others, GRAPH)
 
 
-def test_rows_are_aligned_only_if_all_nodes_are_the_same():
-    embedding = vectors_of("c", "b", "a")
-    assert embedding.ids[aligned_rows(embedding, GRAPH)].tolist() == GRAPH.ids.tolist()
-    with pytest.raises(InputError, match="3 nodes and the graph 3, node 'a' only in the graph"):
-        aligned_rows(vectors_of("c", "b", "x"), GRAPH)
-    with pytest.raises(InputError, match="4 nodes and the graph 3, all of them in the embedding"):
-        aligned_rows(vectors_of("c", "b", "a", "x"), GRAPH)
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda embedding: recommend_links(embedding, GRAPH),
-        lambda embedding: smooth(embedding, GRAPH),
-        lambda embedding: embedding_map(embedding, graph=GRAPH),
-    ],
-    ids=["links", "smoothing", "plotting"],
-)
+@pytest.mark.parametrize("use", [recommend_links, smooth, embedding_map, rows_in_graph])
 def test_without_a_common_node_every_use_says_the_same(use):
-    with pytest.raises(InputError) as caught:
-        use(vectors_of(1, 2, 3))
-    assert str(caught.value) == (
-        "no node of the embedding is in the graph: nodes of the embedding are named like 1, those "
-        "of the graph like 'a'"
-    )
-
-
-def test_an_empty_graph_has_no_example_of_a_name():
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"no node of the embedding is in the graph.*'a' and 1"):
+        use(vectors_of(1, 2, 3), graph=GRAPH)
+    with pytest.raises(InputError, match="no node of the embedding is in the graph"):
         rows_in_embedding(vectors_of("a"), Graph.from_edges([]))
-    assert str(caught.value) == "no node of the embedding is in the graph"
 
 
 # -- is it the graph of the vectors? -----------------------------------------------------------
@@ -101,16 +83,11 @@ def test_models_say_what_vectors_were_learned_from(model):
     assert (info["nodes"], info["edges"]) == (34, 78)
 
 
-def test_settings_are_those_that_make_the_model_again():
-    walk = SecondOrderWalk(p=0.5)
-    info = clone(MODEL).set_params(walk=walk, window=(1, 5)).fit(EDGES).embedding_.info
-    assert info["settings"]["walk"] == {"kind": "second-order", "p": 0.5, "q": 1.0}
-    assert info["settings"]["window"] == [1, 5]
-
-
 def test_what_is_known_follows_the_model():
-    model = clone(MODEL).fit(EDGES)
+    model = clone(MODEL).set_params(walk=SecondOrderWalk(p=0.5), window=(1, 5)).fit(EDGES)
     before = model.embedding_
+    assert before.info["settings"]["walk"] == {"kind": "second-order", "p": 0.5, "q": 1.0}
+    assert before.info["settings"]["window"] == [1, 5]
     assert pickle.loads(pickle.dumps(model)).embedding_.info == before.info
     assert smooth(before, EDGES).info == {**before.info, "smoothed": True}
     model.partial_fit([("new", 1)])
@@ -119,13 +96,11 @@ def test_what_is_known_follows_the_model():
     assert after["graph"] != before.info["graph"]
     walked = clone(MODEL).fit_walks([[1, 2, 3], [3, 2, 1]]).embedding_
     assert "graph" not in walked.info
-    assert walked.info["method"] == "Reinforce2Vec"
     assert graph_mismatch(walked, Graph.from_edges([(1, 2), (2, 3)])) is None
 
 
 def test_links_of_another_graph_are_recommended_with_a_warning(tmp_path):
-    embedding = clone(MODEL).fit(EDGES).embedding_
-    embedding.save(tmp_path / "v.npz")
+    clone(MODEL).fit(EDGES).embedding_.save(tmp_path / "v.npz")
     loaded = Embedding.load(tmp_path / "v.npz")
     pairs = pairs_of(EDGES)
     with warnings.catch_warnings():
@@ -134,21 +109,83 @@ def test_links_of_another_graph_are_recommended_with_a_warning(tmp_path):
             recommend_links(loaded, same, 2)
         explore(loaded, EDGES, export=tmp_path / "map.html", method="pca")
     directed = Graph.from_edges(pairs, directed=True)
-    for embedded, graph, message in [
-        (loaded, directed, "learned from an undirected graph.*read it with directed=False"),
-        (clone(MODEL).fit(directed).embedding_, EDGES, "from a directed graph.*directed=True"),
-        (loaded, [(a, b, 2.0) for a, b in pairs], "an unweighted graph.*with weighted=False"),
-        (loaded, pairs[1:], "of 34 nodes and 78 edges, while this one has 34 nodes and 77 edges"),
-        (loaded, [*pairs[1:], (17, 34)], "another graph with as many nodes and edges"),
+    strange = Embedding(EDGES.ids, np.eye(34), info={"graph": 5, "directed": "x", "nodes": [1]})
+    for embedding, graph, message in [
+        (loaded, directed, "read it with directed=False"),
+        (clone(MODEL).fit(directed).embedding_, EDGES, "read it with directed=True"),
+        (loaded, [(a, b, 2.0) for a, b in pairs], "read it with weighted=False"),
+        (loaded, pairs[1:], "another graph"),
+        (strange, EDGES, "another graph"),
     ]:
         with pytest.warns(UserWarning, match=message) as caught:
-            recommend_links(embedded, graph, 2)
+            recommend_links(embedding, graph, 2)
         assert [warning.filename for warning in caught] == [__file__]
         with pytest.warns(UserWarning, match=message) as caught:
-            explore(embedded, graph, export=tmp_path / "map.html", method="pca")
+            explore(embedding, graph, export=tmp_path / "map.html", method="pca")
         assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_what_others_wrote_about_vectors_is_no_error():
-    odd = Embedding(EDGES.ids, np.eye(34), info={"graph": 5, "directed": "x", "nodes": [1]})
-    assert "as many nodes" in str(graph_mismatch(odd, EDGES))
+# -- other vectors -----------------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+
+
+def rotation(size):
+    return np.linalg.qr(RNG.normal(size=(size, size)))[0]
+
+
+def unit(embedding):
+    return embedding.vectors / np.linalg.norm(embedding.vectors, axis=1)[:, None]
+
+
+def some(n=60, dimensions=8, **settings):
+    return Embedding(range(n), RNG.normal(size=(n, dimensions)), **settings)
+
+
+def test_a_rotation_is_undone_and_others_are_rotated_along():
+    old = some()
+    turned, order = old.vectors @ rotation(8), RNG.permutation(60)[:40]
+    for ids, rows in ((range(60), np.arange(60)), ([*order, 101, 102], [*order, 3, 4])):
+        new = Embedding(np.array(ids), turned[rows], info={"method": "new"})
+        aligned = align(new, old)
+        assert aligned.ids.tolist() == new.ids.tolist()
+        assert aligned.info == {"method": "new"}
+        np.testing.assert_allclose(aligned.vectors, old.vectors[rows], atol=1e-5)
+
+
+def test_each_scale_is_rotated_by_itself():
+    old = some(scales=(2, 6))
+    turned = np.hstack([old.vectors[:, :2] @ rotation(2), old.vectors[:, 2:] @ rotation(6)])
+    aligned = align(Embedding(old.ids, turned, scales=(2, 6)), old)
+    assert aligned.scales == (2, 6)
+    np.testing.assert_allclose(aligned.vectors, old.vectors, atol=1e-5)
+    mixed = Embedding(old.ids, old.vectors @ rotation(8), scales=(2, 6))
+    assert np.abs(align(mixed, old).vectors - old.vectors).max() > 0.1  # no such rotation does it
+    whole = align(Embedding(old.ids, mixed.vectors, scales=(4, 4)), old)
+    np.testing.assert_allclose(whole.vectors, old.vectors, atol=1e-5)
+
+
+@pytest.mark.parametrize("smooth", [False, True])
+def test_two_fits_become_comparable_and_keep_their_cosines(smooth):
+    groups = planted_groups(300, 5, degree=15, seed=3).graph
+    old, new = (
+        Reinforce2Vec(32, seed=seed, workers=1, smooth=smooth).fit(groups).embedding_
+        for seed in (1, 2)
+    )
+    aligned = align(new, old)
+    assert np.median((unit(old) * unit(new)).sum(axis=1)) < 0.3
+    assert np.median((unit(old) * unit(aligned)).sum(axis=1)) > 0.8
+    np.testing.assert_allclose(unit(aligned) @ unit(aligned).T, unit(new) @ unit(new).T, atol=1e-5)
+
+
+def test_what_cannot_be_aligned_is_refused():
+    few = Embedding([*range(5), *range(100, 120)], RNG.normal(size=(25, 8)))
+    for new, message in [
+        (some(dimensions=4), "of 4 and of 8 dimensions"),
+        (few, "5 nodes in common"),
+        (Embedding(["a", "b"], np.ones((2, 8))), "0 nodes in common"),
+        (np.ones((3, 2)), "two Embeddings"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            align(new, some())
+    assert len(align(some(3), some())) == 3  # all of its nodes are common
