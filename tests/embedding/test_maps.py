@@ -28,7 +28,7 @@ def clouds(n=60, dimensions=8, seed=0):
     rng = np.random.default_rng(seed)
     group = np.arange(n) % 3
     vectors = np.eye(dimensions)[group] * 4 + rng.normal(scale=0.3, size=(n, dimensions))
-    return vectors * rng.uniform(0.1, 10, (n, 1)), group
+    return (vectors * rng.uniform(0.1, 10, (n, 1))).astype(np.float32), group
 
 
 def nearby(points, count):

@@ -20,7 +20,7 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
@@ -67,7 +67,7 @@ def opened(browser):
     assert strange == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def known():
     """A graph of three groups with vectors and labels; some ids and a label are hostile."""
     dataset = planted_groups(120, 3, degree=8, seed=1)
@@ -85,18 +85,18 @@ def known():
     return Embedding(ids, vectors), graph, names[dataset.labels.argmax(axis=1)].tolist()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def made(known):
     return make_page(*known, method="pca", title=TITLE)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def exported(made, tmp_path_factory):
     """The address of that page in a file."""
     return write_page(tmp_path_factory.mktemp("page") / "map.html", made).as_uri()
 
 
-@pytest.fixture(scope="module", params=["served", "exported"])
+@pytest.fixture(scope="session", params=["served", "exported"])
 def address(request, known):
     """The address of that page: on a server, or in a file."""
     if request.param == "exported":

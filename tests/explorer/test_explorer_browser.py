@@ -9,7 +9,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from helpers.maps import DESKTOP, HOSTILE, listed, search, texts, wait_for_colours
+from helpers.maps import HOSTILE, listed, search, texts, wait_for_colours
 from reinforce2vec import Embedding, find_communities, nearest_neighbors
 from reinforce2vec.embedding import recommend_links
 from reinforce2vec.explorer import make_page, write_page
@@ -52,30 +52,6 @@ def test_a_node_that_is_searched_for_shows_its_neighbours(opened, address, known
     assert page.locator("#panel h2").text_content() == near[0][0]
     page.keyboard.press("Escape")
     assert page.locator("#panel").is_hidden()
-
-
-def test_a_node_is_chosen_by_a_click_on_the_map(opened, exported):
-    page = opened(f"{exported}#node=n20", reduced_motion="reduce")  # it does not fly
-    assert page.locator("#panel h2").text_content() == "n20"
-    page.wait_for_function("() => document.querySelector('#points').dataset.chosen")
-    x, y = map(int, page.locator("#points").get_attribute("data-chosen").split())
-    page.locator("#panel .close").click()
-    assert page.locator("#panel").is_hidden()
-    tip = page.locator("#tooltip", has_text="n20")
-    page.mouse.move(x + 2, y + 1)
-    tip.wait_for()
-    page.mouse.click(x + 2, y + 1)
-    page.locator("#panel h2", has_text="n20").wait_for()
-    legend = page.locator("#legend").bounding_box()
-    corner = legend["x"] + legend["width"] + 6, DESKTOP["height"] - 6
-    page.mouse.move(*corner)  # nothing is there
-    tip.wait_for(state="hidden")
-    page.evaluate(
-        "() => document.addEventListener('click', (event) => (window.clicked = event.target.id))"
-    )
-    page.mouse.click(*corner)
-    page.wait_for_function("() => window.clicked === 'points'")
-    assert page.locator("#panel h2", has_text="n20").is_visible()
 
 
 def test_nodes_are_coloured_by_label_community_and_degree(opened, exported, known):

@@ -357,6 +357,11 @@ def test_forty_groups_have_their_looks_on_the_map(many):
     wanted = {tuple(bytes.fromhex(look.light[1:])) for look in LOOKS}
     assert len(wanted) >= 20
     wait_for_colours(many, lambda seen: sum(seen.get(colour, 0) > 20 for colour in wanted) >= 20)
+    looks = many.locator("#legend .entry .swatch").evaluate_all(
+        "swatches => swatches.map(({ firstChild: shape }) =>"
+        " shape.getAttribute('fill') + (shape.getAttribute('points') ?? ''))"
+    )
+    assert len(looks) == len(set(looks)) == 41
 
 
 def test_the_few_nodes_that_pass_filters_are_not_transparent(open_page, tmp_path):

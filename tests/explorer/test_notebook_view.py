@@ -87,18 +87,20 @@ def test_without_anywidget_the_page_is_shown_all_the_same(in_a_notebook, without
         view.observe(print)
 
 
-def test_a_server_is_still_to_be_had_in_a_notebook(in_a_notebook):
+def test_a_server_is_still_to_be_had_in_a_notebook(in_a_notebook, monkeypatch):
+    monkeypatch.setattr("webbrowser.open", lambda uri: True)
     with explore(PEOPLE, method="pca", browser=False) as server:
         assert server.url.startswith("http://127.0.0.1:")
+    with explore(PEOPLE, method="pca", port=server.port) as again:
+        assert again.port == server.port
 
 
 def test_a_terminal_is_no_notebook(monkeypatch):
     assert not notebook.in_notebook()
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    assert not notebook.in_notebook()
-    shell = SimpleNamespace()
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    assert not notebook.in_notebook()
+    for shell in (None, SimpleNamespace()):
+        ipython = SimpleNamespace(get_ipython=lambda shell=shell: shell)
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        assert not notebook.in_notebook()
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,19 +53,23 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class PageRequest:
-    """What a page is to show, as :func:`make_page` takes it."""
+    """What a page is to show: what :func:`explore` takes, and how it is shown.
+
+    A page that is `served` can ask its server about nodes. With `progress`, steps are shown on the
+    terminal, and what they will cost if that is much.
+    """
 
     embedding: Embedding
-    graph: Graph | None
-    labels: Any
-    columns: Any
-    title: str
-    method: str
-    seed: int
-    positions: Any
-    served: bool
-    progress: bool
-    limits: Limits
+    graph: Graph | None = None
+    labels: Any = None
+    columns: Any = None
+    method: str = "auto"
+    title: str | None = None
+    seed: int = 0
+    positions: Any = None
+    served: bool = False
+    progress: bool = True
+    limits: Limits = field(default_factory=Limits)
 
 
 class Contents(NamedTuple):
@@ -139,10 +143,10 @@ def gather_contents(wanted: PageRequest) -> Contents:
 
 def _header(wanted: PageRequest, shown: _Shown, method: str, notes: list[str]) -> dict[str, Any]:
     """Return what the page says of the whole map."""
-    graph = wanted.graph
+    graph, title = wanted.graph, wanted.title or "Map of an embedding"
     return {
-        "title": wanted.title,
-        "file_name": re.sub(r"[^\w.-]+", "-", wanted.title).strip("-.")[:60] or "map",
+        "title": title,
+        "file_name": re.sub(r"[^\w.-]+", "-", title).strip("-.")[:60] or "map",
         "ids": [str(node) for node in shown.embedding.ids.tolist()],
         "looks": [[look.light, look.dark, SHAPES.index(look.shape)] for look in LOOKS],
         "shapes": list(SHAPES),

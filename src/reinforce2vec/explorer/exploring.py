@@ -14,7 +14,7 @@ from ..embedding.matching import warn_of_mismatch
 from ..files.targets import check_space, resolve_target
 from ..files.writing import check_target, whole
 from ..graph import Graph
-from ._contents import Limits, PageRequest, gather_contents
+from ._contents import PageRequest, gather_contents
 from ._links import Details
 from ._page import as_text, pack, page_with
 from .notebook import MapView, in_notebook
@@ -127,9 +127,8 @@ def explore(
     if export is not None:
         check_target(export)  # before the work
     in_place = export is None and browser is None and not port and in_notebook()
-    served = export is None and not in_place
     how: dict[str, Any] = {"columns": columns, "method": method, "title": title}
-    how |= {"seed": seed, "positions": positions, "served": served}
+    how |= {"seed": seed, "positions": positions, "served": export is None and not in_place}
     page = make_page(embedding, graph, labels, **how)
     if export is not None:
         return write_page(export, page)
@@ -167,47 +166,22 @@ class Page(NamedTuple):
         return len(self.html) + len(self.data or b"")
 
 
-def make_page(
-    embedding: Any,
-    graph: Any = None,
-    labels: Any = None,
-    *,
-    columns: Any = None,
-    method: str = "auto",
-    title: str | None = None,
-    seed: int = 0,
-    positions: Any = None,
-    served: bool = False,
-    progress: bool = True,
-    limits: Limits | None = None,
-) -> Page:
-    """Make the page of :func:`explore`; one that is `served` is for :func:`serve_page` alone.
+def make_page(embedding: Any, graph: Any = None, labels: Any = None, **options: Any) -> Page:
+    """Make the page of :func:`explore`, with the options of a :class:`PageRequest`.
 
-    With `progress`, its steps are shown on the terminal, and what they will cost if that is much.
+    A page that is `served` is for :func:`serve_page` alone.
     """
     embedding = as_embedding(embedding)
     if graph is not None:
         graph = Graph.from_any(graph)
         warn_of_mismatch(embedding, graph, stacklevel=3)
-    title = title or "Map of an embedding"
-    wanted = PageRequest(
-        embedding=embedding,
-        graph=graph,
-        labels=labels,
-        columns=columns,
-        title=title,
-        method=method,
-        seed=check_count("seed", seed, 0),
-        positions=positions,
-        served=served,
-        progress=progress,
-        limits=limits or Limits(),
-    )
+    wanted = PageRequest(embedding, graph, labels, **options)
+    check_count("seed", wanted.seed, 0)
     contents = gather_contents(wanted)
-    facts = contents.ids, contents.method, contents.notes
-    with waiting("packing the page", progress):
-        data = pack(contents.header, contents.arrays, planes=not served)
-        if served:
+    title, facts = contents.header["title"], (contents.ids, contents.method, contents.notes)
+    with waiting("packing the page", wanted.progress):
+        data = pack(contents.header, contents.arrays, planes=not wanted.served)
+        if wanted.served:
             return Page(page_with(title, source="data"), data, contents.details, *facts)
         return Page(page_with(title, as_text(data)), None, None, *facts)
 

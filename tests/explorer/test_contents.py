@@ -1,4 +1,4 @@
-"""The explorer: what its page holds, who may have it, and the command that makes it."""
+"""The explorer's page: what it holds, how it is told, and the command that makes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import os
 import re
 import signal
 import sys
-from pathlib import Path
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -28,12 +28,10 @@ from reinforce2vec import (
     nearest_neighbors,
     planted_groups,
 )
-from reinforce2vec.embedding import nearest
 from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
-from reinforce2vec.explorer import _contents, _page, make_page
-from reinforce2vec.explorer._contents import Limits
-from reinforce2vec.explorer._page import _NO_VALUE, fixed_point, pack
-from reinforce2vec.files.label_files import NamedLabels
+from reinforce2vec.explorer import make_page
+from reinforce2vec.explorer._contents import Limits, cost_note
+from reinforce2vec.explorer._page import fixed_point, pack
 
 WEB = ROOT / "web"
 
@@ -55,9 +53,6 @@ def linked_in(arrays, directed=False):
     return {pair if directed else tuple(sorted(pair)) for pair in pairs}
 
 
-# -- packing -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("planes", [False, True])
 def test_arrays_of_all_kinds_come_back_as_they_were(planes):
     arrays = {
@@ -74,41 +69,32 @@ def test_arrays_of_all_kinds_come_back_as_they_were(planes):
     assert {name: array.tolist() for name, array in back.items()} == {
         name: array.ravel().tolist() for name, array in arrays.items() if array is not None
     }
-    assert back["small"].itemsize == 1
-    assert back["signed"].itemsize == 2
-
-
-def test_cosines_are_rounded_and_gaps_stay_gaps():
-    assert fixed_point(np.array([0.12351, -1, np.nan]), 3).tolist() == [124, -1000, _NO_VALUE]
-    assert fixed_point(np.array([1e9, -1e9]), 2).tolist() == [32767, -32767]
+    assert (back["small"].itemsize, back["signed"].itemsize) == (1, 2)
+    rounded = fixed_point(np.array([0.12351, -1, np.nan, 1e9, -1e9]), 3)
+    assert rounded.tolist() == [124, -1000, -32768, 32767, -32767]  # a gap stays one
 
 
 # -- what the page holds -----------------------------------------------------------------------
 
 
-def test_the_page_holds_the_neighbours_the_edges_and_the_labels(groups):
+def test_the_page_holds_neighbours_edges_labels_and_new_links(groups):
     graph, embedding, labels = groups
     header, arrays = contents(embedding, graph, labels, title="three groups")
     assert header["title"] == "three groups"
     assert header["ids"] == [str(node) for node in range(120)]
     assert (header["nodes"], header["edges"], header["dimensions"]) == (120, graph.n_edges, 8)
-    found = nearest_neighbors(embedding)
-    assert np.array_equal(arrays["nearest"].reshape(-1, 10), found.rows)
-    assert np.abs(arrays["cosines"].reshape(-1, 10) / 1000 - found.cosines).max() <= 0.0005001
+    neighbors = nearest_neighbors(embedding)
+    assert np.array_equal(arrays["nearest"].reshape(-1, 10), neighbors.rows)
+    assert np.abs(arrays["cosines"].reshape(-1, 10) / 1000 - neighbors.cosines).max() < 0.000501
     assert np.array_equal(arrays["degree"], graph.degrees)
-    rows = np.repeat(np.arange(120), graph.degrees)
-    pairs = zip(rows.tolist(), graph.indices.tolist(), strict=True)
+    assert np.array_equal(arrays["community"], find_communities(graph))
+    sources = np.repeat(np.arange(120), graph.degrees).tolist()
+    pairs = zip(sources, graph.indices.tolist(), strict=True)
     assert linked_in(arrays) == {tuple(sorted(pair)) for pair in pairs}
     names = np.array(header["label"]["names"])[arrays["label"]]
     assert names.tolist() == labels.argmax(axis=1).astype(str).tolist()
-
-
-def test_likely_links_are_new_ones(groups):
-    graph, embedding, _ = groups
-    _, arrays = contents(embedding, graph)
-    missing = arrays["missing"].reshape(120, -1)
-    for row in range(120):
-        new = set(missing[row][missing[row] >= 0].tolist())
+    for row, links in enumerate(arrays["missing"].reshape(120, -1).tolist()):
+        new = {link for link in links if link >= 0}
         assert new
         assert not new & {row, *graph.neighbors(row).tolist()}
 
@@ -117,42 +103,24 @@ def test_vectors_alone_have_communities_but_no_degrees(groups):
     _, embedding, _ = groups
     header, arrays = contents(embedding)
     assert header["edges"] is None
-    assert "community" in arrays
     assert not {"degree", "missing", "edge_ends", "label"} & set(arrays)
     links = neighbor_graph(embedding, *nearest_rows(embedding.vectors, progress=False))
-    alone = find_communities(links)
-    assert np.array_equal(arrays["community"], alone)
-
-
-def test_neighbours_are_looked_for_once_and_quietly(groups, monkeypatch):
-    searches = []
-
-    def counting(*given, progress=True, **options):
-        searches.append(progress)
-        return nearest_rows(*given, progress=progress, **options)
-
-    monkeypatch.setattr(_contents, "nearest_rows", counting)
-    monkeypatch.setattr(nearest, "nearest_rows", counting)
-    make_page(groups[1], method="pca", progress=False)
-    assert searches == [False]
+    assert np.array_equal(arrays["community"], find_communities(links))
+    for count in (1, 2):
+        header, arrays = contents(np.eye(count, 2), [(0, 1)])
+        assert len(header["ids"]) == count
+        assert np.isfinite(arrays["x"]).all()
 
 
 def test_edges_keep_their_directions_and_weights():
     graph = Graph.from_edges([("a", "b"), ("b", "a"), ("c", "a")], [1.5, 2, 4], directed=True)
-    embedding = Embedding(["c", "a", "b"], np.eye(3))
-    _, arrays = contents(embedding, graph)
+    _, arrays = contents(Embedding(["c", "a", "b"], np.eye(3)), graph)
     assert linked_in(arrays, directed=True) == {(1, 2), (2, 1), (0, 1)}
     assert arrays["edge_weights"].tolist() == [4, 1.5, 2]
     assert arrays["degree"].tolist() == [1, 3, 2]
     assert arrays["in_degree"].tolist() == [0, 2, 1]
-
-
-def test_nodes_that_the_graph_lacks_are_told():
-    embedding = Embedding([1, 2, 3], np.eye(3))
-    made = make_page(embedding, [(1, 2), (2, 9)])
-    assert made.notes == ["Not in the graph: 1 node with a vector."]
-    with pytest.raises(InputError, match="no node of the embedding is in the graph"):
-        make_page(embedding, [("x", "y")])
+    page = make_page(Embedding(["a", "b", "x"], np.eye(3)), graph)
+    assert page.notes == ["Not in the graph: 1 node with a vector."]
 
 
 SEVERAL = np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1], [0, 0, 0]], bool)
@@ -161,7 +129,6 @@ SEVERAL = np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1], [0, 0, 0]], bool)
 @pytest.mark.parametrize(
     "labels",
     [
-        NamedLabels(SEVERAL, ["0", "1", "2"], []),
         SEVERAL.astype(int),
         scipy.sparse.csr_array(SEVERAL),
         {0: ["0", "2"], 1: "1", 2: ("2", "0", "2")},
@@ -169,40 +136,49 @@ SEVERAL = np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1], [0, 0, 0]], bool)
     ],
 )
 def test_a_node_shows_all_its_labels(labels):
-    embedding = Embedding(range(4), np.eye(4))
-    header, arrays = contents(embedding, None, labels)
+    header, arrays = contents(Embedding(range(4), np.eye(4)), None, labels)
     sets = [header["label"]["sets"][number] for number in arrays["sets0"]]
-    names = [{header["label"]["names"][label] for label in each} for each in sets]
-    assert names == [{"0", "2"}, {"1"}, {"0", "2"}, set()]
-    assert [len(each) for each in sets] == [2, 1, 2, 0]
+    names = [[header["label"]["names"][label] for label in each] for each in sets]
+    assert [sorted(each) for each in names] == [["0", "2"], ["1"], ["0", "2"], []]
 
 
-def test_positions_that_are_known_are_kept(groups):
+def test_positions_and_labels_of_a_file_are_taken(groups, tmp_path):
     _, embedding, _ = groups
     places = np.random.default_rng(0).normal(size=(120, 2))
     header, arrays = contents(embedding, positions=places)
     assert header["method"] is None
     assert np.array_equal(np.column_stack([arrays["x"], arrays["y"]]), places.astype(np.float32))
-    with pytest.raises(InputError, match="positions must be 120 pairs"):
-        make_page(embedding, positions=places[1:])
-    with pytest.raises(InputError, match=r"positions must be from -1e.30 to 1e.30"):
-        make_page(embedding, positions=places * 1e39)
-
-
-def test_labels_come_from_a_file(tmp_path):
-    file = tmp_path / "labels.txt"
-    file.write_text("b\tred\na\tdark blue\n")
-    header, arrays = contents(Embedding(["a", "b"], np.eye(2)), None, file)
+    (tmp_path / "labels.txt").write_text("b\tred\na\tdark blue\n")
+    header, arrays = contents(Embedding(["a", "b"], np.eye(2)), None, tmp_path / "labels.txt")
     assert [header["label"]["names"][label] for label in arrays["label"]] == ["dark blue", "red"]
 
 
-def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups, monkeypatch):
+@pytest.mark.parametrize(
+    ("vectors", "options", "complaint"),
+    [
+        (np.empty((0, 3)), {}, "no nodes"),
+        ([[np.nan]], {}, "not finite"),
+        (np.eye(3), {"positions": np.eye(2)}, "positions must be 3 pairs"),
+        (np.eye(3), {"positions": 1e39 * np.eye(3)[:, :2]}, "positions must be from"),
+        (np.eye(3), {"graph": [("x", "y")]}, "no node of the embedding is in the graph"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(vectors, options, complaint):
+    with pytest.raises(InputError, match=complaint):
+        make_page(vectors, **options)
+
+
+# -- too many ----------------------------------------------------------------------------------
+
+
+def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups):
     graph, embedding, labels = groups
-    made = make_page(embedding, graph, labels, method="pca", limits=Limits(in_file=30))
-    assert made.n_nodes == 30
-    assert made.notes[0].startswith("The map has the 30 nodes of highest degree of 120")
-    header, arrays = contents(embedding, graph, labels, limits=Limits(in_file=30))
+    limits = Limits(in_file=30)
+    header, arrays = contents(embedding, graph, labels, limits=limits)
+    (note,) = header["notes"]
+    assert note.startswith("The map has the 30 nodes of highest degree of 120")
     shown = np.array([int(node) for node in header["ids"]])
+    assert len(shown) == 30
     others = np.setdiff1d(np.arange(120), shown)
     assert arrays["degree"].min() >= graph.degrees[others].max()
     assert np.array_equal(arrays["degree"], graph.degrees[shown])
@@ -211,54 +187,69 @@ def test_of_too_many_nodes_those_of_highest_degree_are_shown(groups, monkeypatch
     assert all(other in graph.neighbors(node) for node, other in links)
     assert np.array_equal(arrays["label"], labels[shown].argmax(axis=1))
     assert arrays["missing"].max() < 30
-
-
-def test_without_a_graph_a_sample_is_shown(groups, monkeypatch):
-    _, embedding, _ = groups
-    limits = Limits(in_file=30)
     ids = [contents(embedding, seed=seed, limits=limits)[0]["ids"] for seed in (1, 1, 2)]
-    assert len(ids[0]) == 30
+    assert len(ids[0]) == 30  # a sample, without a graph
     assert ids[0] == ids[1] != ids[2]
+    columns = {"number": list(range(120))}
+    limits = Limits(in_file=6, served=8)
+    for served, count in ((False, 6), (True, 8)):
+        page = make_page(embedding, columns=columns, method="pca", served=served, limits=limits)
+        assert page.n_nodes == count
 
 
-def test_of_too_many_edges_every_node_keeps_its_heaviest(monkeypatch):
+def test_of_too_many_edges_every_node_keeps_its_heaviest():
     rng = np.random.default_rng(0)
     pairs = np.array([(a, b) for a in range(40) for b in range(a)])
     graph = Graph.from_edges(pairs, rng.random(len(pairs)) + 0.1, nodes=range(40))
-    embedding = Embedding(range(40), rng.normal(size=(40, 4)))
-    made = make_page(embedding, graph, method="pca", limits=Limits(edges=500))
-    _, arrays = contents(embedding, graph, limits=Limits(edges=500))
+    header, arrays = contents(rng.normal(size=(40, 4)), graph, limits=Limits(edges=500))
     kept = linked_in(arrays)
     assert len(kept) <= 500
-    most = int(re.search(r"at least (\d+) are listed", made.notes[0])[1])
-    matrix = graph.to_scipy().toarray()
-    for row in range(40):
-        heaviest = np.argsort(-matrix[row])[:most]
-        assert all(tuple(sorted((row, int(other)))) in kept for other in heaviest)
+    most = int(re.search(r"at least (\d+) are listed", header["notes"][0])[1])
+    for row, weights in enumerate(graph.to_scipy().toarray()):
+        heaviest = np.argsort(-weights)[:most].tolist()
+        assert all(tuple(sorted((row, other))) in kept for other in heaviest)
 
 
 @pytest.mark.parametrize(
-    ("vectors", "complaint"), [(np.empty((0, 3)), "no nodes"), ([[np.nan]], "not finite")]
+    ("method", "nodes", "held", "linked", "words"),
+    [
+        ("layout", 10**9, False, True, "nodes by neighbour layout takes about"),
+        ("umap", 10**6, False, True, '; the method "layout" is faster'),
+        ("layout", 10**6, True, True, "most of it for the neighbours and likely links of every"),
+        (None, 10**6, True, False, "a map of 1,000,000 nodes takes about"),
+        (None, 10**6, False, True, ""),
+        ("pca", 10**5, False, True, ""),
+        ("tsne", 100, True, True, ""),
+    ],
 )
-def test_what_cannot_be_drawn_is_refused(vectors, complaint):
-    with pytest.raises(InputError, match=complaint):
-        make_page(vectors)
+def test_what_a_large_map_costs_is_known_first(method, nodes, held, linked, words):
+    note = cost_note(method, nodes, held=held, linked=linked)
+    assert words in note
+    assert bool(words) == bool(note)
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_very_few_nodes_have_a_page(count):
-    header, arrays = contents(np.eye(count, 2), [(0, 1)])
-    assert len(header["ids"]) == count
-    assert np.isfinite(arrays["x"]).all()
+@pytest.mark.slow
+def test_a_map_of_many_nodes_is_the_same_served_and_in_a_file():
+    vectors = np.random.default_rng(0).normal(size=(20_001, 4))
+    how = {"method": "layout", "seed": 3}
+    _, held = contents(vectors, **how)
+    page = make_page(vectors, served=True, **how)
+    header, served = unpack(page.data)
+    assert "asks" in header
+    assert np.array_equal(held["x"], served["x"])
+    assert np.array_equal(held["y"], served["y"])
+    exact = nearest_rows(vectors, range(50), progress=False)[0]  # what the panel lists
+    assert np.array_equal(held["nearest"].reshape(-1, 10)[:50], exact)
 
 
 # -- the page ----------------------------------------------------------------------------------
 
 
-def test_nothing_in_ids_labels_or_title_is_read_as_html():
+def test_nothing_in_ids_labels_columns_or_title_is_read_as_html():
     evil = '</script><script>alert(1)</script><img src=x onerror="alert(2)">{{data}}'
     embedding = Embedding([evil, "b"], np.eye(2))
-    html = make_page(embedding, None, [evil, "x"], title=evil).html.decode()
+    how = {"title": evil, "columns": {evil: [evil, "c"]}}
+    html = make_page(embedding, None, [evil, "x"], **how).html.decode()
     assert "alert(" not in html.replace("&lt;script&gt;alert(1)", "").replace("&quot;alert(2)", "")
     assert html.count("<script") == 2
     assert contents(embedding, None, [evil, "x"])[0]["ids"] == [evil, "b"]
@@ -277,12 +268,6 @@ def test_the_page_may_run_only_its_own_script_and_speak_to_nobody():
         assert f"'sha256-{base64.b64encode(digest).decode()}'" in rules[rule]
 
 
-def test_one_seed_makes_one_page(groups):
-    graph, embedding, labels = groups
-    first, second = (make_page(embedding, graph, labels, method="pca").html for _ in range(2))
-    assert first == second
-
-
 @pytest.mark.skipif(not WEB.is_dir(), reason="the sources of the page are in the repository only")
 def test_the_bundle_is_made_from_the_sources_of_the_page():
     sources = (path for path in (WEB / "src").rglob("*") if path.is_file())
@@ -293,10 +278,8 @@ def test_the_bundle_is_made_from_the_sources_of_the_page():
         for name in sorted(names)
     ]
     made_from = hashlib.sha256("".join(lines).encode()).hexdigest()
-    bundle = Path(_page.__file__).with_name("static") / "explorer.js"
-    assert made_from in bundle.read_text(encoding="utf-8").split("\n", 1)[0], (
-        "web/ has changed: run `npm ci && npm run build` there"
-    )
+    bundle = files("reinforce2vec.explorer") / "static" / "explorer.js"
+    assert made_from in bundle.read_text(encoding="utf-8").split("\n", 1)[0], "run `make page`"
     assert '"resolved"' not in (WEB / "package-lock.json").read_text(encoding="utf-8")
 
 
@@ -305,10 +288,12 @@ def test_the_bundle_is_made_from_the_sources_of_the_page():
 
 def test_explore_writes_a_file_whole_or_not_at_all(groups, tmp_path):
     graph, embedding, _ = groups
-    made = explore(embedding, graph, export=tmp_path / "map.html", method="pca")
-    assert made == tmp_path / "map.html"
+    how = {"method": "pca"}
+    assert explore(embedding, graph, export=tmp_path / "map.html", **how) == tmp_path / "map.html"
     before = (tmp_path / "map.html").read_bytes()
     assert before.endswith(b"</html>\n")
+    explore(embedding, graph, export=tmp_path / "map.html", **how)
+    assert (tmp_path / "map.html").read_bytes() == before  # one seed, one page
     with pytest.raises(InputError, match="does not exist"):
         explore(embedding, export=tmp_path / "nowhere" / "map.html")
     with pytest.raises(InputError, match="method must be"):
@@ -319,34 +304,38 @@ def test_explore_writes_a_file_whole_or_not_at_all(groups, tmp_path):
 
 @pytest.fixture
 def club(labelled):
-    """A folder to work in, with vectors.npz, edges.txt and labels.txt."""
+    """A folder to work in, with vectors.npz, edges.txt, labels.txt and nodes.csv."""
     vectors = np.random.default_rng(0).normal(size=(34, 4))
     Embedding(range(1, 35), vectors).save("vectors.npz")
+    (labelled / "nodes.csv").write_text("id,age\n3,17\n99,5\n")
     return labelled
 
 
 def test_the_command_writes_a_page(club):
-    given = ("edges.txt", "--labels", "labels.txt", "-o", "map.html")
-    result = run("explore", "vectors.npz", *given, "--json", "--method", "pca")
+    words = ["edges.txt", "--labels", "labels.txt", "--columns", "nodes.csv", "-o", "map.html"]
+    result = run("explore", "vectors.npz", *words, "--json", "--method", "pca")
     assert result.exit_code == 0, result.output
     facts = json.loads(result.stdout)
     assert facts["files"] == ["map.html"]
     assert (facts["nodes"], facts["shown"], facts["method"], facts["url"]) == (34, 34, "pca", None)
     assert facts["bytes"] == (club / "map.html").stat().st_size
     assert "34 nodes in 2 classes" in result.stderr
+    assert re.search(r"nodes\.csv: .*left out 1 line", result.stderr)
     assert b"<title>vectors " in (club / "map.html").read_bytes()
 
 
 @pytest.mark.parametrize(
     ("words", "code", "complaint"),
     [
-        (["nothing.npz"], 1, "there is no such file"),
+        (["nothing.npz"], 1, "nothing.npz"),
+        (["edges.txt"], 1, "edges.txt"),
+        (["vectors.npz", "--columns", "nodes.csv", "--id", "nothing"], 1, "nothing"),
+        (["vectors.npz", "--id", "x"], 2, "--id"),
         (["vectors.npz", "--method", "guess"], 2, "method must be one of"),
         (["vectors.npz", "-o", "vectors.npz"], 2, "choose another"),
         (["vectors.npz", "-o", "no/map.html"], 2, "does not exist"),
-        (["vectors.npz", "--directed"], 2, "--directed is for a graph"),
-        (["vectors.npz", "-o", "map.html", "--port", "1"], 2, "--port is for a server"),
-        (["edges.txt"], 1, "expected vectors"),
+        (["vectors.npz", "--directed"], 2, "--directed"),
+        (["vectors.npz", "-o", "map.html", "--port", "1"], 2, "--port"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(club, words, code, complaint):
