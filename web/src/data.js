@@ -88,7 +88,7 @@ function joined(planes, Kind, count) {
 class Nodes {
   constructor(header, arrays) {
     const { columns, nodes, asks, ...rest } = header;
-    Object.assign(this, rest); // title, ids, notes, looks, shapes, scale, typical, …: see _data.py
+    Object.assign(this, rest); // title, ids, notes, looks, shapes, scale, typical, …: see _contents.py
     [this.x, this.y] = spread(arrays.x, arrays.y);
     this.total = nodes;
     this.count = header.ids.length;
