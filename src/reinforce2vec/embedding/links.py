@@ -141,17 +141,15 @@ def recommend_links(
         Vectors learned from the graph; all numbers must be finite. Smoothed vectors, see
         :func:`smooth`, give better recommendations.
     graph : Graph
-        The existing links, or anything that :meth:`Graph.from_any` takes. Nodes are matched by id:
-        those without a vector are ignored, and those that are not in the graph have no links yet.
-        There is a warning if :attr:`Embedding.info` names another graph.
+        The existing links, or anything that :meth:`Graph.from_any` takes, matched by ids: nodes
+        without a vector are ignored. There is a warning if :attr:`Embedding.info` names another.
     k : int, default 10
         Number of recommendations for each node.
     nodes : node id, or iterable of node ids, optional
         The nodes that get recommendations; by default all nodes with a vector.
     candidates : iterable of node ids, optional
         The nodes that can be recommended; by default all nodes with a vector. If users are linked
-        to items, pass `nodes=users, candidates=items`: with `candidates` alone, items are also
-        recommended to items.
+        to items, pass `nodes=users, candidates=items`.
     score : str, default "auto"
         How likely a link is, see :class:`RecommendedLinks`. "auto" hides some edges of the graph
         once more, and uses whichever score finds most of them.

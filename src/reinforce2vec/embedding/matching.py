@@ -46,9 +46,12 @@ def aligned_rows(embedding: Embedding, graph: Graph) -> Any:
     rows = rows_in_embedding(embedding, graph)
     missing = np.flatnonzero(rows < 0)
     if missing.size or len(embedding) != graph.n_nodes:
+        detail = "all of them in the embedding"
+        if missing.size:
+            detail = f"node {short_repr(graph.ids.item(missing[0]))} only in the graph"
         raise InputError(
-            f"the embedding has {len(embedding):,} nodes and the graph {graph.n_nodes:,}, of which "
-            f"{missing.size:,} are in the graph alone: both need the same nodes"
+            f"the embedding has {len(embedding):,} nodes and the graph {graph.n_nodes:,}, "
+            f"{detail}: both need the same nodes"
         )
     return rows
 
@@ -90,9 +93,12 @@ def graph_mismatch(embedding: Embedding, graph: Graph) -> InputError | None:
     for setting in ("directed", "weighted"):
         learned, present = info.get(setting), getattr(graph, setting)
         if isinstance(learned, bool) and learned != present:
+            before, now = (
+                f"a {setting}" if flag else f"an un{setting}" for flag in (learned, present)
+            )
             return InputError(
-                f"the vectors were learned from a graph with {setting}={learned}, but this one has "
-                f"{setting}={present}: read it with {setting}={learned}",
+                f"the vectors were learned from {before} graph, but this is {now} one: read it "
+                f"with {setting}={learned}",
                 settings=[(setting, learned)],
             )
     return InputError(

@@ -69,29 +69,27 @@ def explore(
 ) -> PageServer | MapView | Path:
     """Visualize an embedding as an interactive map: in a notebook in place, else in the browser.
 
-    The page finds nodes by their ids and by your columns; for a node it shows the nearest
-    neighbours, the neighbours in the graph and the likeliest missing links; it colours, sizes and
-    filters nodes by any column, by community or by degree, and saves a selection of them. Nothing
-    is downloaded. A page that is served holds up to 2,000,000 nodes, one in a file or a notebook
-    200,000; of larger graphs those of highest degree are shown.
+    The page finds nodes by ids and columns, shows neighbours and likely missing links of a node,
+    colours, sizes and filters nodes by any column, community or degree, and saves a selection. A
+    page that is served holds up to 2,000,000 nodes, one in a file or a notebook 200,000; of larger
+    graphs those of highest degree are shown. Nothing is downloaded.
 
     Parameters
     ----------
     embedding : Embedding or array (n_nodes, dimensions)
         The vectors.
     graph : Graph, optional
-        The graph, or anything that :meth:`Graph.from_any` takes, matched by ids. If
-        :attr:`Embedding.info` says that the vectors are those of another one, there is a warning.
+        The graph, or anything that :meth:`Graph.from_any` takes, matched by ids. There is a warning
+        if :attr:`Embedding.info` names another one.
     labels : optional
-        The class of each node: a list in row order, a dict {id: class}, a pandas Series, a matrix
-        (nodes, classes) of 0 and 1, a table with ids, or a path; see :func:`read_labels`.
+        The class of each node: a list in row order, a dict {id: class}, a matrix (nodes, classes)
+        of 0 and 1, or anything that :func:`read_labels` takes.
     export : path, optional
         Write the page to this file instead of showing it.
     columns : optional
-        More about the nodes, any number of columns: the path of a CSV, TSV or Parquet file, or a
-        table of pandas, polars or Arrow, with a column of ids; or a dict of lists in row order, or
-        of dicts {id: value}. Numbers, dates, categories and texts are recognised; values may be
-        missing. Communities are named by what is typical of them in these columns.
+        Any number of columns: a CSV, TSV or Parquet file, or a table of pandas, polars or Arrow,
+        with ids; or a dict of lists in row order, or of dicts {id: value}. Numbers, dates,
+        categories and texts are recognised. Communities are named by what is typical in them.
     method : {"auto", "pca", "tsne", "umap", "layout"}
         The projection, as for :func:`reinforce2vec.project`.
     title : str, optional
@@ -99,30 +97,24 @@ def explore(
     seed : int, default 0
         Seed of the map and the communities.
     positions : array (n_nodes, 2), optional
-        Positions of the nodes, if they are known, as :func:`reinforce2vec.project` returns them.
+        Positions of the nodes, if they are known.
     port : int, default 0
-        The port of the page, on this machine only; 0 takes a free one. Another port serves the
-        page in a notebook too.
+        Serve the page at this port of this machine, also in a notebook; 0 takes a free one.
     browser : bool, optional
-        True opens the page in the browser, False only serves it. By default it is shown in the
-        notebook if there is one, and opened in the browser elsewhere.
+        True opens the page in the browser, False only serves it; by default as said above.
 
     Returns
     -------
     MapView, PageServer or Path
-        In a notebook a :class:`MapView`, which shows the page and has the selection as
-        `.selection`. Elsewhere a :class:`PageServer`, which serves the page until it is closed or
-        Python ends; a script calls its `wait()` to keep it open. With `export`, the path.
+        In a notebook a :class:`MapView`, which has the `selection`. Elsewhere a
+        :class:`PageServer`, which serves until it is closed or Python ends; a script calls its
+        `wait()`. With `export`, the path.
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> from reinforce2vec import Embedding, explore
     >>> people = Embedding(["ann", "bob", "cid"], [[1, 0], [0.8, 0.6], [0, 2]])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "people.html")
-    ...     explore(people, columns={"age": [42, None, 17]}, export=file) == file
-    True
+    >>> explore(people, columns={"age": [42, None, 17]}, export="people.html")  # doctest: +SKIP
     """
     if export is not None:
         check_target(export)  # before the work
