@@ -7,8 +7,6 @@ Tables are numbered as in the paper. It gives no spread; its figures give no num
 from __future__ import annotations
 
 OPERATOR_NAMES = ("hadamard", "average", "l1", "l2")
-REWARD_NAMES = ("vertex", "kl", "js")
-EXPLORATIONS = ("none", "epsilon", "ucb")
 
 _LinkScores = dict[str, float]  # by operator: AUC
 _F1Scores = dict[str, float]  # "micro" and "macro": F1
@@ -41,12 +39,6 @@ TABLE_4: dict[str, dict[str, _LinkScores]] = {
         "reinforce2vec": _links(84.0, 63.3, 97.4, 97.5),
     },
 }
-
-
-def best_auc(graph: str) -> float | None:
-    """Return the best number of Table 4 on a graph; None if the paper does not have it."""
-    rows = TABLE_4.get(graph, {}).values()
-    return max((score for row in rows for score in row.values()), default=None)
 
 
 # Table 5: AUC of link prediction on Facebook; by reward and exploration.

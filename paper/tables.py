@@ -62,6 +62,14 @@ TUNED_NOTE = (
 Records = dict[Cell, dict[str, Any]]
 
 
+class Run(NamedTuple):
+    """What an experiment is shown, or computed, with."""
+
+    seeds: Sequence[int]
+    scale: Scale
+    backend: str
+
+
 class Entry(NamedTuple):
     """A table entry: our score for each seed, and the paper's, if it has one."""
 
@@ -109,9 +117,8 @@ class Page:
 
     tables: dict[str, pd.DataFrame]
     notes: list[str]
-    pictures: dict[str, Any] = field(
-        default_factory=dict
-    )  # name: (caption, function that draws, its data)
+    # name: (caption, function that draws, its data)
+    pictures: dict[str, Any] = field(default_factory=dict)
     table_notes: dict[str, str] = field(default_factory=dict)
 
 
@@ -126,32 +133,23 @@ def frame_of(rows: dict[str, dict[str, Any]], head: str) -> pd.DataFrame:
 
 
 def cells_of(
-    task: str,
-    graphs: Iterable[str],
-    methods: Iterable[str],
-    seeds: Sequence[int],
-    dimensions: int,
-    backend: str,
-    scope: str = "full",
+    run: Run, task: str, graphs: Iterable[str], methods: Iterable[str], scope: str, width: int = 1
 ) -> list[Cell]:
     """Return the cells of some methods on some graphs, for all seeds."""
+    dimensions = width * run.scale.dimensions
     return [
-        Cell(task, graph, method, seed, dimensions, scope, backend)
+        Cell(task, graph, method, seed, dimensions, scope, run.backend)
         for graph in graphs
         for method in methods
-        for seed in seeds
+        for seed in run.seeds
     ]
 
 
 def link_entry(
-    records: Records,
-    cells: Iterable[Cell],
-    vectors: str,
-    protocol: str,
-    operator: str,
-    paper: float | None = None,
+    records: Records, cells: Iterable[Cell], path: tuple[str, str, str], paper: float | None = None
 ) -> Entry | None:
-    """Return one operator's AUC over the seeds."""
+    """Return one operator's AUC over the seeds; the path is vectors, protocol and operator."""
+    vectors, protocol, operator = path
     scores = [records[cell]["scores"] for cell in cells if cell in records]
     values = [one[vectors][protocol][operator]["auc"] for one in scores if vectors in one]
     return Entry(tuple(values), paper) if values else None
@@ -258,17 +256,8 @@ def _chosen_note(records: Records, cells: Iterable[Cell]) -> list[str]:
 # -- tables 4 and 7: methods ---------------------------------------------------------------------
 
 
-class Run(NamedTuple):
-    """What an experiment is shown, or computed, with."""
-
-    seeds: Sequence[int]
-    scale: Scale
-    backend: str
-
-
 def table_4_cells(run: Run, width: int = 1) -> list[Cell]:
-    dimensions = width * run.scale.dimensions
-    return cells_of(LINKS, LINK_GRAPHS, COMPARED, run.seeds, dimensions, run.backend)
+    return cells_of(run, LINKS, LINK_GRAPHS, COMPARED, "full", width)
 
 
 def table_4(records: Records, run: Run, width: int = 1) -> Page:
@@ -293,9 +282,7 @@ def table_4(records: Records, run: Run, width: int = 1) -> Page:
                         name: link_entry(
                             records,
                             own,
-                            vectors,
-                            protocol,
-                            operator,
+                            (vectors, protocol, operator),
                             numbers.get(COMPARED[method].like, {}).get(operator),
                         )
                         for operator, name in OPERATORS.items()
@@ -342,8 +329,7 @@ def _best_links(
 
 
 def table_7_cells(run: Run, width: int = 1) -> list[Cell]:
-    scope, dimensions = ("full", "tables")[width - 1], width * run.scale.dimensions
-    return cells_of(GROUPS, GROUP_GRAPHS, COMPARED, run.seeds, dimensions, run.backend, scope)
+    return cells_of(run, GROUPS, GROUP_GRAPHS, COMPARED, ("full", "tables")[width - 1], width)
 
 
 def table_7(records: Records, run: Run, width: int = 1) -> Page:
@@ -504,8 +490,7 @@ def _ablation_cells(task: str, graph: str, method: str, run: Run) -> list[Cell]:
     """Return the cells of a walk; those in tables 4, 5 and 7 too are the same cells."""
     listed = {variant(reading, *walk) for reading in READINGS for walk in _walks()}
     full = method in COMPARED or (task == LINKS and method in listed)
-    scope = "full" if full else "headline"
-    return cells_of(task, [graph], [method], run.seeds, run.scale.dimensions, run.backend, scope)
+    return cells_of(run, task, [graph], [method], "full" if full else "headline")
 
 
 def _walks() -> list[tuple[str, str]]:
@@ -539,7 +524,7 @@ def table_5(records: Records, run: Run) -> Page:
                     numbers = published.TABLE_5[walk] if compared else {}
                     rows[_walk_label(*walk)] = {
                         name: link_entry(
-                            records, cells, vectors, protocol, operator, numbers.get(operator)
+                            records, cells, (vectors, protocol, operator), numbers.get(operator)
                         )
                         for operator, name in OPERATORS.items()
                     }
@@ -624,7 +609,7 @@ def figure_4(records: Records, run: Run) -> Page:
                             entry = group_entry(records, cells, vectors, metric, paper)
                         else:
                             cells = _ablation_cells(LINKS, graph, method, run)
-                            entry = link_entry(records, cells, vectors, "shared", metric)
+                            entry = link_entry(records, cells, (vectors, "shared", metric))
                         row[f"ε = {epsilon:g}"] = entry
             rows |= {f"{name}, {label}": row for label, row in own.items()}
             points = [(epsilon, table["js", way][metric]) for epsilon, way in known.items()]
@@ -660,9 +645,7 @@ _WALKS_NOTE = (
 
 def _study_cells(graph: str, methods: Iterable[str], run: Run) -> list[Cell]:
     task = LINKS if graph in LINK_GRAPHS else GROUPS
-    return cells_of(
-        task, [graph], methods, run.seeds, run.scale.dimensions, run.backend, "headline"
-    )
+    return cells_of(run, task, [graph], methods, "headline")
 
 
 def _studied_metrics(graph: str) -> dict[str, str]:
