@@ -27,7 +27,7 @@ from reinforce2vec import (
 )
 from reinforce2vec._util.hyperparameters import PARAMETERS
 from reinforce2vec.files import vector_files
-from reinforce2vec.files.locks import claimed
+from reinforce2vec.files.writing import claimed
 from reinforce2vec.models import reinforce2vec as model
 
 FEW = {"dimensions": 8, "walks_per_node": 3, "walk_length": 10, "workers": 1}

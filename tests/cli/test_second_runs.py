@@ -11,7 +11,7 @@ import pytest
 from helpers.command_line import run
 from reinforce2vec import Embedding, Reinforce2Vec
 from reinforce2vec._util.locks import HAS_LOCKS
-from reinforce2vec.files.locks import claimed
+from reinforce2vec.files.writing import claimed
 
 pytestmark = pytest.mark.skipif(not HAS_LOCKS, reason="the system has no locks")
 

@@ -21,8 +21,8 @@ from reinforce2vec import (
     read_walks,
     write_walks,
 )
-from reinforce2vec.files.locks import claimed
 from reinforce2vec.files.walk_shards import write_shards
+from reinforce2vec.files.writing import claimed
 
 CLUB = karate_club()
 NAMED = Graph.from_edges([("new york", "łódź"), ("łódź", "東京"), ("東京", "a,b;#")], directed=True)

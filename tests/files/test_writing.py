@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from reinforce2vec import Embedding, InputError
-from reinforce2vec.files.locks import claimed
 from reinforce2vec.files.targets import beside
 from reinforce2vec.files.vector_files import check_vectors_path
-from reinforce2vec.files.writing import check_target, whole
+from reinforce2vec.files.writing import check_target, claimed, whole
 
 STEPS = ("replace", "fsync", "fchmod")  # of the operating system, after which a kill is tried
 

@@ -99,7 +99,7 @@ class Run:
 
     def claim(self, *paths: Path) -> None:
         """Keep other runs from writing to files until the command ends."""
-        from ..files.locks import claimed
+        from ..files.writing import claimed
 
         self.context.with_resource(claimed(*paths))
 

@@ -101,7 +101,7 @@ def embed(run: Run) -> None:
 
 def _check_files(run: Run) -> tuple[Path, list[Path]]:
     """Return what is read and what is written; the files are free, and claimed."""
-    from ..files.locks import claimed
+    from ..files.writing import claimed
     from ..skipgram.checkpoint import check_new
 
     given, source = run.given, run.given.graph or run.given.walks

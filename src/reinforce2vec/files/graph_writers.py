@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -21,27 +21,27 @@ from .id_texts import arrow_ids, encode_texts, ids_as_arrays, ids_as_text, quote
 from .targets import known_suffix, resolve_target
 from .writing import whole
 
+_TEXT = (".csv", ".tsv", ".txt", ".edgelist", ".edges")
+_SUFFIXES = (*_TEXT, *(f"{suffix}.gz" for suffix in _TEXT), ".parquet", ".npz")
 _BLOCK = 1 << 16  # edges that are turned into text at once
 
 
 def write_graph(path: str | os.PathLike[str], edges: Edges) -> None:
     """Write edges to a file; see :meth:`reinforce2vec.Graph.save`."""
-    suffix = known_suffix(Path(path), _WRITERS, "a graph is written to")
+    suffix = known_suffix(Path(path), _SUFFIXES, "a graph is written to")
     target = resolve_target(path)
-    _WRITERS[suffix](target, edges)
+    if suffix == ".npz":
+        _write_npz(target, edges)
+    elif suffix == ".parquet":
+        _write_parquet(target, edges)
+    else:
+        _write_text(target, edges, suffix.removesuffix(".gz"), suffix.endswith(".gz"))
 
 
 # -- lists of edges ----------------------------------------------------------------------------
 
 
-class _Lines(NamedTuple):
-    """Edges in the order in which they are written."""
-
-    ends: NDArray[np.int32]
-    weights: NDArray[np.float64] | None
-
-
-def _ordered(edges: Edges, path: Path) -> _Lines:
+def _ordered(edges: Edges, path: Path) -> tuple[NDArray[np.int32], Any]:
     """Return edges in the order in which they are written; isolated nodes as edges to themselves.
 
     A reader numbers nodes as lines name them. In the order of the rows, that is the case if each
@@ -69,38 +69,36 @@ def _ordered(edges: Edges, path: Path) -> _Lines:
         turn = np.concatenate([high, isolated])
         order = np.lexsort((np.concatenate([np.where(opens, -1, low), isolated]), turn))
         ends, weights = ends[order], None if weights is None else weights[order]
-    return _Lines(ends, weights)
+    return ends, weights
 
 
-def _write_text(delimiter: str, has_header: bool, packed: bool) -> Callable[[Path, Edges], None]:
-    """Return the writer of a text format."""
-
-    def write(path: Path, edges: Edges) -> None:
-        texts = ids_as_text(edges.ids, path)
-        fields = [_field(text, path) for text in texts]
-        lines = _ordered(edges, path)
-        blocks = _text_blocks(lines, encode_texts(fields, path), delimiter.encode())
-        first = next(blocks, b"")
-        weighted = lines.weights is not None
-        header = b""
-        if has_header or not is_read_without_header(first, weighted):
-            names = next(pair for pair in ID_COLUMN_NAMES if not {*pair} & {*texts})
-            header = delimiter.join([*names, *(["weight"] if weighted else [])]).encode() + b"\n"
-        with whole(path, packed) as stream:
-            for block in (header, first, *blocks):
-                stream.write(block)
-
-    return write
+def _write_text(path: Path, edges: Edges, suffix: str, packed: bool) -> None:
+    """Write an edge per line, below a header in .csv and .tsv files, and where readers need one."""
+    texts = ids_as_text(edges.ids, path)
+    delimiter = b"," if suffix == ".csv" else b"\t"
+    fields = encode_texts([_field(text, path) for text in texts], path)
+    ends, weights = _ordered(edges, path)
+    blocks = _text_blocks(ends, weights, fields, delimiter)
+    first, header = next(blocks, b""), b""
+    if suffix in (".csv", ".tsv") or not is_read_without_header(first, weights is not None):
+        names = next(pair for pair in ID_COLUMN_NAMES if not {*pair} & {*texts})
+        words = [*names, *(["weight"] if weights is not None else [])]
+        header = delimiter.join(word.encode() for word in words) + b"\n"
+    with whole(path, packed) as stream:
+        for block in (header, first, *blocks):
+            stream.write(block)
 
 
-def _text_blocks(lines: _Lines, fields: list[bytes], delimiter: bytes) -> Iterator[bytes]:
+def _text_blocks(
+    ends: NDArray[np.int32], weights: Any, fields: list[bytes], delimiter: bytes
+) -> Iterator[bytes]:
     """Yield the lines of a text file, many at a time."""
-    for begin in range(0, len(lines.ends), _BLOCK):
+    for begin in range(0, len(ends), _BLOCK):
         block = slice(begin, begin + _BLOCK)
-        columns = [[fields[row] for row in side] for side in lines.ends[block].T.tolist()]
-        if lines.weights is not None:
-            weights = lines.weights[block].tolist()
-            columns.append([repr(weight).removesuffix(".0").encode() for weight in weights])
+        columns = [[fields[row] for row in side] for side in ends[block].T.tolist()]
+        if weights is not None:
+            numbers = weights[block].tolist()
+            columns.append([repr(number).removesuffix(".0").encode() for number in numbers])
         yield b"".join(delimiter.join(line) + b"\n" for line in zip(*columns, strict=True))
 
 
@@ -117,14 +115,12 @@ def _field(text: str, path: Path) -> str:
 def _write_parquet(path: Path, edges: Edges) -> None:
     """Write columns `source`, `target` and, if edges have weights, `weight`."""
     pyarrow, _ = import_arrow("writing a .parquet file")
-    lines = _ordered(edges, path)
-    values = pyarrow.array(arrow_ids(edges.ids, path))
-    columns = {
-        name: values.take(pyarrow.array(side))
-        for name, side in zip(("source", "target"), lines.ends.T, strict=True)
-    }
-    if lines.weights is not None:
-        columns["weight"] = pyarrow.array(lines.weights)
+    ends, weights = _ordered(edges, path)
+    ids = pyarrow.array(arrow_ids(edges.ids, path))
+    sides = {"source": ends[:, 0], "target": ends[:, 1]}
+    columns = {name: ids.take(pyarrow.array(side)) for name, side in sides.items()}
+    if weights is not None:
+        columns["weight"] = pyarrow.array(weights)
     table = pyarrow.table(columns)
     schema = described(table.schema)
     with whole(path) as stream, parquet_writer(stream, schema) as write:
@@ -157,20 +153,3 @@ def _write_npz(path: Path, edges: Edges) -> None:
     arrays |= ids_as_arrays(ids, path)
     with whole(path) as stream:
         np.savez_compressed(stream, **arrays)
-
-
-# -- which writer for which suffix -------------------------------------------------------------
-
-_WRITERS: dict[str, Callable[[Path, Edges], None]] = {
-    **{
-        f"{suffix}{'.gz' * packed}": _write_text(delimiter, has_header, packed)
-        for packed in (False, True)
-        for suffix, delimiter, has_header in (
-            (".csv", ",", True),
-            (".tsv", "\t", True),
-            *((plain, "\t", False) for plain in (".txt", ".edgelist", ".edges")),
-        )
-    },
-    ".parquet": _write_parquet,
-    ".npz": _write_npz,
-}

@@ -6,8 +6,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -71,55 +70,43 @@ def write_table(path: str | os.PathLike[str], blocks: Iterable[Columns]) -> None
 
 def _write_text(stream: IO[bytes], blocks: Iterable[Columns], delimiter: str) -> None:
     """Write the names of the columns, then a row per line, in quotes where necessary."""
-    with _as_text(stream) as text:
-        plain, quoted = (
-            csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=how)
-            for how in (csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC)
-        )
+    text = io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline="")
+    options: dict[str, Any] = {"delimiter": delimiter, "lineterminator": "\n"}
+    plain = csv.writer(text, **options)
+    quoted = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, **options)
+    try:
         for number, columns in enumerate(blocks):
             if number == 0:
                 plain.writerow(columns)
             cells = [_escape_formulas(column) for column in columns.values()]
             # readers end a line at \r, too, which Python before 3.13 does not quote
-            returns = any(isinstance(cell, str) and "\r" in cell for one in cells for cell in one)
+            returns = any("\r" in cell for part in cells for cell in part if isinstance(cell, str))
             (quoted if returns else plain).writerows(zip(*cells, strict=True))
+        text.flush()
+    finally:
+        text.detach()  # the stream stays open
 
 
 def _escape_formulas(column: NDArray[Any]) -> list[Any]:
     """Return the values of a column; an apostrophe is in front of formulas."""
-    values: list[Any] = column.tolist()
-    if column.dtype.kind not in "OUT":
-        return values
     return [
         f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
-        for value in values
+        for value in column.tolist()
     ]
-
-
-@contextmanager
-def _as_text(stream: IO[bytes]) -> Iterator[io.TextIOWrapper]:
-    """Yield a stream of text that writes UTF-8 to a stream of bytes, which stays open."""
-    text = io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline="")
-    try:
-        yield text
-        text.flush()
-    finally:
-        text.detach()
 
 
 def _write_parquet(stream: IO[bytes], blocks: Iterable[Columns]) -> None:
     """Write a row group for each block."""
     pyarrow, parquet = import_arrow("writing a .parquet file")
 
-    def table(columns: Columns) -> Any:
-        return pyarrow.table(
-            {
-                name: pyarrow.array(map(str, one.tolist()), pyarrow.string())
-                if one.dtype == object
-                else pyarrow.array(one)
-                for name, one in columns.items()
-            }
+    def array(column: NDArray[Any]) -> Any:
+        texts = column.dtype == object
+        return (
+            pyarrow.array([*map(str, column)], pyarrow.string()) if texts else pyarrow.array(column)
         )
+
+    def table(columns: Columns) -> Any:
+        return pyarrow.table({name: array(column) for name, column in columns.items()})
 
     tables = map(table, blocks)
     first = next(tables)

@@ -29,11 +29,10 @@ from ._lines import map_in_order
 from ._walk_text import encode_ids, read_ids, write_lines
 from .array_files import ArrayHeader, read_header
 from .edges import kind_of_ids
-from .locks import claimed
 from .opening import expecting, naming, opened
 from .stored_walks import StoredNodes, StoredWalks, check_rows
 from .targets import unwritable
-from .writing import check_target, remove_abandoned, whole
+from .writing import check_target, claimed, remove_abandoned, whole
 
 Walks = NDArray[np.int32]
 

@@ -6,6 +6,8 @@ on whichever machine or in whichever container, and the next writer of NAME remo
 
 Network file systems that are mounted without locks treat every file as unlocked: there, a second
 writer may remove the unfinished file of the first, which then fails with an error.
+
+While a run writes to NAME, it holds a lock on `.NAME.lock`, so that a second run is refused.
 """
 
 from __future__ import annotations
@@ -18,16 +20,19 @@ import re
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from .._util.errors import InputError
 from .._util.locks import HAS_LOCKS, lock
-from .locks import ATTEMPTS, OPENING, has_name
-from .targets import beside, is_special, resolve_target, unwritable
+from .targets import beside, is_special, is_stdout, resolve_target, unwritable
 
 _GZIP_LEVEL = 4  # higher levels take several times as long for some percent of size
+_FLAGS = ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY", "O_NONBLOCK")
+# hidden files: a link or a pipe that others have put there is not followed
+_OPENING = sum(getattr(os, name, 0) for name in _FLAGS)
+_ATTEMPTS = 10_000  # to make a hidden file that somebody else has removed meanwhile
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -127,17 +132,17 @@ def _unfinished(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
     It is removed at the end, unless it has another name by then.
     """
-    for _ in range(ATTEMPTS):
+    for _ in range(_ATTEMPTS):
         name = beside(path, f"{secrets.token_hex(8)}.part")
         try:
             stream = os.fdopen(
-                os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | OPENING, 0o600), "wb"
+                os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _OPENING, 0o600), "wb"
             )
         except FileExistsError:
             continue
         except OSError as error:
             raise unwritable(path, path, error) from None
-        if lock(stream.fileno()) is not False and has_name(stream.fileno(), name):
+        if lock(stream.fileno()) is not False and _has_name(stream.fileno(), name):
             break
         stream.close()  # another writer has removed it before it was locked
     else:
@@ -158,7 +163,7 @@ def remove_abandoned(path: Path) -> None:
         for entry in os.scandir(path.parent) if HAS_LOCKS else ():
             if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 with suppress(OSError):  # it is gone by now, or is that of another user
-                    file = os.open(entry.path, os.O_RDWR | OPENING)
+                    file = os.open(entry.path, os.O_RDWR | _OPENING)
                     try:
                         if lock(file):
                             os.unlink(entry.path)
@@ -198,3 +203,68 @@ def _umask() -> int:
         mask = os.umask(0o077)
         os.umask(mask)
         return mask
+
+
+# -- one run at a time ---------------------------------------------------------------------------
+
+
+@contextmanager
+def claimed(*paths: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep other runs from writing to files while the block runs; InputError if one does already.
+
+    A lock file lies beside each. If the process is killed, the lock is gone at once, and the next
+    run removes the file.
+    """
+    with ExitStack() as stack:
+        for path in paths:
+            if is_stdout(path) or is_special(path):
+                continue
+            target = resolve_target(path)
+            try:
+                stack.enter_context(_locked(beside(target, "lock")))
+            except BlockingIOError:
+                raise InputError(
+                    f"{path}: another run is writing to it: wait until that has ended, or choose "
+                    "another name"
+                ) from None
+            except OSError as error:
+                raise unwritable(path, target, error) from None
+        yield
+
+
+@contextmanager
+def _locked(name: Path) -> Iterator[None]:
+    """Hold the lock on a file, made for it and then removed; BlockingIOError if it is taken."""
+    for _ in range(_ATTEMPTS):
+        try:
+            file = os.open(name, os.O_RDWR | os.O_CREAT | _OPENING, 0o666)
+        except PermissionError:  # of another user, whose run may have been killed
+            file = os.open(name, os.O_RDONLY | _OPENING)
+        try:
+            if lock(file) is False:
+                raise BlockingIOError(errno.EAGAIN, "locked", str(name))
+            if _has_name(file, name):
+                break
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)  # who had the lock before has removed the file
+    else:
+        raise BlockingIOError(errno.EAGAIN, "it is removed again and again", str(name))
+    try:
+        yield
+    finally:
+        if not HAS_LOCKS:  # Windows removes no file that is open
+            os.close(file)
+        with suppress(OSError):
+            name.unlink()
+        if HAS_LOCKS:
+            os.close(file)
+
+
+def _has_name(file: int, name: Path) -> bool:
+    """Return whether a name is that of an open file."""
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(name, follow_symlinks=False))
+    except FileNotFoundError:
+        return False

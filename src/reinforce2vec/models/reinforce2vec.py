@@ -24,9 +24,8 @@ from .._util.progress import counted, readable, terminal_progress
 from .._util.scratch import check_free_space, large_arrays_in, large_zeros
 from ..embedding import Embedding
 from ..files import StoredWalks
-from ..files.locks import claimed
 from ..files.walk_readers import walks_from
-from ..files.writing import check_target
+from ..files.writing import check_target, claimed
 from ..graph import Graph
 from ..graph.growing import digest_of_edges, grown
 from ..skipgram import Moment

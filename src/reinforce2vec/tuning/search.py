@@ -12,9 +12,8 @@ from .._util.checks import check_count
 from .._util.errors import InputError
 from .._util.progress import ProgressLine, clock
 from ..evaluation.results import MetricValues
-from ..files.locks import claimed
 from ..files.targets import check_no_device
-from ..files.writing import check_target
+from ..files.writing import check_target, claimed
 from ..graph import Dataset, Graph, karate_club
 from ..graph.fingerprint import fingerprint
 from ..models import Reinforce2Vec
