@@ -237,34 +237,25 @@ def test_whatever_is_written_comes_back(data):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "# c\n1 2\n\n2 3\n\n17\n",
-            'line 6: expected two node ids, found one column ("17")',
-        ),
-        ("1,2\n17\n", 'line 2: expected two node ids separated by commas, found one column ("17")'),
-        ("1\t2\n3 4\n", "line 2: expected two node ids separated by tabs, found one column"),
-        ("a,b\n,c\n", "line 2: expected two node ids separated by commas, but the first is empty"),
-        ("a,b\nc,\n", "line 2: expected two node ids separated by commas, but the second is empty"),
-        ('a,b\n"",c\n', "line 2: expected two node ids separated by commas, but the first is"),
+        ("# c\n1 2\n\n2 3\n\n17\n", "line 6: expected 2 columns, separated by whitespace, found 1"),
+        ("1,2\n17\n", 'line 2: expected 2 columns, separated by commas, found 1 ("17")'),
+        ("1\t2\n3 4\n", "line 2: expected 2 columns, separated by tabs, found 1"),
+        ("a,b\n,c\n", "line 2: column 1 is empty"),
+        ("a,b\nc,\n", "line 2: column 2 is empty"),
+        ('a,b\n"",c\n', "line 2: column 1 is empty"),
         ('a,b\n"c"d",e\n', "line 2: expected double quotes around a whole field"),
         ('a,b\n"c,e\n', "line 2: a double quote opens in this line and is never closed"),
-        ("1 2 0.5\n2 3\n", 'line 2: expected a weight in the third column, found none ("2 3")'),
-        ("1,2,3\n2,3,\n", "line 2: expected a weight in the third column, found none"),
-        ("1 2 0.5\n2 3 x\n", "line 2: expected a positive weight in the third column, found no"),
-        ("1 2 0.5\n2 3 1_0\n", 'found no number ("1_0")'),
-        ("1 2 0.5\n2 3 1e\n", 'found no number ("1e")'),
-        ("1 2 0.5\n2 3 .\n", 'found no number (".")'),
-        (
-            "1 2 0.5\n2 3 -1\n",
-            "line 2: expected a positive weight in the third column, found a neg",
+        ("1 2 0.5\n2 3\n", "line 2: expected 3 columns, separated by whitespace, found 2"),
+        ("1,2,3\n2,3,\n", "line 2: column 3 is empty"),
+        *(
+            (
+                f"1 2 0.5\n2 3 {word}\n",
+                f'line 2: expected a positive weight in column 3, found "{word}',
+            )
+            for word in ("x", "1_0", "1e", ".", "-1", "0.0", "1e-999", "NaN", "-inf", "1e999")
         ),
-        ("1 2 0.5\n2 3 0.0\n", 'found zero ("0.0")'),
-        ("1 2 0.5\n2 3 1e-999\n", 'found zero ("1e-999")'),
-        ("1 2 0.5\n2 3 NaN\n", 'found NaN ("NaN")'),
-        ("1 2 0.5\n2 3 -inf\n", 'found an infinite one ("-inf")'),
-        ("1 2 0.5\n2 3 1e999\n", 'found an infinite one ("1e999")'),
-        ("1 2 nan\n", 'line 1: expected a positive weight in the third column, found NaN ("nan")'),
-        ("1 2 {'weight': 3}\n", "line 1: the third column holds Python dictionaries"),
+        ("1 2 nan\n", 'line 1: expected a positive weight in column 3, found "nan"'),
+        ("1 2 {'weight': 3}\n", "line 1: the third column holds dictionaries"),
         ('1,2,{"weight": 3, "a": 1}\n', "write the file with networkx.write_weighted_edgelist"),
         ("", "expected edges, but the file is empty"),
         (" \n\n", "expected edges, but the file is empty"),
@@ -281,9 +272,7 @@ def test_errors_name_file_line_and_what_was_found(write, content, message):
 
 
 def test_asking_for_weights_where_there_are_none(write):
-    assert "line 1: expected a weight in the third" in refusal(
-        read_graph, write("1 2\n"), weighted=True
-    )
+    assert "line 1: expected 3 columns" in refusal(read_graph, write("1 2\n"), weighted=True)
 
 
 @pytest.mark.parametrize("chunk_bytes", [1, 7, 10_000])
@@ -503,11 +492,11 @@ def test_graphml_as_networkx_writes_it(tmp_path):
     ("text", "message"),
     [
         (graphml(own=' directed="true"'), "some edges are directed and some are not"),
-        (graphml().replace("2.5", "much"), 'edge number 1 has the weight "much"'),
+        (graphml().replace("2.5", "much"), 'line 7: expected a weight, found "much"'),
         (graphml().replace("2.5", "-2"), "the edge from 'a' to 'b' has the weight -2"),
-        (graphml().replace('source="b" ', ""), 'edge number 2 has no "source"'),
-        (graphml().replace('<node id="lone"/>', "<hyperedge/>"), "hyperedges"),
-        (graphml().replace('<node id="b"/>', '<node id="b"><graph/></node>'), "more than one"),
+        (graphml().replace('source="b" ', ""), "line 8, <edge>: 'source' is missing"),
+        (graphml().replace('<node id="lone"/>', "<hyperedge/>"), "<hyperedge>"),
+        (graphml().replace('<node id="b"/>', '<node id="b"><graph/></node>'), "with one graph"),
         (graphml()[:400], "not a GraphML file: "),
         ("<gexf></gexf>", "it holds no graph element"),
     ],
@@ -515,7 +504,7 @@ def test_graphml_as_networkx_writes_it(tmp_path):
 def test_graphml_that_cannot_be_used(write, text, message):
     path = write(text, "g.graphml")
     assert message in refusal(read_graph, path)
-    assert refusal(read_graph, path).startswith(f"{path}: ")
+    assert refusal(read_graph, path).startswith(f"{path}")
 
 
 # -- the graphs of the paper -------------------------------------------------------------------
@@ -567,11 +556,11 @@ def test_graphml_directions_are_those_of_the_edges(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WEIGHTED.format("", "both", ""), 'its edgedefault is "both", expected "directed" or'),
-        (WEIGHTED.format("", "directed", ' directed="yes"'), 'edge number 1 has directed="yes"'),
-        (graphml().replace("2.5", "2_5"), 'edge number 1 has the weight "2_5", expected a number'),
-        (graphml().replace("2.5", "2<b/>5"), "a weight holds <b>, expected a number"),
-        (graphml().replace("2.5", "9" * 2000), "expected a number"),
+        (WEIGHTED.format("", "both", ""), "<graph>: 'both' is"),
+        (WEIGHTED.format("", "directed", ' directed="yes"'), "<edge>: 'yes' is"),
+        (graphml().replace("2.5", "2_5"), 'expected a weight, found "2_5"'),
+        (graphml().replace("2.5", "2<b/>5"), "<b> is in a weight"),
+        (graphml().replace("2.5", "9" * 2000), "expected a weight"),
         (graphml().replace('<node id="b"/>', '<node id="a"/>'), 'two nodes with the id "a"'),
         (
             graphml().replace("</graph>", "</graph><key id='q' attr.name='weight'/>"),

@@ -47,7 +47,7 @@ def test_columns_of_tables(edges):
         assert_same(Graph.from_any(pandas.read_csv(edges), nodes=nodes), EXPECTED)
     assert_same(read_graph(edges, nodes=pyarrow.array(NODES)), EXPECTED)
     message = refusal(read_graph, edges, nodes=pandas.DataFrame({"id": NODES}))
-    assert message == "nodes must be a list of node ids, not a DataFrame"
+    assert message == "nodes must be a list of node ids, not of type DataFrame"
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,6 @@ def test_a_decimal_comma_far_below_is_no_further_column(write, columns):
     assert "line 151" in refusal(read_graph, path, columns=columns)
 
 
-def test_a_comma_between_thousands_is_no_decimal_comma(write):
-    path = write('source,target,weight\na,b,1\nb,c,"1,000"\n', "edges.csv")
-    assert "without commas between thousands" in refusal(read_graph, path)
-    path = write('source,target,weight\na,b,1\nb,c,"0,5"\n', "edges.csv")
-    assert "decimal=','" in refusal(read_graph, path)
-
-
 @pytest.mark.parametrize("word", ["NULL", "NaN", "N/A", "\\N", "none"])
 def test_an_id_that_may_be_a_missing_value_is_in_the_report(write, word):
     graph = read_graph(write(f"source,target\nann,{word}\n{word},bob\nbob,cid\n", "edges.csv"))
@@ -54,10 +47,10 @@ def test_a_missing_id_among_numbers_with_zeros_in_front_is_refused(write, word):
 
 def test_a_mark_of_comments_is_no_node(write):
     path = write("1 2\n3 # lonely\n")
-    assert 'comments="#" takes it' in refusal(read_graph, path)
+    assert 'comments="#" takes' in refusal(read_graph, path)
     assert "#" in read_graph(path, comments="").ids
     path = write("a %\nb a\n")
-    assert 'comments="%" takes it' in refusal(read_graph, path)
+    assert 'comments="%" takes' in refusal(read_graph, path)
 
 
 @pytest.mark.parametrize("mark", ["#", "%"])
@@ -404,8 +397,8 @@ def test_weights_that_graphml_does_not_know_are_refused(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('<gexf><graph><edge source="a" target="b"/></graph></gexf>', "begins with <gexf>"),
-        ('<graphml><graph><locator href="x"/></graph></graphml>', "in another file"),
+        ('<gexf><graph><edge source="a" target="b"/></graph></gexf>', "with one graph"),
+        ('<graphml><graph><locator href="x"/></graph></graphml>', "<locator>"),
     ],
 )
 def test_what_is_elsewhere_than_in_a_graph_of_graphml_is_refused(write, text, message):

@@ -123,7 +123,7 @@ def test_to_scipy_can_be_computed_with():
         ([(1, None)], {}, "a node id is missing"),
         ([(1, float("nan"))], {}, "a node id is missing"),
         ([([1], [2])], {}, "must be hashable"),
-        ([(1, 2)], {"nodes": 34}, "nodes must be a list of node ids, not 34"),
+        ([(1, 2)], {"nodes": 34}, "nodes must be a list of node ids"),
         ([(1, 2)], {"weights": [1, 2]}, "one weight for each of the 1 edges"),
         ([(1, 2)], {"weights": ["x"]}, "weights must be numbers"),
         ([(1, 2)], {"weights": [-1]}, r"edge 0 \(counted from 0\) has weight -1"),

@@ -62,7 +62,7 @@ def _subgraph(graph: Graph, rows: NDArray[Any]) -> Graph:
 def matrix_groups(path: Path, graph: Graph) -> Labels:
     """Read the matrix `group` (nodes x classes) of a MATLAB file."""
     with opened(path, False) as stream, expecting("labels", str(path)):
-        held = read_matlab(stream, str(path), "group")
+        held = read_matlab(stream, "group")
         entries = matrix_entries(held)
         labels: Labels = np.zeros(held.shape, np.bool_)
         labels[entries.rows, entries.columns] = entries.values > 0

@@ -12,7 +12,7 @@ from .._util.ids import ONE
 ORDINARY, BLANK, DELIMITER, LINE_END, COMMENT, MARK = 0, 1, 2, 3, 4, 5
 
 # Problems of a line's fields.
-FINE, MISSING, _EMPTY, BAD_QUOTE, OPEN_QUOTE, LIKE_COMMENT, TOO_WIDE = 0, 1, 2, 3, 4, 5, 6
+FINE, MISSING, EMPTY, BAD_QUOTE, OPEN_QUOTE, LIKE_COMMENT, TOO_WIDE = 0, 1, 2, 3, 4, 5, 6
 
 TAB, NEWLINE, RETURN, SPACE, _QUOTE = 9, 10, 13, 32, 34
 _PLUS, MINUS, DOT, ZERO, _NINE, _UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
@@ -187,7 +187,7 @@ def find_fields(data, kinds, starts, remarks, stop, quotes, slots, most, bounds)
                 slot = slots[field]
                 if slot >= 0:
                     if end == begin:
-                        return rows, _EMPTY, line, field, comments
+                        return rows, EMPTY, line, field, comments
                     bounds[rows, 2 * slot] = begin
                     bounds[rows, 2 * slot + 1] = end
             rows += 1

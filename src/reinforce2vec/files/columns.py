@@ -10,7 +10,6 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,51 +17,33 @@ from numpy.typing import NDArray
 
 from .._util.errors import InputError, excerpt, python_setting, short_repr
 
-ID_COLUMN_NAMES = (
-    ("source", "target"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("source", "destination"),
-    ("from", "to"),
-    ("fromnodeid", "tonodeid"),
-    ("from_node", "to_node"),
-    ("from_id", "to_id"),
-    ("source_id", "target_id"),
-    ("head", "tail"),
-    ("start", "end"),
-    ("u", "v"),
-    ("i", "j"),
-    ("node1", "node2"),
-    ("node_1", "node_2"),
-    ("node_a", "node_b"),
-    ("id1", "id2"),
-    ("id_1", "id_2"),
-    ("caller", "callee"),
-    ("sender", "receiver"),
-    ("sender", "recipient"),
-    ("follower", "followee"),
-    ("citing", "cited"),
-    ("parent", "child"),
+_words = re.compile(r"\w+").findall
+ID_COLUMN_NAMES: list[tuple[str, str]] = re.findall(
+    r"(\w+) (\w+)",
+    """
+    source target, src dst, src dest, source destination, from to, fromnodeid tonodeid,
+    from_node to_node, from_id to_id, source_id target_id, head tail, start end, u v, i j,
+    node1 node2, node_1 node_2, node_a node_b, id1 id2, id_1 id_2, caller callee, sender receiver,
+    sender recipient, follower followee, citing cited, parent child
+    """,
 )
 """Names of the two columns of node ids, in lower case."""
 
 _WEIGHTS = ("weight", "weights", "edge_weight", "w")
 # numbers that are no weights
-_TIMES = (
-    *("time", "timestamp", "timestamps", "unixtime", "unix_time", "unix_timestamp", "ts"),
-    *("date", "datetime", "year", "month", "day", "hour", "epoch"),
-    *("created", "created_at", "updated", "updated_at"),
-)
-_OTHERS = (
-    *("id", "edge_id", "edgeid", "edge", "key", "uuid", "row", "row_id", "index"),
-    *("type", "kind", "label", "labels", "class", "category", "relation", "rel", "name", "layer"),
-)
+_TIMES = _words("""
+    time timestamp timestamps unixtime unix_time unix_timestamp ts date datetime year month day hour
+    epoch created created_at updated updated_at
+""")
+_OTHERS = _words("""
+    id edge_id edgeid edge key uuid row row_id index type kind label labels class category relation
+    rel name layer
+""")
 # words that, with those above, name the two nodes of an edge, though not which is which
-_NODES = (
-    *("user", "friend", "follows", "node", "neighbor", "neighbour", "who", "whom", "customer"),
-    *("item", "product", "author", "paper", "reader", "book", "movie"),
-    *("userid", "user_id", "itemid", "item_id", "productid", "product_id", "movieid", "movie_id"),
-)
+_NODES = _words("""
+    user friend follows node neighbor neighbour who whom customer item product author paper reader
+    book movie userid user_id itemid item_id productid product_id movieid movie_id
+""")
 _KNOWN = {
     *_WEIGHTS,
     *_TIMES,
@@ -76,6 +57,7 @@ _INDEX = ("", "unnamed: 0", "index", "level_0")  # pandas' names for its index, 
 _ARROW_INDEX = re.compile(r"__index_level_\d+__")  # pandas' names for it in Parquet, the last ones
 _WHOLE = re.compile(r"-?\d+")
 _NUMBERED = re.compile(r"(?:column_?|f)?(\d+)")  # what packages call columns without a header
+_MOST_LISTED = 10  # columns in a message
 
 
 class ColumnChoice(NamedTuple):
@@ -100,11 +82,7 @@ class ColumnChoice(NamedTuple):
         if columns is None:
             return choice
         for role, name in choice.given.items():
-            raise InputError(
-                f"{python_setting('columns', columns)} and {python_setting(role, name)} exclude "
-                "each other",
-                settings=[("columns", columns), (role, name)],
-            )
+            raise _excluded(("columns", columns), (role, name))
         if isinstance(columns, str):
             listed = next(csv.reader([columns.replace("\n", " ")], skipinitialspace=True), [])
         else:
@@ -158,8 +136,6 @@ class Table:
         Whether the labels are names.
     is_text : bool
         Whether it is a text file, of which only the first lines are known.
-    is_integer : function
-        Whether the type of a column says that its values are whole numbers.
     numbers : function
         The first values of a column of numbers, 100 at most, without missing ones.
     place : str
@@ -171,7 +147,6 @@ class Table:
     is_ascending: Callable[[int], bool]
     has_header: bool = True
     is_text: bool = False
-    is_integer: Callable[[int], bool] = lambda _: False
     numbers: Callable[[int], NDArray[np.float64]] = lambda _: np.empty(0)
     place: str = ""
 
@@ -184,49 +159,12 @@ class Table:
         name = self.names[column]
         return f'"{excerpt(str(name))}"' if self.has_header else f"column {name}"
 
-    def setting(self, role: str, column: int) -> tuple[str, Any]:
-        """Return the setting that names a column: its position, if messages cut its name."""
-        name = self.names[column]
-        is_short = excerpt(str(name)) == str(name)
-        return role, name if is_short or has_numbers(self.names) else column + 1
-
-    def may_be_times(self, column: int) -> bool:
-        """Return whether values could be times.
-
-        They are whole numbers of seconds since 1970, from 1973 to 2286, or of thousandths or
-        smaller parts of one; years; or days such as 20241231.
-        """
-        found = self._finite(column)
-        if not found.size:
-            return False
-        if np.all((found >= 1e8) & (found < 1e13)):
-            return True
-        spans = [(1e14, 1e16), (1e17, 1e19), (1900, 2101)]
-        days = found % 100, found // 100 % 100
-        return not np.any(found % 1) and bool(
-            any(np.all((found >= low) & (found < high)) for low, high in spans)
-            or np.all(
-                (found >= 19000101)
-                & (found < 21010101)
-                & (days[0] >= 1)
-                & (days[0] <= 31)
-                & (days[1] >= 1)
-                & (days[1] <= 12)
-            )
-        )
-
-    def may_be_row_numbers(self, column: int) -> bool:
-        """Return whether the first values, at least ten, are consecutive whole numbers."""
-        found = self._finite(column)
-        return len(found) >= 10 and bool(np.all(np.diff(found) == 1) and found[0] % 1 == 0)
-
-    def has_fractions(self, column: int) -> bool:
-        """Return whether values are numbers, some of them not whole."""
-        return not self.is_integer(column) and bool(np.any(self._finite(column) % 1))
-
-    def _finite(self, column: int) -> NDArray[np.float64]:
-        found = self.numbers(column) if self.is_number(column) else np.empty(0)
-        return found[np.isfinite(found)]
+    def listed(self, columns: Sequence[int] | None = None) -> str:
+        """Return columns for a message: at most ten."""
+        columns = range(len(self.names)) if columns is None else columns
+        more = len(columns) - _MOST_LISTED
+        listed = ", ".join(map(self.spelled, columns[:_MOST_LISTED]))
+        return listed + (f" and {more} more" if more > 0 else "")
 
     def sides(self, chosen: EdgeColumns) -> tuple[str, str] | None:
         """Return the names of the two columns of ids, if columns have names."""
@@ -234,11 +172,36 @@ class Table:
             return None
         return str(self.names[chosen.source]), str(self.names[chosen.target])
 
-    def listed(self, columns: Sequence[int] | None = None) -> str:
-        """Return columns for a message: at most ten."""
-        columns = range(len(self.names)) if columns is None else columns
-        more = f" and {len(columns) - 10} more" if len(columns) > 10 else ""
-        return ", ".join(map(self.spelled, columns[:10])) + more
+    def may_be_times(self, column: int) -> bool:
+        """Return whether values could be times.
+
+        They are whole numbers of seconds since 1970, from 1973 to 2286, or of thousandths or
+        smaller parts of one; years; or days such as 20241231.
+        """
+        values = self._finite(column)
+        month, day = values // 100 % 100, values % 100
+        spans = [(values >= 1e8) & (values < 1e13)]
+        if not np.any(values % 1):
+            ends = ((1e14, 1e16), (1e17, 1e19), (1900, 2101), (19000101, 21010101))
+            spans += [(values >= low) & (values < high) for low, high in ends]
+            spans[-1] &= (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+        return len(values) > 0 and any(span.all() for span in spans)
+
+    def may_be_row_numbers(self, column: int) -> bool:
+        """Return whether the first values, at least ten, are consecutive whole numbers."""
+        values = self._finite(column)
+        return len(values) >= 10 and bool(np.all(np.diff(values) == 1) and values[0] % 1 == 0)
+
+    def has_fractions(self, column: int) -> bool:
+        """Return whether values are numbers, some of them not whole."""
+        return bool(np.any(self._finite(column) % 1))
+
+    def _finite(self, column: int) -> NDArray[np.float64]:
+        values = self.numbers(column) if self.is_number(column) else np.empty(0)
+        return values[np.isfinite(values)]
+
+
+# -- names -------------------------------------------------------------------------------------
 
 
 def known_pairs(names: Sequence[Any]) -> list[tuple[int, int]]:
@@ -273,9 +236,8 @@ def is_no_dimension(name: str) -> bool:
 
 def has_names(labels: Sequence[Any]) -> bool:
     """Return whether labels of columns are names, not the numbers that stand in for them."""
-    numbers = [_NUMBERED.fullmatch(str(label)) for label in labels]
-    found = [int(number[1]) for number in numbers if number]
-    return not (len(found) == len(labels) and found == [found[0] + i for i in range(len(found))])
+    numbers = [int(match[1]) for label in labels if (match := _NUMBERED.fullmatch(str(label)))]
+    return numbers != [numbers[0] + i for i in range(len(labels))] if numbers else True
 
 
 def has_numbers(labels: Iterable[Any]) -> bool:
@@ -287,6 +249,9 @@ def may_be_index(label: Any, first: bool) -> bool:
     """Return whether a label is one of those that pandas gives to its index."""
     name = str(label).strip()
     return bool(_ARROW_INDEX.fullmatch(name)) or (first and name.lower() in _INDEX)
+
+
+# -- the choice --------------------------------------------------------------------------------
 
 
 def choose_columns(table: Table, choice: ColumnChoice, weighted: bool | None) -> EdgeColumns:
@@ -302,100 +267,89 @@ def choose_columns(table: Table, choice: ColumnChoice, weighted: bool | None) ->
         True: there must be weights. False: weights are left out.
     """
     named = {role: _find(table, role, name) for role, name in choice.given.items()}
-    for one, other in (("source", "target"), ("target", "source")):
-        if one in named and other not in named:
-            raise InputError(
-                f"{python_setting(one, choice.given[one])} needs {other}=... as well",
-                settings=[(one, choice.given[one]), (other, ...)],
-            )
+    if ("source" in named) != ("target" in named):
+        one, other = ("source", "target") if "source" in named else ("target", "source")
+        setting = (one, choice.given[one])
+        raise InputError(
+            f"{python_setting(*setting)} needs {other}=... as well",
+            settings=[setting, (other, ...)],
+        )
     if len(set(named.values())) < len(named):
         raise InputError("source, target and weight must be different columns")
-    if weighted is False and choice.weight is not None:
-        raise InputError(
-            f"{python_setting('weight', choice.weight)} and weighted=False exclude each other",
-            settings=[("weight", choice.weight), ("weighted", False)],
-        )
     weight = named.get("weight")
-    if "source" in named:
-        ids = named["source"], named["target"]
-    else:
-        ids = _find_ids(table, weight)
-        if any(sum(label == table.names[i] for label in table.names) > 1 for i in ids):
-            raise InputError(f"two columns of the table have the same name: {table.listed()}")
+    if weighted is False and weight is not None:
+        raise _excluded(("weight", choice.weight), ("weighted", False))
+    ids = (named["source"], named["target"]) if "source" in named else _find_ids(table, weight)
     if weight is None and weighted and choice.alone:
         raise InputError(
             "weighted=True, but columns names no column of weights: name it as the third",
             settings=[("weighted", True)],
         )
-    if weight is None and weighted is not False and not choice.alone:
-        weight = _find_weight(table, ids, bool(weighted))
     decided = weighted is False or choice.alone
+    if weight is None and not decided:
+        weight = _find_weight(table, ids, bool(weighted))
     return EdgeColumns(*ids, weight, tuple(_notes(table, ids, weight, decided)))
+
+
+def _excluded(*settings: tuple[str, Any]) -> InputError:
+    """Return the error for two settings that exclude each other."""
+    spelled = " and ".join(python_setting(*setting) for setting in settings)
+    return InputError(f"{spelled} exclude each other", settings=settings)
 
 
 def _find(table: Table, role: str, name: Any) -> int:
     """Return the position of a column that the user names."""
     labels = list(table.names)
-    alike = [i for i, label in enumerate(labels) if type(label) is type(name) and label == name]
-    alike = alike or [i for i in range(len(labels)) if table.plain(i) == str(name).strip().lower()]
-    if not alike and re.fullmatch(r"[1-9]\d{0,8}", str(name)) and not has_numbers(labels):
-        alike = [int(name) - 1] if 1 <= int(name) <= len(labels) else []
-    if len(alike) == 1:
-        return alike[0]
-    setting = python_setting(role, name)
-    if alike:
-        raise InputError(
-            f"{setting}: {len(alike)} columns have this name: {table.listed()}",
-            settings=[(role, name)],
-        )
-    close = get_close_matches(str(name).lower(), [table.plain(i) for i in range(len(labels))], n=1)
-    guess = [i for i in range(len(labels)) if table.plain(i) in close][:1]
-    meant = f", did you mean {table.spelled(guess[0])}?" if guess else ""
-    is_name = (
-        has_numbers([name]) and has_numbers(labels) and (table.has_header or not table.is_text)
-    )
-    hint = "; numbers are names here, not positions" if is_name else ""
+    places = [i for i, label in enumerate(labels) if type(label) is type(name) and label == name]
+    places = places or [
+        i for i in range(len(labels)) if table.plain(i) == str(name).strip().lower()
+    ]
+    if not places and re.fullmatch(r"[1-9]\d{0,8}", str(name)) and not has_numbers(labels):
+        places = [int(name) - 1] if int(name) <= len(labels) else []
+    if len(places) == 1:
+        return places[0]
+    problem = "several columns have this name" if places else "there is no such column"
     raise InputError(
-        f"{setting}: there is no such column{meant or ':'} the columns are {table.listed()}{hint}",
+        f"{python_setting(role, name)}: {problem}: the columns are {table.listed()}",
         settings=[(role, name)],
     )
 
 
-# -- ids ---------------------------------------------------------------------------------------
-
-
 def _find_ids(table: Table, weight: int | None) -> tuple[int, int]:
     """Return the two columns of ids: those with known names, else the only two there are."""
-    columns = range(len(table.names))
+    columns = [i for i in range(len(table.names)) if i != weight]
     if len(columns) < 2:
         raise InputError(
             f"expected a table with two columns of node ids, found {len(columns)}: {table.listed()}"
         )
     if not table.has_header:
-        first, second = [i for i in columns if i != weight][:2]
-        return first, second
+        return columns[0], columns[1]
     pairs = known_pairs(table.names)
     if len(pairs) == 1:
-        return pairs[0]
+        return _without_twins(table, *pairs[0])
     if pairs:
         known = " or ".join(table.listed(pair) for pair in pairs)
         raise _unclear(table, f"the nodes of an edge may be {known}", pairs[0])
     dropped = [
         i
         for i in columns
-        if i != weight
-        and (table.plain(i) in _TIMES or (weight is None and table.plain(i) in _WEIGHTS))
+        if table.plain(i) in _TIMES or (weight is None and table.plain(i) in _WEIGHTS)
     ]
-    left = [i for i in columns if i not in (weight, *dropped) and not _is_index(table, i)]
+    left = [i for i in columns if i not in dropped and not _is_index(table, i)]
     if len(left) == 2 and _may_be_nodes(table, left, bool(dropped)):
-        return left[0], left[1]
+        return _without_twins(table, *left)
     likely = [i for i in left if table.plain(i) not in _OTHERS]
-    likely = likely if len(likely) >= 2 else left if len(left) >= 2 else list(columns)
+    likely = likely if len(likely) >= 2 else left if len(left) >= 2 else columns
     words = [i for i in likely if not table.is_number(i)]
-    likely = words if len(words) >= 2 else likely
-    raise _unclear(
-        table, f"which columns hold the two nodes of an edge? There are {table.listed()}", likely
-    )
+    problem = f"which columns hold the two nodes of an edge? There are {table.listed()}"
+    raise _unclear(table, problem, words if len(words) >= 2 else likely)
+
+
+def _without_twins(table: Table, first: int, second: int) -> tuple[int, int]:
+    """Return two columns that the rule chose; InputError if others have the same names."""
+    if any(list(table.names).count(table.names[i]) > 1 for i in (first, second)):
+        raise InputError(f"two columns of the table have the same name: {table.listed()}")
+    return first, second
 
 
 def _may_be_nodes(table: Table, ids: list[int], among_others: bool) -> bool:
@@ -412,7 +366,7 @@ def _may_be_nodes(table: Table, ids: list[int], among_others: bool) -> bool:
 
 def _unclear(table: Table, problem: str, ids: Sequence[int]) -> InputError:
     """Return the error for ids that cannot be told; `ids` are columns to name as an example."""
-    settings = [table.setting(*one) for one in zip(("source", "target"), ids, strict=False)]
+    settings = [(role, table.names[i]) for role, i in zip(("source", "target"), ids, strict=False)]
     spelled = ", ".join(python_setting(*setting) for setting in settings)
     return InputError(f"{problem}; name two{table.place}: {spelled}", settings=settings)
 
@@ -422,64 +376,51 @@ def _is_index(table: Table, column: int) -> bool:
     return may_be_index(table.names[column], column == 0) and table.is_ascending(column)
 
 
-# -- weights -----------------------------------------------------------------------------------
-
-
 def _find_weight(table: Table, ids: tuple[int, int], weighted: bool) -> int | None:
-    """Return the column of weights, or None; InputError if numbers may be weights or not."""
+    """Return the column of weights, or None; InputError if numbers may be weights or not.
+
+    In a table without names, it is the third, if there is no other.
+    """
     others = [i for i in range(len(table.names)) if i not in ids]
     if not table.has_header and ids == (0, 1):
-        return _find_third(table, others, weighted)
-    known = [i for i in others if table.plain(i) in _WEIGHTS]
-    if len(known) == 1:
-        return known[0]
-    numbers = known or [
-        i
-        for i in others
-        if table.plain(i) not in (*_TIMES, *_OTHERS)
-        and not may_be_index(table.names[i], i == 0)
-        and table.is_number(i)
-    ]
-    if not numbers or (weighted and len(numbers) == 1):
-        return numbers[0] if numbers else None
-    raise _perhaps(table, numbers)
-
-
-def _find_third(table: Table, others: list[int], weighted: bool) -> int | None:
-    """Return the column of weights of a table without names: the third, if there is no other."""
-    if weighted:
-        return 2 if others or table.is_text else None
-    numbers = [i for i in others if table.is_number(i)]
-    unclear = table.may_be_times(2) or table.may_be_row_numbers(2) if numbers == [2] else True
-    if numbers and (len(others) > 1 or unclear):
+        numbers = [i for i in others if table.is_number(i)]
+        if weighted:
+            return 2 if others or table.is_text else None
+        clear = others == [2] and not table.may_be_times(2) and not table.may_be_row_numbers(2)
+    else:
+        known = [i for i in others if table.plain(i) in _WEIGHTS]
+        numbers = known or [
+            i
+            for i in others
+            if table.plain(i) not in (*_TIMES, *_OTHERS)
+            and not may_be_index(table.names[i], i == 0)
+            and table.is_number(i)
+        ]
+        clear = len(numbers) == 1 and (bool(known) or weighted)
+    if numbers and not clear:
         raise _perhaps(table, numbers)
-    return 2 if numbers else None
+    return numbers[0] if numbers else None
 
 
 def _perhaps(table: Table, numbers: list[int]) -> InputError:
     """Return the error for columns of numbers that may be weights."""
-    what = table.listed(numbers)
-    weight = table.setting("weight", numbers[0])
-    verb, pronoun = ("holds", "it") if len(numbers) == 1 else ("hold", "all of them")
-    taken = "uses it" if len(numbers) == 1 else "uses the first"
-    kind = "numbers that may be weights"
+    what = "numbers that may be weights"
     if table.may_be_times(numbers[0]):
-        kind = "times or weights"
+        what = "times or weights"
     elif table.may_be_row_numbers(numbers[0]):
-        kind = "numbers of rows or weights"
+        what = "numbers of rows or weights"
+    verb, which, pronoun = ("hold", "the first", "all of them")
+    if len(numbers) == 1:
+        verb, which, pronoun = ("holds", "it", "it")
+    weight = ("weight", table.names[numbers[0]])
     return InputError(
-        f"{what} {verb} {kind}: {python_setting(*weight)} {taken}, weighted=False leaves "
-        f"{pronoun} out{table.place}",
+        f"{table.listed(numbers)} {verb} {what}: {python_setting(*weight)} uses {which}, "
+        f"weighted=False leaves {pronoun} out{table.place}",
         settings=[weight, ("weighted", False)],
     )
 
 
-# -- reports -----------------------------------------------------------------------------------
-
-
-def _notes(
-    table: Table, ids: tuple[int, int], weight: int | None, decided: bool = False
-) -> list[str]:
+def _notes(table: Table, ids: tuple[int, int], weight: int | None, decided: bool) -> list[str]:
     """Return what to report: the columns that were used and those that were not.
 
     `decided` says whether the user has chosen to have no weights.
@@ -492,6 +433,4 @@ def _notes(
     elif not decided:
         notes.append("no weights")
     rest = [i for i in range(len(table.names)) if i not in (*ids, weight)]
-    if rest:
-        notes.append(f"left out {table.listed(rest)}")
-    return notes
+    return [*notes, f"left out {table.listed(rest)}"] if rest else notes

@@ -285,7 +285,6 @@ def _edges_from(table: _Table, options: EdgeOptions, place: str) -> Edges:
         lambda column: table.type_of(column) in "iuf",
         lambda column: _is_ascending(table.read([column], None)[0].values),
         has_names(table.names),
-        is_integer=lambda column: table.type_of(column) in "iu",
         numbers=numbers,
         place=place,
     )

@@ -6,6 +6,7 @@ In a bipartite graph, the sources and the targets of edges are nodes of two side
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,31 +57,24 @@ def kind_of_ids(ids: Ids) -> str:
 def ids_of_type(ids: Ids, id_type: str) -> Ids:
     """Return ids as integers, or as strings; InputError if they cannot be."""
     check_id_type(id_type)
-    if id_type == "str":
-        words = [str(node) for node in ids.tolist()]
-        if len({*words}) < len(words):
-            raise InputError(
-                "id_type=\"str\": two node ids are the same as text, such as 1 and '1'",
-                settings=[("id_type", "str")],
-            )
-        return as_ids(words)
-    if ids.dtype == np.int64:
+    if id_type == "int" and ids.dtype == np.int64:
         return ids
-    for node in ids.tolist():
-        word = str(node).encode(errors="replace")
-        if not (isinstance(node, int) or SHORT_INTEGER.fullmatch(word)):
-            raise InputError(
-                f'id_type="int": the node id {short_repr(str(node))} is not an integer of 64 bits, '
-                "written without zeros before it",
-                settings=[("id_type", "int")],
-            )
-    whole = as_ids([int(node) for node in ids.tolist()])
-    if whole.dtype != np.int64 or len({*whole.tolist()}) < len(whole):
-        raise InputError(
-            'id_type="int": node ids do not fit in 64 bits, or two of them are the same integer',
-            settings=[("id_type", "int")],
-        )
-    return whole
+    listed = ids.tolist()
+    if id_type == "int":
+        for node in listed:
+            word = str(node).encode(errors="replace")
+            if not (isinstance(node, int) or SHORT_INTEGER.fullmatch(word)):
+                raise _untypable(id_type, f"the node id {short_repr(str(node))} is not an integer")
+    typed = as_ids([int(node) if id_type == "int" else str(node) for node in listed])
+    if id_type == "int" and typed.dtype != np.int64:
+        raise _untypable(id_type, "node ids do not fit in 64 bits")
+    if len({*typed.tolist()}) < len(typed):
+        raise _untypable(id_type, "two node ids are the same as text, such as 1 and '1'")
+    return typed
+
+
+def _untypable(id_type: str, problem: str) -> InputError:
+    return InputError(f'id_type="{id_type}": {problem}', settings=[("id_type", id_type)])
 
 
 def check_id_type(id_type: str | None) -> None:
@@ -173,10 +167,12 @@ def listed_nodes(nodes: Any) -> list[Hashable]:
         if hasattr(nodes, method) and not hasattr(nodes, "columns"):
             nodes = getattr(nodes, method)()
             break
-    if isinstance(nodes, (str, bytes)) or hasattr(nodes, "columns"):
-        raise InputError(f"nodes must be a list of node ids, not a {type(nodes).__name__}")
-    if not isinstance(nodes, Iterable):
-        raise InputError(f"nodes must be a list of node ids, not {short_repr(nodes)}")
+    if (
+        isinstance(nodes, (str, bytes))
+        or hasattr(nodes, "columns")
+        or not hasattr(nodes, "__iter__")
+    ):
+        raise InputError(f"nodes must be a list of node ids, not of type {type(nodes).__name__}")
     return list(nodes)
 
 
@@ -187,37 +183,31 @@ def _as_pairs(edges: Any, weights: Any) -> tuple[Any, Any]:
         if edges.ndim != 2 or edges.shape[1] != 2:
             raise InputError(f"an array of edges has the shape (m, 2), not {edges.shape}")
         with np.errstate(invalid="ignore"):
-            whole = edges.astype(np.int64) if np.isfinite(edges).all() else None
-        if whole is None or not np.array_equal(whole, edges):
+            whole = edges.astype(np.int64)
+        if not np.array_equal(whole, edges):
             raise InputError("an array of edges holds integer node ids that fit in 64 bits")
         refuse_rounded(edges, "an array of edges")
         return whole, weights
-    if not isinstance(edges, Iterable) or isinstance(edges, (str, bytes)):
-        raise InputError(f"edges are pairs of node ids, not a {type(edges).__name__}")
-    if isinstance(edges, Mapping) and not isinstance(edges, Set):  # networkx's views are both
+    is_mapping = isinstance(edges, Mapping) and not isinstance(edges, Set)  # networkx's are both
+    if is_mapping or isinstance(edges, (str, bytes)) or not isinstance(edges, Iterable):
         raise InputError(f"edges are pairs of node ids, not a {type(edges).__name__}")
     if hasattr(edges, "columns") or hasattr(edges, "nodes"):
         raise InputError(
             f"a {type(edges).__name__} is not a list of pairs: use Graph.from_any, which knows it"
         )
-    if isinstance(edges, np.ndarray):
-        pairs = edges.tolist()
-    else:
-        pairs = [edge.tolist() if isinstance(edge, np.ndarray) else edge for edge in edges]
-    sizes = {_size(edge) for edge in pairs}
-    if sizes == {3} and weights is None:
+    pairs = [edge.tolist() if isinstance(edge, np.ndarray) else edge for edge in edges]
+    sizes = [_size(edge) for edge in pairs]
+    if {*sizes} == {3} and weights is None:
         return [edge[:2] for edge in pairs], [edge[2] for edge in pairs]
-    for number, edge in enumerate(pairs if sizes - {2} else ()):
-        if _size(edge) != 2:
-            raise InputError(
-                f"edge {number:,} (counted from 0) is {short_repr(edge)}: expected a pair of node "
-                "ids"
-            )
+    if {*sizes} - {2}:
+        number = next(number for number, size in enumerate(sizes) if size != 2)
+        raise InputError(
+            f"edge {number:,} (counted from 0) is {short_repr(pairs[number])}: expected a pair of "
+            "node ids"
+        )
     if pairs and all(type(a) is int and type(b) is int for a, b in pairs):
-        try:
+        with suppress(OverflowError):
             return np.array(pairs, np.int64), weights
-        except OverflowError:
-            pass
     return pairs, weights
 
 
@@ -267,22 +257,17 @@ def checked_weights(
     """
     refuse_masked(weights, "weights")
     try:
-        given = np.asarray(weights)
-    except ValueError:  # lists of different lengths
-        raise InputError("weights must be numbers, one for each edge") from None
-    try:
-        if given.dtype.kind not in _NUMBERS:
+        values = np.asarray(weights)
+        if values.dtype.kind not in _NUMBERS:
             raise TypeError  # numpy would make numbers of times, and drop imaginary parts
-        if given.dtype.kind in "OUST" and not all(map(_is_written_number, given.flat)):
+        if values.dtype.kind in "OUS" and not all(map(_is_written_number, values.flat)):
             raise TypeError  # numpy would make 10 of "1_0"
-        array = np.ascontiguousarray(given, np.float64)
-    except (TypeError, ValueError):
-        example = "" if given.size == 0 else f", not such as {short_repr(given.flat[0])}"
-        raise InputError(f"weights must be numbers, one for each edge{example}") from None
+        array = np.ascontiguousarray(values, np.float64)
+    except (TypeError, ValueError):  # also of lists of different lengths
+        raise InputError("weights must be numbers, one for each edge") from None
     if array.shape != (n_edges,):
         raise InputError(
-            f"expected one weight for each of the {n_edges:,} edges, got an array of shape "
-            f"{array.shape}"
+            f"expected one weight for each of the {n_edges:,} edges, not {array.shape}"
         )
     bad = np.flatnonzero(~((array > 0) & (array < np.inf)))
     if bad.size:

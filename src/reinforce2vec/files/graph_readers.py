@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -37,48 +37,33 @@ def read_edges(
     format: str | None = None,
     directed: bool | None = None,
     weighted: bool | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    comments: str | None = None,
     key: str = "network",
     columns: ColumnChoice = BY_THE_RULE,
     bipartite: bool | None = None,
+    **of_text: Any,
 ) -> Edges:
     """Return the edges in a file; see :func:`reinforce2vec.read_graph` for the parameters."""
     path = Path(path)
     if str(path) == "-" and format is None:
         format = "txt"
     suffix, compressed = format_of(path, format)
-    for_text = {"delimiter": delimiter, "header": header, "comments": comments}
-    for name, value in for_text.items() if suffix not in _EDGE_LISTS else ():
-        if value is not None:
-            raise InputError(
-                f"{path}: {python_setting(name, value)} is for edge lists, not for {suffix} files",
-                settings=[(name, value)],
-            )
     options = EdgeOptions(directed, weighted, columns, bipartite)
-    if suffix not in (*_EDGE_LISTS, ".parquet"):
-        with naming(str(path)):
+    with opened(path, compressed) as stream, naming(str(path)):
+        if suffix in _EDGE_LISTS:
+            return _from_edge_list(stream, str(path), options, of_text)
+        for name, value in of_text.items():
+            if value is not None:
+                raise InputError(
+                    f"{python_setting(name, value)} is for edge lists, not for {suffix} files",
+                    settings=[(name, value)],
+                )
+        if suffix != ".parquet":
             options.refuse_for(f"a {suffix} file", bipartite=suffix != ".graphml")
-    details = _FileOptions(str(path), delimiter, header, comments, key)
-    with opened(path, compressed) as stream:
-        if suffix in (".mtx", ".mat") or (suffix in _READ_AS_A_WHOLE and not stream.seekable()):
+        if suffix != ".graphml" and not (stream.seekable() and suffix in _IN_PARTS):
             stream = read_pipe(stream, path)
-        return _READERS[suffix](stream, options, details)
-
-
-@dataclass(frozen=True)
-class _FileOptions:
-    """The name of a file, and options that only some formats have."""
-
-    name: str
-    delimiter: str | None
-    header: bool | None
-    comments: str | None
-    key: str
-
-
-# -- files -------------------------------------------------------------------------------------
+        if suffix == ".mat":
+            return edges_from_matrix(read_matlab(stream, key), options)
+        return _READERS[suffix](stream, str(path), options)
 
 
 def format_of(path: Path, format: str | None) -> tuple[str, bool]:
@@ -105,53 +90,34 @@ def format_of(path: Path, format: str | None) -> tuple[str, bool]:
 # -- formats -----------------------------------------------------------------------------------
 
 
-def _from_edge_list(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
+def _from_edge_list(
+    stream: BinaryIO, name: str, options: EdgeOptions, of_text: dict[str, Any]
+) -> Edges:
     """Read text with one edge a line."""
-    edges = read_edge_list(
-        stream,
-        details.name,
-        columns=options.columns,
-        weighted=options.weighted,
-        delimiter=details.delimiter,
-        header=details.header,
-        comments=details.comments,
-    )
-    notes = edges.header.notes
-    if edges.comments:
-        notes = (*notes, f"{counted(edges.comments, 'comment')} skipped")
-    with naming(details.name):
-        read = options.edges(*edges[:3], sides=edges.header.sides, notes=notes)
-    return read._replace(ids_are_text=True)
+    columns, weighted = options.columns, options.weighted
+    text = read_edge_list(stream, name, columns=columns, weighted=weighted, **of_text)
+    skipped = [f"{counted(text.comments, 'comment')} skipped"] if text.comments else []
+    edges = options.edges(*text[:3], sides=text.sides, notes=(*text.notes, *skipped))
+    return edges._replace(ids_are_text=True)
 
 
-def _from_matrix_market(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
+def _from_matrix_market(stream: BinaryIO, name: str, options: EdgeOptions) -> Edges:
     """Read a MatrixMarket file, sparse or dense."""
-    matrix = read_matrix_market(stream, details.name)
-    with naming(details.name):
-        return edges_from_matrix(matrix, options)
+    return edges_from_matrix(read_matrix_market(stream), options)
 
 
-def _from_matlab(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
-    """Read a variable of a MATLAB file."""
-    matrix = read_matlab(stream, details.name, details.key)
-    with naming(details.name):
-        return edges_from_matrix(matrix, options)
-
-
-def _from_npz(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
+def _from_npz(stream: BinaryIO, name: str, options: EdgeOptions) -> Edges:
     """Read a sparse matrix that scipy saved; nothing in it is unpickled."""
-    kind = "a sparse matrix saved by scipy.sparse.save_npz"
-    with expecting(kind, details.name):
+    with expecting("a sparse matrix saved by scipy.sparse.save_npz"):
         archive = open_archive(stream)
         names = array_names(archive)
-    if "vectors" in names:
-        raise InputError(f"{details.name}: these are vectors of nodes, expected a graph")
-    with expecting(kind, details.name):
+        if "vectors" in names:
+            raise InputError("these are vectors of nodes, expected a graph")
         matrix = read_saved_matrix(archive)
     if not {"ids", "directed", "weighted"} <= names:
-        with naming(details.name):
-            return edges_from_matrix(matrix, options)
-    with expecting("a graph that Graph.save wrote", details.name):
+        return edges_from_matrix(matrix, options)
+    options.refuse_for("a graph that Graph.save wrote")
+    with expecting("a graph that Graph.save wrote"):
         ids = read_array(archive, "ids")
         if "begins" in names:
             ids = ids_from_arrays(ids, read_array(archive, "begins"))
@@ -160,17 +126,17 @@ def _from_npz(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> 
         if len(set(ids.tolist())) < len(ids):
             raise ValueError("two of its ids are the same")
         directed, weighted = (bool(read_array(archive, name)) for name in ("directed", "weighted"))
-        saved = EdgeOptions(directed, weighted)
-    given = {name: value for name, value in vars(options).items() if value is not None}
-    with naming(details.name):
-        options.refuse_for("a graph that Graph.save wrote")
-        return edges_from_matrix(matrix, replace(saved, **given))._replace(ids=ids)
+    directed = directed if options.directed is None else options.directed
+    weighted = weighted if options.weighted is None else options.weighted
+    return edges_from_matrix(
+        matrix, replace(options, directed=directed, weighted=weighted)
+    )._replace(ids=ids)
 
 
-def _from_parquet(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
+def _from_parquet(stream: BinaryIO, name: str, options: EdgeOptions) -> Edges:
     """Read a table of edges, only the columns that matter."""
     import_arrow("reading a .parquet file")
-    with expecting("a Parquet file", details.name):
+    with expecting("a Parquet file"):
         schema = open_parquet(stream, _BYTES_OF_ROW, part=0).schema_arrow
 
     def read(names: list[str]) -> Any:
@@ -180,26 +146,20 @@ def _from_parquet(stream: BinaryIO, options: EdgeOptions, details: _FileOptions)
             file = open_parquet(stream, part=part, read_dictionary=words)
             return file.read(names).select(names)
 
-    with expecting("a Parquet file of edges", details.name):
+    with expecting("a Parquet file of edges"):
         return edges_from_arrow(schema, read, options)
-
-
-def _from_graphml(stream: BinaryIO, options: EdgeOptions, details: _FileOptions) -> Edges:
-    """Read a GraphML file."""
-    return read_graphml(stream, details.name, options)._replace(ids_are_text=True)
 
 
 # -- which reader for which suffix -------------------------------------------------------------
 
-_Reader = Callable[[BinaryIO, EdgeOptions, _FileOptions], Edges]
 _EDGE_LISTS = (".txt", ".tsv", ".csv", ".edgelist", ".edges")
-_READERS: dict[str, _Reader] = {
+_READERS: dict[str, Callable[..., Edges]] = {
     **dict.fromkeys(_EDGE_LISTS, _from_edge_list),
     ".mtx": _from_matrix_market,
-    ".mat": _from_matlab,
+    ".mat": read_matlab,
     ".npz": _from_npz,
     ".parquet": _from_parquet,
-    ".graphml": _from_graphml,
+    ".graphml": read_graphml,
 }
-_READ_AS_A_WHOLE = (".npz", ".parquet")  # not from the first byte to the last
+_IN_PARTS = (".npz", ".parquet")  # not from the first byte to the last
 _COMPRESSIBLE = (*_EDGE_LISTS, ".mtx", ".graphml")

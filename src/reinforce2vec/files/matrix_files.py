@@ -6,6 +6,7 @@ file announces, and end the process on some damaged files. So what they read is 
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import struct
@@ -121,12 +122,12 @@ _ODD_NUMBERS = re.compile(
 )
 
 
-def read_matrix_market(stream: BinaryIO, name: str) -> Any:
-    """Return the matrix in a MatrixMarket file; `name` is what errors call it."""
+def read_matrix_market(stream: BinaryIO) -> Any:
+    """Return the matrix in a MatrixMarket file."""
     import scipy.io  # a tenth of the time that this package takes to import
 
-    content = stream.read()
-    with expecting("a MatrixMarket file", name):
+    content = stream.read().removeprefix(codecs.BOM_UTF8)
+    with expecting("a MatrixMarket file"):
         _check_matrix_market(content)
         return scipy.io.mmread(io.BytesIO(content))
 
@@ -181,21 +182,21 @@ _COMPLEX = 0x800
 _NAME = 2  # the element of an array that may be no number
 
 
-def read_matlab(stream: BinaryIO, name: str, key: str) -> Any:
-    """Return a matrix in a MATLAB file of versions 4 to 7.2; `name` is what errors call it."""
+def read_matlab(stream: BinaryIO, key: str) -> Any:
+    """Return a matrix in a MATLAB file of versions 4 to 7.2."""
     import scipy.io
 
     content = stream.read()
     if content.startswith(b"MATLAB 7.3"):
-        raise InputError(f"{name}: this is MATLAB 7.3 (HDF5): save it with save(..., '-v7')")
-    with expecting("a MATLAB file with a matrix of that name", name), warnings.catch_warnings():
+        raise InputError("this is MATLAB 7.3 (HDF5): save it with save(..., '-v7')")
+    with expecting("a MATLAB file with a matrix of that name"), warnings.catch_warnings():
         warnings.simplefilter("error")
         file = io.BytesIO(_plain_matlab(content))
         variables = {found: (shape, kind) for found, shape, kind in scipy.io.whosmat(file)}
         if key not in variables:
             shapes = (f"{found} {shape}" for found, (shape, _) in variables.items())
             raise InputError(
-                f'{name}: no variable "{key}": there are {excerpt(", ".join(shapes), 300)} '
+                f'no variable "{key}": there are {excerpt(", ".join(shapes), 300)} '
                 "(name one with key=...)",
                 parameter="key",
                 value=key,
@@ -217,6 +218,8 @@ def _plain_matlab(content: bytes) -> bytes:
         element, size = struct.unpack_from(f"{order}II", content, place)
         data = content[place : place + 8 + size]
         place += 8 + size
+        if place > len(content):
+            raise ValueError("it ends too early; is it complete?")
         if element == _COMPRESSED:
             unpacker = zlib.decompressobj()
             try:
@@ -226,10 +229,8 @@ def _plain_matlab(content: bytes) -> bytes:
                 data = head + unpacker.decompress(unpacker.unconsumed_tail, size + 1)
             except zlib.error as error:
                 raise ValueError(f"a compressed variable is damaged: {error}") from None
-            if not unpacker.eof:
+            if not unpacker.eof or len(data) != 8 + size:
                 raise ValueError("a compressed variable has another size than it announces")
-        if len(data) != 8 + size:
-            raise ValueError("it ends too early; is it complete?")
         _check_variable(data, order)
         parts.append(data)
     return b"".join(parts)

@@ -19,7 +19,7 @@ from .._util.ids import Ids, as_ids, fits_int64, number_integers, number_objects
 from .._util.machine import check_memory
 from .._util.progress import counted
 from ._lines import INTEGER, NUMBER, SMALL_CHUNK_BYTES, TextChunk, check_is_text
-from .delimited import WHITESPACE, DelimitedText
+from .delimited import WHITESPACE, open_text
 from .edge_lists import is_no_name
 from .edges import Edges, listed_nodes, node_on_no_side
 from .id_texts import COMMENTED, MISSING_IDS, marks_begin_ids, parse_ids, refuse_odd_id
@@ -102,10 +102,10 @@ def read_node_list(stream: BinaryIO, name: str, ids: Ids) -> _NodeList:
     data = _read_all(stream, name)
     check_is_text(TextChunk(data, 1), name)  # comments too, which are not read below
     data, comments, skipped = _without_comments(data, name, known, marks_begin_ids(ids))
-    how: Any = {"comments": comments, "choice": False, "chunk_bytes": SMALL_CHUNK_BYTES}
-    found = DelimitedText(io.BytesIO(data), name, "node ids", **how).dialect.delimiter
+    how: Any = {"comments": comments, "chunk_bytes": SMALL_CHUNK_BYTES}
+    found = open_text(io.BytesIO(data), name, "node ids", **how).dialect.delimiter
     how["delimiter"] = "\t" if found == WHITESPACE else None
-    text = DelimitedText(io.BytesIO(data), name, "node ids", **how)
+    text = open_text(io.BytesIO(data), name, "node ids", **how)
     words, lines, wide = list[str](), array("q"), 0
     for line, fields in text.rows(header=False):
         wide += len(fields) > 1

@@ -21,7 +21,7 @@ from .._util.progress import counted
 from ._lines import NUMBER, SHORT_INTEGER, SMALL_CHUNK_BYTES
 from ._parquet import import_arrow, open_parquet
 from .columns import has_numbers
-from .delimited import DelimitedText
+from .delimited import open_text
 from .id_texts import marks_begin_ids
 from .opening import expecting, naming, opened
 
@@ -83,8 +83,8 @@ def _read_text(
 ) -> RawTable:
     """Read delimited text; equal fields are one string, so that classes take little memory."""
     comments = "" if marks_begin_ids(nodes.ids) else None
-    how: Any = {"comments": comments, "choice": False, "chunk_bytes": SMALL_CHUNK_BYTES}
-    text = DelimitedText(stream, name, content, **how)
+    how: Any = {"comments": comments, "chunk_bytes": SMALL_CHUNK_BYTES}
+    text = open_text(stream, name, content, **how)
     heads = [[field.decode() for field in row] for row in text.heads]
     has_names = _begins_with_names(heads, nodes, chosen)
     names: list[Any] = heads[0] if has_names else []
@@ -106,7 +106,7 @@ def _read_text(
     while columns and not (has_names or any(columns[-1])):
         columns.pop()  # of delimiters at the ends of lines
     skipped = (f"{counted(text.comments, 'comment')} skipped",) if text.comments else ()
-    notes = ("a header" if has_names else "no header", text.separation, *skipped)
+    notes = ("a header" if has_names else "no header", text.dialect.separation, *skipped)
     return RawTable(names or [*range(1, len(columns) + 1)], columns, lines, has_names, notes)
 
 
