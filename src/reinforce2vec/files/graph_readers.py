@@ -40,7 +40,9 @@ def read_edges(
     key: str = "network",
     columns: ColumnChoice = BY_THE_RULE,
     bipartite: bool | None = None,
-    **of_text: Any,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comments: str | None = None,
 ) -> Edges:
     """Return the edges in a file; see :func:`reinforce2vec.read_graph` for the parameters."""
     path = Path(path)
@@ -48,6 +50,7 @@ def read_edges(
         format = "txt"
     suffix, compressed = format_of(path, format)
     options = EdgeOptions(directed, weighted, columns, bipartite)
+    of_text = {"delimiter": delimiter, "header": header, "comments": comments}
     with opened(path, compressed) as stream, naming(str(path)):
         if suffix in _EDGE_LISTS:
             return _from_edge_list(stream, str(path), options, of_text)
