@@ -159,7 +159,7 @@ def smooth(folder: Path, given: argparse.Namespace) -> dict:
 
     from reinforce2vec import rmat
     from reinforce2vec import smooth as smoothed
-    from reinforce2vec.models.smoothing import bytes_for
+    from reinforce2vec.models._memory import smoothing_bytes as bytes_for
 
     graph, rng = load(folder), np.random.default_rng(0)
     vectors = rng.random((graph.n_nodes, DIMENSIONS), np.float32)

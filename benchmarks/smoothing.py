@@ -67,7 +67,7 @@ def measure_smoothing(path: Path, dimensions: int, workers: int) -> dict:
     """Smooth random vectors along a graph; also with a version that has no threads."""
     import reinforce2vec as r2v
     from reinforce2vec._util.machine import peak_bytes
-    from reinforce2vec.models.smoothing import bytes_for
+    from reinforce2vec.models._memory import smoothing_bytes as bytes_for
 
     with path.open("rb") as stream:
         graph = pickle.load(stream)
@@ -101,8 +101,7 @@ def measure_training(path: Path, dimensions: int, workers: int, walks: int) -> d
 
 def bytes_moved(nodes: int, arcs: int, dimensions: int) -> int:
     """Return all that smoothing reads and writes, cached or not."""
-    from reinforce2vec.models._series import series
-    from reinforce2vec.models._sizes import COLUMNS
+    from reinforce2vec.models._filter import COLUMNS, series
 
     row = 4 * COLUMNS
     a_pass = arcs * (4 + row) + nodes * (8 + 4 + 4 * row)  # four arrays: three read, one written

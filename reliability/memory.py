@@ -121,10 +121,9 @@ def shorten() -> None:
     passes.PassTrainer.train = some
     find = _spectrum.leading_eigenpairs
 
-    def roughly(product, n, rank, rng, **how):
-        block = how.get("block", 32)
-        _spectrum._PASSES = -(-(2 * rank + 5 * block) // block) + 2
-        return find(product, n, rank, rng, **how)
+    def roughly(product, n, rank, rng, search, progress=False):
+        _spectrum._PASSES = -(-search.most(rank) // search.block) + 2
+        return find(product, n, rank, rng, search, progress)
 
     series, blocks_of = smoothing.series, _blocks.BlockMatrix.__iter__
     smoothing.series = lambda *given: series(*given)[:3]
@@ -159,7 +158,7 @@ def prepare(method: str, scale: int, dimensions: int, workers: int) -> tuple[Cal
     import numpy as np
 
     import reinforce2vec as r2v
-    from reinforce2vec.models import smoothing
+    from reinforce2vec.models._memory import smoothing_bytes
 
     def graph_of(scale: int):
         graph = r2v.rmat(scale, 16, seed=1, directed=method.endswith("directed"))
@@ -179,7 +178,7 @@ def prepare(method: str, scale: int, dimensions: int, workers: int) -> tuple[Cal
         vectors = np.random.default_rng(0).random((graph.n_nodes, dimensions), np.float32)
         r2v.smooth(vectors[: tiny.n_nodes], tiny, workers=workers)
         return (
-            lambda: smoothing.bytes_for(graph, dimensions, workers),
+            lambda: smoothing_bytes(graph, dimensions, workers),
             lambda: r2v.smooth(vectors, graph, workers=workers, backend="cpu"),
         )
     shared = {"dimensions": dimensions}

@@ -439,8 +439,7 @@ def try_errors(trial: Trial, quick: bool) -> None:
     from unittest import mock
 
     from reinforce2vec import LINE, InputError, Reinforce2Vec, WalkSampler, rmat, smooth
-    from reinforce2vec.models import _smoothing_parts
-    from reinforce2vec.models.baselines._line_edges import EdgePairs
+    from reinforce2vec.models.baselines._line_training import EdgePairs
     from reinforce2vec.models.cpu import smoothing
     from reinforce2vec.skipgram import corpus
     from reinforce2vec.skipgram.cpu import engine
@@ -465,9 +464,9 @@ def try_errors(trial: Trial, quick: bool) -> None:
         ("LINE", EdgePairs, "place"),
         ("LINE", engine, "train_buckets"),
         ("walks", Walker, "fill"),
-        ("smoothing", _smoothing_parts, "take_step"),
-        ("smoothing", smoothing, "part_products"),
-        ("smoothing", smoothing, "turn_part"),
+        ("smoothing", smoothing, "take_step"),
+        ("smoothing", smoothing, "add_products"),
+        ("smoothing", smoothing, "turn_rows"),
     ]
     count = 0
     for name, home, function in places:

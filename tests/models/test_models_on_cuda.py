@@ -28,6 +28,7 @@ from reinforce2vec import (
 from reinforce2vec._util import arrays, backend_choice
 from reinforce2vec._util.cuda import device
 from reinforce2vec.models import smoothing
+from reinforce2vec.models._memory import smoothing_bytes_on_gpu
 from reinforce2vec.skipgram.checkpoint import read_checkpoint
 from reinforce2vec.skipgram.corpus import SampledWalks
 from reinforce2vec.skipgram.cuda import engine as training
@@ -147,7 +148,7 @@ def test_auto_takes_a_gpu_that_has_exactly_what_is_needed(leave, walk, weighted)
 
 def test_auto_smooths_where_it_learns(leave):
     learner = quick(backend="auto", smooth=True)
-    needed = max(bytes_to_learn(learner, CLUB), smoothing.bytes_on_gpu(CLUB, 10))
+    needed = max(bytes_to_learn(learner, CLUB), smoothing_bytes_on_gpu(CLUB, 10))
     leave(needed)
     assert learner.fit(CLUB).backend_ == "cuda"
     leave(needed - 1)
@@ -157,7 +158,7 @@ def test_auto_smooths_where_it_learns(leave):
 def test_a_gpu_with_room_for_training_but_not_for_smoothing_is_refused_before_it_begins(leave):
     graph, seen = planted_groups(3000, degree=40, seed=1).graph, []
     learner = quick(smooth=True, walks_per_node=1, walk_length=2)
-    trains, smooths = bytes_to_learn(learner, graph), smoothing.bytes_on_gpu(graph, 10)
+    trains, smooths = bytes_to_learn(learner, graph), smoothing_bytes_on_gpu(graph, 10)
     assert trains < smooths
     leave((trains + smooths) // 2)
     with pytest.raises(InputError, match=r'of GPU memory, .* use backend="cpu"'):

@@ -18,7 +18,7 @@ from helpers.interrupts import Stopped, stop_at
 from helpers.limits import largest_file
 from reinforce2vec import InputError, Reinforce2Vec, rmat, sample_walks
 from reinforce2vec._util import backend_choice, machine, scratch
-from reinforce2vec.models import _memory, _smoothing_parts
+from reinforce2vec.models import _memory, training
 from reinforce2vec.models import reinforce2vec as model
 from reinforce2vec.models.cpu import smoothing
 from reinforce2vec.skipgram import pairs
@@ -78,9 +78,7 @@ def test_a_scratch_folder_changes_no_bit(tmp_path, changes):
     assert all_mapped(found)
 
 
-@pytest.mark.parametrize(
-    "module", [pairs, _smoothing_parts, smoothing], ids=lambda one: one.__name__
-)
+@pytest.mark.parametrize("module", [pairs, smoothing], ids=lambda one: one.__name__)
 def test_pairs_and_signals_are_files_too(tmp_path, monkeypatch, module):
     made = []
 
@@ -116,7 +114,7 @@ def test_a_checkpoint_is_read_into_files_where_memory_is_short(tmp_path, monkeyp
     file, wide = tmp_path / "run.npz", partial(quick, dimensions=1024)
     expected = wide().fit(GRAPH, checkpoint=file)
     matrix = expected._state.scales[1].inputs.nbytes
-    monkeypatch.setattr(model, "check_memory", lambda *_: None)
+    monkeypatch.setattr(_memory, "check_memory", lambda *_: None)
     monkeypatch.setattr(machine, "available_bytes", lambda: matrix // 2)
     with pytest.raises(InputError, match="in it needs about"):
         wide().fit(GRAPH, checkpoint=file, resume=True)
@@ -171,7 +169,7 @@ def test_a_full_disk_is_an_error_that_names_the_folder(tmp_path):
 
 
 def test_the_disk_is_checked_before_the_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(model, "begin", None)  # nothing begins
+    monkeypatch.setattr(training, "begin", None)  # nothing begins
     usage = SimpleNamespace(free=100_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
     with pytest.raises(
@@ -193,7 +191,7 @@ def test_the_estimate_of_the_disk_covers_the_files(tmp_path, monkeypatch, change
 
     monkeypatch.setattr(scratch, "_reserve", reserve)
     monkeypatch.setattr(
-        model, "check_free_space", lambda folder, needed, what: asked.append(needed)
+        _memory, "check_free_space", lambda folder, needed, what: asked.append(needed)
     )
     quick(**changes, scratch=tmp_path).fit(rmat(12, seed=1))
     assert asked[0] / 2 < most[0] <= asked[0]
@@ -270,7 +268,8 @@ def test_estimates_leave_out_the_files(tmp_path, monkeypatch, changes):
     monkeypatch.setattr(machine, "available_bytes", lambda: matrices)
     with pytest.raises(InputError, match="needs about"):
         usual.fit(graph)
-    found._check_memory(found._corpus(graph), "cpu")
+    corpus = found._corpus(graph)
+    found._check_memory(corpus, found._settings(corpus), "cpu")
     monkeypatch.setattr(_memory, "is_in_memory", lambda folder: True)  # tmpfs
     assert found.estimate_memory(graph) == usual.estimate_memory(graph)
 

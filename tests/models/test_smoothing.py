@@ -16,7 +16,8 @@ from reinforce2vec import Embedding, Graph, InputError, rmat, smooth
 from reinforce2vec._util import backend_choice, machine
 from reinforce2vec._util.cuda import device
 from reinforce2vec.models import smoothing
-from reinforce2vec.models._series import series
+from reinforce2vec.models._filter import series
+from reinforce2vec.models._memory import smoothing_bytes_on_gpu
 
 
 def some_vectors(n_nodes, dimensions=6):
@@ -243,7 +244,7 @@ def test_a_gpu_gives_the_vectors_of_the_cpu(cuda, graph):
 
 
 def test_a_gpu_takes_columns_and_rows_in_turns(cuda, monkeypatch):
-    monkeypatch.setattr("reinforce2vec.models._array_smoothing._ROWS", 100)
+    monkeypatch.setattr("reinforce2vec.models._array_smoothing.ROWS", 100)
     check_gpu(rmat(8, 4, seed=1), 40)
 
 
@@ -258,7 +259,7 @@ def test_the_estimate_for_the_gpu_is_enough(cuda, directed, monkeypatch):
         pytest.skip("nobody knows how much a GPU has left to the last byte")
     graph = rmat(9, 8, directed=directed, seed=1)
     used = emulator.get_default_memory_pool().used_bytes()
-    needed = smoothing.bytes_on_gpu(graph, 40)
+    needed = smoothing_bytes_on_gpu(graph, 40)
     monkeypatch.setattr(emulator, "MEMORY", used + needed + 30 * emulator.UNIT)
     monkeypatch.setattr(device, "RESERVE", 0)
     check_gpu(graph, 40)
@@ -279,7 +280,7 @@ def test_a_large_graph_fits_on_a_small_gpu():
     large = SimpleNamespace(
         indices=range(128_000_000), n_nodes=4_200_000, directed=False, weighted=False
     )
-    assert smoothing.bytes_on_gpu(large, 128) < 16e9
+    assert smoothing_bytes_on_gpu(large, 128) < 16e9
 
 
 @pytest.mark.parametrize(
@@ -307,3 +308,12 @@ def test_what_is_known_of_the_vectors_says_that_they_are_smoothed():
     known = Embedding(graph.ids, np.eye(3), info={"method": "ProNE"})
     assert smooth(known, graph).info == {"method": "ProNE", "smoothed": True}
     assert smooth(Embedding(graph.ids, np.eye(3)), graph).info == {}
+
+
+def test_with_ray_this_process_smooths(monkeypatch):
+    monkeypatch.setattr("reinforce2vec._util.cluster.connection.check_installed", lambda: None)
+    vectors, graph = some_vectors(50, 40), random_graph()
+    expected = smooth(vectors, graph, backend="cpu")
+    for workers in (None, 3):
+        found = smooth(vectors, graph, backend="ray", workers=workers)
+        np.testing.assert_array_equal(found, expected)

@@ -15,9 +15,8 @@ import pytest
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 from reinforce2vec import Graph, rmat, smooth
 from reinforce2vec._util import engine
-from reinforce2vec.models import _smoothing_parts, smoothing
-from reinforce2vec.models._axes import axes_from
-from reinforce2vec.models._sizes import ROWS
+from reinforce2vec.models import smoothing
+from reinforce2vec.models._filter import ROWS, axes_from
 from reinforce2vec.models.cpu import smoothing as fast
 from reinforce2vec.models.cpu.eigenvectors import eigenvectors
 
@@ -94,9 +93,9 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch, with_weights):
         both = Graph(graph.indptr, graph.indices, values, graph.ids).to_scipy()
         graph = Graph.from_any(both + both.T)
     vectors = some_vectors(graph.n_nodes, 40)
-    monkeypatch.setattr(_smoothing_parts, "_SUMMED", 3 * ROWS // 2)
+    monkeypatch.setattr(fast, "_SUMMED", 3 * ROWS // 2)
     one = smooth(vectors, graph, workers=1)
-    monkeypatch.setattr(_smoothing_parts, "_LEAST_WORK", 100)
+    monkeypatch.setattr(fast, "_LEAST_WORK", 100)
     for workers in (1, 2, 7, 16):
         np.testing.assert_array_equal(smooth(vectors, graph, workers=workers), one)
 
@@ -129,8 +128,8 @@ def test_the_threads_of_the_linear_algebra_library_change_no_bit():
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=list(GRAPHS))
 def test_parts_are_all_rows_in_order(monkeypatch, graph, workers):
     graph = graph()
-    monkeypatch.setattr(_smoothing_parts, "_LEAST_WORK", 10)
-    parts = _smoothing_parts._equal_parts(graph.indptr, workers)
+    monkeypatch.setattr(fast, "_LEAST_WORK", 10)
+    parts = fast._equal_parts(graph.indptr, workers)
     assert np.concatenate([np.arange(graph.n_nodes)[part] for part in parts]).tolist() == list(
         range(graph.n_nodes)
     )
@@ -262,7 +261,7 @@ import pickle, sys
 import numpy as np
 from reinforce2vec import karate_club, smooth
 from reinforce2vec._util.machine import peak_bytes
-from reinforce2vec.models.smoothing import bytes_for
+from reinforce2vec.models._memory import smoothing_bytes as bytes_for
 graph = pickle.load(open(sys.argv[1], "rb"))
 rng, dimensions = np.random.default_rng(0), int(sys.argv[2])
 vectors = rng.random((graph.n_nodes, dimensions), np.float32)
@@ -311,7 +310,7 @@ def test_progress_ends_with_everything_done(monkeypatch):
 
 def test_an_interrupt_ends_it_soon_and_leaves_no_thread(monkeypatch):
     steps, before = [], threading.active_count()
-    step = _smoothing_parts.take_step
+    step = fast.take_step
 
     def interrupted(*arguments):
         steps.append(1)
@@ -319,7 +318,7 @@ def test_an_interrupt_ends_it_soon_and_leaves_no_thread(monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
         step(*arguments)
 
-    monkeypatch.setattr(_smoothing_parts, "take_step", interrupted)
+    monkeypatch.setattr(fast, "take_step", interrupted)
     smoothing._fast_engine_compiles(False)
     steps.clear()
     graph = rmat(12, 16, seed=1)

@@ -181,9 +181,9 @@ def losses_expected():
 
 
 def test_kills_at_random_moments(ray_cluster, tmp_path, undisturbed, monkeypatch):
-    from reinforce2vec.models import reinforce2vec
+    from reinforce2vec.models import training
 
-    monkeypatch.setattr(reinforce2vec, "_MOST_LOSSES", 100)
+    monkeypatch.setattr(training, "MOST_LOSSES", 100)
     file = tmp_path / "run.npz"
     killer = Killer(ray_cluster, 4, tmp_path / "run.npz.rows")
     killer.start()
@@ -219,9 +219,9 @@ def test_a_node_is_removed_and_another_added(ray_cluster, tmp_path, undisturbed)
 
 
 def test_workers_that_always_fail_are_not_tried_for_ever(ray_cluster, monkeypatch):
-    from reinforce2vec.models import reinforce2vec
+    from reinforce2vec.models import training
 
-    monkeypatch.setattr(reinforce2vec, "_MOST_LOSSES", 2)
+    monkeypatch.setattr(training, "MOST_LOSSES", 2)
 
     def kill(moment):
         for process in ray_cluster.worker_processes("Worker"):

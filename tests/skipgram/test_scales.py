@@ -38,7 +38,7 @@ from reinforce2vec import (
 )
 from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.files.walk_readers import walks_from
-from reinforce2vec.models import reinforce2vec
+from reinforce2vec.models import reinforce2vec, training
 from reinforce2vec.skipgram import checkpoint, corpus, host, schedule
 from reinforce2vec.skipgram.state import POINTS, Settings, State, new_weights, split
 from reinforce2vec.walks import WalkSampler
@@ -458,7 +458,7 @@ def test_a_default_rate_that_is_too_large_is_halved_for_the_windows_that_need_it
 
 def test_training_that_begins_again_keeps_nothing_of_before(large_rate, monkeypatch):
     """Not even until the garbage collector comes: there may be no memory for both."""
-    before, begin = [], reinforce2vec.begin
+    before, begin = [], training.begin
 
     def watched(*given):
         assert not any(reference() for reference in before)
@@ -467,7 +467,7 @@ def test_training_that_begins_again_keeps_nothing_of_before(large_rate, monkeypa
         before.extend(weakref.ref(one.inputs.base) for one in state.scales)
         return state
 
-    monkeypatch.setattr(reinforce2vec, "begin", watched)
+    monkeypatch.setattr(training, "begin", watched)
     gc.disable()
     try:
         with pytest.warns(UserWarning, match=AGAIN):
@@ -549,7 +549,7 @@ def test_a_rate_that_stays_too_large_is_an_error_after_some_halvings(monkeypatch
         pytest.raises(InputError, match=r"learning_rate of \S+ is too large"),
     ):
         quick().fit(CLUB)
-    assert len(warned) == reinforce2vec._MOST_HALVINGS
+    assert len(warned) == training.MOST_HALVINGS
 
 
 def test_a_failed_training_can_be_told_by_another_process():

@@ -30,7 +30,7 @@ from reinforce2vec import (
     sample_walks,
 )
 from reinforce2vec._util.engine import ENGINES, VARIABLE
-from reinforce2vec.models.baselines._line_edges import EdgePairs
+from reinforce2vec.models.baselines._line_training import EdgePairs
 from reinforce2vec.skipgram import pairs, passes, plain, schedule
 from reinforce2vec.skipgram.cpu import engine as fast
 from reinforce2vec.skipgram.schedule import blocks_for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
@@ -146,6 +147,16 @@ def first_line(error: BaseException) -> str:
     """
     line = (str(error).strip().splitlines() or [type(error).__name__])[0]
     return excerpt(line, _LONGEST_LINE)
+
+
+def line_of_user() -> int:
+    """Return the `stacklevel` of a warning that names the line outside of this package."""
+    home, level, frame = __name__.partition(".")[0], 1, sys._getframe(1)
+    while frame.f_back is not None:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] != home:
+            break
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def pandas_for(purpose: str) -> Any:

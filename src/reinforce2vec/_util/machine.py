@@ -99,6 +99,16 @@ def largest_below(given: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
+def fewer_dimensions(dimensions: int, fits: Callable[[int], bool], step: int = 1) -> Advice:
+    """Return the advice to take as many dimensions as fit, of the multiples of `step`."""
+    given = ("dimensions", dimensions)
+    fitting = step * largest_below(-(-dimensions // step), lambda some: fits(step * some))
+    if fitting:
+        return Advice(f"dimensions={fitting} would fit", (given, ("dimensions", fitting)))
+    text = "no number of dimensions would fit: use a smaller graph, other settings or more memory"
+    return Advice(text, (given,))
+
+
 def check_memory(
     needed: int,
     what: str,

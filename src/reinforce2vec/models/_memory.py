@@ -1,96 +1,152 @@
-"""Estimates of the memory and the disk space that a training of Reinforce2Vec takes."""
+"""How many bytes training and smoothing take, stage by stage: what is checked before they begin."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
-from .._util.scratch import is_in_memory
+from .._util.engine import use_plain
+from .._util.machine import Advice, available_cpus, check_memory, fewer_dimensions
+from .._util.scratch import check_free_space, is_in_memory
+from ..graph import Graph
 from ..graph.fingerprint import digest_bytes
+from ..graph.graph import bytes_without_directions
 from ..skipgram import host
 from ..skipgram.backends import bytes_for
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
-from ..skipgram.state import Settings
-from . import smoothing
+from ..skipgram.state import Settings, row_size
+from ._array_smoothing import ROWS as ARRAY_ROWS
+from ._filter import COLUMNS, ROWS, padded
 from ._steps import bytes_for_steps, likely_edges
 
 _ALLOWANCE = 1.02  # for what the allocator adds to arrays
 _OBJECTS = 1 << 18  # bytes of all that is no array
 
 
-def bytes_on_host(
-    corpus: Corpus,
-    settings: Settings,
-    workers: int,
-    folder: Path | None,
-    smooth: bool | str,
-    smoothed_here: bool,
-) -> int:
-    """Estimate the memory of training, and of smoothing unless a GPU does that.
+class TrainingMemory(NamedTuple):
+    """The memory of a training of Reinforce2Vec, smoothing included."""
 
-    Parameters
-    ----------
-    corpus, settings, workers
-        What is trained on, how, and by how many threads.
-    folder : path, optional
-        Where large arrays are files.
-    smooth : bool or str
-        Whether vectors are smoothed.
-    smoothed_here : bool
-        Whether that is done on the CPU.
-    """
-    on_disk = folder is not None and not is_in_memory(folder)
-    training = host.bytes_for(corpus, settings, workers, on_disk)
-    ending = _bytes_at_the_end(corpus, settings, workers, on_disk, smooth, smoothed_here)
-    return _OBJECTS + int(_ALLOWANCE * max(training, ending))
+    corpus: Corpus
+    settings: Settings
+    workers: int
+    scratch: Path | None  # the folder where large arrays are files
+    smooth: bool
+    smoothed_here: bool  # whether that is done on the CPU
 
+    def on_host(self) -> int:
+        """Estimate the memory of this process, beside the graph or the walks."""
+        on_disk = self.scratch is not None and not is_in_memory(self.scratch)
+        training = host.bytes_for(self.corpus, self.settings, self.workers, on_disk)
+        return _OBJECTS + int(_ALLOWANCE * max(training, self._at_the_end(on_disk)))
 
-def _bytes_at_the_end(
-    corpus: Corpus,
-    settings: Settings,
-    workers: int,
-    on_disk: bool,
-    smooth: bool | str,
-    smoothed_here: bool,
-) -> int:
-    """Estimate the memory when all is trained: matrices, vectors, and what smoothing takes."""
-    scales = [one.dimensions for one in settings.scales()]
-    weights, vectors = host.table_bytes(corpus) + 12 * corpus.n_nodes, 0
-    if not on_disk:
-        weights += host.matrices_bytes(corpus, settings)
-        vectors = 4 * settings.dimensions * corpus.n_nodes
-    digest = digest_bytes(corpus.graph) if isinstance(corpus, SampledWalks) else 0
-    if not smooth:  # the vectors of a single window are part of its matrices
-        return weights + digest + (vectors if len(scales) > 1 else 0)
-    widest, more = max(scales), 0
-    if not smoothed_here:
-        more = 4 * widest * corpus.n_nodes
-    elif isinstance(corpus, SampledWalks):
-        more = smoothing.bytes_for(corpus.graph, widest, workers, on_disk)
-    elif isinstance(corpus, GivenWalks):
+    def _at_the_end(self, on_disk: bool) -> int:
+        """Estimate the memory when all is trained: matrices, vectors, and what smoothing takes."""
+        corpus = self.corpus
+        arrays = host.table_bytes(corpus) + 12 * corpus.n_nodes
+        if not on_disk:
+            arrays += host.matrices_bytes(corpus, self.settings) + self._vectors()
+        digest = digest_bytes(corpus.graph) if isinstance(corpus, SampledWalks) else 0
+        return arrays + max(digest, self.of_smoothing(on_disk))
+
+    def of_smoothing(self, on_disk: bool = False) -> int:
+        """Estimate the memory of smoothing the vectors of the widest window, beside them."""
+        corpus, widest = self.corpus, self._widest()
+        if not self.smooth:
+            return 0
+        if not self.smoothed_here:
+            return 4 * widest * corpus.n_nodes
+        if isinstance(corpus, SampledWalks):
+            return smoothing_bytes(corpus.graph, widest, self.workers, on_disk)
+        assert isinstance(corpus, GivenWalks)
         if corpus.n_edges is None:
             corpus.n_edges = likely_edges(corpus.stored)
         steps = bytes_for_steps(corpus.stored, corpus.n_edges)
-        signals = smoothing.bytes_for_signals(corpus.n_nodes, widest, workers, on_disk)
-        more = max(steps.making, steps.kept + signals)
-    return weights + vectors + max(more, digest)
+        signals = _signal_bytes(corpus.n_nodes, widest, self.workers, on_disk)
+        return max(steps.making, steps.kept + signals)
+
+    def on_disk(self) -> int:
+        """Estimate the size of the files in the scratch folder."""
+        ending = host.matrices_bytes(self.corpus, self.settings) + self._vectors()
+        if self.smooth:
+            ending += _large_signal_bytes(self.corpus.n_nodes, self._widest())
+        return max(host.bytes_on_disk(self.corpus, self.settings), ending)
+
+    def on_gpu(self) -> int:
+        """Estimate the GPU memory."""
+        needed = bytes_for(self.corpus, self.settings, self.workers, "cuda")
+        if self.smooth and isinstance(self.corpus, SampledWalks):
+            needed = max(needed, smoothing_bytes_on_gpu(self.corpus.graph, self._widest()))
+        return needed
+
+    def check(self) -> None:
+        """Raise InputError if the memory of this process, or the disk, is too small."""
+        dimensions = self.settings.dimensions
+        what = f"training {self.corpus.n_nodes:,} nodes with dimensions={dimensions}"
+        if self.scratch is not None:
+            check_free_space(self.scratch, self.on_disk(), what)
+        needed = self.on_host()
+
+        def advise(missing: int) -> Advice:
+            def fits(fewer: int) -> bool:
+                settings = self.settings._replace(dimensions=fewer, rates=())
+                return self._replace(settings=settings).on_host() <= needed - missing
+
+            return fewer_dimensions(dimensions, fits, step=row_size(1))
+
+        check_memory(needed, what, advise)
+
+    def _widest(self) -> int:
+        return max(scale.dimensions for scale in self.settings.scales())
+
+    def _vectors(self) -> int:
+        """Return the bytes of the vectors; those of a single window are part of its matrices."""
+        if not self.smooth and len(self.settings.scales()) == 1:
+            return 0
+        return 4 * self.settings.dimensions * self.corpus.n_nodes
 
 
-def bytes_on_disk(corpus: Corpus, settings: Settings, smooth: bool | str) -> int:
-    """Estimate the size of the files that large arrays are in."""
-    scales = [one.dimensions for one in settings.scales()]
-    vectors = 4 * settings.dimensions * corpus.n_nodes
-    ending = host.matrices_bytes(corpus, settings)
-    if smooth:
-        ending += vectors + smoothing.bytes_on_disk(corpus.n_nodes, max(scales))
-    elif len(scales) > 1:
-        ending += vectors
-    return max(host.bytes_on_disk(corpus, settings), ending)
+# -- smoothing ---------------------------------------------------------------------------------
 
 
-def bytes_on_gpu(corpus: Corpus, settings: Settings, workers: int, smooth: bool | str) -> int:
-    """Estimate the GPU memory of training and smoothing."""
-    needed = bytes_for(corpus, settings, workers, "cuda")
-    if smooth and isinstance(corpus, SampledWalks):
-        widest = max(one.dimensions for one in settings.scales())
-        needed = max(needed, smoothing.bytes_on_gpu(corpus.graph, widest))
-    return needed
+def smoothing_bytes(
+    graph: Graph, dimensions: int, workers: int | None = None, on_disk: bool = False
+) -> int:
+    """Estimate the memory of smoothing on the CPU, beside the graph and the vectors."""
+    making, links = bytes_without_directions(graph)
+    if use_plain() and not graph.weighted:
+        links += 8 * _arcs(graph)  # weights of 1
+    workers = workers or available_cpus()
+    return max(making, links + _signal_bytes(graph.n_nodes, dimensions, workers, on_disk))
+
+
+def _signal_bytes(nodes: int, dimensions: int, workers: int, on_disk: bool) -> int:
+    """Estimate the memory of what is filtered and turned, and of the threads that do it."""
+    if use_plain():
+        return 4 * dimensions * nodes + _array_bytes(nodes, dimensions)
+    products, rows = 8 * padded(dimensions) ** 2, 2 * 8 * ROWS * padded(dimensions)
+    threads = (2 * workers + 6) * products + workers * rows
+    large = 0 if on_disk else _large_signal_bytes(nodes, dimensions)
+    return large + 28 * nodes + threads
+
+
+def _large_signal_bytes(nodes: int, dimensions: int) -> int:
+    """Return the bytes that may be on disk: the result, and three blocks of columns."""
+    return 0 if use_plain() else 4 * (dimensions + 3 * COLUMNS) * nodes
+
+
+def smoothing_bytes_on_gpu(graph: Graph, dimensions: int) -> int:
+    """Estimate the GPU memory of smoothing, the graph included."""
+    links = (12 if graph.weighted else 4) * _arcs(graph) + 8 * graph.n_nodes
+    return links + _array_bytes(graph.n_nodes, dimensions)
+
+
+def _array_bytes(nodes: int, dimensions: int) -> int:
+    """Estimate the memory of smoothing with whole arrays: all signals, and columns or rows."""
+    columns = 8 * min(COLUMNS, dimensions) * nodes
+    rows = 5 * dimensions * min(ARRAY_ROWS, nodes)
+    return 8 * ((dimensions + 6) * nodes + max(columns, rows))
+
+
+def _arcs(graph: Graph) -> int:
+    """Return the arcs of a graph without its directions, at most."""
+    return len(graph.indices) * (2 if graph.directed else 1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._util.errors import InputError
+from .._util.errors import InputError, line_of_user
 from .._util.progress import counted
 from ..embedding import Embedding
 from ..graph import Graph
@@ -31,7 +31,7 @@ def vectors_of_new_nodes(embedding: Embedding, graph: Graph | None, edges: Any) 
         warnings.warn(
             f"{counted(-(-between // 2), 'edge')} between known nodes have no effect: partial_fit "
             "learns them",
-            stacklevel=3,
+            stacklevel=line_of_user(),
         )
     rows = embedding.rows(new.ids[known])
     vectors = np.zeros((new.n_nodes, embedding.dimensions))

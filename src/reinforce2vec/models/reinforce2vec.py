@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,50 +16,37 @@ from numpy.typing import NDArray
 from .._util import backend_choice
 from .._util.checks import check_number
 from .._util.cluster import connection, resources
-from .._util.cluster.waiting import WorkersLost
-from .._util.errors import InputError, python_setting, short_repr
+from .._util.errors import InputError, line_of_user, short_repr
 from .._util.hyperparameters import PARAMETERS, PRESETS
-from .._util.machine import Advice, available_cpus, check_memory, largest_below
-from .._util.progress import counted, readable, terminal_progress
-from .._util.scratch import check_free_space, large_arrays_in, large_zeros
+from .._util.machine import available_cpus, check_memory
+from .._util.progress import counted
+from .._util.scratch import large_arrays_in, large_zeros
 from ..embedding import Embedding
 from ..files import StoredWalks
 from ..files.walk_readers import walks_from
 from ..files.writing import check_target, claimed
 from ..graph import Graph
 from ..graph.growing import digest_of_edges, grown
-from ..skipgram import Moment
-from ..skipgram.backends import begin, bytes_for
-from ..skipgram.checkpoint import (
-    Origin,
-    check_new,
-    check_room,
-    read_checkpoint,
-    remove_checkpoint,
-)
+from ..skipgram.backends import bytes_for
+from ..skipgram.checkpoint import Origin, check_new, check_room, remove_checkpoint
 from ..skipgram.corpus import Corpus, GivenWalks, SampledWalks
 from ..skipgram.rules import usual_rate
-from ..skipgram.state import POINTS, Matrix, Settings, State, carry_over, row_size, split
-from ..skipgram.trainer import Divergence, Trainer
+from ..skipgram.state import Matrix, Settings, State, split
 from ..walks import ReinforcedWalk, WalkSampler
 from ..walks.directions import likely_direction
 from ..walks.policy import Walk, check_walk
-from . import smoothing
-from ._memory import bytes_on_disk, bytes_on_gpu, bytes_on_host
+from ._memory import TrainingMemory
 from ._steps import graph_of_steps
 from .estimator import Estimator
 from .model_file import Kept
+from .smoothing import aligned, smooth_learned
+from .training import Callback, Checkpoint, Training
 
-_Callback = Callable[[Moment], object]
 PathLike = str | os.PathLike[str]
 
 _FEWEST = 2  # dimensions of a window that is smoothed
 _FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
-_MOST_HALVINGS = 7  # of the default learning rate
-_MOST_LOSSES = 5  # of workers, without a new checkpoint
-_SHARE_OF_THE_RATE = (
-    1 / 4
-)  # of the default learning rate, for an update: see benchmarks/new_nodes.py
+_SHARE_OF_RATE = 1 / 4  # of the default learning rate, for an update: see benchmarks/new_nodes.py
 # what a model file keeps beside the state, the graph and the vectors
 _LEARNED: dict[str, tuple[type, ...]] = {
     "backend_": (str,),
@@ -247,7 +234,7 @@ class Reinforce2Vec(Estimator):
         y: Any = None,
         *,
         progress: bool = True,
-        callbacks: Iterable[_Callback] = (),
+        callbacks: Iterable[Callback] = (),
         checkpoint: PathLike | None = None,
         checkpoint_every: float = 300.0,
         resume: bool = False,
@@ -290,7 +277,17 @@ class Reinforce2Vec(Estimator):
             resume=resume,
         )
 
-    def fit_walks(self, walks: Any, ids: Any = None, **options: Any) -> Reinforce2Vec:
+    def fit_walks(
+        self,
+        walks: Any,
+        ids: Any = None,
+        *,
+        progress: bool = True,
+        callbacks: Iterable[Callback] = (),
+        checkpoint: PathLike | None = None,
+        checkpoint_every: float = 300.0,
+        resume: bool = False,
+    ) -> Reinforce2Vec:
         """Train vectors on given walks.
 
         `walk`, `walk_length` and `walks_per_node` have no effect; an epoch is one pass over the
@@ -304,9 +301,8 @@ class Reinforce2Vec(Estimator):
             by :func:`write_walks` or `reinforce2vec walk`.
         ids : sequence or Graph, optional
             The ids of the nodes, for walks of row numbers; by default the numbers themselves.
-        **options
-            As for :meth:`fit`: `progress`, `callbacks`, `checkpoint`, `checkpoint_every`,
-            `resume`.
+        progress, callbacks, checkpoint, checkpoint_every, resume
+            As for :meth:`fit`.
 
         Examples
         --------
@@ -319,7 +315,14 @@ class Reinforce2Vec(Estimator):
         """
         if isinstance(walks, WalkSampler):
             raise InputError("expected walks, not a WalkSampler: pass sampler.sample()")
-        return self._learn(walks_from(walks, ids), **options)
+        return self._learn(
+            walks_from(walks, ids),
+            progress=progress,
+            callbacks=callbacks,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+        )
 
     def partial_fit(
         self,
@@ -327,7 +330,7 @@ class Reinforce2Vec(Estimator):
         y: Any = None,
         *,
         progress: bool = True,
-        callbacks: Iterable[_Callback] = (),
+        callbacks: Iterable[Callback] = (),
         again: bool = False,
     ) -> Reinforce2Vec:
         """Update the vectors for a graph that has grown, without starting over.
@@ -368,51 +371,57 @@ class Reinforce2Vec(Estimator):
             return self.fit(edges, y, progress=progress, callbacks=callbacks)
         if self.graph_ is None:
             raise InputError("partial_fit needs a graph, but this model was trained by fit_walks")
-        before, count = self.graph_.n_nodes, self._updates + 1
+        count = self._updates + 1
         graph, touched, added = grown(self.graph_, edges)
         known = self._added or ((digest_of_edges(self.graph_),) if added else ())
         if added in known and not again:
             warnings.warn(
                 "these edges, with these weights, were added before, so nothing changes: "
                 "again=True (--again) adds their weights once more",
-                stacklevel=2,
+                stacklevel=line_of_user(),
             )
             return self
         if graph is self.graph_:
             return self
+        settings = self._settings_of_update(count)
+        sampler = self._sampler(graph, self.direction_, seed=settings.seed)
+        sampler.starts = touched
+        corpus = SampledWalks(sampler)
+        backend = self._backend(corpus, settings)
+        self._check_memory(corpus, settings, backend)
+        training = Training(
+            corpus,
+            settings,
+            backend,
+            may_slow_down=self.learning_rate is None,
+            before=self._state,
+        )
+        with self._connected(backend), large_arrays_in(self._folder()):
+            state = training.run(self._workers(backend), progress, _checked_callbacks(callbacks))
+            if training.settings is settings:  # the next update begins with the rates of this one
+                state.rates = self._state.rates
+            else:
+                state.rates = training.settings.scaled(1 / _SHARE_OF_RATE).rates
+            self._keep(state, graph, backend, progress, grown=True)
+        self.direction_, self._updates = sampler.direction, count
+        self._added = (*known, added) if added else known
+        return self
+
+    def _settings_of_update(self, count: int) -> Settings:
+        """Return how to train when the graph has grown for this time."""
         settings = self._settings()._replace(seed=(self.seed + count) % 2**64)
         if self.learning_rate is None:
             if len(self._state.rates) == len(settings.windows):
                 settings = settings._replace(rates=self._state.rates)
-            settings = settings.scaled(_SHARE_OF_THE_RATE)
+            settings = settings.scaled(_SHARE_OF_RATE)
         trained = [weights.dimensions for weights in self._state.scales]
-        if [one.dimensions for one in settings.scales()] != trained:
+        if [scale.dimensions for scale in settings.scales()] != trained:
             raise InputError(
                 f"the vectors have {sum(trained)} dimensions of {counted(len(trained), 'window')}, "
                 f"not {settings.dimensions} of {len(settings.windows)}: reset dimensions and "
                 "window, or call fit again"
             )
-        sampler = self._sampler(graph, self.direction_, seed=settings.seed)
-        sampler.starts = touched
-        corpus = SampledWalks(sampler)
-        backend = self._backend(corpus, settings)
-        self._check_memory(corpus, backend)
-
-        def start(settings: Settings, lost: bool = False) -> State:
-            state = begin(corpus, settings, self._workers())
-            carry_over(self._state, state, graph, before)
-            return state
-
-        with self._connected(backend), large_arrays_in(self._folder()):
-            state, last = self._train(corpus, settings, backend, start, progress, callbacks)
-            if last is settings:  # the next update begins with the rates of this one
-                state.rates = self._state.rates
-            else:
-                state.rates = last.scaled(1 / _SHARE_OF_THE_RATE).rates
-            self._keep(state, graph, backend, progress, grown=True)
-        self.direction_, self._updates = sampler.direction, count
-        self._added = (*known, added) if added else known
-        return self
+        return settings
 
     def estimate_memory(self, graph: Any, *, backend: str = "cpu") -> int:
         """Estimate the bytes of memory that :meth:`fit` takes beside the graph.
@@ -431,20 +440,16 @@ class Reinforce2Vec(Estimator):
         if not isinstance(graph, (Graph, StoredWalks)):
             graph = Graph.from_any(graph)
         corpus, chosen = self._corpus(graph), backend_choice.choose(backend, "training")
-        if chosen == "cuda":
-            return self._bytes_on_gpu(corpus, self._settings(corpus))
+        settings = self._settings(corpus)
         if chosen == "ray":
-            return bytes_for(corpus, self._settings(), self._workers("ray"), "ray")
-        needed = self._bytes_here(corpus, bool(self.smooth))
+            return bytes_for(corpus, settings, self._workers("ray"), "ray")
+        memory = self._memory(corpus, settings, chosen)
+        if chosen == "cuda":
+            return memory.on_gpu()
+        needed = memory.on_host()
         if isinstance(corpus, SampledWalks):  # perhaps of a graph without directions
             needed = max(corpus.copying_bytes, corpus.copied_bytes + needed)
         return needed
-
-    def _bytes_here(self, corpus: Corpus, smoothed: bool) -> int:
-        """Estimate the memory that training takes on the host, and perhaps smoothing."""
-        return bytes_on_host(
-            corpus, self._settings(), self._workers(), self._folder(), self.smooth, smoothed
-        )
 
     def _corpus(self, source: Graph | StoredWalks) -> Corpus:
         """Return the corpus to train on."""
@@ -452,240 +457,86 @@ class Reinforce2Vec(Estimator):
             return SampledWalks(self._sampler(source))
         return GivenWalks(source)
 
-    def _check_memory(self, corpus: Corpus, backend: str) -> None:
+    def _memory(self, corpus: Corpus, settings: Settings, backend: str = "cpu") -> TrainingMemory:
+        """Return how much memory training takes."""
+        smooth = bool(self.smooth)
+        return TrainingMemory(
+            corpus, settings, self._workers(), self._folder(), smooth, smooth and backend == "cpu"
+        )
+
+    def _check_memory(self, corpus: Corpus, settings: Settings, backend: str) -> None:
         """Raise InputError if training, and smoothing on the CPU, take too much memory."""
-        if backend == "ray":
-            self._check_workers(corpus)
+        if backend != "ray":
+            self._memory(corpus, settings, backend).check()
             return
-        what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
-        folder = self._folder()
-        if folder is not None:
-            needed = bytes_on_disk(corpus, self._settings(), self.smooth)
-            check_free_space(folder, needed, what)
-        smoothed = bool(self.smooth) and backend == "cpu"
-        needed = self._bytes_here(corpus, smoothed)
-
-        def advise(missing: int) -> Advice:
-            free, step = needed - missing, row_size(1)  # rows have a multiple of so many numbers
-            given = ("dimensions", self.dimensions)
-            cheaper = self._cheaper_parameters(corpus)
-            sizes = {name: bytes_with(name, value) for name, value in cheaper.items()}
-            least = min(sizes, key=lambda name: sizes[name], default=None)
-            # what takes more than half is to blame; else fewer dimensions will do, if any
-            if least is not None and 2 * sizes[least] < needed and sizes[least] <= free:
-                return replacing(least, cheaper[least])
-            rows = row_size(self.dimensions) // step
-            fewer = largest_below(rows, lambda some: bytes_with("dimensions", some * step) <= free)
-            if fewer:
-                return Advice(
-                    f"dimensions={fewer * step} would fit", (given, (given[0], fewer * step))
-                )
-            fitting = next((name for name, size in sizes.items() if size <= free), None)
-            if fitting is not None:
-                return replacing(fitting, cheaper[fitting])
-            return Advice("use a larger machine", (given,))
-
-        def replacing(name: str, value: Any) -> Advice:
-            named = ((name, getattr(self, name)), (name, value))
-            before, after = (python_setting(*one) for one in named)
-            return Advice(f"{before} takes most of it; {after} would fit", named)
-
-        def bytes_with(name: str, value: Any) -> int:
-            other, walks = type(self)(**(self.get_params(deep=False) | {name: value})), corpus
-            if name == "walk_length" and isinstance(corpus, SampledWalks):
-                walks = SampledWalks(other._sampler(corpus.graph, corpus.direction))
-            return other._bytes_here(walks, smoothed and bool(other.smooth))
-
-        check_memory(needed, what, advise)
-
-    def _cheaper_parameters(self, corpus: Corpus) -> dict[str, Any]:
-        """Return values of other parameters that take less memory than those of this model."""
-        defaults, cheaper = type(self)._parameters(), dict[str, Any]()
-        if self.smooth:
-            cheaper["smooth"] = False
-        if isinstance(self.window, (tuple, list)) and len(self.window) > 1:
-            cheaper["window"] = self.window[-1]
-        elif isinstance(self.window, int) and self.window > corpus.longest // 2 > 10:
-            cheaper["window"] = 10
-        if isinstance(corpus, SampledWalks) and self.walk_length > defaults["walk_length"]:
-            cheaper["walk_length"] = defaults["walk_length"]
-        if self.negatives > defaults["negatives"]:
-            cheaper["negatives"] = defaults["negatives"]
-        if self._workers() > 1:
-            cheaper["workers"] = 1
-        return cheaper
-
-    def _check_workers(self, corpus: Corpus) -> None:
-        """Raise InputError if workers on this machine would take too much memory.
-
-        On a cluster, training checks every machine before it begins.
-        """
-        settings, given = self._settings(), self._checked("workers")
-        what = f"training {corpus.n_nodes:,} nodes with dimensions={self.dimensions}"
+        what = f"training {corpus.n_nodes:,} nodes with dimensions={settings.dimensions}"
         vectors = 4 * settings.dimensions * corpus.n_nodes  # the result, which comes here
-        if not connection.is_local():
-            check_memory(vectors, what)
+        smoothing = self._memory(corpus, settings).of_smoothing()
+        if not connection.is_local():  # on a cluster, training checks every machine
+            check_memory(vectors + smoothing, what)
             return
-        workers = given or available_cpus()
-        workers_bytes = workers * bytes_for(corpus, settings, workers, "ray")
-        check_memory(corpus.nbytes + vectors + workers_bytes, f"{what} by {workers} workers")
+        workers = self._checked("workers") or available_cpus()
+        training = corpus.nbytes + workers * bytes_for(corpus, settings, workers, "ray")
+        check_memory(vectors + max(training, smoothing), f"{what} by {workers} workers")
 
     def _learn(
-        self, source: Graph | StoredWalks, *, checkpoint: PathLike | None = None, **options: Any
+        self,
+        source: Graph | StoredWalks,
+        *,
+        progress: bool,
+        callbacks: Iterable[Callback],
+        checkpoint: PathLike | None,
+        checkpoint_every: float,
+        resume: bool,
     ) -> Reinforce2Vec:
         """Train; no other training may use the checkpoint in the meantime."""
         files = [] if checkpoint is None else [checkpoint]
         with claimed(*files), large_arrays_in(self._folder()):
-            return self._learn_alone(source, checkpoint=checkpoint, **options)
-
-    def _learn_alone(
-        self,
-        source: Graph | StoredWalks,
-        *,
-        progress: bool = True,
-        callbacks: Iterable[_Callback] = (),
-        checkpoint: PathLike | None = None,
-        checkpoint_every: float = 300.0,
-        resume: bool = False,
-    ) -> Reinforce2Vec:
-        corpus = self._corpus(source)
-        settings = self._settings(corpus)
-        if corpus.n_nodes == 0:
-            raise InputError("the graph has no nodes, so there is nothing to learn")
-        backend = self._backend(corpus, settings)
-        self._check_memory(corpus, backend)
-        every = check_number("checkpoint_every", checkpoint_every, least=0.0)
-        path, origin, state = None, Origin(), None
-        if checkpoint is not None:
-            path, origin = check_target(checkpoint), self._origin(corpus, settings)
-            check_new(checkpoint, resume)
-            if not path.exists():
-                remove_checkpoint(path)  # rows without their checkpoint
-            check_room(path, corpus.n_nodes, [one.dimensions for one in settings.scales()])
-            if path.exists():
-                state = self._read_checkpoint(path, origin, settings, corpus.n_nodes, backend)
-                settings = settings._replace(rates=state.rates)
-        elif resume:
-            raise InputError(
-                "resume=True needs checkpoint=...: the file to resume from",
-                settings=[("resume", True), ("checkpoint", ...)],
+            corpus = self._corpus(source)
+            settings = self._settings(corpus)
+            if corpus.n_nodes == 0:
+                raise InputError("the graph has no nodes, so there is nothing to learn")
+            backend = self._backend(corpus, settings)
+            self._check_memory(corpus, settings, backend)
+            training = Training(
+                corpus,
+                settings,
+                backend,
+                checkpoint=self._checkpoint(corpus, settings, checkpoint, checkpoint_every, resume),
+                may_slow_down=self.learning_rate is None,
             )
-
-        def start(settings: Settings, lost: bool = False) -> State:
-            nonlocal state
-            if lost and path is not None and path.exists():
-                state = self._read_checkpoint(path, origin, settings, corpus.n_nodes, backend)
-                if state.rates != settings.rates:  # saved before the rate was halved
-                    state = None
-            begun = state or begin(corpus, settings, self._workers(backend), backend)
-            state = None  # another start is from the beginning
-            return begun
-
-        with self._connected(backend) as ray:
-            if backend == "ray" and self.smooth and isinstance(source, Graph):
-                widest = max(one.dimensions for one in settings.scales())
-                smoothing.check_on_ray(ray, source, widest)
-            checkpoint_to = None if path is None else (path, origin)
-            learned, settings = self._train(
-                *(corpus, settings, backend, start, progress, callbacks, checkpoint_to, every),
-                stacklevel=5,
-            )
-            self._keep(learned, source, backend, progress)
+            with self._connected(backend):
+                called = _checked_callbacks(callbacks)
+                state = training.run(self._workers(backend), progress, called)
+                self._keep(state, source, backend, progress)
         self.direction_ = corpus.direction if isinstance(corpus, SampledWalks) else None
-        self.learning_rate_ = settings.scales()[-1].learning_rate
+        self.learning_rate_ = training.settings.scales()[-1].learning_rate
         self._updates, self._added = 0, ()
         return self
 
-    def _train(
+    def _checkpoint(
         self,
         corpus: Corpus,
         settings: Settings,
-        backend: str,
-        start: Callable[..., State],
-        progress: bool,
-        callbacks: Iterable[_Callback],
-        checkpoint: tuple[Path, Origin] | None = None,
-        every: float = 0.0,
-        stacklevel: int = 3,
-    ) -> tuple[State, Settings]:
-        """Train to the end; return the state and the settings that led to it.
-
-        If a window diverges with the default learning rate, training begins again with half of it.
-        If workers of a cluster are lost, it goes on from the last checkpoint. Warnings of both name
-        the line `stacklevel` calls up: that of the user.
-        """
-        callbacks = _checked_callbacks(callbacks)
-        halvings = 0
-        begins: list[int] = []  # where trainings began whose workers were lost
-        while True:
-            began = begins[-1] if begins else 0
-            try:
-                state = start(settings, lost=bool(begins))
-                state.rates, began = settings.rates, state.walks
-                trainer = Trainer(corpus, settings, state, self._workers(backend), backend)
-                self._run(trainer, progress, callbacks, checkpoint, every)
-                return state, settings
-            except WorkersLost as loss:
-                begins.append(began)
-                if begins[-_MOST_LOSSES:].count(began) == _MOST_LOSSES:
-                    since = "since the last checkpoint" if checkpoint else "in a row"
-                    raise InputError(
-                        f"workers of the Ray cluster were lost {_MOST_LOSSES} times {since} "
-                        f"({loss}); Ray's logs on its nodes may say why"
-                    ) from None
-                goes_on = "goes on from the last checkpoint" if checkpoint else "begins again"
-                warnings.warn(
-                    f"workers of the Ray cluster were lost ({loss}): training {goes_on}",
-                    stacklevel=stacklevel,
+        path: PathLike | None,
+        seconds: float,
+        resume: bool,
+    ) -> Checkpoint | None:
+        """Return where the training is saved; InputError if that cannot work."""
+        seconds = check_number("checkpoint_every", seconds, least=0.0)
+        if path is None:
+            if resume:
+                raise InputError(
+                    "resume=True needs checkpoint=...: the file to resume from",
+                    settings=[("resume", True), ("checkpoint", ...)],
                 )
-                continue
-            except Divergence as failure:
-                if self.learning_rate is not None or halvings == _MOST_HALVINGS:
-                    raise
-                scale = failure.scale
-            failed = settings.scales()[scale]
-            warnings.warn(
-                f"training began again, since the learning rate {failed.learning_rate:g} of window "
-                f"{failed.window} was too large for this graph: half of it is used",
-                stacklevel=stacklevel,
-            )
-            settings, halvings = settings.slower(scale), halvings + 1
-            del state, trainer  # before the next ones take memory
-
-    def _run(
-        self,
-        trainer: Trainer,
-        progress: bool,
-        callbacks: list[_Callback],
-        checkpoint: tuple[Path, Origin] | None,
-        every: float,
-    ) -> None:
-        """Train to the end; report progress to the terminal and to the callbacks."""
-        state, before = trainer.state, trainer.state.tokens
-        last: Moment | None = None
-        began = state.seconds
-
-        def details() -> str:
-            seconds = max(state.seconds - began, 1e-9)
-            loss = ""
-            if last is not None and not np.isnan(last.loss):
-                loss = f"  loss {' '.join(f'{one:.3f}' for one in last.losses)}"
-            return f"{readable((state.tokens - before) / seconds)} tokens/s{loss}"
-
-        report = terminal_progress("training", "", progress, more=details)
-        reported = state.walks * POINTS // max(trainer.n_walks, 1)
-
-        def watch(moment: Moment) -> None:
-            nonlocal last, reported
-            last = moment
-            report(moment.walks, moment.n_walks)
-            point = moment.walks * POINTS // moment.n_walks
-            if point > reported:
-                reported = point
-                for callback in callbacks:
-                    callback(moment)
-
-        trainer.run(watch, checkpoint, every, often=bool(callbacks))
+            return None
+        target, origin = check_target(path), self._origin(corpus, settings)
+        check_new(path, resume)
+        if not target.exists():
+            remove_checkpoint(target)  # rows without their checkpoint
+        check_room(target, corpus.n_nodes, [scale.dimensions for scale in settings.scales()])
+        return Checkpoint(target, origin, seconds)
 
     def _keep(
         self,
@@ -721,6 +572,8 @@ class Reinforce2Vec(Estimator):
         """
         graph = source if isinstance(source, Graph) else graph_of_steps(source)
         workers = self._workers()
+        if backend == "ray":  # the vectors are here
+            backend, workers = "cpu", min(workers, available_cpus())
         if backend == "cuda" and (self.backend == "auto" or source is not graph):
             backend = "auto"  # on the CPU, if it does not fit into the GPU's memory
         vectors = large_zeros((len(source.ids), state.dimensions))
@@ -728,21 +581,18 @@ class Reinforce2Vec(Estimator):
         for weights in state.scales:
             columns = slice(first, first + weights.dimensions)
             first += weights.dimensions
-            smoothed = smoothing.smooth_learned(
+            smoothed = smooth_learned(
                 weights.vectors,
                 graph,
                 backend=backend,
-                workers={"cpu": workers, "ray": self.workers}.get(backend),
+                workers=workers if backend == "cpu" else None,
                 progress=progress,
             )
             if grown:
                 old = self.embedding_.vectors[:, columns]
-                smoothed = smoothing.aligned(smoothed, np.arange(len(old)), old, workers)
-            np.multiply(
-                smoothed,
-                np.float32(math.sqrt(weights.dimensions / state.dimensions)),
-                out=vectors[:, columns],
-            )
+                smoothed = aligned(smoothed, np.arange(len(old)), old, workers)
+            share = np.float32(math.sqrt(weights.dimensions / state.dimensions))
+            np.multiply(smoothed, share, out=vectors[:, columns])
             del smoothed  # before the next one is made
         return vectors
 
@@ -850,11 +700,6 @@ class Reinforce2Vec(Estimator):
             return connection.connected(workers=self._checked("workers"))
         return nullcontext()
 
-    def _read_checkpoint(
-        self, path: Path, origin: Origin, settings: Settings, n_nodes: int, backend: str
-    ) -> State:
-        return read_checkpoint(path, origin, settings, n_nodes, matrices=backend != "ray")
-
     def _folder(self) -> Path | None:
         """Return the folder for large arrays, if they are to be files."""
         folder: Path | None = self._checked("scratch")
@@ -880,15 +725,10 @@ class Reinforce2Vec(Estimator):
         backend = backend_choice.choose(given, "training", work, workers=self.workers)
         if backend == "cuda":
             what = f"training {corpus.n_nodes:,} nodes with {settings.dimensions} dimensions"
-            if not backend_choice.has_room(
-                self._bytes_on_gpu(corpus, settings), what, self.backend
-            ):
+            needed = self._memory(corpus, settings).on_gpu()
+            if not backend_choice.has_room(needed, what, self.backend):
                 return "cpu"
         return backend
-
-    def _bytes_on_gpu(self, corpus: Corpus, settings: Settings) -> int:
-        """Estimate the memory that training takes on a GPU."""
-        return bytes_on_gpu(corpus, settings, self._workers(), self.smooth)
 
     def _walk(self) -> Walk:
         walk: Walk = self._effective("walk")
@@ -937,7 +777,7 @@ class Reinforce2Vec(Estimator):
         return origin | {"fingerprint": corpus.fingerprint()}
 
 
-def _checked_callbacks(given: Any) -> list[_Callback]:
+def _checked_callbacks(given: Any) -> list[Callback]:
     """Return callbacks as a list; InputError if they are none."""
     callbacks: list[Any] = list(given) if isinstance(given, Iterable) else [None]
     if not all(map(callable, callbacks)):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, overload
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._util import backend_choice
-from .._util.checks import check_count, check_number
 from .._util.cuda import device
-from .._util.engine import fast_engine_compiles, use_plain
+from .._util.engine import fast_engine_compiles
 from .._util.errors import InputError
 from .._util.hyperparameters import PARAMETERS
 from .._util.machine import available_cpus, check_memory
@@ -20,22 +19,17 @@ from ..embedding.alignment import rotation_towards
 from ..embedding.embedding import checked_vectors
 from ..embedding.matching import aligned_rows
 from ..graph import Graph
-from ..graph.graph import bytes_without_directions
 from ..graph.matrices import unit_rows, with_moderate_weights
 from . import _array_smoothing
-from ._series import series
-from ._sizes import (
-    ClusterBytes,
-    bytes_for_blocks,
-    bytes_on_cluster,
-    signal_bytes,
-)
+from ._filter import checked_filter, filter_along, series
+from ._memory import smoothing_bytes, smoothing_bytes_on_gpu
 from .cuda.neighbour_sums import DeviceLinks
 
+_Vectors = TypeVar("_Vectors", Embedding, NDArray[Any])
 
-@overload
+
 def smooth(
-    embedding: Embedding,
+    embedding: _Vectors,
     graph: Any,
     *,
     order: int = 10,
@@ -44,34 +38,7 @@ def smooth(
     backend: str = "auto",
     workers: int | None = None,
     progress: bool = False,
-) -> Embedding: ...
-
-
-@overload
-def smooth(
-    embedding: NDArray[Any],
-    graph: Any,
-    *,
-    order: int = 10,
-    mu: float = 0.2,
-    theta: float = 0.5,
-    backend: str = "auto",
-    workers: int | None = None,
-    progress: bool = False,
-) -> NDArray[np.float32]: ...
-
-
-def smooth(
-    embedding: Any,
-    graph: Any,
-    *,
-    order: int = 10,
-    mu: float = 0.2,
-    theta: float = 0.5,
-    backend: str = "auto",
-    workers: int | None = None,
-    progress: bool = False,
-) -> Embedding | NDArray[np.float32]:
+) -> _Vectors:
     """Smooth vectors along the graph: neighbours and groups of nodes become more similar.
 
     This is the spectral propagation of ProNE (Zhang et al., IJCAI 2019), which works on any
@@ -100,10 +67,9 @@ def smooth(
     backend : {"auto", "cpu", "cuda", "ray"}, default "auto"
         Where to work. "auto" uses a GPU if there is one, the work is large enough and it fits into
         the GPU's memory, unless `workers` is given. Results are the same up to the last bits.
-        "ray" works on a Ray cluster, or in processes of this machine, with the result of "cpu".
+        "ray" is taken for "cpu", since this process has the vectors.
     workers : int, optional
-        Threads on the CPU, or calls at a time on Ray; by default one for each CPU core. The result
-        does not depend on it.
+        Threads on the CPU; by default one for each CPU core. The result does not depend on it.
     progress : bool, default False
         Whether to show progress on the terminal.
 
@@ -122,12 +88,16 @@ def smooth(
     (34, 8)
     """
     coefficients = series(*checked_filter(order, mu, theta))
-    how = _How(coefficients, backend, PARAMETERS["workers"].check(workers), progress)
+    workers = PARAMETERS["workers"].check(workers)
     graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
+
+    def smooth_matrix(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        return _smooth(vectors, graph, coefficients, backend, workers, progress)
+
     if isinstance(embedding, Embedding):
         rows = aligned_rows(embedding, graph)
         smoothed = np.empty_like(embedding.vectors)
-        smoothed[rows] = _smooth(embedding.vectors[rows], graph, how)
+        smoothed[rows] = smooth_matrix(embedding.vectors[rows])
         info = {**embedding.info, "smoothed": True} if embedding.info else None
         return Embedding(embedding.ids, smoothed, info=info)
     vectors = checked_vectors(embedding)
@@ -136,35 +106,14 @@ def smooth(
             f"the graph has {graph.n_nodes:,} nodes and the matrix {len(vectors):,} rows: each "
             "node needs its row, in the order of graph.ids"
         )
-    return _smooth(vectors, graph, how)
-
-
-def checked_filter(order: Any, mu: Any, theta: Any) -> tuple[int, float, float]:
-    """Return the parameters of the filter; InputError if one is out of range."""
-    return (
-        check_count("order", order, 2),
-        check_number("mu", mu, least=0.0, most=2.0),
-        check_number("theta", theta, above=0.0, most=100.0),
-    )
-
-
-class _How(NamedTuple):
-    """How to smooth: coefficients of the series, where, on how many threads."""
-
-    coefficients: NDArray[np.float64]
-    backend: str
-    workers: int | None
-    progress: bool
-    checked: bool = False  # whether memory was checked before
+    return smooth_matrix(vectors)
 
 
 def smooth_learned(
     vectors: NDArray[np.float32],
     graph: Graph,
+    coefficients: NDArray[np.float64] | None = None,
     *,
-    order: int = 10,
-    mu: float = 0.2,
-    theta: float = 0.5,
     backend: str,
     workers: int | None = None,
     progress: bool,
@@ -173,100 +122,47 @@ def smooth_learned(
 
     Another check could only throw them away: it would count freed memory that the allocator keeps.
     """
-    coefficients = series(*checked_filter(order, mu, theta))
-    return _smooth(vectors, graph, _How(coefficients, backend, workers, progress, backend == "cpu"))
+    if coefficients is None:
+        coefficients = series()
+    return _smooth(vectors, graph, coefficients, backend, workers, progress, backend == "cpu")
 
 
-def bytes_for(
-    graph: Graph, dimensions: int, workers: int | None = None, on_disk: bool = False
-) -> int:
-    """Estimate the memory of smoothing on the CPU, beside the graph and the vectors."""
-    making, links = bytes_without_directions(graph)
-    if use_plain() and not graph.weighted:
-        links += 8 * len(graph.indices) * (2 if graph.directed else 1)  # weights of 1
-    workers = workers or available_cpus()
-    return max(making, links + bytes_for_signals(graph.n_nodes, dimensions, workers, on_disk))
-
-
-def bytes_for_signals(n_nodes: int, dimensions: int, workers: int, on_disk: bool = False) -> int:
-    """Estimate the memory of smoothing on the CPU, beside graphs and the vectors.
-
-    With large arrays `on_disk`, it is less by :func:`bytes_on_disk`.
-    """
-    if use_plain():
-        result = 4 * dimensions * n_nodes
-        return result + _array_smoothing.bytes_for_arrays(n_nodes, dimensions)
-    needed = bytes_for_blocks(n_nodes, dimensions, workers)
-    return needed - (bytes_on_disk(n_nodes, dimensions) if on_disk else 0)
-
-
-def bytes_on_disk(n_nodes: int, dimensions: int) -> int:
-    """Return the bytes that smoothing takes of a scratch folder; the plain engine takes none."""
-    return 0 if use_plain() else signal_bytes(n_nodes, dimensions)
-
-
-def bytes_on_gpu(graph: Graph, dimensions: int) -> int:
-    """Estimate the GPU memory of smoothing, the graph included."""
-    arcs = len(graph.indices) * (2 if graph.directed else 1)
-    an_arc = 12 if graph.weighted else 4
-    signals = _array_smoothing.bytes_for_arrays(graph.n_nodes, dimensions)
-    return an_arc * arcs + 8 * graph.n_nodes + signals
-
-
-def bytes_on_ray(graph: Graph, dimensions: int) -> ClusterBytes:
-    """Estimate the memory of smoothing on Ray, beside the graph and the vectors."""
-    arcs = len(graph.indices) * (2 if graph.directed else 1)
-    links = (12 if graph.weighted else 4) * arcs + 8 * graph.n_nodes
-    needed = bytes_on_cluster(graph.n_nodes, dimensions, links)
-    return needed._replace(driver=needed.driver + bytes_without_directions(graph)[0])
-
-
-def check_on_ray(ray: Any, graph: Graph, dimensions: int) -> None:
-    """Raise InputError if a cluster has too little memory to smooth; for use before training."""
-    if not use_plain():
-        from .ray.smoothing import check_nodes
-
-        check_nodes(ray, bytes_on_ray(graph, dimensions), (graph.n_nodes, dimensions))
-
-
-def _smooth(vectors: NDArray[np.float32], graph: Graph, how: _How) -> NDArray[np.float32]:
-    """Check vectors and memory, and smooth on the CPU, the GPU or Ray."""
+def _smooth(
+    vectors: NDArray[np.float32],
+    graph: Graph,
+    coefficients: NDArray[np.float64],
+    backend: str,
+    workers: int | None,
+    progress: bool,
+    checked: bool = False,
+) -> NDArray[np.float32]:
+    """Check vectors and, unless it was `checked` before, memory; smooth on the CPU or the GPU."""
     nodes, dimensions = vectors.shape
     if not np.isfinite([vectors.max(initial=0), vectors.min(initial=0)]).all():
         raise InputError("some vectors have numbers that are not finite: they cannot be smoothed")
     work = f"smoothing {nodes:,} vectors of {dimensions:,} dimensions"
-    numbers = len(how.coefficients) * dimensions * (nodes + len(graph.indices))
-    backend = backend_choice.choose(how.backend, "smoothing", numbers, workers=how.workers)
-    report = terminal_progress("smoothing", "products", how.progress)
-    needed = bytes_on_gpu(graph, dimensions)
-    if backend == "cuda" and backend_choice.has_room(needed, work, how.backend):
-        graph = _undirected(graph)
-        unit, degrees = _with_self_loops(graph)
-        return _array_smoothing.smoothed(
-            device.cupy(), DeviceLinks(graph), vectors, unit, degrees, how.coefficients, report
-        )
-    fast = _fast_engine_compiles(graph.weighted)
-    if backend == "ray" and fast:  # the plain engine works in this process
-        on_ray = bytes_on_ray(graph, dimensions)
-        check_memory(on_ray.driver, work)
-        graph = _undirected(graph)
-        unit, degrees = _with_self_loops(graph)
-        from .ray.smoothing import smoothed
-
-        return smoothed(
-            vectors, graph, unit, degrees, how.coefficients, how.workers, on_ray, report
-        )
-    workers = how.workers or available_cpus()
-    if not how.checked:
-        check_memory(bytes_for(graph, dimensions, workers), work)
-    graph = _undirected(graph)
-    unit, degrees = _with_self_loops(graph)
+    numbers = len(coefficients) * dimensions * (nodes + len(graph.indices))
+    chosen = backend_choice.choose(backend, "smoothing", numbers, workers=workers)
+    needed = smoothing_bytes_on_gpu(graph, dimensions)
+    on_gpu = chosen == "cuda" and backend_choice.has_room(needed, work, backend)
+    fast = not on_gpu and _fast_engine_compiles(graph.weighted)
+    threads = workers or available_cpus()
+    if chosen == "ray":  # they count processes of a cluster
+        threads = min(threads, available_cpus())
+    if not (on_gpu or checked):
+        check_memory(smoothing_bytes(graph, dimensions, threads), work)
+    report = terminal_progress("smoothing", "products", progress)
+    # without directions, and with weights that can be added
+    graph = with_moderate_weights(graph).to_undirected()
+    how = filter_along(graph, coefficients)
+    if on_gpu:
+        return _array_smoothing.smoothed(device.cupy(), DeviceLinks(graph), vectors, how, report)
     if fast:
         from .cpu import smoothing
 
-        return smoothing.smoothed(vectors, graph, unit, degrees, how.coefficients, workers, report)
+        return smoothing.smoothed(vectors, how, threads, report)
     links = _array_smoothing.HostLinks(graph)
-    return _array_smoothing.smoothed(np, links, vectors, unit, degrees, how.coefficients, report)
+    return _array_smoothing.smoothed(np, links, vectors, how, report)
 
 
 def _fast_engine_compiles(weighted: bool) -> bool:
@@ -276,21 +172,6 @@ def _fast_engine_compiles(weighted: bool) -> bool:
         compile_kernels(weighted)
 
     return fast_engine_compiles(compile_fast)
-
-
-def _undirected(graph: Graph) -> Graph:
-    """Return the graph without directions, with weights that can be added; their unit is lost."""
-    return with_moderate_weights(graph).to_undirected()
-
-
-def _with_self_loops(graph: Graph) -> tuple[float, NDArray[np.float64]]:
-    """Return the factor that makes the mean weight 1, and the degrees with self-loops of 1."""
-    if graph.weights is None or graph.weights.size == 0:
-        return 1.0, 1 + graph.degrees.astype(np.float64)
-    unit = float(1 / graph.weights.mean())
-    sums, linked = np.zeros(graph.n_nodes), np.flatnonzero(graph.degrees)
-    sums[linked] = np.add.reduceat(graph.weights, graph.indptr[linked])
-    return unit, 1 + unit * sums
 
 
 def aligned(

@@ -40,12 +40,11 @@ class BlockMatrix:
         self.n = n
         self.blocks = blocks
         self.kept: list[Any] = [None] * len(blocks)
-        free = available_bytes()
-        self.room = _KEPT_BYTES
-        if free is not None:
-            self.room = max(0, min(_KEPT_BYTES, free // 2, free - reserved))
-        if kept_bytes is not None:
-            self.room = kept_bytes
+        if kept_bytes is None:
+            free = available_bytes()
+            room = _KEPT_BYTES if free is None else min(free // 2, free - reserved)
+            kept_bytes = max(0, min(_KEPT_BYTES, room))
+        self.room = kept_bytes
 
     def __iter__(self) -> Iterator[tuple[slice, slice, Any]]:
         for number, block in enumerate(self.blocks):
@@ -60,22 +59,17 @@ class BlockMatrix:
                     self.room -= size
             yield block.rows, block.columns, matrix
 
-    def product(self, vectors: Matrix) -> Matrix:
-        """Return the matrix times vectors."""
+    def product(self, vectors: Matrix, half: bool = False) -> Matrix:
+        """Return the matrix times vectors; with `half`, it is symmetric, and blocks begin at the
+        diagonal.
+        """
         result = np.zeros((self.n, vectors.shape[1]), vectors.dtype)
         vectors = np.ascontiguousarray(vectors)
         for rows, columns, matrix in self:
             result[rows] += matrix @ vectors[columns]
-        return result
-
-    def symmetric_product(self, vectors: Matrix) -> Matrix:
-        """Return a symmetric matrix times vectors; its blocks begin at the diagonal."""
-        result = np.zeros((self.n, vectors.shape[1]), vectors.dtype)
-        vectors = np.ascontiguousarray(vectors)
-        for rows, columns, matrix in self:
-            result[rows] += matrix @ vectors[columns]
-            beyond = matrix[:, rows.stop - rows.start :]
-            result[rows.stop : columns.stop] += beyond.T @ vectors[rows]
+            if half:
+                beyond = matrix[:, rows.stop - rows.start :]
+                result[rows.stop : columns.stop] += beyond.T @ vectors[rows]
         return result
 
     def gram_product(self, vectors: Matrix) -> Matrix:
@@ -87,29 +81,19 @@ class BlockMatrix:
         return result
 
 
-class _MatrixBytes(NamedTuple):
-    """The memory of a matrix of blocks: at most while it is made, and in later products."""
+def matrix_bytes(n: int, copies: int, *, half: bool = False, keep: bool = True) -> tuple[int, int]:
+    """Estimate the memory of a square matrix: at most while it is made, and in later products.
 
-    making: int
-    later: int
-
-
-def matrix_bytes(n: int, copies: int, *, half: bool = False, keep: bool = True) -> _MatrixBytes:
-    """Estimate the memory of a square matrix, of which a block is made in so many copies.
-
-    With `half`, blocks begin at the diagonal. Without `keep`, none is kept.
+    A block is made in so many copies. With `half`, blocks begin at the diagonal. Without `keep`,
+    none is kept.
     """
     block = min(BLOCK_BYTES, 4 * n * n)
     size = 2 * n * n + block // 2 if half else 4 * n * n
-    if not keep or size > _KEPT_BYTES:  # the block before is freed after the next is made
-        most = (_KEPT_BYTES if keep else 0) + copies * block + min(block, size - block)
-        return _MatrixBytes(most, most)
-    making = kept = 0
-    for rows in square_row_blocks(n):
-        size = 4 * (rows.stop - rows.start) * (n - rows.start if half else n)
-        making = max(making, kept + copies * size)
-        kept += size
-    return _MatrixBytes(making, kept)
+    if keep and size <= _KEPT_BYTES:
+        return size + (copies - 1) * block, size
+    # the block before is freed after the next is made
+    most = (_KEPT_BYTES if keep else 0) + copies * block + min(block, size - block)
+    return most, most
 
 
 def _in_fast_form(matrix: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._util.checks import check_count
 from ..._util.errors import InputError
-from ..._util.machine import Advice, available_cpus, check_memory, largest_below
+from ..._util.machine import Advice, available_cpus, check_memory, fewer_dimensions
 from ...graph import Graph
 from ...graph.graph import bytes_without_directions
 from ...graph.matrices import with_moderate_weights
@@ -55,17 +54,11 @@ class Factorization(Estimator):
         self._check()
         if graph.n_nodes == 0:
             raise InputError("the graph has no nodes, so there is nothing to learn")
-        needed = self._least_bytes(graph, dimensions)
-        check_memory(
-            needed + min(needed, available_cpus() * _BLAS_BYTES),  # it takes less for small work
-            f"{type(self).__name__} with dimensions={dimensions} on {graph.n_nodes:,} nodes",
-            partial(self._advice, graph),
-        )
-        found = self._vectors(graph, dimensions, rng, progress)
-        vectors = found
-        if found.shape[1] < dimensions or found.dtype != np.float32:
-            vectors = np.zeros((graph.n_nodes, dimensions), np.float32)
-            vectors[:, : found.shape[1]] = found  # a small graph has fewer: zeros follow
+        self._check_memory(graph, dimensions)
+        vectors = self._vectors(graph, dimensions, rng, progress)
+        if vectors.shape[1] < dimensions or vectors.dtype != np.float32:
+            narrow, vectors = vectors, np.zeros((graph.n_nodes, dimensions), np.float32)
+            vectors[:, : narrow.shape[1]] = narrow  # a small graph has fewer: zeros follow
         linked = graph.degrees > 0
         linked[graph.indices] = True
         vectors[~linked] = 0  # isolated nodes: without what rounding left
@@ -77,33 +70,30 @@ class Factorization(Estimator):
         graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
         dimensions = check_count("dimensions", self.dimensions, 1)
         self._check()
-        return self._bytes(graph, dimensions)
+        return self._bytes(graph, dimensions, keep=True)
 
     def _check(self) -> None:
         """Raise InputError if a parameter of the method is invalid."""
 
-    def _advice(self, graph: Graph, missing: int) -> Advice:
-        """Return which dimensions would fit, or what else is to blame."""
-        free = self._least_bytes(graph, self.dimensions) - missing
-        fitting = largest_below(
-            self.dimensions, lambda some: self._least_bytes(graph, some) <= free
-        )
-        if fitting:
-            settings = (("dimensions", self.dimensions), ("dimensions", fitting))
-            return Advice(f"dimensions={fitting} would fit", settings)
-        return Advice(
-            f"even dimensions=1 would not fit: {type(self).__name__} needs a smaller graph or a "
-            "larger machine; Reinforce2Vec takes less",
-            (("dimensions", self.dimensions),),
-        )
+    def _check_memory(self, graph: Graph, dimensions: int) -> None:
+        """Raise InputError if even without kept blocks there is too little memory."""
+        needed = self._bytes(graph, dimensions, keep=False)
 
-    def _least_bytes(self, graph: Graph, dimensions: int) -> int:
-        """Estimate the memory that the method cannot do without."""
-        return self._bytes(graph, dimensions)
+        def advise(missing: int) -> Advice:
+            return fewer_dimensions(
+                dimensions,
+                lambda fewer: self._bytes(graph, fewer, keep=False) <= needed - missing,
+            )
+
+        check_memory(
+            needed + min(needed, available_cpus() * _BLAS_BYTES),  # it takes less for small work
+            f"{type(self).__name__} with dimensions={dimensions} on {graph.n_nodes:,} nodes",
+            advise,
+        )
 
     @abstractmethod
-    def _bytes(self, graph: Graph, dimensions: int) -> int:
-        """Estimate the memory that the method takes where there is enough."""
+    def _bytes(self, graph: Graph, dimensions: int, keep: bool) -> int:
+        """Estimate the memory beside the graph; `keep` the blocks of a matrix, if there are any."""
 
     @abstractmethod
     def _vectors(
@@ -121,20 +111,6 @@ def check_span(graph: Graph, method: str) -> None:
             f"the largest is {weights.max() / weights.min():.1g} times the smallest, and their sum "
             f"may be {_WIDEST_SPAN:.0g} times that"
         )
-
-
-def space_bytes(n: int, rank: int, block: int, itemsize: int) -> int:
-    """Estimate the memory that the search for `rank` leading eigenvectors takes."""
-    most = 2 * rank + 5 * block
-    if n <= most:  # the whole matrix
-        return 6 * 8 * n * n
-    passing = max(6 * block, 2 * rank + 4 * block)  # a pass, or a restart: measured
-    return n * (most + passing) * itemsize + 6 * 8 * most**2
-
-
-def first_pass_bytes(n: int, block: int, itemsize: int) -> int:
-    """Estimate the part of it that is touched by the first product."""
-    return 7 * n * block * itemsize
 
 
 class Links(NamedTuple):

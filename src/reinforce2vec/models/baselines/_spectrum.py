@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,65 +24,72 @@ _PER_MILLE = 1000  # what progress is counted in
 _PASSES = 300  # products with a block of vectors, after which the result is accepted
 
 
+class Search(NamedTuple):
+    """How to search for eigenpairs."""
+
+    block: int = 32
+    """Vectors in a pass."""
+    tolerance: float = 1e-9
+    """Largest error ‖Av − λv‖, as a share of the largest eigenvalue's size."""
+    confirm: int = 5
+    """Passes from new random vectors that look for pairs that were missed: a block finds an
+    eigenvalue only as many times as it has vectors. Not needed where it has `rank` of them."""
+    dtype: Any = np.float64
+    """The type of the vectors; small matrices within the method are always float64."""
+    importance: Callable[[Matrix], Matrix] = np.abs
+    """Ranks eigenvalues; by default by their absolute value."""
+
+    def most(self, rank: int) -> int:
+        """Return how many vectors the search space has at most."""
+        return 2 * rank + 5 * self.block
+
+    def bytes_for(self, n: int, rank: int) -> int:
+        """Estimate the memory of the search for `rank` leading eigenvectors."""
+        most = self.most(rank)
+        if n <= most:  # the whole matrix
+            return 6 * 8 * n * n
+        passing = max(6 * self.block, 2 * rank + 4 * self.block)  # a pass, or a restart: measured
+        return n * (most + passing) * self._itemsize() + 6 * 8 * most**2
+
+    def bytes_of_first_pass(self, n: int) -> int:
+        """Estimate the part of it that is touched by the first product."""
+        return 7 * n * self.block * self._itemsize()
+
+    def _itemsize(self) -> int:
+        return int(np.dtype(self.dtype).itemsize)
+
+    def ordered(self, values: Matrix) -> Matrix:
+        """Return the places of eigenvalues, the most important first."""
+        return np.argsort(-self.importance(values), kind="stable")
+
+
 def leading_eigenpairs(
     product: Product,
     n: int,
     rank: int,
     rng: np.random.Generator,
-    *,
-    importance: Callable[[Matrix], Matrix] = np.abs,
-    block: int = 32,
-    tolerance: float = 1e-9,
-    confirm: int = 5,
-    dtype: Any = np.float64,
+    search: Search,
     progress: bool = False,
 ) -> tuple[NDArray[np.float64], Matrix]:
     """Return the most important eigenvalues of a symmetric matrix, and orthonormal eigenvectors.
 
+    There are `rank` of them, or `n` if the matrix has fewer rows. `product` multiplies it with an
+    array (n, any number); the first vectors are random.
+
     A block Lanczos method with thick restarts: each pass adds `block` vectors, the residuals of the
     eigenvectors found so far, to the search space, which is cut back to the best ones when it is
     large. Blocks find multiple eigenvalues, as graphs with equal components have; a second search
-    finds those with a larger multiplicity.
-
-    Parameters
-    ----------
-    product : callable
-        Multiplies the matrix with an array (n, any number).
-    n, rank : int
-        Rows of the matrix, and how many pairs to return; all of them if there are fewer rows.
-    rng : numpy.random.Generator
-        For the first vectors.
-    importance : callable
-        Ranks eigenvalues; by default by their absolute value.
-    block : int
-        Vectors in a pass.
-    tolerance : float
-        Largest error ‖Av − λv‖, as a share of the largest eigenvalue's size.
-    confirm : int
-        Passes from new random vectors that look for pairs that were missed: a block finds an
-        eigenvalue only as many times as it has vectors. Not needed where it has `rank` of them.
-    dtype : float32 or float64
-        The type of the vectors; small matrices within the method are always float64.
-    progress : bool
-        Show on the terminal how close the pairs are to the tolerance.
-
-    Returns
-    -------
-    values : float64 array, most important first
-    vectors : array (n, len(values))
-
-    Memory: n (2 rank + 7 block) numbers.
+    finds those with a larger multiplicity. Memory: n (2 rank + 7 block) numbers.
     """
-    most = 2 * rank + 5 * block
+    block, dtype, most = search.block, search.dtype, search.most(rank)
     if n <= most:
         values, vectors = np.linalg.eigh(_symmetric(product(np.eye(n, dtype=dtype))))
-        order = np.argsort(-importance(values), kind="stable")[:rank]
+        order = search.ordered(values)[:rank]
         return values[order], vectors[:, order]
     basis = np.empty((n, most), dtype, order="F")
     small = np.zeros((most, most))  # the matrix, as seen within the basis
-    filled, searched, new = 0, 0, rng.standard_normal((n, block)).astype(dtype)
-    new, _ = orthonormal(new, basis[:, :0], rng)
-    report = _terminal_report(rank, tolerance, progress)
+    filled, searched, new = 0, 0, _random(n, basis[:, :0], search, rng)
+    report = _terminal_report(rank, search.tolerance, progress)
     for _ in range(_PASSES):
         fresh = slice(filled, filled + block)
         basis[:, fresh] = new
@@ -92,15 +99,15 @@ def leading_eigenpairs(
         small[fresh, :filled] = small[:filled, fresh].T
         new, leaving = orthonormal(image, basis[:, :filled], rng)
         values, turns = np.linalg.eigh(_symmetric(small[:filled, :filled]))
-        order = np.argsort(-importance(values), kind="stable")[: rank + block]
+        order = search.ordered(values)[: rank + block]
         values, turns = values[order], turns[:, order]
         # only products with the latest block leave the space: they tell how wrong a pair is
         errors = np.linalg.norm(leaving @ turns[fresh], axis=0)
         largest = np.abs(values).max()
         report(errors[:rank] / largest if largest > 0 else errors[:rank])
-        found = filled >= rank and not (errors > tolerance * largest)[:rank].any()
-        searched = searched + 1 if found else 0
-        if searched > confirm or (found and block >= rank):
+        exact = filled >= rank and not (errors > search.tolerance * largest)[:rank].any()
+        searched = searched + 1 if exact else 0
+        if searched > search.confirm or (exact and block >= rank):
             break
         if filled + block > most or searched == 1:
             filled = rank if searched == 1 else len(values)
@@ -108,10 +115,14 @@ def leading_eigenpairs(
             small[:filled, :filled] = np.diag(values[:filled])
             turns = np.eye(filled)
         if searched == 1:
-            new = rng.standard_normal((n, block)).astype(dtype)
-            new, _ = orthonormal(new, basis[:, :filled], rng)
+            new = _random(n, basis[:, :filled], search, rng)
     report(np.zeros(rank))
     return values[:rank], basis[:, :filled] @ turns[:, :rank].astype(dtype)
+
+
+def _random(n: int, basis: Matrix, search: Search, rng: np.random.Generator) -> Matrix:
+    """Return random vectors that are orthonormal, also to a basis."""
+    return orthonormal(rng.standard_normal((n, search.block)).astype(search.dtype), basis, rng)[0]
 
 
 def _terminal_report(rank: int, tolerance: float, progress: bool) -> Callable[[Matrix], None]:

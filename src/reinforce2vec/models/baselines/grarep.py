@@ -13,27 +13,13 @@ from ..._util.checks import check_count
 from ..._util.progress import counted, part_of
 from ...graph import Graph
 from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
-from ._blocks import (
-    Block,
-    BlockMatrix,
-    Steps,
-    matrix_bytes,
-    positive_logs,
-    square_row_blocks,
-)
-from ._factorize import (
-    Factorization,
-    Matrix,
-    check_span,
-    first_pass_bytes,
-    fix_signs,
-    space_bytes,
-    undirected_links,
-)
-from ._spectrum import leading_eigenpairs
+from ._blocks import Block, BlockMatrix, Steps, matrix_bytes, positive_logs, square_row_blocks
+from ._factorize import Factorization, Matrix, check_span, fix_signs, undirected_links
+from ._spectrum import Search, leading_eigenpairs
 
-BLOCK = 32  # vectors multiplied with a matrix at once
-TOLERANCE = 1e-5
+SEARCH = Search(tolerance=1e-5, dtype=np.float32)
+# one step is cheap, and its singular vectors live in few nodes: the others need every digit
+FIRST_SEARCH = Search(tolerance=1e-11)
 _COPIES = 3  # of a block, while it is made: before a step, turned, and after it
 
 
@@ -76,23 +62,17 @@ class GraRep(Factorization):
     def _check(self) -> None:
         check_count("steps", self.steps, 1)
 
-    def _bytes(self, graph: Graph, dimensions: int) -> int:
-        return self._needed(graph, dimensions, keep=True)
-
-    def _least_bytes(self, graph: Graph, dimensions: int) -> int:
-        return self._needed(graph, dimensions, keep=False)
-
-    def _needed(self, graph: Graph, dimensions: int, keep: bool) -> int:
+    def _bytes(self, graph: Graph, dimensions: int, keep: bool) -> int:
         n, a_part = graph.n_nodes, -(-dimensions // self.steps)
         arcs, making, kept = undirected_links(graph)
-        first = space_bytes(n, a_part, BLOCK, 8) + 16 * arcs
-        matrix = matrix_bytes(n, _COPIES, keep=keep)
-        others = max(
-            matrix.making + first_pass_bytes(n, BLOCK, 4),
-            matrix.later + space_bytes(n, a_part, BLOCK, 4),
+        matrix_at_first, matrix = matrix_bytes(n, _COPIES, keep=keep)
+        search = max(
+            FIRST_SEARCH.bytes_for(n, a_part) + 16 * arcs,
+            matrix_at_first + SEARCH.bytes_of_first_pass(n),
+            matrix + SEARCH.bytes_for(n, a_part),
         )
         links = kept + 34 * arcs  # scipy 1.15 copies the indices to transpose them
-        return max(making, max(first, others) + links + 4 * n * dimensions)
+        return max(making, search + links + 4 * n * dimensions)
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
@@ -124,14 +104,10 @@ def _part(
         Block(rows, slice(0, n), partial(_log_chances, walk, k, scale, rows))
         for rows in square_row_blocks(n)
     ]
-    reserved = space_bytes(n, rank, BLOCK, 4) + matrix_bytes(n, _COPIES, keep=False).later
+    search = FIRST_SEARCH if k == 1 else SEARCH
+    reserved = SEARCH.bytes_for(n, rank) + matrix_bytes(n, _COPIES, keep=False)[1]
     matrix = BlockMatrix(n, blocks, reserved=reserved)
-    # one step is cheap, and its singular vectors live in few nodes: the others need every digit
-    how: dict[str, Any] = {"tolerance": TOLERANCE, "dtype": np.float32}
-    if k == 1:
-        how = {"tolerance": 1e-11, "dtype": np.float64}
-    how |= {"block": BLOCK, "progress": progress}
-    _, right = leading_eigenpairs(matrix.gram_product, n, rank, rng, **how)
+    _, right = leading_eigenpairs(matrix.gram_product, n, rank, rng, search, progress)
     left, _ = singular_factors(matrix.product(right))
     found = np.zeros((n, rank), np.float32)
     found[:, : left.shape[1]] = fix_signs(left)

@@ -13,13 +13,11 @@ from ..._util.checks import check_number
 from ..._util.errors import InputError
 from ...graph import Graph
 from ...graph.matrices import singular_factors
-from ._factorize import Factorization, Matrix, fix_signs, space_bytes
-from ._spectrum import Product, leading_eigenpairs
+from ._factorize import Factorization, Matrix, fix_signs
+from ._spectrum import Product, Search, leading_eigenpairs
 
-_BLOCK = 16  # vectors multiplied with a matrix at once
-_TOLERANCE = 1e-8
-_LARGEST = 1e8  # of beta times a weight
-_SMALLEST = 1e-100
+_SEARCH = Search(block=16, tolerance=1e-8)
+_SMALLEST, _LARGEST = 1e-100, 1e8  # of beta times the largest weight
 _TERMS = 100  # of the series; beyond, a factorisation of I − βA is taken instead
 
 
@@ -66,21 +64,29 @@ class HOPE(Factorization):
     def _check(self) -> None:
         check_number("beta", self.beta, above=0.0)
 
-    def _bytes(self, graph: Graph, dimensions: int) -> int:
+    def _bytes(self, graph: Graph, dimensions: int, keep: bool) -> int:
         n, arcs, rank = graph.n_nodes, len(graph.indices), min(-(-dimensions // 2), graph.n_nodes)
         factors = 6 if graph.directed else 4  # of so many columns each, when both halves are made
-        columns = max(space_bytes(n, rank, _BLOCK, 8), 8 * factors * n * rank)
+        columns = max(_SEARCH.bytes_for(n, rank), 8 * factors * n * rank)
         searching = columns + 8 * n + (32 if graph.directed else 16) * arcs + 4 * arcs
         return max(searching, 40 * n + (24 if graph.weighted else 32) * arcs)
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
     ) -> Matrix:
-        scaled, factor = self._scaled(graph)
+        scaled = graph.to_scipy()
+        largest = self.beta * scaled.data.max(initial=0.0)
+        if largest > _LARGEST or 0 < largest < _SMALLEST:
+            other = "smaller" if largest > 1 else "larger"
+            raise InputError(
+                f"beta={self.beta:g} times the largest weight is {largest:.3g}, which is too far "
+                f"from 1: use a {other} beta, or {other} weights"
+            )
         rank = min(-(-dimensions // 2), graph.n_nodes)
-        find = _directed if graph.directed else _undirected
+        scaled = scaled * self.beta
+        halves = _directed if graph.directed else _undirected
         try:
-            sources, targets = find(scaled, factor, rank, rng, progress)
+            sources, targets = halves(scaled, rank, rng, progress)
         except np.linalg.LinAlgError:
             raise self._overflow() from None
         sources, targets = _moderate(sources, targets)
@@ -92,26 +98,6 @@ class HOPE(Factorization):
         vectors[:, middle : middle + rank] = targets[:, : dimensions - middle]
         square = float(np.einsum("ij,ij->", vectors, vectors, dtype=np.float64))
         return vectors * np.float32(np.sqrt(graph.n_nodes / square)) if square > 0 else vectors
-
-    def _scaled(self, graph: Graph) -> tuple[Any, float]:
-        """Return βA over a factor, and this factor: 1 unless all of βA is extremely small.
-
-        Numbers whose squares are 0 cannot be worked with.
-        """
-        adjacency = graph.to_scipy()
-        weight = adjacency.data.max(initial=0.0)
-        largest = self.beta * weight
-        if largest > _LARGEST:
-            raise InputError(
-                f"beta={self.beta:g} times the largest weight is {largest:.3g}, so far above 1 "
-                "that the proximity hardly depends on the graph: use a smaller beta, or smaller "
-                "weights"
-            )
-        if largest > _SMALLEST or weight == 0:
-            return adjacency * self.beta, 1.0
-        power = int(np.frexp(weight)[1])
-        adjacency.data = np.ldexp(adjacency.data, -power)  # exact
-        return adjacency, float(np.ldexp(self.beta, power))
 
     def _overflow(self) -> InputError:
         return InputError(
@@ -130,11 +116,9 @@ def _moderate(sources: Matrix, targets: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _undirected(
-    scaled: Any, factor: float, rank: int, rng: np.random.Generator, progress: bool
+    scaled: Any, rank: int, rng: np.random.Generator, progress: bool
 ) -> tuple[Matrix, Matrix]:
     """Return both halves from the eigenvectors of βA for which |λ / (1 − λ)| is largest.
-
-    `scaled` is βA / factor, and so are all of the result's squares.
 
     On either side of its pole at 1 that function has no other extremum than 0 at 0, so the
     wanted eigenvalues are next to the ends of the spectrum, or next to the pole among those
@@ -144,44 +128,33 @@ def _undirected(
 
     def proximity(values: Matrix) -> Matrix:
         with np.errstate(divide="ignore"):
-            return np.asarray(values / (1 - factor * values))
+            return np.asarray(values / (1 - values))
 
-    values, vectors = leading_eigenpairs(
-        lambda new: scaled @ np.ascontiguousarray(new),
-        *(scaled.shape[0], rank, rng),
-        importance=lambda values: np.abs(proximity(values)),
-        block=_BLOCK,
-        tolerance=_TOLERANCE,
-        progress=progress,
-    )
-    if (np.abs(1 - factor * values) < 1e-9).any():
+    def product(new: Matrix) -> Matrix:
+        return np.asarray(scaled @ np.ascontiguousarray(new))
+
+    search = _SEARCH._replace(importance=lambda values: np.abs(proximity(values)))
+    values, vectors = leading_eigenpairs(product, scaled.shape[0], rank, rng, search, progress)
+    if (np.abs(1 - values) < 1e-9).any():
         raise _singular()
     sources = fix_signs(vectors) * np.sqrt(np.abs(proximity(values)))
     return sources, sources * np.sign(proximity(values))
 
 
 def _directed(
-    scaled: Any, factor: float, rank: int, rng: np.random.Generator, progress: bool
+    scaled: Any, rank: int, rng: np.random.Generator, progress: bool
 ) -> tuple[Matrix, Matrix]:
-    """Return both halves from singular vectors of S / factor, which is known by its products."""
-    n = scaled.shape[0]
+    """Return both halves from singular vectors of S, which is known by its products."""
     turned = scipy.sparse.csr_array(scaled.T)
-    both = scaled, turned
-    solve, solve_turned = _solvers(*(both if factor == 1 else (one * factor for one in both)))
+    solve, solve_turned = _solvers(scaled, turned)
 
     def forth(new: Matrix) -> Matrix:
         return solve(scaled @ np.ascontiguousarray(new))
 
-    def back(new: Matrix) -> Matrix:
-        return np.asarray(turned @ solve_turned(np.ascontiguousarray(new)))
+    def product(new: Matrix) -> Matrix:
+        return np.asarray(turned @ solve_turned(np.ascontiguousarray(forth(new))))
 
-    _, right = leading_eigenpairs(
-        lambda new: back(forth(new)),
-        *(n, rank, rng),
-        block=_BLOCK,
-        tolerance=_TOLERANCE,
-        progress=progress,
-    )
+    _, right = leading_eigenpairs(product, scaled.shape[0], rank, rng, _SEARCH, progress)
     sources, targets = singular_factors(forth(right), right)
     assert targets is not None
     signs = np.where(sources.sum(axis=0) < 0, -1, 1)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._util.checks import check_count, check_number
+from ..._util.checks import check_choice, check_count, check_number
 from ..._util.errors import InputError
-from ..._util.machine import Advice, available_cpus, check_memory, largest_below
+from ..._util.machine import Advice, available_cpus, check_memory, fewer_dimensions
 from ..._util.progress import terminal_progress
 from ...graph import Graph
 from ...graph.fingerprint import digest_bytes
@@ -20,9 +19,7 @@ from ...skipgram.pairs import BYTES_PER_PART, PAIR_BYTES
 from ...skipgram.schedule import BYTES_TO_DEAL, blocks_for, pass_size
 from ...skipgram.state import weights_bytes
 from ..estimator import Estimator
-from ._line_draws import SHARING
-from ._line_edges import incoming
-from ._line_training import CENTRES, LineSettings, LineTraining
+from ._line_training import CENTRES, SHARING, LineSettings, LineTraining, incoming
 
 _ORDERS = {"both": (1, 2), "first": (1,), "second": (2,)}
 _NAMES = {1: "LINE, first order", 2: "LINE, second order"}
@@ -115,7 +112,7 @@ class LINE(Estimator):
         check_memory(
             _bytes_needed(graph, plan),
             f"LINE with dimensions={self.dimensions} on {graph.n_nodes:,} nodes",
-            partial(self._advice, graph),
+            lambda missing: self._advice(graph, missing),
         )
         vectors = np.zeros((graph.n_nodes, sum(part.dimensions for part in plan)), np.float32)
         end = 0
@@ -143,17 +140,11 @@ class LINE(Estimator):
             other = type(self)(**(self.get_params(deep=False) | {"dimensions": dimensions}))
             return other.estimate_memory(graph) <= free
 
-        least = len(_ORDERS[self.order])  # a dimension for each
-        fitting = largest_below(self.dimensions, lambda some: fits(max(some, least)))
-        named = (("dimensions", self.dimensions), ("dimensions", fitting))
-        if fitting >= least:
-            return Advice(f"dimensions={fitting} would fit", named)
-        return Advice("use a larger machine", named[:1])
+        return fewer_dimensions(self.dimensions, fits, step=len(_ORDERS[self.order]))
 
     def _plan(self, n_nodes: int) -> list[LineSettings]:
         """Return the checked settings of each order."""
-        if not isinstance(self.order, str) or self.order not in _ORDERS:
-            raise InputError(f'order must be "both", "first" or "second", not {self.order!r}')
+        check_choice("order", self.order, _ORDERS)
         orders = _ORDERS[self.order]
         dimensions = check_count("dimensions", self.dimensions, len(orders))
         negatives = check_count("negatives", self.negatives, 1)

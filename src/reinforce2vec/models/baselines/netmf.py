@@ -17,29 +17,15 @@ from ..._util.checks import check_count, check_number
 from ..._util.errors import InputError
 from ...graph import Graph, csr
 from ...graph.matrices import undirected_adjacency
-from ._blocks import (
-    Block,
-    BlockMatrix,
-    Steps,
-    matrix_bytes,
-    positive_logs,
-    square_row_blocks,
-)
-from ._factorize import (
-    Factorization,
-    Matrix,
-    check_span,
-    first_pass_bytes,
-    fix_signs,
-    space_bytes,
-    undirected_links,
-)
-from ._spectrum import leading_eigenpairs
+from ._blocks import Block, BlockMatrix, Steps, matrix_bytes, positive_logs, square_row_blocks
+from ._factorize import Factorization, Matrix, check_span, fix_signs, undirected_links
+from ._spectrum import Search, leading_eigenpairs
 
 _EXACT = 5_000  # nodes in a component up to which powers of its matrix are computed exactly
 _LARGEST = 1e38  # of the numbers of M
-BLOCK = 64  # vectors multiplied with the matrix at once
-TOLERANCE = 1e-4
+# a pass takes long, and no graph but one of equal parts needs it to be confirmed
+SEARCH = Search(64, 1e-4, confirm=0, dtype=np.float32)
+COMPONENT_SEARCH = SEARCH._replace(block=16, importance=lambda values: values)
 # of a block, while it is made: a sum and three of a step, or a product and its logarithms
 _EXACT_COPIES, _COPIES = 4, 2
 
@@ -103,27 +89,21 @@ class NetMF(Factorization):
         check_count("rank", self.rank, 1)
         check_number("negatives", self.negatives, above=0.0)
 
-    def _bytes(self, graph: Graph, dimensions: int) -> int:
-        return self._needed(graph, dimensions, keep=True)
-
-    def _least_bytes(self, graph: Graph, dimensions: int) -> int:
-        return self._needed(graph, dimensions, keep=False)
-
-    def _needed(self, graph: Graph, dimensions: int, keep: bool) -> int:
+    def _bytes(self, graph: Graph, dimensions: int, keep: bool) -> int:
         """Estimate the memory; where most nodes with edges are one component, not only a bound."""
         linked = graph.n_nodes - graph.n_isolated  # rows of others are empty, and sparse
         arcs, making, kept = undirected_links(graph)
         if linked <= _EXACT or _largest_component(graph) <= _EXACT:
-            search, factors = 0, 16 * arcs
-            matrix = matrix_bytes(graph.n_nodes, _EXACT_COPIES, half=True, keep=keep)
+            search, factors, n, copies = 0, 16 * arcs, graph.n_nodes, _EXACT_COPIES
         else:
             rank = min(self.rank, linked)
-            search = max(space_bytes(linked, rank, 16, 4) + 28 * arcs, (4 + 8 + 4) * linked * rank)
-            factors = 2 * 4 * linked * rank
-            matrix = matrix_bytes(linked, _COPIES, half=True, keep=keep)
+            search = COMPONENT_SEARCH.bytes_for(linked, rank) + 28 * arcs
+            search = max(search, (4 + 8 + 4) * linked * rank)
+            factors, n, copies = 2 * 4 * linked * rank, linked, _COPIES
+        matrix_at_first, matrix = matrix_bytes(n, copies, half=True, keep=keep)
         rows = max(
-            matrix.making + first_pass_bytes(graph.n_nodes, BLOCK, 4),
-            matrix.later + space_bytes(graph.n_nodes, dimensions, BLOCK, 4),
+            matrix_at_first + SEARCH.bytes_of_first_pass(graph.n_nodes),
+            matrix + SEARCH.bytes_for(graph.n_nodes, dimensions),
         )
         return max(making, kept + 48 * arcs + max(search, factors + rows))
 
@@ -141,25 +121,15 @@ class NetMF(Factorization):
             if exact:
                 make = _exact_rows(links, self.window, scale)
             else:
-                make = _approximate_rows(
-                    *(links, self.window, scale, self.rank, rng), progress=progress
-                )
+                make = _approximate_rows(links, self.window, scale, self.rank, rng, progress)
             for rows in square_row_blocks(links.shape[0]):
                 whole = slice(piece.start + rows.start, piece.start + rows.stop)
                 blocks.append(Block(whole, slice(whole.start, piece.stop), partial(make, rows)))
-        reserved = space_bytes(graph.n_nodes, dimensions, BLOCK, 4)
-        reserved += matrix_bytes(graph.n_nodes, _EXACT_COPIES, half=True, keep=False).later
-        values, found = leading_eigenpairs(
-            BlockMatrix(graph.n_nodes, blocks, reserved=reserved).symmetric_product,
-            graph.n_nodes,
-            min(dimensions, graph.n_nodes),
-            rng,
-            block=BLOCK,
-            tolerance=TOLERANCE,
-            confirm=0,  # a pass takes long, and no graph but one of equal parts needs it
-            dtype=np.float32,
-            progress=progress,
-        )
+        n, rank = graph.n_nodes, min(dimensions, graph.n_nodes)
+        reserved = SEARCH.bytes_for(n, dimensions)
+        reserved += matrix_bytes(n, _EXACT_COPIES, half=True, keep=False)[1]
+        product = partial(BlockMatrix(n, blocks, reserved=reserved).product, half=True)
+        values, found = leading_eigenpairs(product, n, rank, rng, SEARCH, progress)
         vectors = np.empty(found.shape, np.float32)
         vectors[order] = fix_signs(found * np.sqrt(np.abs(values)))
         return vectors
@@ -219,7 +189,7 @@ def _exact_rows(links: Any, window: int, scale: float) -> Callable[[slice], Any]
 
 
 def _approximate_rows(
-    links: Any, window: int, scale: float, rank: int, rng: np.random.Generator, *, progress: bool
+    links: Any, window: int, scale: float, rank: int, rng: np.random.Generator, progress: bool
 ) -> Callable[[slice], Any]:
     """Return a function that approximates rows of log max(M, 1), from the diagonal on."""
     roots = np.sqrt(np.asarray(links.sum(axis=1)).ravel())
@@ -253,18 +223,10 @@ def _leading(
                 new = (new + matrix @ new) * np.float32(0.5)
             return new
 
-        values, vectors = leading_eigenpairs(
-            product,
-            *(matrix.shape[0], rank, rng),
-            importance=lambda values: values,
-            block=16,
-            tolerance=tolerance,
-            confirm=0,  # a component is connected
-            dtype=np.float32,
-            progress=progress,
-        )
+        search = COMPONENT_SEARCH._replace(tolerance=tolerance)
+        values, vectors = leading_eigenpairs(product, matrix.shape[0], rank, rng, search, progress)
         return 2 * np.maximum(values, 0) ** (1 / power) - 1, vectors
 
     close = found(32, 1, 1e-2)[0][-1]
     power = np.log(0.3) / np.log((1 + np.clip(close, 0, 0.99)) / 2)
-    return found(rank, int(np.clip(power, 1, 16)), TOLERANCE)
+    return found(rank, int(np.clip(power, 1, 16)), SEARCH.tolerance)

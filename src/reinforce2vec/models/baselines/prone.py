@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ..._util.errors import InputError
+from ..._util.checks import check_flag
 from ...graph import Graph
 from ...graph.matrices import singular_factors, undirected_adjacency, unit_rows, without_strays
-from ..smoothing import bytes_for as smoothing_bytes
-from ..smoothing import checked_filter, smooth_learned
-from ._factorize import Factorization, Matrix, fix_signs, space_bytes, undirected_links
-from ._spectrum import leading_eigenpairs
+from .._filter import checked_filter, series
+from .._memory import smoothing_bytes
+from ..smoothing import smooth_learned
+from ._factorize import Factorization, Matrix, fix_signs, undirected_links
+from ._spectrum import Search, leading_eigenpairs
 
-_BLOCK = 16  # vectors multiplied with a matrix at once
-_TOLERANCE = 1e-6
+_SEARCH = Search(block=16, tolerance=1e-6)
 
 
 class ProNE(Factorization):
@@ -74,20 +74,19 @@ class ProNE(Factorization):
         self.seed = seed
 
     def _check(self) -> None:
-        if not isinstance(self.smooth, (bool, np.bool_)):
-            raise InputError(f"smooth must be True or False, not {self.smooth!r}")
+        check_flag("smooth", self.smooth)
         checked_filter(self.order, self.mu, self.theta)
 
-    def _bytes(self, graph: Graph, dimensions: int) -> int:
+    def _bytes(self, graph: Graph, dimensions: int, keep: bool) -> int:
         n, (arcs, making, kept) = graph.n_nodes, undirected_links(graph)
         information = 36 * arcs  # of the edges, and transposed; scipy takes indices of 64 bits
-        search = space_bytes(n, dimensions, _BLOCK, 8) + information
-        factors = 4 * 8 * n * dimensions + information
-        transposing = 58 * arcs  # scipy 1.15 copies the indices
-        stages = [making, kept + 16 * arcs + max(search, factors, transposing)]
+        stages = [_SEARCH.bytes_for(n, dimensions) + information]
+        stages += [4 * 8 * n * dimensions + information]  # factors
+        stages += [58 * arcs]  # to transpose: scipy 1.15 copies the indices
+        smoothing = 0
         if self.smooth:
-            stages.append(4 * n * dimensions + smoothing_bytes(graph, dimensions))
-        return max(stages)
+            smoothing = 4 * n * dimensions + smoothing_bytes(graph, dimensions)
+        return max(making, kept + 16 * arcs + max(stages), smoothing)
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
@@ -95,14 +94,8 @@ class ProNE(Factorization):
         vectors = _factorised(graph, dimensions, rng, progress)
         if not self.smooth:
             return vectors
-        return smooth_learned(
-            *(vectors, graph),
-            order=self.order,
-            mu=self.mu,
-            theta=self.theta,
-            backend="cpu",
-            progress=progress,
-        )
+        coefficients = series(*checked_filter(self.order, self.mu, self.theta))
+        return smooth_learned(vectors, graph, coefficients, backend="cpu", progress=progress)
 
 
 def _factorised(graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool) -> Matrix:
@@ -110,13 +103,11 @@ def _factorised(graph: Graph, dimensions: int, rng: np.random.Generator, progres
     adjacency = undirected_adjacency(graph)
     matrix = _edge_information(adjacency)
     transposed = scipy.sparse.csr_array(matrix.T)
-    _, right = leading_eigenpairs(
-        lambda new: transposed @ (matrix @ np.ascontiguousarray(new)),
-        *(graph.n_nodes, dimensions, rng),
-        block=_BLOCK,
-        tolerance=_TOLERANCE,
-        progress=progress,
-    )
+
+    def product(new: Matrix) -> Matrix:
+        return np.asarray(transposed @ (matrix @ np.ascontiguousarray(new)))
+
+    _, right = leading_eigenpairs(product, graph.n_nodes, dimensions, rng, _SEARCH, progress)
     left, _ = singular_factors(matrix @ right)
     return unit_rows(without_strays(fix_signs(left), adjacency).astype(np.float32))
 

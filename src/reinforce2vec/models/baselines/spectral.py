@@ -10,11 +10,10 @@ import scipy.sparse
 from ..._util.checks import check_number
 from ...graph import Graph
 from ...graph.matrices import undirected_adjacency, unit_rows
-from ._factorize import Factorization, Matrix, fix_signs, space_bytes, undirected_links
-from ._spectrum import Product, leading_eigenpairs
+from ._factorize import Factorization, Matrix, fix_signs, undirected_links
+from ._spectrum import Product, Search, leading_eigenpairs
 
-_BLOCK = 32  # vectors multiplied with the matrix at once
-_TOLERANCE = 3e-4
+_SEARCH = Search(32, 3e-4, confirm=0, dtype=np.float32, importance=lambda values: values)
 _MOST = 1000.0  # of regularisation: beyond, nothing of the graph is left
 _SPARSE = 16  # mean degree, up to which one pass of the search has several products
 _MOST_POWER = 7
@@ -76,26 +75,19 @@ class Spectral(Factorization):
     def _check(self) -> None:
         check_number("regularization", self.regularization, least=0.0, most=_MOST)
 
-    def _bytes(self, graph: Graph, dimensions: int) -> int:
+    def _bytes(self, graph: Graph, dimensions: int, keep: bool) -> int:
         n, (arcs, making, kept) = graph.n_nodes, undirected_links(graph)
-        search = space_bytes(n, dimensions, _BLOCK, 4) + 8 * n
-        arrays = max(making, kept + max((26 if graph.weighted else 34) * arcs, 8 * arcs + search))
-        return int(_FREED * arrays) + min(_BUFFERS, 8 * _BLOCK * n)
+        normalising = (26 if graph.weighted else 34) * arcs
+        searching = 8 * arcs + _SEARCH.bytes_for(n, dimensions) + 8 * n
+        arrays = max(making, kept + max(normalising, searching))
+        return int(_FREED * arrays) + min(_BUFFERS, 8 * _SEARCH.block * n)
 
     def _vectors(
         self, graph: Graph, dimensions: int, rng: np.random.Generator, progress: bool
     ) -> Matrix:
-        _, vectors = leading_eigenpairs(
-            _normalised(undirected_adjacency(graph), self.regularization),
-            *(graph.n_nodes, min(dimensions, graph.n_nodes - 1), rng),
-            importance=lambda values: values,
-            block=_BLOCK,
-            tolerance=_TOLERANCE,
-            confirm=0,
-            dtype=np.float32,
-            progress=progress,
-        )
-        return unit_rows(fix_signs(vectors))
+        product = _normalised(undirected_adjacency(graph), self.regularization)
+        n, rank = graph.n_nodes, min(dimensions, graph.n_nodes - 1)
+        return unit_rows(fix_signs(leading_eigenpairs(product, n, rank, rng, _SEARCH, progress)[1]))
 
 
 def _normalised(adjacency: Any, regularization: float) -> Product:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._util.compiled import inner, kernel
-from .._sizes import ROWS, WIDE
+from .._filter import ROWS, WIDE
 from .simd import TALL, add_tile, next_term
 
 

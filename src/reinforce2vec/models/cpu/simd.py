@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ...skipgram.cpu.simd import WIDTH
-from .._sizes import COLUMNS, WIDE
+from .._filter import COLUMNS, WIDE
 
 TALL = 8 if WIDTH == 16 else 2  # rows of a tile of products, which stays in the registers
 

@@ -1,1 +1,0 @@
-"""Smoothing on a Ray cluster."""
