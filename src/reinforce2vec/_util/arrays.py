@@ -40,21 +40,21 @@ def row_blocks(matrix: NDArray[Any]) -> Iterator[slice]:
 
 def digest(*arrays: Any) -> str:
     """Return a digest of the contents of arrays; files store it, so its value must not change."""
-    found = hashlib.blake2b(digest_size=16)
+    result = hashlib.blake2b(digest_size=16)
     for array in arrays:
         if array is None:
-            found.update(b"none")
+            result.update(b"none")
             continue
-        found.update(f"{array.dtype}{array.shape}".encode())
+        result.update(f"{array.dtype}{array.shape}".encode())
         if array.dtype == object:
             for node in array.tolist():
-                found.update(f"{node!r}\n".encode(errors="surrogatepass"))
+                result.update(f"{node!r}\n".encode(errors="surrogatepass"))
         elif isinstance(array, np.ndarray):
-            found.update(np.ascontiguousarray(array).data)
+            result.update(np.ascontiguousarray(array).data)
         else:  # an array that is read from files, a slice at a time
             for first in range(0, len(array), BLOCK_BYTES):
-                found.update(array[first : first + BLOCK_BYTES].data)
-    return found.hexdigest()
+                result.update(array[first : first + BLOCK_BYTES].data)
+    return result.hexdigest()
 
 
 class _Memory:

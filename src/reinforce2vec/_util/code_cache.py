@@ -81,15 +81,15 @@ class CodeCache:
         """Return the compiled code of a signature; None if no folder has it."""
         for layer in self._layers:
             try:
-                found = layer.load_overload(signature, target)
+                code = layer.load_overload(signature, target)
             except MemoryError:
                 raise
             except Exception:  # noqa: S112  a damaged file: numba raises errors of any class
                 continue
-            if found is not None:
+            if code is not None:
                 tally.loaded += 1
                 tally.folders.add(layer.cache_path)
-                return found
+                return code
         return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
@@ -216,12 +216,12 @@ class Places(NamedTuple):
 @cache
 def places(directory: str) -> Places:
     """Return the folders for compiled code of the modules in a directory."""
-    found = []
+    folders = []
     for folder in _candidates(directory):
-        found.append(folder)
+        folders.append(folder)
         if _can_write(folder):
-            return Places(tuple(found), folder)
-    return Places(tuple(found), None)
+            return Places(tuple(folders), folder)
+    return Places(tuple(folders), None)
 
 
 def _candidates(directory: str) -> Iterator[str]:

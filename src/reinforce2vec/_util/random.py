@@ -41,10 +41,10 @@ def _emitted(signature: Any, emit: Callable[..., Any]) -> Callable[[Callable[...
             return function
 
         def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            found = emit(builder, *arguments)
-            if isinstance(found, tuple):
-                return context.make_tuple(builder, signature.return_type, found)
-            return found
+            value = emit(builder, *arguments)
+            if isinstance(value, tuple):
+                return context.make_tuple(builder, signature.return_type, value)
+            return value
 
         def typer(*given: Any) -> Any:
             return signature

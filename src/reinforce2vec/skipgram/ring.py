@@ -50,11 +50,11 @@ class Ring(NamedTuple):
 
     def next_workers(self) -> list[int]:
         """Return where units go after each of the visits."""
-        found, after = [], list(self.owners)
+        after_visits, after = [], list(self.owners)
         for visit in reversed(self.visits):
-            found.append(after[visit.unit])
+            after_visits.append(after[visit.unit])
             after[visit.unit] = visit.worker
-        return found[::-1]
+        return after_visits[::-1]
 
 
 def make_ring(n_blocks: int, workers: int) -> Ring:
@@ -98,14 +98,14 @@ def _visits_of(ring: Ring, worker: int) -> list[_Visit]:
     share, order = ring.shares[worker], ring.order
     contexts, centres = order["context_block"], order["centre_block"]
     here = (contexts >= share.start) & (contexts < share.stop)
-    found = []
+    visits = []
     for number, unit in enumerate(turns):
         blocks = ring.units[unit]
         buckets = here & (centres >= blocks.start) & (centres < blocks.stop)
         if ring.owners[unit] == worker:
             buckets &= (centres >= contexts) == (number < len(own))
-        found.append(_Visit(worker, unit, np.flatnonzero(buckets), _as_all(order[buckets])))
-    return found
+        visits.append(_Visit(worker, unit, np.flatnonzero(buckets), _as_all(order[buckets])))
+    return visits
 
 
 def _trip_of(ring: Ring, unit: int) -> list[tuple[int, int]]:

@@ -99,13 +99,13 @@ def rounds(n_blocks: int, one_matrix: bool = False) -> list[list[Bucket]]:
     blocks = range(n_blocks)
     if not one_matrix:
         return [[(i, (i + shift) % n_blocks) for i in blocks] for shift in blocks]
-    found = [[(i, i) for i in blocks]]
+    tournament = [[(i, i) for i in blocks]]
     around = n_blocks - 1 + n_blocks % 2  # of an even number, the last does not move around
     for turn in range(around if n_blocks > 1 else 0):
         meetings = [] if n_blocks % 2 else [(around, turn)]
         meetings += [((turn + k) % around, (turn - k) % around) for k in range(1, around // 2 + 1)]
-        found += [meetings, [(j, i) for i, j in meetings]]
-    return found
+        tournament += [meetings, [(j, i) for i, j in meetings]]
+    return tournament
 
 
 def in_turn(all_rounds: list[list[Bucket]], one_matrix: bool = False) -> Order:

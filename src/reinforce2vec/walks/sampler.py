@@ -251,21 +251,22 @@ class WalkSampler:
     ) -> None:
         walker = self._ready_walker()
         chunk = walker.chunk
-        if not walker.uses_threads:
-            for at in range(0, len(walks), chunk):
-                walker.fill(first + at, walks[at : at + chunk])
-                report(min(first + at + chunk, first + len(walks)), self.n_walks)
-            return
-        if len(walks) < self.workers * chunk:  # few walks: a share for each thread
-            chunk = max(1, -(-len(walks) // self.workers))
+        if walker.uses_threads and len(walks) < self.workers * chunk:
+            chunk = max(1, -(-len(walks) // self.workers))  # few walks: a share for each thread
         begins = range(0, len(walks), chunk)
 
-        def fill(at: int) -> None:
+        def fill(at: int) -> int:
             walker.fill(first + at, walks[at : at + chunk])
+            return min(first + at + chunk, first + len(walks))
 
-        with closing(in_turn(threads, fill, begins, 2 * self.workers)) as filled:
-            for at, _ in zip(begins, filled, strict=True):
-                report(min(first + at + chunk, first + len(walks)), self.n_walks)
+        filled = (
+            in_turn(threads, fill, begins, 2 * self.workers)
+            if walker.uses_threads
+            else (fill(at) for at in begins)
+        )
+        with closing(filled) as done:
+            for number in done:
+                report(number, self.n_walks)
 
     def fill(self, first: int, walks: Walks) -> None:
         """Fill an int32 array (walks, length) with the walks from number `first` on.

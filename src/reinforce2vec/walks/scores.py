@@ -68,8 +68,8 @@ def make_scores(
     decisions = len(explore)
     T = np.arange(decisions, dtype=np.float64) + (1 if path else max(n_nodes, 1))
     z = np.arange(decisions + 2, dtype=np.float64)
-    kind = _REWARDS[reward]
-    if kind == _KL:
+    divergence_of = _REWARDS[reward]
+    if divergence_of == _KL:
         of_total = _log_one_plus_inverse(T)
         of_count = z * _log_one_plus_inverse(np.maximum(z, 1))  # 0 log 0 = 0
     else:
@@ -77,7 +77,7 @@ def make_scores(
         of_count = _log_one_minus_inverse(2 * np.maximum(z, 1) + 1)
     bonus = np.cumprod(np.full(z.size, 0.9)) if path else np.zeros_like(z)
     scores = Scores(
-        reward=kind,
+        reward=divergence_of,
         path=path,
         inverse_temperature=1 / temperature,
         attraction=attraction,
@@ -88,7 +88,7 @@ def make_scores(
         of_count=of_count,
         of_next_count=_log_one_plus_inverse(2 * z + 1),
         log_visits=np.cumsum(np.append(0.0, _log_one_plus_inverse(z[1:]))),
-        vertex_bonus=bonus if kind == _VERTEX else np.zeros_like(z),
+        vertex_bonus=bonus if divergence_of == _VERTEX else np.zeros_like(z),
         exploit_table=np.zeros((0, 0)),
         explore_table=np.zeros((0, 0)),
     )
@@ -288,8 +288,8 @@ def _exponentials(x: NDArray[np.float64]) -> NDArray[np.float64]:
     series = np.full_like(r, _TAYLOR[13])
     for i in range(12, -1, -1):
         series = series * r + _TAYLOR[i]
-    found = series * _POWERS_OF_TWO[k.astype(np.int64) + 1074]
-    return np.where(x > 700.0, np.inf, np.where(x >= -700.0, found, 0.0))
+    powers = series * _POWERS_OF_TWO[k.astype(np.int64) + 1074]
+    return np.where(x > 700.0, np.inf, np.where(x >= -700.0, powers, 0.0))
 
 
 def _log_one_minus_array(y: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -32,13 +32,13 @@ def check_versions(ray: Any) -> None:
     """Raise InputError if a node has a version of a package that may compute other bits."""
 
     def versions() -> dict[str, str]:  # an inner function travels whole: nodes may lack the package
-        found = {}
+        installed = {}
         for name in ("reinforce2vec", "numpy", "numba"):
             try:
-                found[name] = str(__import__(name).__version__)
+                installed[name] = str(__import__(name).__version__)
             except ImportError:
-                found[name] = "missing"
-        return found
+                installed[name] = "missing"
+        return installed
 
     answers = on_every_node(ray, versions, _ANSWERING)
     for name, version in versions().items():

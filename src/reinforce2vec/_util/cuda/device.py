@@ -60,13 +60,13 @@ def why_not() -> str | None:
 def properties() -> Device:
     """Return what the current GPU can do."""
     runtime = cupy().cuda.runtime
-    found = runtime.getDeviceProperties(runtime.getDevice())
+    facts = runtime.getDeviceProperties(runtime.getDevice())
     return Device(
-        (int(found["major"]), int(found["minor"])),
-        int(found["multiProcessorCount"]),
-        int(found["maxThreadsPerMultiProcessor"]),
-        int(found["sharedMemPerMultiprocessor"]),
-        int(found["sharedMemPerBlockOptin"]),
+        (int(facts["major"]), int(facts["minor"])),
+        int(facts["multiProcessorCount"]),
+        int(facts["maxThreadsPerMultiProcessor"]),
+        int(facts["sharedMemPerMultiprocessor"]),
+        int(facts["sharedMemPerBlockOptin"]),
     )
 
 

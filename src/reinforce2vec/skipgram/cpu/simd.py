@@ -84,8 +84,8 @@ def _shuffled(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
 def _splat(builder: Any, value: Any, kind: Any = _WIDE) -> Any:
     """Return a vector with a number in every lane."""
     empty = ir.Constant(kind, ir.Undefined)
-    one = builder.insert_element(empty, value, _INT(0))
-    return _shuffled(builder, one, empty, [0] * kind.count)
+    vector = builder.insert_element(empty, value, _INT(0))
+    return _shuffled(builder, vector, empty, [0] * kind.count)
 
 
 def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
@@ -187,8 +187,8 @@ def _emit_scores(builder: Any, step: _Step) -> list[Any]:
         for low in range(0, n_targets, together):
             targets = range(low, min(low + together, n_targets))
             for begin in range(first, first + _HALF, at_once):
-                found = _emit_products(builder, step, range(begin, begin + at_once), targets)
-                for k, row in zip(targets, found, strict=True):
+                scores_of = _emit_products(builder, step, range(begin, begin + at_once), targets)
+                for k, row in zip(targets, scores_of, strict=True):
                     products[k] += row
         for row, vectors in zip(folded, products, strict=True):
             row += _folded(builder, _folded(builder, vectors, 0), 1)

@@ -229,12 +229,12 @@ class _DeviceScale:
 
     def finite(self) -> bool:
         """Return whether every number of the matrices is finite."""
-        found = cupy().zeros(1, np.uint32)
+        flag = cupy().zeros(1, np.uint32)
         for matrix in (self.inputs, self.outputs):
             size = matrix.size
-            arguments = (matrix, np.int64(size), found)
+            arguments = (matrix, np.int64(size), flag)
             self._find_infinite((_blocks_for(size),), (THREADS,), arguments)
-        return not found.get()[0]
+        return not flag.get()[0]
 
     def collect(self, outputs: bool) -> None:
         """Copy the matrices, as they are now, to the state; without `outputs` the inputs alone."""

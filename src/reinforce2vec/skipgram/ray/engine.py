@@ -158,10 +158,10 @@ class TrainingEngine(Engine):
             ).remote()
             for number in range(count)
         ]
-        found: list[Machine] = self._all(lambda worker: worker.machine.remote(), _COMPILING)
-        together = sorted(range(count), key=lambda number: (found[number].node, number))
+        machines: list[Machine] = self._all(lambda worker: worker.machine.remote(), _COMPILING)
+        together = sorted(range(count), key=lambda number: (machines[number].node, number))
         self.workers = [self.workers[number] for number in together]
-        self.machines = [found[number] for number in together]
+        self.machines = [machines[number] for number in together]
         self._check_memory()
 
     def _check_memory(self) -> None:
@@ -259,8 +259,8 @@ class TrainingEngine(Engine):
     def finite(self) -> list[bool]:
         """Return whether every number of the matrices is finite, for each scale."""
         self._bring_home()
-        found = self._all(lambda worker: worker.finite.remote(), self._seconds_for_rows())
-        return [all(of_scale) for of_scale in zip(*found, strict=True)]
+        finite = self._all(lambda worker: worker.finite.remote(), self._seconds_for_rows())
+        return [all(of_scale) for of_scale in zip(*finite, strict=True)]
 
     def check_saving(self, path: Path) -> None:
         """Raise InputError if the workers cannot write files next to a checkpoint."""
@@ -269,8 +269,8 @@ class TrainingEngine(Engine):
             raise InputError(f"{folder.parent}: this is a link, expected a folder: remove it")
         folder.mkdir(parents=True)
         try:
-            found = self._all(lambda worker: worker.probe.remote(folder), _PATIENCE)
-            _check_shared(folder, found)
+            names = self._all(lambda worker: worker.probe.remote(folder), _PATIENCE)
+            _check_shared(folder, names)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             with suppress(OSError):  # it holds rows
@@ -281,9 +281,9 @@ class TrainingEngine(Engine):
         self._bring_home()
         folder = folder_of_rows(path, f"{self.state.walks}-{secrets.token_hex(4)}")
         folder.mkdir(parents=True)
-        found = self._all(lambda worker: worker.write.remote(folder), self._seconds_for_rows())
+        written = self._all(lambda worker: worker.write.remote(folder), self._seconds_for_rows())
         digests: dict[str, str] = {}
-        for some in found:
+        for some in written:
             digests |= some
         _check_shared(folder, digests)
         write_checkpoint(path, self.state, origin, StoredRows(folder, digests))

@@ -246,14 +246,14 @@ class _Scale:
 
     def blocks(self) -> list[tuple[str, int, Matrix]]:
         """Return the rows of all blocks: the name of the matrix, the block, and its rows."""
-        begins, found = self.tables.begins, []
+        begins, blocks_of_rows = self.tables.begins, []
         groups = [("inputs", self.share, self.inputs)]
         groups += [("outputs", self.ring.units[one], rows) for one, rows in self.units().items()]
         for name, blocks, rows in groups:
             for block in blocks:
                 first, last = begins[block : block + 2] - begins[blocks.start]
-                found.append((name, block, rows[first:last]))
-        return found
+                blocks_of_rows.append((name, block, rows[first:last]))
+        return blocks_of_rows
 
     def finder(self, walks: PassWalks) -> WalkPairs:
         tables = self.tables

@@ -107,12 +107,12 @@ class Walker:
         for at in range(0, len(walks), self.chunk):
             part = walks[at : at + self.chunk]
             with self._lock:
-                made = self._buffer[: len(part)]
-                self._walker.fill(first + at, made)
+                buffer = self._buffer[: len(part)]
+                self._walker.fill(first + at, buffer)
                 if part.flags.c_contiguous and part.dtype == np.int32:
-                    made.get(out=part)
+                    buffer.get(out=part)
                 else:
-                    part[...] = made.get()
+                    part[...] = buffer.get()
 
 
 def bytes_for(task: Task) -> int:
