@@ -14,7 +14,6 @@ from helpers.command_line import checked, run, started
 from helpers.commands_of import COMMANDS, options_of
 from helpers.terminals import run_on_terminal, screen_lines, without_styles
 from reinforce2vec import Embedding
-from reinforce2vec._util.terminal import wrapped
 from reinforce2vec.cli._options import OUTPUT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -143,18 +142,6 @@ def test_quiet_leaves_a_terminal_as_it_is(folder):
         assert process.wait() == 0
     os.write(theirs, b"end")
     assert os.read(ours, 1000) == b"end"
-
-
-def test_a_number_and_its_unit_are_on_one_line():
-    text = "edges.txt: 5 nodes (122.9 kB) in 1 component, of 20. A 7"
-    for width in range(12, 60):
-        lines = wrapped(text, width)
-        assert " ".join(lines) == text
-        assert max(map(len, lines)) <= width
-        joined = "\n".join(lines)
-        for together in ("5 nodes", "(122.9 kB)", "1 component,"):
-            assert together in joined, width
-    assert wrapped("1 component", 9) == ["1", "component"]
 
 
 # -- in pipes ----------------------------------------------------------------------------------

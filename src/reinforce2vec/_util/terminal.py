@@ -1,11 +1,10 @@
-"""What a terminal can show: colours, and lines that end between words."""
+"""What a terminal can show: printable characters and colours."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-from collections.abc import Iterator
 from typing import TextIO
 
 _STYLES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -14,10 +13,6 @@ _STYLES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33"
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-# a word, or a number and its unit, which stay together: "122.9 kB", "(1 component"
-_WORDS = re.compile(r"^\s+|[^\w\s]?\d(?:[\d.,]*\d)? [^\W\d]\S*|\S+")
-# a word that is too long may end after the first of these, or else the others
-_SEPARATORS = (r"(?<=[/\\,;=|&?])", r"(?<=[_.:+-])")
 
 
 def printable(text: str) -> str:
@@ -65,54 +60,6 @@ def styled(text: str, style: str, stream: TextIO | None) -> str:
 def columns() -> int:
     """Return the width of the terminal, 80 if it is unknown."""
     return shutil.get_terminal_size().columns
-
-
-def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Return a text in lines that end between words; all but the first are indented.
-
-    A number stays with the word after it, if both fit into a line. Only a word that is longer than
-    a line is divided: after a separator, such as the slash of a path, as long as there is one.
-    Spaces at the beginning of a text are kept.
-    """
-    if len(text) <= width:
-        return [text]
-    if 2 * len(indent) > width:
-        indent = ""
-    lines, line = list[str](), ""
-    words = [
-        word
-        for found in _WORDS.findall(text)
-        for word in ([found] if len(indent) + len(found) <= width else found.split() or [found])
-    ]
-    for word in words:
-        joined = f"{line} {word}" if line.strip() else f"{line}{word}"
-        if len(joined) <= width:
-            line = joined
-            continue
-        if line.strip() and len(indent) + len(word) <= width:
-            lines.append(line)
-            line = indent + word
-            continue
-        if line.strip():
-            line += " "
-        for piece in _divided(word, width - len(indent)):
-            if line.strip() and len(line) + len(piece) > width:
-                lines.append(line.rstrip())
-                line = indent
-            line += piece
-            while len(line) > width:
-                lines.append(line[:width])
-                line = indent + line[width:]
-    return [*lines, line]
-
-
-def _divided(word: str, width: int, separators: tuple[str, ...] = _SEPARATORS) -> Iterator[str]:
-    """Yield a word in parts that end after separators and, if it has enough of them, fit."""
-    if len(word) <= width or not separators:
-        yield word
-        return
-    for piece in re.split(separators[0], word):
-        yield from _divided(piece, width, separators[1:])
 
 
 def _is_dumb() -> bool:
