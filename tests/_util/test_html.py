@@ -23,7 +23,7 @@ def test_a_graph_is_shown_with_its_size_and_degrees():
         "components": "1",
         "isolated": "0",
         "memory": "1.2 kB",
-        "degrees": "mean 4.588, largest 17",
+        "degrees": "mean 4.588, median 3, largest 17",
         "ids": "1, 2, 3, 4, 5, 6, 7, 8, …",
     }
     loop = facts(Graph.from_edges([("a", "b", 2.0), ("c", "c", 1.0)], directed=True))
@@ -33,7 +33,7 @@ def test_a_graph_is_shown_with_its_size_and_degrees():
 
 
 def test_data_sets_and_vectors_are_shown():
-    assert facts(planted_groups(60, 3, degree=6))["classes"] == "3, of 20 to 20 nodes"
+    assert facts(planted_groups(60, 3, degree=6))["classes"] == "3, of 20 to 20 nodes; 60 nodes labelled"
     people = facts(Embedding(["ann", "bob"], np.ones((2, 4))))
     assert people == {"nodes": "2", "dimensions": "4", "memory": "32 bytes", "ids": "ann, bob"}
 
