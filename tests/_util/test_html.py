@@ -33,9 +33,11 @@ def test_a_graph_is_shown_with_its_size_and_degrees():
 
 
 def test_data_sets_and_vectors_are_shown():
-    assert facts(planted_groups(60, 3, degree=6))["classes"] == "3, of 20 to 20 nodes; 60 nodes labelled"
-    people = facts(Embedding(["ann", "bob"], np.ones((2, 4))))
-    assert people == {"nodes": "2", "dimensions": "4", "memory": "32 bytes", "ids": "ann, bob"}
+    classes = facts(planted_groups(60, 3, degree=6))["classes"]
+    assert classes == "3, of 20 to 20 nodes; 60 nodes labelled"
+    people = Embedding(["<ann>", "bob"], np.ones((2, 4)))
+    rows = Table(people._repr_html_()).rows
+    assert rows[1:] == [["<ann>", *4 * ["1"]], ["bob", *4 * ["1"]]]
 
 
 def test_names_are_escaped_and_cut():
@@ -43,7 +45,6 @@ def test_names_are_escaped_and_cut():
     for thing in (
         Graph.from_edges([(wicked, long)]),
         Dataset(wicked, karate_club(), None, wicked),
-        Embedding([wicked, long], [[1], [2]]),
     ):
         page = thing._repr_html_()
         assert "<script" not in page
