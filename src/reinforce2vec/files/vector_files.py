@@ -19,13 +19,19 @@ import numpy as np
 from .._util.arrays import BLOCK_BYTES, Vectors, row_blocks
 from .._util.errors import InputError, excerpt, short_repr
 from .._util.ids import Ids, as_ids
-from .._util.progress import counted
 from ._decimals import parse_rows, write_rows
 from ._fields import SPACE, TAB
 from ._lines import read_lines
 from ._parquet import import_arrow
-from ._vector_arrow import arrow_table, read_parquet, write_parquet
-from ._vector_csv import column_names, csv_ids, read_csv, write_csv
+from ._vector_tables import (
+    arrow_table,
+    column_names,
+    csv_ids,
+    read_csv,
+    read_parquet,
+    write_csv,
+    write_parquet,
+)
 from .array_files import INFLATION, array_names, open_archive, read_array
 from .id_texts import (
     EncodedIds,
@@ -53,7 +59,6 @@ __all__ = [
     "check_vectors_fit",
     "check_vectors_path",
     "column_names",
-    "files_of_vectors",
     "load_vectors",
     "metadata_path",
     "save_vectors",
@@ -78,10 +83,10 @@ def save_vectors(path: str | os.PathLike[str], stored: StoredVectors) -> None:
         with standard_output() as stream:
             write_csv(stream, csv_ids(stored.ids, Path(path)), stored.vectors)
         return
-    kind = _FORMATS[known_suffix(Path(path), _FORMATS, _WRITTEN)]
+    form = _FORMATS[known_suffix(Path(path), _FORMATS, _WRITTEN)]
     target = resolve_target(path)
-    check_space(target, kind.size(*stored.vectors.shape))
-    kind.write(target, stored)
+    check_space(target, form.size(*stored.vectors.shape))
+    form.write(target, stored)
 
 
 def load_vectors(path: str | os.PathLike[str]) -> StoredVectors:
@@ -91,13 +96,14 @@ def load_vectors(path: str | os.PathLike[str]) -> StoredVectors:
     line. Nothing is unpickled.
     """
     path = Path(path)
-    suffix = known_suffix(path, _FORMATS, "vectors are read from")
+    readers = {suffix: form.read for suffix, form in _FORMATS.items() if form.read is not None}
+    suffix = known_suffix(path, readers, "vectors are read from")
     try:
         with opened(path, suffix.endswith(".gz")) as stream:
             if not stream.read(1):
                 raise InputError(f"{path}: expected vectors, but the file is empty")
             stream.seek(0)
-            return _FORMATS[suffix].read(stream, path)
+            return readers[suffix](stream, path)
     except MemoryError:
         raise InputError(f"{path}: there is not enough memory for its vectors") from None
 
@@ -124,19 +130,12 @@ def check_vectors_fit(path: str | os.PathLike[str], ids: Ids, dimensions: int) -
     if is_stdout(path):
         csv_ids(ids, Path(path))
         return
-    _check_ids(ids, path)
-    suffix = known_suffix(Path(path), _FORMATS, _WRITTEN)
-    size = _FORMATS[suffix].size(len(ids), dimensions)
+    form = _FORMATS[known_suffix(Path(path), _FORMATS, _WRITTEN)]
+    if ids.dtype == object:  # integers fit every format
+        form.names(ids, Path(path))
+    size = form.size(len(ids), dimensions)
     check_space(resolve_target(path), size)
     check_size(Path(path), size)
-
-
-def _check_ids(ids: Ids, path: str | os.PathLike[str]) -> None:
-    """InputError if a node id cannot be written in the format that the suffix names."""
-    path = Path(path)
-    suffix = known_suffix(path, _FORMATS, _WRITTEN)
-    if ids.dtype == object:  # integers fit every format
-        _FORMATS[suffix].names(ids, path)
 
 
 # -- .npz --------------------------------------------------------------------------------------
@@ -323,70 +322,26 @@ def metadata_path(path: Path) -> Path:
     return Path(os.path.realpath(path)).with_suffix(".metadata.tsv")
 
 
-def files_of_vectors(path: Path) -> list[Path]:
-    """Return the files that vectors are read from: a .tsv file has its ids in another one."""
-    return [path, metadata_path(path)] if path.name.lower().endswith(".tsv") else [path]
-
-
 def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
     """Return ids in UTF-8; InputError if one would not be a line with one column."""
     texts = ids_as_text(ids, path)
-    for row, text in enumerate(texts if ids.dtype == object else ()):
-        marked = row == 0 and text.startswith("\ufeff")  # it would be taken for the file's
-        if not text.strip() or set("\t\n\r\0") & set(text) or marked:
+    for text in texts if ids.dtype == object else ():
+        if not text.strip() or set("\t\n\r\0") & set(text):
             raise InputError(
                 f"{path}: the node id {short_repr(text)} cannot be a line of "
-                f"{metadata_path(path).name}, which holds neither blank lines nor tabs or NUL, and "
-                f"begins with no byte order mark: {_ELSEWHERE}"
+                f"{metadata_path(path).name}, which holds neither blank lines nor tabs or NUL: "
+                f"{_ELSEWHERE}"
             )
     return encode_texts(texts, path)
 
 
 def _write_tsv(path: Path, stored: StoredVectors) -> None:
-    """Write one vector per line, separated by tabs; the ids next to it, one per line."""
+    """Write one vector per line, separated by tabs, after the ids next to it, one per line."""
     lines = [label + b"\n" for label in _metadata_lines(stored.ids, path)]
-    nameless = EncodedIds.of([b""] * len(lines))
-    beside = resolve_target(metadata_path(path))
-    with whole(beside) as stream:
-        stream.writelines(lines)
+    with whole(resolve_target(metadata_path(path))) as metadata:
+        metadata.writelines(lines)
     with whole(path) as stream:
-        write_rows(stream, nameless, stored.vectors, TAB)
-
-
-def _read_tsv(stream: BinaryIO, path: Path) -> StoredVectors:
-    """Read vectors and the ids next to them, one per line."""
-    beside = metadata_path(path)
-    if not beside.exists():
-        raise InputError(f"{path}: expected the ids of its nodes in {beside}, which does not exist")
-    with opened(beside, False) as metadata:
-        return _read_tsv_pair(path, beside, stream, metadata)
-
-
-def _read_tsv_pair(path: Path, beside: Path, stream: BinaryIO, metadata: BinaryIO) -> StoredVectors:
-    """Read vectors and their ids from two open files."""
-    words = [line.rstrip(b"\r\n") for line in metadata]
-    words[:1] = [word.removeprefix(codecs.BOM_UTF8) for word in words[:1]]
-    for number, word in enumerate(words, 1):
-        if b"\0" in word:
-            raise InputError(
-                f"{beside}, line {number}: expected text in UTF-8, but this line holds a NUL byte"
-            )
-        if b"\t" in word or not word.strip():
-            found = "several, separated by tabs" if b"\t" in word else "none"
-            raise InputError(f"{beside}, line {number}: expected one node id a line, found {found}")
-    dimensions = len(b"".join(read_lines(stream, str(path), 1)).split()) or 1
-    stream.seek(0)
-    parts: list[Vectors] = []
-    done = 0
-    while lines := read_lines(stream, str(path), BLOCK_BYTES):
-        parts.append(parse_rows(lines, dimensions, path, range(done + 1, done + len(lines) + 1)))
-        done += len(lines)
-    if done != len(words):
-        raise InputError(
-            f"{path}: it holds {counted(done, 'vector')}, but {beside} names "
-            f"{counted(len(words), 'node')}"
-        )
-    return StoredVectors(_decode_ids(words), np.concatenate(parts))
+        write_rows(stream, EncodedIds.of([b""] * len(lines)), stored.vectors, TAB)
 
 
 # -- CSV ---------------------------------------------------------------------------------------
@@ -399,12 +354,6 @@ def _write_csv(path: Path, stored: StoredVectors, packed: bool = False) -> None:
         write_csv(stream, words, stored.vectors)
 
 
-def _read_csv(stream: BinaryIO, path: Path) -> StoredVectors:
-    """Read what another program or :func:`_write_csv` wrote."""
-    words, vectors = read_csv(stream, path)
-    return StoredVectors(_decode_ids(words), vectors)
-
-
 # -- which format for which suffix -------------------------------------------------------------
 
 
@@ -412,7 +361,7 @@ class _Format(NamedTuple):
     """How vectors are written and read."""
 
     write: Callable[[Path, StoredVectors], None]
-    read: Callable[[BinaryIO, Path], StoredVectors]
+    read: Callable[[BinaryIO, Path], StoredVectors] | None  # None: for other programs
     names: Callable[[Ids, Path], object]  # converts ids; InputError if one does not fit
     bytes_per_number: int
 
@@ -427,9 +376,9 @@ _FORMATS: dict[str, _Format] = {
     ".txt": _TEXT,
     ".vec": _TEXT,
     ".txt.gz": _Format(partial(_write_text, packed=True), _read_text, _word2vec_ids, 5),
-    ".csv": _Format(_write_csv, _read_csv, csv_ids, 13),
-    ".csv.gz": _Format(partial(_write_csv, packed=True), _read_csv, csv_ids, 5),
+    ".csv": _Format(_write_csv, read_csv, csv_ids, 13),
+    ".csv.gz": _Format(partial(_write_csv, packed=True), read_csv, csv_ids, 5),
     ".bin": _Format(_write_binary, _read_binary, _word2vec_ids, 4),
-    ".tsv": _Format(_write_tsv, _read_tsv, _metadata_lines, 13),
+    ".tsv": _Format(_write_tsv, None, _metadata_lines, 13),
     ".parquet": _Format(write_parquet, read_parquet, arrow_ids, 4),
 }
