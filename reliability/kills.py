@@ -315,14 +315,14 @@ class WalkFolder(Trial):
 
 
 class Embed(Trial):
-    """Vectors as a pair of files, a model, and a checkpoint to resume from."""
+    """Vectors, a model, and a checkpoint to resume from."""
 
     name = "embed"
     words = (
-        *("embed", "edges.txt", "-o", "vectors.tsv", "--model", "model.r2v", *COMMON),
+        *("embed", "edges.txt", "-o", "vectors.csv", "--model", "model.r2v", *COMMON),
         *("--checkpoint", "run.npz", "--checkpoint-every", "0", "--resume", "--seed", "2"),
     )
-    before = ("embed", "old.txt", "-o", "vectors.tsv", "--model", "model.r2v", *COMMON)
+    before = ("embed", "old.txt", "-o", "vectors.csv", "--model", "model.r2v", *COMMON)
     inputs = ("edges.txt", "old.txt")
 
     def may_be(self, name: str, content: Any, old: dict[str, Any], new: dict[str, Any]) -> bool:
@@ -338,11 +338,11 @@ class Embed(Trial):
         return super().content(name, found)
 
     def mixed(self, folder: Path, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-        if not (folder / "vectors.tsv").exists():
+        if not (folder / "vectors.csv").exists():
             return []
-        found = r2v.Embedding.load(folder / "vectors.tsv")
-        row = hashlib.sha256((folder / "vectors.tsv").read_bytes()).hexdigest()
-        expected = {old.get("vectors.tsv"): str, new["vectors.tsv"]: np.int64}[row]
+        found = r2v.Embedding.load(folder / "vectors.csv")
+        row = hashlib.sha256((folder / "vectors.csv").read_bytes()).hexdigest()
+        expected = {old.get("vectors.csv"): str, new["vectors.csv"]: np.int64}[row]
         return [] if isinstance(found.ids[0], expected) else ["ids of other vectors"]
 
 

@@ -23,7 +23,6 @@ WHITESPACE = " "
 DELIMITERS = (WHITESPACE, ",", ";", "\t", "|")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)", re.I)
-_RETURN = "\ue000"
 _WIDEST = 6  # columns of which all choices are tried
 
 Row = list[str]
@@ -366,24 +365,12 @@ def word2vec_binary(data: bytes) -> tuple[list[Any], list[list[float]]]:
     return parsed_ids(words), vectors
 
 
-def vectors_tsv(data: bytes, names: bytes) -> tuple[list[Any], list[list[float]]]:
-    """Return ids and vectors of TensorBoard's format."""
-    words = names.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape").split("\n")
-    lines = data.decode("latin-1").split("\n")
-    words, lines = ([*each[:-1], *filter(None, each[-1:])] for each in (words, lines))
-    vectors = [_vector(line.split()) for line in lines]
-    if len(words) != len(vectors) or len({len(vector) for vector in vectors}) > 1:
-        raise Refused("another number of vectors")
-    return parsed_ids([word.rstrip("\r") for word in words]), vectors
-
-
 def vectors_csv(data: bytes) -> Iterator[tuple[list[Any], list[list[float]]]]:
     """Yield ids and vectors of a CSV file in each way that it may be read."""
     text = data.decode("utf-8-sig", "surrogateescape")
-    # a return that no newline follows ends no line, as it does for the module csv
-    text = re.sub("\r(?!\n)", _RETURN, text)
+    if "\r" in text.replace("\r\n", ""):
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
-    rows = [[field.replace(_RETURN, "\r") for field in row] for row in rows]
     rows = [row for row in rows if len(row) > 1 or row[0].strip()]
     for header in (1, 0):
         for index in (0, 1):

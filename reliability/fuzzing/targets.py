@@ -607,10 +607,6 @@ def _word2vec_binary(case: Case) -> Iterator[tuple[list[Any], Any]]:
     yield references.word2vec_binary(case.files[case.main])
 
 
-def _tensorboard(case: Case) -> Iterator[tuple[list[Any], Any]]:
-    yield references.vectors_tsv(case.files["vectors.tsv"], case.files["vectors.metadata.tsv"])
-
-
 def _csv_vectors(case: Case) -> Iterator[tuple[list[Any], Any]]:
     yield from references.vectors_csv(plain_bytes(case))
 
@@ -1003,14 +999,6 @@ TARGETS: dict[str, Target] = {
             vectors_content,
             _vector_seeds(".bin"),
             _compare_vectors(_word2vec_binary),
-            _use_embedding,
-        ),
-        Target(
-            "vectors-tsv",
-            r2v.Embedding.load,
-            vectors_content,
-            _vector_seeds(".tsv"),
-            _compare_vectors(_tensorboard),
             _use_embedding,
         ),
         Target(

@@ -181,15 +181,6 @@ def test_misunderstandings_about_neighbours_are_told(folder, words, sentence):
     assert sentence.lower() in checked("neighbors", *words, code=2).stderr.lower()
 
 
-@pytest.mark.parametrize("words", [["neighbors"], ["recommend", "edges.txt"]])
-def test_ids_beside_vectors_are_not_written_over(folder, words):
-    Embedding.load("club.npz").save("club.tsv")
-    command, *graph = words
-    told = checked(command, "club.tsv", *graph, "-o", "club.metadata.tsv", code=2).stderr
-    assert "club.metadata.tsv: the command reads this file" in told
-    assert len(Embedding.load("club.tsv")) == 34
-
-
 # -- recommend -----------------------------------------------------------------------------------
 
 

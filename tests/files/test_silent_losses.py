@@ -106,13 +106,6 @@ def test_ids_of_vectors_have_no_blanks_around_them(write):
     assert Embedding.load(write(text, "v.csv")).ids.tolist() == ["a", " b"]
 
 
-@pytest.mark.parametrize("line", ["a\tx", "", " "])
-def test_ids_beside_vectors_are_one_a_line(write, line):
-    write(f"b\n{line}\n", "v.metadata.tsv")
-    message = refusal(Embedding.load, write("1\t2\n3\t4\n", "v.tsv"))
-    assert "v.metadata.tsv, line 2: expected one node id a line" in message
-
-
 def test_ids_with_returns_are_not_written_as_text(tmp_path):
     graph = Graph.from_edges([("a\r\nb", "a\nb"), ("x", "y")])
     for suffix in (".csv", ".tsv", ".txt", ".csv.gz"):
@@ -253,17 +246,6 @@ def test_a_comment_among_walks_makes_no_nodes(write):
 # -- vectors ---------------------------------------------------------------------------------------
 
 
-def test_a_mark_or_utf_16_beside_vectors_is_no_part_of_an_id(write):
-    path = write("1\t2\n3\t4\n", "v.tsv")
-    write("\ufeffann\nbob\n", "v.metadata.tsv")
-    assert Embedding.load(path).ids.tolist() == ["ann", "bob"]
-    write("ann\nbob\n".encode("utf-16-be"), "v.metadata.tsv")
-    message = refusal(Embedding.load, path)
-    assert "v.metadata.tsv, line 1: expected text in UTF-8" in message
-    for node in ("\0", "\ufeffann"):
-        assert "cannot be a line of" in refusal(Embedding([node], [[1.0]]).save, path)
-
-
 @pytest.mark.parametrize("name", ["label", "time", "Class"])
 def test_a_column_of_labels_is_no_dimension(write, name):
     path = write(f"node,{name},d0,d1\na,3,1,2\n", "v.csv")
@@ -273,7 +255,7 @@ def test_a_column_of_labels_is_no_dimension(write, name):
 
 def test_dimensions_in_another_order_are_refused(write):
     path = write("node,d1,d0\na,3,1\n", "v.csv")
-    assert "in another order" in refusal(Embedding.load, path)
+    assert "not in its place" in refusal(Embedding.load, path)
 
 
 # -- matrices and GraphML --------------------------------------------------------------------------

@@ -175,7 +175,7 @@ def test_the_cut_into_blocks_does_not_show(tmp_path, suffix, monkeypatch):
         assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"many{suffix}").read_bytes()
 
 
-@pytest.mark.parametrize("suffix", [suffix for suffix in SUFFIXES if suffix != ".tsv"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_no_nodes_come_back(tmp_path, suffix):
     Embedding([], np.empty((0, 3))).save(tmp_path / f"vectors{suffix}")
     assert Embedding.load(tmp_path / f"vectors{suffix}").vectors.shape == (0, 3)
@@ -511,13 +511,13 @@ def contents(folder):
     return {name: (folder / name).read_bytes() for name in os.listdir(folder)}
 
 
-@pytest.mark.parametrize("suffix", sorted({*SUFFIXES} - {".tsv"}))
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_failed_writing_leaves_nothing(tmp_path, suffix):
     fail_to_save(tmp_path / f"vectors{suffix}")
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("suffix", sorted({*SUFFIXES} - {".tsv"}))
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_failed_writing_leaves_an_older_file_as_it_was(tmp_path, suffix):
     path = tmp_path / f"vectors{suffix}"
     Embedding(["old", "older"], VECTORS[:2]).save(path)
@@ -713,9 +713,6 @@ def test_a_file_that_was_cut_short_is_refused(folder, suffix, cut):
 @example(b",\0\n\0,0\n")
 def test_bytes_of_any_kind_are_refused_or_hold_the_ids(folder, suffix, content):
     path = folder / f"any{suffix}"
-    if suffix == ".tsv":
-        (folder / "any.metadata.tsv").write_text("ann\nbob\n")
-        content = content.replace(b"\n", b"?")  # one vector for two nodes
     path.write_bytes(content)
     ids, message = [], str(path)
     try:

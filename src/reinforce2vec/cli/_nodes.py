@@ -77,10 +77,9 @@ def check_table(run: Run, *reads: Path | None) -> None:
     """Raise InputError if the table of --output, if there is one, cannot be written."""
     if run.given.output is not None:
         from ..files.table_files import check_table_path
-        from ..files.vector_files import files_of_vectors
 
         check_table_path(run.given.output)
-        run.writes(run.given.output, reads=[*files_of_vectors(run.given.vectors), *reads])
+        run.writes(run.given.output, reads=[run.given.vectors, *reads])
 
 
 def write_rows(run: Run, columns: Callable[[slice], Columns], rows: int) -> None:

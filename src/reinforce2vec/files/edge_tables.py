@@ -126,8 +126,7 @@ class _Column(NamedTuple):
 
     def known(self) -> list[Any]:
         """Return the values that are not missing."""
-        values = self.values if isinstance(self.values, np.ndarray) else self.values.to_numpy()
-        return list(values[~self.missing])
+        return list(_as_array(self.values)[~self.missing])
 
 
 class _Table(NamedTuple):
@@ -251,9 +250,7 @@ def edges_from_arrow(
 def _arrow_column(column: Any) -> _Column:
     """Return a column of Arrow, as an array unless it holds strings.
 
-    Where a value of a dictionary is missing, `to_numpy` would return the last word of the
-    dictionary; and where a word itself is missing, `is_null` would not find it. So only
-    dictionaries of known strings stay.
+    Where a word of a dictionary is missing, `is_null` would not find it.
     """
     import pyarrow
 
@@ -265,6 +262,18 @@ def _arrow_column(column: Any) -> _Column:
             column = column.cast(type_of_words)
     missing = column.is_null().to_numpy()
     return _Column(column if _is_string(type_of_words) else column.to_numpy(), missing)
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    """Return values as an array.
+
+    Where a value of a dictionary is missing, `to_numpy` would return the last word of it.
+    """
+    if isinstance(values, np.ndarray):
+        return values
+    with expecting("a table of numbers and of strings in UTF-8"):
+        array: NDArray[Any] = values.cast("large_string").to_numpy()
+    return array
 
 
 def _is_string(arrow_type: Any) -> bool:
@@ -296,9 +305,7 @@ def _edges_from(table: _Table, options: EdgeOptions, place: str) -> Edges:
     codes, ids = _number(*ends)
     if ids.dtype == object and not options.bipartite:
         _refuse_two_kinds(ids, header.listed(chosen.ids))
-    weights = None if chosen.weight is None else columns[chosen.weight].values
-    if not isinstance(weights, np.ndarray) and weights is not None:
-        weights = weights.to_numpy()
+    weights = None if chosen.weight is None else _as_array(columns[chosen.weight].values)
     return options.edges(
         codes.reshape(-1, 2), weights, ids, sides=header.sides(chosen), notes=chosen.notes
     )
@@ -355,14 +362,11 @@ def _number(first: Any, second: Any) -> tuple[NDArray[np.int32], Ids]:
         if first.dtype == second.dtype == np.int64:
             return number_integers(np.stack([first, second], axis=1).ravel())
         first, second = _as_words(first), _as_words(second)
-    is_array = [isinstance(column, np.ndarray) for column in (first, second)]
-    if not any(is_array) and first.type == second.type:
+    are_words = not (isinstance(first, np.ndarray) or isinstance(second, np.ndarray))
+    if are_words and first.type == second.type:
         return _number_strings(first, second)
-    columns = [
-        column if array else column.to_numpy()
-        for column, array in zip((first, second), is_array, strict=True)
-    ]
-    return number_objects((), list(zip(*(column.tolist() for column in columns), strict=True)))
+    columns = [_as_array(column).tolist() for column in (first, second)]
+    return number_objects((), list(zip(*columns, strict=True)))
 
 
 def _as_words(values: NDArray[Any]) -> Any:
