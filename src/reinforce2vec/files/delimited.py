@@ -46,6 +46,7 @@ _HEAD_BYTES = 1 << 22  # after so many, blank lines or long ones, fewer lines ha
 _MOST_FIELDS = 100_000  # of a line: more are a matrix, or a list of neighbours
 _LOOK = 1 << 16  # bytes of a line by which its delimiter is recognised
 _WORD = re.compile(rb"[^ \t\r\n]+")
+_TEXT_WORD = re.compile(_WORD.pattern.decode())
 _QUOTED = re.compile(rb'[ \t\r]*"[^"]*(?:""[^"]*)*"(?!")')
 _LONGEST_QUOTED = 1 << 20  # bytes; longer ones are taken for quotes that were never closed
 PROBLEMS = {
@@ -141,6 +142,22 @@ class Dialect:
             return len(text)
         data = np.frombuffer(text, np.uint8)
         return int(kernels.find_open_line(data, self.kinds, self.starts, self.stop))
+
+    def is_plain(self, text: bytes) -> bool:
+        """Return whether no line is a comment, has quotes or too many fields: most text is so."""
+        special = MARKS if self.comments is None else self.comments
+        return len(text) <= _MOST_FIELDS and not (
+            self.may_be_quoted(text) or any(mark.encode() in text for mark in special)
+        )
+
+    def plain_rows(self, chunk: TextChunk) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number and the fields of every line of plain text; a fifth of the time."""
+        blanks, separator = self._blanks.decode(), chr(self.delimiter)
+        for number, line in enumerate(chunk.text.decode().split("\n"), chunk.line):
+            if self.delimiter == WHITESPACE and (words := _TEXT_WORD.findall(line)):
+                yield number, words
+            elif self.delimiter != WHITESPACE and line.strip(" \t\r"):
+                yield number, [field.strip(blanks) for field in line.split(separator)]
 
     def records(self, text: bytes, number: int = 1) -> Iterator[Record]:
         """Yield the lines of data with their fields, empty ones included, up to the first problem.
@@ -280,6 +297,9 @@ class DelimitedText:
     def rows_in(self, chunks: Iterable[TextChunk]) -> Iterator[tuple[int, list[str]]]:
         """Yield the same of some chunks."""
         for chunk in chunks:
+            if self.dialect.is_plain(chunk.text):
+                yield from self.dialect.plain_rows(chunk)
+                continue
             for number, fields, problem, line, _ in self.dialect.records(chunk.text, chunk.line):
                 if problem != FINE:
                     raise line_refusal(self.name, number, line, problem)

@@ -345,7 +345,7 @@ class _Parser:
             raise self._refusal(chunk, place, problem, column)
         places = np.ascontiguousarray(bounds[:, :4]).reshape(-1, 2)
         data = np.frombuffer(chunk.text, np.uint8)
-        if b'""' in chunk.text or (b'"' in chunk.text and b"\r" in chunk.text):
+        if b'"' in chunk.text and (b'""' in chunk.text or b"\r" in chunk.text):
             data = data.copy()
             kernels.unescape(data, places)
         return _Parsed(self.ids.parse(data, places), weights, comments)
