@@ -39,7 +39,7 @@ class Parameter:
     short : str
         What to choose, in a few words, for the table of the documentation.
     label : str
-        Its name in reports and figures; by default the name with spaces.
+        Its name in reports; by default the name with spaces.
     metavar : str
         What stands for its value in the help; by default by its type.
     flag : str
@@ -71,31 +71,24 @@ class Parameter:
         most : float, optional
             A limit that other parameters set.
         """
-        from .checks import (
-            check_choice,
-            check_count,
-            check_counts,
-            check_flag,
-            check_folder,
-            check_number,
-        )
+        from . import checks
 
         if value is None and self.unset:
             return None
         if self.choices:
-            return check_choice(self.name, value, self.choices)
+            return checks.check_choice(self.name, value, self.choices)
         if self.type is bool:
-            return check_flag(self.name, value)
+            return checks.check_flag(self.name, value)
         if self.type is Path:
-            return check_folder(self.name, value)
+            return checks.check_folder(self.name, value)
         if self.type is tuple:
-            return check_counts(self.name, value, int(self.least or 0))
+            return checks.check_counts(self.name, value, int(self.least or 0))
         if self.type is int:
-            return check_count(self.name, value, int(self.least or 0), self.most or inf)
+            return checks.check_count(self.name, value, int(self.least or 0), self.most or inf)
         limit = self.most if most is None else most
         limits = {"least": self.least, "above": self.above, "most": limit}
         given = {name: bound for name, bound in limits.items() if bound is not None}
-        return check_number(self.name, value, **given)
+        return checks.check_number(self.name, value, **given)
 
     def spelled(self, value: Any) -> Any:
         """Return a value as it is typed, where that is another one: "1,10" for a tuple."""
@@ -120,7 +113,7 @@ class Parameter:
 
     @property
     def title(self) -> str:
-        """Its name in reports and figures."""
+        """Its name in reports."""
         return self.label or self.name.replace("_", " ")
 
     @property

@@ -13,25 +13,15 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from .._util.hyperparameters import (
-    DATASETS,
-    DUPLICATES,
-    ID_TYPES,
-    METHODS,
-    PARAMETERS,
-    PRESETS,
-    PROJECTIONS,
-    READINGS,
-    SEARCH_METHODS,
-    TRAINING,
-    WALKS,
-)
+from .._util import hyperparameters as known
 from ._run import READING_NAMES
 
 # Names of options that describe a walk, a model, and how to read a graph, in `Run.given`.
-OF_WALKS = {PARAMETERS[name].flag or name: name for names in WALKS.values() for name in names}
+OF_WALKS = {
+    known.PARAMETERS[name].flag or name: name for names in known.WALKS.values() for name in names
+}
 WALK_OPTIONS = ("kind", "reading", *OF_WALKS)
-MODEL_OPTIONS = ("method", "preset", *TRAINING, "workers", "backend", *WALK_OPTIONS)
+MODEL_OPTIONS = ("method", "preset", *known.TRAINING, "workers", "backend", *WALK_OPTIONS)
 GRAPH_OPTIONS = (
     *("directed", "weighted", "self_loops", "duplicates", "id_type", "format", "delimiter"),
     *("header", "comments", "key", "bipartite", *READING_NAMES),
@@ -105,20 +95,23 @@ class Group:
         `default` and `help` replace those of the table. With the default None, which depends on
         other options, the help names it.
         """
-        known = PARAMETERS[name]
-        default = changes.get("default", known.default)
-        text = changes.get("help", known.help)
+        parameter = known.PARAMETERS[name]
+        default = changes.get("default", parameter.default)
+        text = changes.get("help", parameter.help)
         if default is None:
-            text = f"{text} Default: {known.default_text}."
-        both = f"{known.option}/--no-{known.option[2:]}"
-        spec = spec or f"{known.flag or name} {both if known.type is bool else known.option}"
-        if known.choices:
-            return self.choice(spec, known.choices, text, default)
-        kind: Any = known.type if default is not None else known.type | None
-        if known.type is tuple:
-            kind, default = str, known.spelled(default)
-        ranges = {"min": known.least if known.type is int else None, "max": None}
-        spec = f"{spec} {known.placeholder}"  # the library checks the other ranges
+            text = f"{text} Default: {parameter.default_text}."
+        both = f"{parameter.option}/--no-{parameter.option[2:]}"
+        spec = (
+            spec
+            or f"{parameter.flag or name} {both if parameter.type is bool else parameter.option}"
+        )
+        if parameter.choices:
+            return self.choice(spec, parameter.choices, text, default)
+        kind: Any = parameter.type if default is not None else parameter.type | None
+        if parameter.type is tuple:
+            kind, default = str, parameter.spelled(default)
+        ranges = {"min": parameter.least if parameter.type is int else None, "max": None}
+        spec = f"{spec} {parameter.placeholder}"  # the library checks the other ranges
         return self.option(spec, text, kind=kind, default=default, **ranges)
 
 
@@ -175,7 +168,7 @@ GRAPH_OR_DATASET = argument(
     "graph GRAPH|DATASET",
     "A file as for embed, or the name of a data set, such as facebook.",
     str,
-    autocompletion=completed(*DATASETS),
+    autocompletion=completed(*known.DATASETS),
 )
 LABELS_HELP = (
     "Text with a node and its label per line, separated by tabs, commas, semicolons, bars or "
@@ -193,7 +186,7 @@ TABLE_OUTPUT = OUTPUT.option(
 )
 PROJECTION = MAP.choice(
     "method",
-    PROJECTIONS,
+    known.PROJECTIONS,
     "How vectors become points: pca is fast and rough; tsne and umap show groups and need "
     "scikit-learn or umap-learn; layout shows groups too, and is fast for many nodes. auto: "
     "tsne for up to 10,000 nodes if it is installed, else layout.",
@@ -202,7 +195,7 @@ PROJECTION = MAP.choice(
 MAP_SEED = MAP.option("seed N", "Seed of the map and the communities.", default=0, min=0)
 SEARCH_METHOD = SEARCH.choice(
     "method",
-    SEARCH_METHODS,
+    known.SEARCH_METHODS,
     "exact compares with every node. approximate uses an index; if it finds less than 95% of "
     "the neighbours of a sample, the search is exact after all. It saves time for all "
     "nodes of graphs well beyond 100,000 nodes. Needs usearch: pip install "
@@ -214,30 +207,30 @@ SEARCH_METHOD = SEARCH.choice(
 
 def _apply_preset(context: typer.Context, name: str | None) -> str | None:
     """Make the settings of a preset the defaults of all other options."""
-    preset = PRESETS.get(name or "", {})  # `model_from` refuses what is none
-    settings = {key: PARAMETERS[key].spelled(value) for key, value in preset.items()}
+    preset = known.PRESETS.get(name or "", {})  # `model_from` refuses what is none
+    settings = {key: known.PARAMETERS[key].spelled(value) for key, value in preset.items()}
     context.default_map = {**(context.default_map or {}), **settings}
     return name
 
 
 def _apply_method(context: typer.Context, name: str) -> str:
     """Make what a method sets the defaults of other options; a preset counts more."""
-    settings = dict(METHODS.get(name, {}))  # `model_from` refuses what is none
-    for key in settings.keys() & PARAMETERS.keys():
-        settings[key] = PARAMETERS[key].spelled(settings[key])
+    settings = dict(known.METHODS.get(name, {}))  # `model_from` refuses what is none
+    for key in settings.keys() & known.PARAMETERS.keys():
+        settings[key] = known.PARAMETERS[key].spelled(settings[key])
     context.default_map = {**settings, **(context.default_map or {})}
     return name
 
 
 def _of_table() -> Iterator[inspect.Parameter]:
     """Yield the options for hyperparameters; those of walks are None unless they are given."""
-    for name in PARAMETERS:
+    for name in known.PARAMETERS:
         if name in OF_WALKS.values():
             yield WALK.hyperparameter(name, default=None)
         elif name == "dimensions":
             yield LEARNING.hyperparameter(name, "dimensions --dimensions -d")
         else:
-            yield (LEARNING if name in TRAINING else RUNNING).hyperparameter(name)
+            yield (LEARNING if name in known.TRAINING else RUNNING).hyperparameter(name)
 
 
 _OPTIONS = (
@@ -279,8 +272,8 @@ _OPTIONS = (
     ),
     LEARNING.choice(
         "method",
-        METHODS,
-        f"How vectors are made: {', '.join(METHODS)}. deepwalk and node2vec are walks of "
+        known.METHODS,
+        f"How vectors are made: {', '.join(known.METHODS)}. deepwalk and node2vec are walks of "
         "their kind with window 10, not smoothed. Of the options below, those after them have "
         "dimensions, seed and smoothing; netmf also window and negatives; line also negatives, "
         "learning rate and workers.",
@@ -291,7 +284,7 @@ _OPTIONS = (
     ),
     LEARNING.choice(
         "preset",
-        PRESETS,
+        known.PRESETS,
         "Settings with a name, which the options below override. fast: 10 walks per node. "
         "best: 80 walks per node and windows 1,20, several times as slow as the default. paper: "
         "64 dimensions, 80 walks per node, window 10, not smoothed.",
@@ -300,14 +293,14 @@ _OPTIONS = (
     ),
     WALK.choice(
         "kind --walk",
-        WALKS,
+        known.WALKS,
         "What the next node depends on: the whole path, the current node (DeepWalk), or the "
         "last two nodes (node2vec).",
         default="reinforced",
     ),
     WALK.choice(
         "reading",
-        READINGS,
+        known.READINGS,
         "Reinforced: a preset. paper: the equations as printed; walks go far on large graphs. "
         "released: the authors' code, which produced the paper's tables; walks return more often. "
         "The options below override it. Default: paper.",
@@ -331,14 +324,14 @@ _OPTIONS = (
     READING.flag("self_loops", "Keep edges from a node to itself."),
     READING.choice(
         "duplicates",
-        DUPLICATES,
+        known.DUPLICATES,
         "What to do with edges that repeat another: make one edge of them, with the sum of their "
         "weights, or refuse the graph.",
         default="merge",
     ),
     READING.choice(
         "id_type",
-        ID_TYPES,
+        known.ID_TYPES,
         "What ids become: int refuses those that are no integers, str keeps numbers as text. "
         "Default: integers if all of them are.",
     ),

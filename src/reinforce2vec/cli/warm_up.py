@@ -24,26 +24,21 @@ _FEW = "--walks-per-node 2 --walk-length 10 --dimensions 16"
 # ids that are numbers or text.
 _GRAPHS = ("numbers.txt", "weighted.csv --weighted")
 _FILES = (".txt", ".csv", ".npz", ".html")
+_WALKS = (
+    "",
+    "--directed",
+    "--reading released",
+    "--reward kl --candidates 3",
+    "--reward vertex",
+    "--exploration epsilon",
+    "--exploration none",
+    "--annealing linear --temperature 0.5 --attraction 2",
+    "--walk first-order",
+    "--walk second-order --p 0.5 --q 2",
+)
 _STEPS = {
-    "reading and writing graphs and walks": (
-        f"walk numbers.txt {_SHORT}",
-        f"walk numbers.txt {_SHORT} --directed",
-        f"walk weighted.csv {_SHORT} --weighted",
-        f"walk weighted.csv {_SHORT} --weighted --directed",
-    ),
-    "walks": tuple(
-        f"walk {graph} {_SHORT} {kind}"
-        for graph in _GRAPHS
-        for kind in (
-            "--reading released",
-            "--reward kl --candidates 3",
-            "--reward vertex",
-            "--exploration epsilon",
-            "--exploration none",
-            "--annealing linear --temperature 0.5 --attraction 2",
-            "--walk first-order",
-            "--walk second-order --p 0.5 --q 2",
-        )
+    "graphs and walks": tuple(
+        f"walk {graph} {_SHORT} {words}" for graph in _GRAPHS for words in _WALKS
     ),
     "training and smoothing": (
         "embed --walks walks.txt -o vectors.npz",
