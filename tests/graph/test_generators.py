@@ -103,7 +103,7 @@ def test_the_densest_possible_graph_is_made():
         ({"mixing": 1.5}, "mixing must be"),
         ({"exponent": 2}, "exponent must be"),
         ({"seed": -1}, "seed must be"),
-        ({"n_groups": 1}, "a single group"),
+        ({"n_groups": 1}, "2,000 edges between groups are too many for 0 pairs"),
         (
             {"n_nodes": 100, "n_groups": 10},
             "800 edges within groups are too many for 450 pairs of nodes",

@@ -28,7 +28,8 @@ INFLATION = 1032
 _BLOCK = 1 << 20  # bytes that are read at a time
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LENGTHS = 26  # where the header of a member has the lengths of its name and of what follows
-_SIZES_BEHIND = 0x08  # a flag: written to a pipe
+_WRITTEN_TO_A_PIPE = 0x08  # a flag: its sizes are behind it
+_SIZES_BEHIND = (12, 16, 20, 24)  # bytes: a checksum and two sizes, perhaps with a signature
 _LONGEST_HEADER = 10_000  # bytes
 _VERSIONS = {(1, 0): 2, (2, 0): 4}  # of .npy files: bytes of the length of their header
 _HEADER = re.compile(
@@ -67,19 +68,15 @@ def open_archive(stream: IO[bytes]) -> zipfile.ZipFile:
 
 def _check_gaps(stream: IO[bytes], archive: zipfile.ZipFile) -> None:
     """Raise ValueError if there are bytes between the members that the directory does not name."""
-    end = 0
-    for member in sorted(archive.infolist(), key=lambda member: member.header_offset):
-        if member.header_offset != end:
-            raise ValueError(f"bytes before {member.filename} are in none of its arrays")
-        end = content_offset(stream, member) + member.compress_size
-        if member.flag_bits & _SIZES_BEHIND:
-            stream.seek(end)
-            behind = stream.read(24)
-            begin = 8 if behind.startswith(b"PK\x07\x08") else 4  # of two sizes, of 8 or 4 bytes
-            sizes = struct.pack("<QQ", member.compress_size, member.file_size)
-            end += begin + (16 if behind[begin:].startswith(sizes) else 8)
-    if end != archive.start_dir:
-        raise ValueError("some of its bytes are in none of its arrays")
+    members = sorted(archive.infolist(), key=lambda member: member.header_offset)
+    begins = [*(member.header_offset for member in members), archive.start_dir]
+    if begins[0]:
+        raise ValueError("its first bytes are in none of its arrays")
+    for member, following in zip(members, begins[1:], strict=True):
+        gap = following - content_offset(stream, member) - member.compress_size
+        behind = _SIZES_BEHIND if member.flag_bits & _WRITTEN_TO_A_PIPE else (0,)
+        if gap not in behind:
+            raise ValueError(f"bytes behind {member.filename} are in none of its arrays")
 
 
 def content_offset(stream: IO[bytes], member: zipfile.ZipInfo) -> int:

@@ -48,21 +48,16 @@ def read_walks(
     ============  ==============================================================================
 
     These are the formats of :func:`reinforce2vec.write_walks`. Ids in text are integers if all of
-    them are, else strings. Memory: 4 bytes per node of a walk, 8 per walk, the ids, and a few
-    chunks of the file; matrices, in a .npz file that is not compressed or in a folder, stay on
-    disk and are read as they are needed. They must not change in the meantime: that is an
-    InputError.
-
-    They are read once at the beginning, to check that they are complete and name only nodes that
-    have an id, and that they have the checksums of the archive or of the manifest.
+    them are, else strings. Memory: 4 bytes per node of a walk, 8 per walk, and the ids. Matrices
+    stay on disk and are read as they are needed: once at the beginning, to check that they are
+    complete and name only nodes that have an id. If they change later, that is an InputError.
 
     Parameters
     ----------
     path : path
         The file or the folder to read.
     delimiter : {"\\t", " "}, optional
-        What separates the ids in text: single tabs, or runs of spaces. By default tabs if there is
-        one in the file.
+        What separates the ids in text; by default tabs if there is one in the file.
     id_type : {"int", "str"}, optional
         What ids become. "int" refuses ids that are no integers; "str" keeps numbers as text.
 
@@ -100,8 +95,10 @@ def read_walks(
         )
     else:
         walks = read_shards(path) if is_folder else _read_npz(path)
-    if id_type is None:
-        return walks
+    return walks if id_type is None else _with_id_type(walks, id_type, path)
+
+
+def _with_id_type(walks: StoredWalks, id_type: str, path: Path) -> StoredWalks:
     with naming(str(path)):
         ids = ids_of_type(walks.ids, id_type)
     others = (note for note in walks.notes if note != kind_of_ids(walks.ids))

@@ -11,14 +11,14 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,28 +115,6 @@ def is_shard_folder(path: str | os.PathLike[str]) -> bool:
 # -- writing -----------------------------------------------------------------------------------
 
 
-@runtime_checkable
-class WalkSource(Protocol):
-    """The part of a WalkSampler that is needed here: it makes the walks as they are written."""
-
-    graph: Any
-    length: int
-
-    @property
-    def n_walks(self) -> int:
-        """Number of walks."""
-
-    def __iter__(self) -> Iterator[Walks]: ...
-
-    def map_ranges(
-        self,
-        work: Callable[[int, Walks], Any],
-        size: int,
-        before: Callable[[], str | None] | None = None,
-    ) -> Generator[Any, None, None]:
-        """Yield what `work` returns for ranges of walks, in their order."""
-
-
 def check_shard_folder(path: str | os.PathLike[str]) -> Path:
     """Return the folder to write shards to, links followed; InputError if that cannot work.
 
@@ -158,10 +136,8 @@ def check_shard_folder(path: str | os.PathLike[str]) -> Path:
     return folder
 
 
-def write_shards(
-    path: str | os.PathLike[str], sampler: WalkSource, at_once: int = _SHARD_NODES
-) -> int:
-    """Write the walks of a sampler as shards of about `at_once` nodes; return their steps."""
+def write_shards(path: str | os.PathLike[str], sampler: Any, at_once: int = _SHARD_NODES) -> int:
+    """Write the walks of a WalkSampler as shards of about `at_once` nodes; return their steps."""
     folder = check_shard_folder(path)
     size = max(1, at_once // sampler.length)
     with _all_or_nothing(folder) as complete:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,39 +18,32 @@ from .._util.ids import as_ids
 from ._walk_text import encode_ids, write_lines
 from .id_texts import ids_as_arrays, ids_as_text
 from .targets import check_space, known_suffix, resolve_target
-from .walk_shards import Walks, WalkSource, check_shard_folder, is_shard_folder, write_shards
+from .walk_shards import Walks, check_shard_folder, is_shard_folder, write_shards
 from .writing import check_target, whole
 
 SUFFIXES = (".txt", ".txt.gz", ".npz")
 _WRITTEN = "walks are written to a folder, whose name ends in a slash, or to"
 
 
-def write_walks(
-    path: str | os.PathLike[str], sampler: WalkSource, *, shards: str | None = None
-) -> int:
+def write_walks(path: str | os.PathLike[str], sampler: Any, *, shards: str | None = None) -> int:
     """Write the walks of a sampler to a file, in the format that the file's suffix names.
 
     ============  ==============================================================================
     .txt .txt.gz  one walk per line, its node ids separated by tabs
-    .npz          an int32 matrix `walks` of row numbers, -1 after a walk's end, and the node ids,
-                  in row order; not compressed, so that training reads it piece by piece
-    folder/       many .npy files, each a part of such a matrix with about 4 million nodes; a .txt
-                  file with the node ids, one per line, in row order; and manifest.json, which lists
-                  the files with their digests
+    .npz          an int32 matrix `walks` of row numbers, -1 after a walk's end, and the node ids
+    folder/       many .npy files, each a part of such a matrix; a .txt file with the node ids, one
+                  per line; and manifest.json, which lists the files with their digests
     ============  ==============================================================================
 
-    Only one block of walks is in memory at a time; with a folder, one for each worker. The file is
-    written atomically: after an error or an interrupt, an older file of this name is unchanged. So
-    is a folder: its manifest is written last, and then an older set of files is removed.
-
-    With the backend "ray" the workers write the files of a folder, which must be in a file system
-    that all machines of the cluster share. The files do not depend on the backend.
+    Only one block of walks is in memory at a time; with a folder, one for each worker. After an
+    error or an interrupt, an older file or folder of this name is unchanged. With the backend "ray"
+    the workers write the files of a folder, which must be in a file system that all machines of the
+    cluster share. The files do not depend on the backend.
 
     Parameters
     ----------
     path : path
-        The file to write; its folder must exist. A folder for several files ends in a slash, or
-        exists and holds nothing but an older set.
+        The file to write, or a folder, which ends in a slash or exists.
     sampler : WalkSampler
         Makes the walks.
     shards : {"npy"}, optional
@@ -62,8 +57,7 @@ def write_walks(
     Raises
     ------
     InputError
-        If the suffix is unknown, the folder cannot be written to by all that make walks, or a node
-        id does not fit the format; this is checked before any walk is made.
+        If that cannot work; this is checked before any walk is made.
 
     Examples
     --------
@@ -76,19 +70,21 @@ def write_walks(
     ...     print(steps, file.read_text().splitlines())
     4 ['ann\\tbob\\tann', 'bob\\tann\\tbob']
     """
-    if not isinstance(sampler, WalkSource):
-        raise InputError(
-            "write_walks(path, sampler) takes a WalkSampler, which makes the walks as they are "
-            f"written, not {type(sampler).__name__}"
-        )
+    if not hasattr(sampler, "map_ranges"):
+        raise InputError(f"write_walks takes a WalkSampler, not {type(sampler).__name__}")
     if _is_folder(path, shards):
         return write_shards(path, sampler)
-    suffix, blocks = known_suffix(Path(path), SUFFIXES, _WRITTEN), _CountedBlocks(sampler)
-    if suffix == ".npz":
-        _write_npz(resolve_target(path), sampler, blocks)
-    else:
-        _write_text(resolve_target(path), sampler, blocks, suffix.endswith(".gz"))
-    return blocks.steps
+    suffix, steps = known_suffix(Path(path), SUFFIXES, _WRITTEN), 0
+    write = _write_npz if suffix == ".npz" else partial(_write_text, suffix.endswith(".gz"))
+
+    def blocks() -> Iterator[Walks]:
+        nonlocal steps
+        for block in sampler:
+            steps += int(np.count_nonzero(block >= 0)) - len(block)
+            yield block
+
+    write(resolve_target(path), sampler, blocks())
+    return steps
 
 
 def check_walks_path(path: str | os.PathLike[str], shards: str | None = None) -> Path:
@@ -117,20 +113,7 @@ def _is_folder(path: str | os.PathLike[str], shards: str | None) -> bool:
     return folder
 
 
-class _CountedBlocks:
-    """Iterates over the blocks of a sampler and counts their steps."""
-
-    def __init__(self, sampler: WalkSource) -> None:
-        self.steps = 0
-        self._sampler = sampler
-
-    def __iter__(self) -> Iterator[Walks]:
-        for block in self._sampler:
-            self.steps += int(np.count_nonzero(block >= 0)) - len(block)
-            yield block
-
-
-def _write_text(path: Path, sampler: WalkSource, blocks: _CountedBlocks, packed: bool) -> None:
+def _write_text(packed: bool, path: Path, sampler: Any, blocks: Iterator[Walks]) -> None:
     """Write one walk per line."""
     words = encode_ids(sampler.graph.ids, path)
     alone = sampler.length == 1 or not len(sampler.graph.indices)
@@ -143,7 +126,7 @@ def _write_text(path: Path, sampler: WalkSource, blocks: _CountedBlocks, packed:
         write_lines(stream, blocks, words)
 
 
-def _write_npz(path: Path, sampler: WalkSource, blocks: _CountedBlocks) -> None:
+def _write_npz(path: Path, sampler: Any, blocks: Iterator[Walks]) -> None:
     """Write a matrix of row numbers, and the ids, as numpy.load reads them."""
     ids, shape = sampler.graph.ids, (sampler.n_walks, sampler.length)
     if ids.dtype == object:

@@ -10,35 +10,13 @@ from .._util.errors import InputError
 from .dataset import Dataset
 from .graph import Graph
 
-# Zachary (1977), members 1 to 34: for each, the friends with a larger number.
-_KARATE = {
-    1: (2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 18, 20, 22, 32),
-    2: (3, 4, 8, 14, 18, 20, 22, 31),
-    3: (4, 8, 9, 10, 14, 28, 29, 33),
-    4: (8, 13, 14),
-    5: (7, 11),
-    6: (7, 11, 17),
-    7: (17,),
-    9: (31, 33, 34),
-    10: (34,),
-    14: (34,),
-    15: (33, 34),
-    16: (33, 34),
-    19: (33, 34),
-    20: (34,),
-    21: (33, 34),
-    23: (33, 34),
-    24: (26, 28, 30, 33, 34),
-    25: (26, 28, 32),
-    26: (32,),
-    27: (30, 34),
-    28: (34,),
-    29: (32, 34),
-    30: (33, 34),
-    31: (33, 34),
-    32: (33, 34),
-    33: (34,),
-}
+# Zachary (1977): each member, and the friends with a larger number.
+_KARATE = (
+    "1 2 3 4 5 6 7 8 9 11 12 13 14 18 20 22 32; 2 3 4 8 14 18 20 22 31; "
+    "3 4 8 9 10 14 28 29 33; 4 8 13 14; 5 7 11; 6 7 11 17; 7 17; 9 31 33 34; 10 34; 14 34; "
+    "15 33 34; 16 33 34; 19 33 34; 20 34; 21 33 34; 23 33 34; 24 26 28 30 33 34; 25 26 28 32; "
+    "26 32; 27 30 34; 28 34; 29 32 34; 30 33 34; 31 33 34; 32 33 34; 33 34"
+)
 
 
 def karate_club() -> Graph:
@@ -56,7 +34,8 @@ def karate_club() -> Graph:
     >>> karate_club().n_edges
     78
     """
-    edges = [(member, friend) for member, friends in _KARATE.items() for friend in friends]
+    rows = [[int(member) for member in row.split()] for row in _KARATE.split(";")]
+    edges = [(member, friend) for member, *friends in rows for friend in friends]
     return Graph.from_edges(edges, nodes=range(1, 35))
 
 
@@ -120,9 +99,8 @@ def planted_groups(
     """Return a random graph with known communities, and the group of each node as labels.
 
     The degree-corrected stochastic block model: the popularities of nodes follow a power law, and
-    an edge joins two nodes, of one group or of different groups, with a probability proportional
-    to the product of their popularities. There are no self-loops and no parallel edges; nodes of
-    low popularity may have no edge.
+    an edge joins two nodes with a probability proportional to the product of their popularities.
+    There are no self-loops and no parallel edges; nodes of low popularity may have no edge.
 
     Parameters
     ----------
@@ -133,12 +111,11 @@ def planted_groups(
     degree : float, default 20
         Mean number of neighbours of a node.
     mixing : float, default 0.2
-        Share of the edges that join different groups. With 0 the groups are not connected; with
-        1 - 1 / n_groups edges do not depend on the groups.
+        Share of the edges that join different groups; with 1 - 1 / n_groups edges do not depend on
+        the groups.
     exponent : float, default 2.5
         Exponent of the power law of degrees, above 2: the smaller it is, the larger the share of
-        edges that a few nodes have. Popularities are capped, so that no node is linked to all of
-        its group.
+        edges that a few nodes have. No node is linked to all of its group.
     seed : int, default 0
         Seed of the random numbers: one seed, one graph.
 
@@ -150,26 +127,17 @@ def planted_groups(
     Examples
     --------
     >>> from reinforce2vec import planted_groups
-    >>> blocks = planted_groups(500, 4, seed=1)
-    >>> blocks
+    >>> planted_groups(500, 4, seed=1)
     Dataset('planted groups', 500 nodes, 5,000 edges, 4 classes)
-    >>> blocks.labels.sum(axis=0)
-    array([125, 125, 125, 125])
     """
     check_count("n_groups", n_groups, 1)
     check_count("n_nodes", n_nodes, 2 * n_groups)
     check_number("degree", degree, above=0)
     check_number("mixing", mixing, least=0, most=1)
     check_number("exponent", exponent, above=2)
-    if n_groups == 1 and mixing > 0:
-        raise InputError("a single group has no other to mix with: pass mixing=0, or more groups")
     rng = np.random.default_rng(check_count("seed", seed, 0))
-    # Nodes are numbered group by group here, and get their final numbers at the end.
     group = np.arange(n_nodes) * n_groups // n_nodes
-    popularity = rng.random(n_nodes) ** (-1 / (exponent - 1))
-    popularity /= popularity.mean()
-    np.minimum(popularity, max(1, n_nodes / n_groups / 2 / degree), out=popularity)
-    popularity /= np.bincount(group, popularity)[group]  # of its group's edges, a node's share
+    popularity = _popularities(rng, group, exponent, max(1, n_nodes / n_groups / 2 / degree))
     wanted = round(n_nodes * degree / 2)
     leaving = round(wanted * mixing)
     inner = _distinct_edges(rng, popularity, group, wanted - leaving, within=True)
@@ -180,6 +148,16 @@ def planted_groups(
     ends = number[np.concatenate([inner, outer])]
     graph = Graph.from_numbered(ends, None, np.arange(n_nodes, dtype=np.int64))
     return Dataset("planted groups", graph, labels)
+
+
+def _popularities(
+    rng: np.random.Generator, group: NDArray[np.int64], exponent: float, most: float
+) -> NDArray[np.float64]:
+    """Draw the share of its group's edges that each node has."""
+    popularity = rng.random(len(group)) ** (-1 / (exponent - 1))
+    popularity /= popularity.mean()
+    np.minimum(popularity, most, out=popularity)
+    return popularity / np.bincount(group, popularity)[group]
 
 
 def _distinct_edges(

@@ -420,8 +420,7 @@ class Graph:
         facts = [
             counted(self.n_nodes, "node"),
             counted(self.n_edges, "edge"),
-            _directions(self),
-            _weights(self),
+            _kind(self),
             counted(self.n_components, "component"),
             f"{self.n_isolated:,} isolated",
             readable_bytes(self.nbytes),
@@ -534,12 +533,9 @@ def edges_of(
     return ends[once], weights[once]
 
 
-def _directions(graph: Graph) -> str:
-    return "directed" if graph.directed else "undirected"
-
-
-def _weights(graph: Graph) -> str:
-    return "weighted" if graph.weighted else "unweighted"
+def _kind(graph: Graph) -> str:
+    directions = "directed" if graph.directed else "undirected"
+    return f"{directions}, {'weighted' if graph.weighted else 'unweighted'}"
 
 
 def graph_facts(graph: Graph) -> list[tuple[str, str]]:
@@ -547,7 +543,7 @@ def graph_facts(graph: Graph) -> list[tuple[str, str]]:
     facts = [
         ("nodes", f"{graph.n_nodes:,}"),
         ("edges", f"{graph.n_edges:,}"),
-        ("kind", f"{_directions(graph)}, {_weights(graph)}"),
+        ("kind", _kind(graph)),
         ("components", f"{graph.n_components:,}"),
         ("isolated", f"{graph.n_isolated:,}"),
         ("memory", readable_bytes(graph.nbytes)),
