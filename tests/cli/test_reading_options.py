@@ -28,8 +28,8 @@ def test_a_choice_is_spelled_out_as_it_is_typed():
     ended = embed("calls.csv")
     assert ended.exit_code == 1
     assert (
-        'calls.csv, line 2: "minutes" holds numbers that may be weights: --weight minutes uses it, '
-        "--unweighted leaves it out" in ended.stderr
+        'calls.csv, line 2: "minutes" may hold weights: --weight minutes makes weights of it, '
+        "--unweighted leaves numbers out" in ended.stderr
     )
     assert embed("calls.csv", "--weight", "minutes").exit_code == 0
     assert embed("calls.csv", "--weight", "4").exit_code == 0

@@ -161,13 +161,13 @@ def test_numbers_that_are_known_to_be_something_else_are_no_weights(read, name):
 def test_numbers_that_may_be_weights_are_refused_with_the_choice_spelled_out(read):
     columns = {**ENDS, "count": NUMBERS, "note": ["x", "y", "z"]}
     message = refusal(read, columns)
-    assert '"count" holds numbers that may be weights: weight="count" uses it' in message
-    assert "weighted=False leaves it out" in message
+    assert '"count" may hold weights: weight="count" makes' in message
+    assert "weighted=False leaves numbers out" in message
     assert_same(read(columns, weight="count"), WEIGHTED)
     assert_same(read(columns, weighted=True), WEIGHTED)
     assert_same(read(columns, weighted=False), PLAIN)
-    assert '"count", "score" hold numbers' in refusal(read, {**columns, "score": NUMBERS})
-    assert '"w", "weight" hold' in refusal(read, {**ENDS, "w": NUMBERS, "weight": NUMBERS})
+    assert '"count", "score" may hold' in refusal(read, {**columns, "score": NUMBERS})
+    assert '"w", "weight" may hold' in refusal(read, {**ENDS, "w": NUMBERS, "weight": NUMBERS})
 
 
 def test_a_named_weight_leaves_two_columns(read):
@@ -211,7 +211,7 @@ def test_the_third_column_of_three_is_the_weight(read_text):
 def test_times_in_the_third_column_are_refused_with_the_choice_spelled_out(read_text, times):
     text = f"1 2 {times[0]}\n2 3 {times[1]}\n"
     message = refusal(read_text, text)
-    assert "line 1: column 3 holds times or weights: weight=3 uses it, weighted=False" in message
+    assert "line 1: column 3 may hold times or weights: weight=3 makes" in message
     assert not read_text(text, weighted=False).weighted
     assert read_text(text, weight=3).weights[0] == times[0]
     assert read_text(f"{text}3 4 7\n").weighted
@@ -220,7 +220,7 @@ def test_times_in_the_third_column_are_refused_with_the_choice_spelled_out(read_
 def test_four_columns_are_refused_with_the_choice_spelled_out(read_text):
     text = "6,2,4,1289241911.72836\n6,5,2,1289241941.53378\n"
     message = refusal(read_text, text)
-    assert "column 3, column 4 hold numbers that may be weights: weight=3 uses the first" in message
+    assert "column 3, column 4 may hold weights: weight=3 makes" in message
     assert read_text(text, weight=3).weights.tolist() == [4, 2, 4, 2]
     assert read_text(text, weight="3").weights.tolist() == [4, 2, 4, 2]
     graph = read_text(text, source=2, target=1, directed=True, weighted=False)
@@ -324,7 +324,7 @@ def test_times_in_the_third_column_of_frames_without_names(times, tmp_path):
         tmp_path / "edges.parquet",
     ]
     for source in sources:
-        assert "holds times or weights: weight=" in refusal(Graph.from_any, source)
+        assert "may hold times or weights: weight=" in refusal(Graph.from_any, source)
         assert not Graph.from_any(source, weighted=False).weighted
     assert "times or weights" in refusal(Graph.from_any, table.to_reader())
     assert not Graph.from_any(table.to_reader(), weighted=False).weighted

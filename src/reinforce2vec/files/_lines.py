@@ -15,7 +15,11 @@ from ._fields import NEWLINE
 
 CHUNK_BYTES = 1 << 22
 SMALL_CHUNK_BYTES = 1 << 16  # where fields become strings, which take many times the memory
-_GZIP = b"\x1f\x8b"  # the beginning of a compressed file
+_SIGNS = {
+    codecs.BOM_UTF16_LE: "text in UTF-16 or UTF-32",
+    codecs.BOM_UTF16_BE: "text in UTF-16 or UTF-32",
+    b"\x1f\x8b": "a gzip file, whose name ends in .gz",
+}
 _LONGEST_LINE = 1 << 25  # bytes; longer ones are no text, or a megabyte that unpacks to gigabytes
 _WORKERS = 2
 
@@ -96,42 +100,24 @@ def _too_long(name: str) -> InputError:
 
 def check_is_text(chunk: TextChunk, name: str) -> None:
     """Raise InputError if a chunk is not UTF-8."""
-    place, is_ascii = chunk.text.find(b"\0"), chunk.text.isascii()
-    if not is_ascii:
-        _refuse_signs(chunk, name)
-    if place >= 0:
-        problem = "holds a NUL byte"
-    elif is_ascii:
+    text = chunk.text
+    if text.isascii() and b"\0" not in text:
         return
+    for sign, what in _SIGNS.items() if chunk.line == 1 else ():
+        if text.startswith(sign):
+            raise InputError(f"{name}: this is {what}, expected text in UTF-8")
+    if place := text.find(b"\n" + codecs.BOM_UTF8) + 1:
+        problem = "begins with a byte order mark: were two files joined?"
+    elif b"\0" in text:
+        place, problem = text.index(b"\0"), "holds a NUL byte"
     else:
         try:
-            chunk.text.decode()
+            text.decode()
+            return
         except UnicodeDecodeError as error:
             place = error.start
-            problem = 'is not UTF-8 ("iconv -f latin1 -t utf-8" converts Latin-1)'
-        else:
-            return
-    raise InputError(
-        f"{name}, line {chunk.line_at(place)}: expected text in UTF-8, but this line {problem}"
-    )
-
-
-def _refuse_signs(chunk: TextChunk, name: str) -> None:
-    """Raise InputError for signs of other encodings and of gzip, none of which is ASCII."""
-    if b"\n" + codecs.BOM_UTF8 in chunk.text:
-        within = chunk.line_at(chunk.text.index(b"\n" + codecs.BOM_UTF8) + 1)
-        raise InputError(
-            f"{name}, line {within}: this line begins with a byte order mark, as the first line of "
-            "a file may: were two files joined? Remove it"
-        )
-    if chunk.line == 1 and chunk.text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(
-            f"{name}: this is text in UTF-16 or UTF-32, expected UTF-8: save it as UTF-8"
-        )
-    if chunk.line == 1 and chunk.text.startswith(_GZIP):
-        raise InputError(
-            f"{name}: this is a gzip file, expected text: unpack it, or end its name in .gz"
-        )
+        problem = 'is not UTF-8 ("iconv -f latin1 -t utf-8" converts Latin-1)'
+    raise InputError(f"{name}, line {chunk.line_at(place)}: expected text, but this line {problem}")
 
 
 def map_in_order(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:

@@ -19,7 +19,7 @@ from ._decimals import parse_rows, write_rows
 from ._lines import INTEGER, NUMBER, TextChunk
 from ._parquet import described, description, import_arrow, open_parquet, parquet_writer
 from .columns import is_name_in_edges, is_no_dimension, may_be_index
-from .delimited import DelimitedText
+from .delimited import open_text
 from .id_texts import EncodedIds, arrow_ids, encode_texts, ids_as_text, parse_ids, quoted
 from .node_tables import is_known_column
 from .opening import expecting
@@ -76,7 +76,7 @@ def read_csv(stream: BinaryIO, path: Path) -> StoredVectors:
     numbers from 0 on after an empty name, "node" or "id", as pandas writes them. A pandas index
     before a column named "node" or "id" is left out.
     """
-    text = DelimitedText(stream, str(path), "vectors", delimiter=",", comments="", choice=False)
+    text = open_text(stream, str(path), "vectors", delimiter=",", comments="")
     first, *names = text.heads[0]
     indexed = len(names) > 1 and may_be_index(first.decode(), True)
     if indexed := indexed and names[0].lower() in _ID_NAMES[1:]:

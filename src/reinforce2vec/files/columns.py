@@ -404,18 +404,15 @@ def _find_weight(table: Table, ids: tuple[int, int], weighted: bool) -> int | No
 
 def _perhaps(table: Table, numbers: list[int]) -> InputError:
     """Return the error for columns of numbers that may be weights."""
-    what = "numbers that may be weights"
+    what = "weights"
     if table.may_be_times(numbers[0]):
         what = "times or weights"
     elif table.may_be_row_numbers(numbers[0]):
         what = "numbers of rows or weights"
-    verb, which, pronoun = ("hold", "the first", "all of them")
-    if len(numbers) == 1:
-        verb, which, pronoun = ("holds", "it", "it")
     weight = ("weight", table.names[numbers[0]])
     return InputError(
-        f"{table.listed(numbers)} {verb} {what}: {python_setting(*weight)} uses {which}, "
-        f"weighted=False leaves {pronoun} out{table.place}",
+        f"{table.listed(numbers)} may hold {what}: {python_setting(*weight)} makes weights of it, "
+        f"weighted=False leaves numbers out{table.place}",
         settings=[weight, ("weighted", False)],
     )
 

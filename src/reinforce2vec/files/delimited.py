@@ -218,30 +218,24 @@ def delimiter_code(delimiter: str) -> int:
     """Return the byte of a delimiter that the user names; InputError if it cannot be one."""
     if delimiter in (" ", "whitespace"):
         return WHITESPACE
-    if _is_separate(delimiter) and delimiter not in '"\n\r-+.':
-        return ord(delimiter)
-    raise InputError(
-        f"delimiter {delimiter!r} cannot separate fields: give one character such as ',' or "
-        "'\\t', or ' ' for any run of spaces and tabs",
-        parameter="delimiter",
-        value=delimiter,
-    )
+    _check_character("delimiter", delimiter, '"\n\r-+.')
+    return ord(delimiter)
 
 
 def check_comments(comments: str | None) -> None:
     """Raise InputError if a string cannot be what begins comments."""
-    if comments and not (_is_separate(comments) and comments not in " \t\n\r\"'-+.,;|"):
+    if comments:
+        _check_character("comments", comments, " \t\n\r\"'-+.,;|")
+
+
+def _check_character(parameter: str, value: str, forbidden: str) -> None:
+    """Raise InputError unless a string is one character that no number or word has."""
+    if len(value) != 1 or not value.isascii() or value.isalnum() or value in forbidden:
         raise InputError(
-            f"comments {comments!r} cannot begin a comment: give one character such as '#', or '' "
-            "if the file has no comments",
-            parameter="comments",
-            value=comments,
+            f"{parameter} must be one character that no number or word has, not {value!r}",
+            parameter=parameter,
+            value=value,
         )
-
-
-def _is_separate(character: str) -> bool:
-    """Return whether a string is one character that no number or word has."""
-    return len(character) == 1 and character.isascii() and not character.isalnum()
 
 
 # -- reading -----------------------------------------------------------------------------------
