@@ -22,14 +22,13 @@ from xml.etree.ElementTree import ParseError
 
 import numpy as np
 import scipy.io
-from reinforce2vec.tuning._baselines import BaselineRun
-from reinforce2vec.tuning._trials import FinalRuns, Trial
 
 import reinforce2vec as r2v
 from reinforce2vec.explorer._columns import columns_of
 from reinforce2vec.files.array_files import write_arrays
 from reinforce2vec.files.node_tables import read_node_table
 from reinforce2vec.tuning import results
+from reinforce2vec.tuning.records import BaselineRun, FinalRuns, Trial
 from reinforce2vec.tuning.space import DEFAULT_SETTING
 
 from . import mutators, references
