@@ -12,8 +12,16 @@ from numpy.typing import NDArray
 from .._util import errors
 from .._util.machine import available_cpus
 from .._util.progress import Report
-from ._exact_search import score_all_targets, search_exactly
-from ._similarity import SOURCES_AT_A_TIME, Floats, Places, Rows, SimilaritySearch, slices
+from ._exact_search import (
+    SOURCES_AT_A_TIME,
+    Floats,
+    Places,
+    Rows,
+    SimilaritySearch,
+    score_all_targets,
+    search_exactly,
+    slices,
+)
 
 _CONNECTIVITY = 16  # links of a node in the index
 _WIDTH = 128  # nodes that a search keeps as candidates at first (ef)

@@ -23,7 +23,7 @@ from .._util.machine import available_cpus
 from .._util.progress import Report
 from .._util.random import below, draw, stream
 from .._util.threads import Threads, do_all
-from ._similarity import Places, Rows, slices
+from ._exact_search import Places, Rows, slices
 
 _ROUNDS = 400  # of the layout
 _REPELLED = 5  # random nodes that repel a node in each round

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graph import Graph, edges_of
+from ._exact_search import Floats, Places, Rows, SimilaritySearch
 from ._link_paths import COUNTS, PairCounts, ShortPaths
 from ._link_vectors import (
     LinkedTargets,
@@ -31,7 +32,6 @@ from ._link_vectors import (
     fit_weights,
     linked,
 )
-from ._similarity import Floats, Places, Rows, SimilaritySearch
 from .nearest import best_targets
 
 _SIMPLE = ("allocation", "adamic-adar", "common", "three-steps")

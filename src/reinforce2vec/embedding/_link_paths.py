@@ -20,7 +20,7 @@ from .._util.compiled import compiled, kernel
 from .._util.machine import available_cpus
 from .._util.threads import Threads, in_turn
 from ..graph import Graph, edges_of
-from ._similarity import Floats, Places, Rows, slices
+from ._exact_search import Floats, Places, Rows, slices
 
 COUNTS = ("common", "adamic-adar", "allocation", "three-steps", "spread")
 """What is counted for a pair. The last is "three-steps" with roots of degrees."""

@@ -17,12 +17,12 @@ from .._util.compiled import compiled
 from .._util.logistic import fit_logistic
 from ..graph import Graph
 from ..graph.matrices import undirected_adjacency, unit_rows
-from ._exact_search import contains_sorted
-from ._similarity import (
+from ._exact_search import (
     Floats,
     Places,
     Rows,
     SimilaritySearch,
+    contains_sorted,
     cosines,
     norms,
     row_products,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._util.arrays import row_blocks
 from .._util.errors import InputError
 from .._util.progress import counted
-from ._similarity import slices
+from ._exact_search import slices
 from .embedding import Embedding
 
 _ROWS = 1 << 14  # multiplied at a time

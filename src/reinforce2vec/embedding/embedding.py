@@ -22,7 +22,7 @@ from ..files.opening import naming
 from ..files.stored_vectors import StoredVectors, as_json
 from ..files.vector_files import arrow_table, column_names, load_vectors, save_vectors
 from . import _exports
-from ._similarity import Floats, cosines, highest, norms, row_products
+from ._exact_search import Floats, cosines, highest, norms, row_products
 
 _SHOWN_NODES, _SHOWN_NUMBERS = 5, 8  # in a notebook
 

@@ -17,10 +17,10 @@ from .._util.hyperparameters import LINK_SCORES
 from .._util.ids import Ids
 from .._util.progress import counted
 from ..graph import Graph, edges_of
+from ._exact_search import Floats, Places, Rows, SimilaritySearch
 from ._link_choice import CombinedScore, PairFacts, choose_scorer
 from ._link_paths import COUNTS, PairCounts, ShortPaths
 from ._link_vectors import COSINE_ALONE, LinkedTargets, OddsOfEdges, ScaleCosines, fit_odds
-from ._similarity import Floats, Places, Rows, SimilaritySearch
 from .embedding import Embedding
 from .matching import rows_in_embedding, warn_of_mismatch
 from .nearest import best_targets, check_embedding, search_progress, selected_rows

@@ -15,7 +15,7 @@ from .._util.errors import InputError, short_repr
 from .._util.ids import NamedRows
 from ..graph import Graph
 from ..graph.fingerprint import content_digest
-from ._similarity import Places
+from ._exact_search import Places
 from .embedding import Embedding, as_numbers
 
 

@@ -19,8 +19,7 @@ from .._util.ids import Ids
 from .._util.progress import Report, counted, terminal_progress
 from ..graph import Graph
 from ._approximate_search import search_approximately
-from ._exact_search import rounding_margin, search_exactly
-from ._similarity import Floats, Places, Rows, SimilaritySearch
+from ._exact_search import Floats, Places, Rows, SimilaritySearch, rounding_margin, search_exactly
 from .embedding import Embedding, are_several, checked_vectors
 
 # "auto" is exact for up to so many multiplications, and for so small a share of nodes that building

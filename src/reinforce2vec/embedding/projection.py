@@ -17,8 +17,8 @@ from .._util.hyperparameters import PROJECTIONS
 from .._util.machine import available_cpus
 from .._util.progress import terminal_progress
 from ..graph.matrices import principal_axes, unit_rows
+from ._exact_search import Rows
 from ._layout import lay_out, rough_neighbors
-from ._similarity import Rows
 from .embedding import Embedding
 from .matching import as_matrix
 from .nearest import nearest_rows

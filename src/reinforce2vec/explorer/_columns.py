@@ -140,16 +140,15 @@ def _recognised(name: str, title: str, values: list[Any]) -> Column:
     if times is not None:
         return Column(name, title, "time", _spread(values, times))
     numbers = None if flags else _as_numbers(known)
-    texts = [_written(value) for value in values]
     if numbers is not None:
-        if not (is_label_column(title) and (numbers % 1 == 0).all()):
-            return Column(name, title, "number", _spread(values, numbers))
-        if len(np.unique(numbers)) > _MOST:
-            return Column(name, title, "number", _spread(values, numbers))
-        texts = [None if value is None else str(int(float(value))) for value in values]
-    different = len(set(texts) - {None})
+        whole = bool((numbers % 1 == 0).all())
+        if whole and is_label_column(title) and len(np.unique(numbers)) <= _MOST:
+            texts = [None if value is None else str(int(float(value))) for value in values]
+            return _categories(name, title, texts)
+        return Column(name, title, "number", _spread(values, numbers))
+    texts = [_written(value) for value in values]
     most = max(_FEW, min(_MOST, _SHARE * len(known)))
-    if flags or numbers is not None or different <= most:
+    if flags or len(set(texts) - {None}) <= most:
         return _categories(name, title, texts)
     return Column(name, title, "text", np.empty(0), [text or "" for text in texts])
 

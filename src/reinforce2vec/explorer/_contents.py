@@ -83,28 +83,6 @@ class Contents(NamedTuple):
     """The nodes on the map."""
     method: str
     """The projection."""
-    notes: list[str]
-    """Sentences about what was left out."""
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """The nodes on the map, and what the user gave for them."""
-
-    embedding: Embedding
-    positions: NDArray[np.float64] | None  # if they were given
-    links: MapLinks | None
-    columns: list[Column]  # labels first
-
-    def part(self, rows: _Rows) -> _Shown:
-        """Return the same for some of the nodes."""
-        ids, vectors = self.embedding.ids[rows], self.embedding.vectors[rows]
-        return _Shown(
-            Embedding(ids, vectors, scales=self.embedding.scales),
-            None if self.positions is None else self.positions[rows],
-            None if self.links is None else self.links.part(rows),
-            [column.part(rows) for column in self.columns],
-        )
 
 
 def gather_contents(wanted: PageRequest) -> Contents:
@@ -112,23 +90,21 @@ def gather_contents(wanted: PageRequest) -> Contents:
     notes: list[str] = []
     shown = _shown_nodes(wanted, notes)
     n_nodes = len(shown.embedding)
-    method = project_method(wanted.method, n_nodes)
     held = not (wanted.served and n_nodes > wanted.limits.held)
     if wanted.progress:
-        placed = None if shown.positions is not None else method
+        placed = None if shown.positions is not None else shown.method
         if note := cost_note(placed, n_nodes, held=held, linked=shown.links is not None):
             print(note, file=sys.stderr)
-    work = _Work(shown, method, wanted)
     arrays: _Arrays = {}
-    arrays["x"], arrays["y"] = work.places().astype(np.float32).T
-    columns = [*shown.columns, *work.own_columns()]
-    ranking = work.ranking()
+    arrays["x"], arrays["y"] = shown.places().astype(np.float32).T
+    columns = [*shown.columns, *shown.own_columns()]
+    ranking = shown.ranking()
     details = None
     if held:
-        arrays |= work.details(ranking, notes)
+        arrays |= shown.details(ranking, notes)
     else:
         details = Details(shown.embedding, shown.links, ranking, _LISTED)
-    header = _header(wanted, shown, method, notes)
+    header = _header(shown, notes)
     header |= {"asks": "details"} if details else {}
     header |= score_facts(ranking.score) if ranking else {}
     with waiting("naming groups", wanted.progress):
@@ -138,11 +114,12 @@ def gather_contents(wanted: PageRequest) -> Contents:
         description, values = column.packed(number)
         header["columns"].append(description)
         arrays |= values
-    return Contents(header, arrays, details, shown.embedding.ids, method, notes)
+    return Contents(header, arrays, details, shown.embedding.ids, shown.method)
 
 
-def _header(wanted: PageRequest, shown: _Shown, method: str, notes: list[str]) -> dict[str, Any]:
+def _header(shown: _Map, notes: list[str]) -> dict[str, Any]:
     """Return what the page says of the whole map."""
+    wanted = shown.wanted
     graph, title = wanted.graph, wanted.title or "Map of an embedding"
     return {
         "title": title,
@@ -157,7 +134,7 @@ def _header(wanted: PageRequest, shown: _Shown, method: str, notes: list[str]) -
         "edges": None if graph is None else graph.n_edges,
         "directed": graph is not None and graph.directed,
         "dimensions": wanted.embedding.dimensions,
-        "method": None if shown.positions is not None else METHOD_NAMES[method],
+        "method": None if shown.positions is not None else METHOD_NAMES[shown.method],
         "notes": notes,
         "version": __version__,
     }
@@ -166,7 +143,7 @@ def _header(wanted: PageRequest, shown: _Shown, method: str, notes: list[str]) -
 # -- what is shown -----------------------------------------------------------------------------
 
 
-def _shown_nodes(wanted: PageRequest, notes: list[str]) -> _Shown:
+def _shown_nodes(wanted: PageRequest, notes: list[str]) -> _Map:
     """Return the nodes on the map; appends to the notes how columns were read, and who is not."""
     embedding = wanted.embedding
     if not len(embedding):
@@ -179,7 +156,7 @@ def _shown_nodes(wanted: PageRequest, notes: list[str]) -> _Shown:
         if np.abs(positions).max() > _FARTHEST:  # the page has float32
             raise InputError(f"positions must be from {-_FARTHEST:g} to {_FARTHEST:g}: scale them")
     links = None if wanted.graph is None else MapLinks.of(embedding, wanted.graph)
-    shown = _Shown(embedding, positions, links, _user_columns(wanted, notes))
+    shown = _Map(wanted, embedding, positions, links, _user_columns(wanted, notes))
     if links is not None and (strangers := int(np.count_nonzero(links.rows < 0))):
         notes.append(f"Not in the graph: {counted(strangers, 'node')} with a vector.")
     most = wanted.limits.served if wanted.served else wanted.limits.in_file
@@ -258,43 +235,61 @@ def cost_note(method: str | None, n_nodes: int, *, held: bool, linked: bool) -> 
 # -- what is computed --------------------------------------------------------------------------
 
 
-class _Work:
-    """What is computed for a page; each of the searches is made once."""
+@dataclass
+class _Map:
+    """The nodes on the map, what the user gave for them, and what is computed of them."""
 
-    def __init__(self, shown: _Shown, method: str, wanted: PageRequest) -> None:
-        self._shown, self._method, self._wanted = shown, method, wanted
-        self._progress = wanted.progress
-        self._rough: Nearest | None = None  # the neighbours that a layout was made with
-        self._exact: Nearest | None = None  # those that the page lists
+    wanted: PageRequest
+    embedding: Embedding
+    positions: NDArray[np.float64] | None  # if they were given
+    links: MapLinks | None
+    columns: list[Column]  # labels first
+    _rough: Nearest | None = None  # the neighbours that a layout was made with
+    _exact: Nearest | None = None  # those that the page lists
+
+    def part(self, rows: _Rows) -> _Map:
+        """Return the same for some of the nodes."""
+        ids, vectors = self.embedding.ids[rows], self.embedding.vectors[rows]
+        return _Map(
+            self.wanted,
+            Embedding(ids, vectors, scales=self.embedding.scales),
+            None if self.positions is None else self.positions[rows],
+            None if self.links is None else self.links.part(rows),
+            [column.part(rows) for column in self.columns],
+        )
+
+    @property
+    def method(self) -> str:
+        """The projection."""
+        return project_method(self.wanted.method, len(self.embedding))
 
     def places(self) -> NDArray[Any]:
         """Return the positions of the nodes."""
-        shown = self._shown
-        if shown.positions is not None:
-            return shown.positions
-        what = f"placing {counted(len(shown.embedding), 'node')} by {METHOD_NAMES[self._method]}"
-        with waiting(what, self._progress):
+        if self.positions is not None:
+            return self.positions
+        what = f"placing {counted(len(self.embedding), 'node')} by {METHOD_NAMES[self.method]}"
+        with waiting(what, self.wanted.progress):
             points, self._rough = place_nodes(
-                shown.embedding, self._method, self._wanted.seed, progress=self._progress
+                self.embedding, self.method, self.wanted.seed, progress=self.wanted.progress
             )
         return points
 
     def _nearest(self) -> Nearest:
         if self._exact is None:
-            with waiting("looking for the most similar nodes", self._progress):
-                vectors = self._shown.embedding.vectors
-                self._exact = nearest_rows(vectors, k=_LISTED, progress=self._progress)
+            with waiting("looking for the most similar nodes", self.wanted.progress):
+                vectors = self.embedding.vectors
+                self._exact = nearest_rows(vectors, k=_LISTED, progress=self.wanted.progress)
         return self._exact
 
     def own_columns(self) -> list[Column]:
         """Return communities, and degrees if there is a graph."""
-        embedding, links = self._shown.embedding, self._shown.links
+        embedding, links = self.embedding, self.links
         columns = []
         if links is not None or self._rough is not None or len(embedding) <= _MOST_SEARCHED:
             nearest = None if links is not None else self._rough or self._nearest()
-            with waiting("looking for communities", self._progress):
+            with waiting("looking for communities", self.wanted.progress):
                 graph, rows = (None, None) if links is None else (links.graph, links.rows)
-                classes = communities_of(embedding, graph, rows, self._wanted.seed, nearest)
+                classes = communities_of(embedding, graph, rows, self.wanted.seed, nearest)
             facts = {"own": True, "numbered": True}
             columns.append(
                 Column(
@@ -311,25 +306,27 @@ class _Work:
 
     def ranking(self) -> LinkRanking | None:
         """Return how missing links are ranked; None without a graph."""
-        links = self._shown.links
+        links = self.links
         if links is None:
             return None
-        with waiting("learning which links are likely", self._progress):
-            return LinkRanking.of(without_info(self._shown.embedding), links.graph)
+        with waiting("learning which links are likely", self.wanted.progress):
+            return LinkRanking.of(without_info(self.embedding), links.graph)
 
     def details(self, ranking: LinkRanking | None, notes: list[str]) -> _Arrays:
         """Return what the page shows of every node, as arrays; appends to the notes what is cut."""
-        links = self._shown.links
+        links = self.links
         rows, cosines = self._nearest()
         arrays: _Arrays = {"nearest": rows, "cosines": fixed_point(cosines, 3)}
         if links is None or ranking is None:
             return arrays
         arrays["linked"] = links.are_linked(rows)
         everyone = np.arange(len(rows), dtype=np.int32)
-        with waiting("looking for likely links", self._progress):
-            missing, scores = missing_links(ranking, everyone, _LISTED, "auto", self._progress)
+        with waiting("looking for likely links", self.wanted.progress):
+            missing, scores = missing_links(
+                ranking, everyone, _LISTED, "auto", self.wanted.progress
+            )
         arrays |= {"missing": missing, "scores": fixed_point(scores, 2)}
-        edges, kept = links.packed(self._wanted.limits.edges)
+        edges, kept = links.packed(self.wanted.limits.edges)
         if kept is not None:
             notes.append(f"Long lists of neighbours are cut: at least {kept} are listed.")
         return arrays | edges

@@ -194,7 +194,7 @@ class Details:
     def of(self, row: int) -> dict[str, Any]:
         """Return what `Nodes.details` in web/src/data.js promises for a row."""
         with self._lock:  # a browser may ask for several at once, and memory is bounded
-            edges = {other for matrix in self._matrices for other in _row_of(matrix, row)[0]}
+            edges = {to for matrix in self._matrices for to in _row_of(matrix, row)[0].tolist()}
             similar = [
                 {"row": other, "value": round(value, 3), "edge": other in edges}
                 for other, value in _pairs(*self._similar.nearest(row, self.listed))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 from .._util.checks import check_count
 from .._util.ids import Ids
@@ -21,38 +21,6 @@ from .notebook import MapView, in_notebook
 from .server import PageServer
 
 
-@overload
-def explore(
-    embedding: Any,
-    graph: Any = ...,
-    labels: Any = ...,
-    export: None = ...,
-    *,
-    columns: Any = ...,
-    method: str = ...,
-    title: str | None = ...,
-    seed: int = ...,
-    positions: Any = ...,
-    port: int = ...,
-    browser: bool | None = ...,
-) -> PageServer | MapView: ...
-
-
-@overload
-def explore(
-    embedding: Any,
-    graph: Any = ...,
-    labels: Any = ...,
-    *,
-    export: str | os.PathLike[str],
-    columns: Any = ...,
-    method: str = ...,
-    title: str | None = ...,
-    seed: int = ...,
-    positions: Any = ...,
-) -> Path: ...
-
-
 def explore(
     embedding: Any,
     graph: Any = None,
@@ -66,7 +34,7 @@ def explore(
     positions: Any = None,
     port: int = 0,
     browser: bool | None = None,
-) -> PageServer | MapView | Path:
+) -> Any:
     """Visualize an embedding as an interactive map: in a notebook in place, else in the browser.
 
     The page finds nodes by ids and columns, shows neighbours and likely missing links of a node,
@@ -170,7 +138,8 @@ def make_page(embedding: Any, graph: Any = None, labels: Any = None, **options: 
     wanted = PageRequest(embedding, graph, labels, **options)
     check_count("seed", wanted.seed, 0)
     contents = gather_contents(wanted)
-    title, facts = contents.header["title"], (contents.ids, contents.method, contents.notes)
+    title = contents.header["title"]
+    facts = contents.ids, contents.method, contents.header["notes"]
     with waiting("packing the page", wanted.progress):
         data = pack(contents.header, contents.arrays, planes=not wanted.served)
         if wanted.served:
