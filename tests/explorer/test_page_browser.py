@@ -340,8 +340,7 @@ def test_on_a_phone_neither_details_nor_sheets_cover_the_nodes(opened, with_colu
         x, y = map(int, page.locator("#points").get_attribute("data-chosen").split())
         assert 0 < x < PHONE["width"]
         assert bar["y"] + bar["height"] < y < page.locator("#panel").bounding_box()["y"]
-    page.keyboard.press("Escape")
-    page.locator("#panel").wait_for(state="hidden")
+    page = opened(with_columns, **ON_PHONE)
     names = page.locator("#names span")
     for sheet in ("legend", "filters", "view"):
         page.tap(f"#show-{sheet}")
