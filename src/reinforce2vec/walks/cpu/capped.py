@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..._util.compiled import inlined, kernel
 from ..._util.intrinsics import BLOCK, prefetch
 from ..._util.random import below, draw, unit
-from ..plan import MOST_PROPOSALS, CappedSettings
+from ..plan import MOST_PROPOSALS
 from ..scores import softmax_weight
 from .lanes import Batch, Decision, Visited, begin_walks
 from .neighbors import WINDOW, Arcs, find_arc_near, likely_window, row_bounds, shorter_row
@@ -76,7 +76,6 @@ class _Step(NamedTuple):
 
     graph: Arcs
     batch: Batch
-    settings: CappedSettings
     scratch: _CappedScratch
     base: int
     width: int
@@ -93,10 +92,10 @@ def capped_walks(graph, weighing, batch, settings, scratch):
         begin_walks(graph, batch, base, width)
         _begin_memories(batch, base, width, settings, scratch)
         for n in range(length - 1):
-            step = _Step(graph, batch, settings, scratch, base, width, n)
-            n_undecided, n_weighed = _who_proposes(step, weighing)
-            n_weighed = _propose(step, n_undecided, n_weighed)
-            _weigh(step, weighing, n_weighed)
+            step = _Step(graph, batch, scratch, base, width, n)
+            n_undecided, n_weighed = _who_proposes(step, weighing, settings.candidates)
+            n_weighed = _propose(step, settings, n_undecided, n_weighed)
+            _weigh(step, weighing, settings, n_weighed)
             _take_steps(step)
 
 
@@ -118,7 +117,7 @@ def _here(step, lane):
 
 
 @inlined
-def _who_proposes(step, weighing):
+def _who_proposes(step, weighing, candidates):
     """List the lanes that make proposals and those that weigh every neighbour; count both."""
     graph, scratch = step.graph, step.scratch
     n_undecided, n_weighed = 0, 0
@@ -131,9 +130,7 @@ def _who_proposes(step, weighing):
         if begin == end:
             continue
         visited = Visited(scratch.nodes, lane, scratch.sizes[lane])
-        if weighing is None and _enough_unvisited(
-            graph.indices, begin, end, visited, step.settings.candidates
-        ):
+        if weighing is None and _enough_unvisited(graph.indices, begin, end, visited, candidates):
             scratch.undecided[n_undecided] = lane
             n_undecided += 1
         else:
@@ -159,20 +156,20 @@ def _enough_unvisited(indices, begin, end, visited, candidates):
 
 
 @inlined
-def _propose(step, n_undecided, n_weighed):
+def _propose(step, settings, n_undecided, n_weighed):
     """Let the undecided lanes propose until each has an offer, or weighs every neighbour.
 
     Return how many do the latter. Lanes that met a visited neighbour draw another one, at once.
     """
-    scratch = step.scratch
+    graph, scratch = step.graph, step.scratch
     n_fresh, turn = 0, 0
     while n_undecided + n_fresh > 0:
-        n_fresh, n_recalled = _draw_kinds(step, turn, n_undecided, n_fresh)
+        n_fresh, n_recalled = _draw_kinds(step, settings, turn, n_undecided, n_fresh)
         _draw_neighbors(step, turn, n_fresh)
-        n_undecided, n_kept = _draw_remembered(step, n_recalled)
+        n_undecided, n_kept = _draw_remembered(settings, scratch, step.n, n_recalled)
         _prefetch_rows(step, n_kept)
-        n_undecided = _refuse_strangers(step, n_kept, n_undecided)
-        n_fresh = _refuse_visited(step, n_fresh)
+        n_undecided = _refuse_strangers(graph, scratch, n_kept, n_undecided)
+        n_fresh = _refuse_visited(graph, scratch, n_fresh)
         turn += 1
         if turn >= MOST_PROPOSALS:
             for i in range(n_undecided):
@@ -183,12 +180,12 @@ def _propose(step, n_undecided, n_weighed):
 
 
 @inlined
-def _draw_kinds(step, turn, n_undecided, n_fresh):
+def _draw_kinds(step, settings, turn, n_undecided, n_fresh):
     """Draw whether an unvisited neighbour is proposed or a remembered node; count both."""
     batch, scratch, n = step.batch, step.scratch, step.n
     undecided, fresh, recalled = scratch.undecided, scratch.fresh, scratch.recalled
     lefts = scratch.lefts
-    candidates, top = step.settings.candidates, step.settings.tops[n]
+    candidates, top = settings.candidates, settings.tops[n]
     for i in range(n_undecided):
         lane = undecided[i]
         bits = draw(batch.keys[lane], batch.gammas[lane], n, 2 * turn)
@@ -216,18 +213,17 @@ def _draw_neighbors(step, turn, n_fresh):
 
 
 @inlined
-def _draw_remembered(step, n_recalled):
+def _draw_remembered(settings, scratch, n, n_recalled):
     """Propose remembered nodes, and keep each with its weight; count who is undecided, and kept."""
-    settings, scratch = step.settings, step.scratch
     undecided, recalled = scratch.undecided, scratch.recalled
-    top = settings.tops[step.n]
+    top = settings.tops[n]
     n_undecided, n_kept = 0, 0
     for i in range(n_recalled):
         lane = recalled[i]
         left = scratch.lefts[lane] / top
         place = min(np.int64(left), scratch.sizes[lane] - 1)
         c = np.int64(scratch.counts[lane, np.uint64(place)])
-        weight = softmax_weight(settings.scores, step.n, scratch.start_visits[lane], c, 0.0)
+        weight = softmax_weight(settings.scores, n, scratch.start_visits[lane], c, 0.0)
         kept = (left - place) * top < weight
         scratch.offers[lane] = scratch.nodes[lane, np.uint64(place)]
         scratch.places[lane] = place
@@ -252,26 +248,24 @@ def _prefetch_rows(step, n_kept):
 
 
 @inlined
-def _refuse_strangers(step, n_kept, n_undecided):
+def _refuse_strangers(graph, scratch, n_kept, n_undecided):
     """Refuse remembered nodes that are no neighbours; count who is undecided."""
-    scratch = step.scratch
     for i in range(n_kept):
         lane = scratch.recalled[i]
         row, entry = scratch.rows[lane], scratch.entries[lane]
-        missed = find_arc_near(step.graph, row, entry, scratch.windows[lane]) < 0
+        missed = find_arc_near(graph, row, entry, scratch.windows[lane]) < 0
         scratch.undecided[n_undecided] = lane
         n_undecided += missed
     return n_undecided
 
 
 @inlined
-def _refuse_visited(step, n_fresh):
+def _refuse_visited(graph, scratch, n_fresh):
     """Refuse neighbours that were visited; count those that have to draw another."""
-    scratch = step.scratch
     still = 0
     for i in range(n_fresh):
         lane = scratch.fresh[i]
-        there = step.graph.indices[np.uint64(scratch.windows[lane])]
+        there = graph.indices[np.uint64(scratch.windows[lane])]
         scratch.offers[lane] = there
         scratch.places[lane] = scratch.sizes[lane]
         scratch.fresh[still] = lane
@@ -281,9 +275,9 @@ def _refuse_visited(step, n_fresh):
 
 
 @inlined
-def _weigh(step, weighing, n_weighed):
+def _weigh(step, weighing, settings, n_weighed):
     """Choose by weighing every neighbour, or on a weighted graph every remembered node."""
-    batch, settings, scratch = step.batch, step.settings, step.scratch
+    graph, batch, scratch = step.graph, step.batch, step.scratch
     for i in range(n_weighed):
         lane = scratch.weighed[i]
         key, gamma, c_u = batch.keys[lane], batch.gammas[lane], scratch.start_visits[lane]
@@ -291,20 +285,19 @@ def _weigh(step, weighing, n_weighed):
         visited = Visited(scratch.nodes, lane, scratch.sizes[lane])
         there = np.int32(-1)
         if weighing is not None:
-            there = _draw_by_remembered(step, weighing, decision, visited)
+            there = _draw_by_remembered(graph, weighing, decision, visited, settings, scratch)
         if there < 0:
             scores, candidates = settings.scores, settings.candidates
             there = weigh_neighbors(
-                step.graph, weighing, decision, visited, scratch.counts, scores, candidates
+                graph, weighing, decision, visited, scratch.counts, scores, candidates
             )
         scratch.offers[lane] = there
         scratch.places[lane] = find_place(visited, there)
 
 
 @inlined
-def _draw_by_remembered(step, weighing, decision, visited):
+def _draw_by_remembered(graph, weighing, decision, visited, settings, scratch):
     """Draw by the edges to remembered nodes; -1 if they are many, or all proposals were refused."""
-    graph, settings, scratch = step.graph, step.settings, step.scratch
     begin, end = row_bounds(graph.indptr, decision.here)
     if not few_remembered(end - begin, visited.size):
         return np.int32(-1)
