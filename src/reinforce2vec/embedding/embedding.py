@@ -20,7 +20,8 @@ from .._util.ids import Ids, Lookup, as_ids
 from .._util.progress import counted, readable_bytes
 from ..files.opening import naming
 from ..files.stored_vectors import StoredVectors, as_json
-from ..files.vector_files import arrow_table, column_names, load_vectors, save_vectors
+from ..files.vector_files import load_vectors, save_vectors
+from ..files.vector_tables import arrow_table, column_names
 from . import _exports
 from ._exact_search import Floats, cosines, highest, norms, row_products
 

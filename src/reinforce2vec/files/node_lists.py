@@ -26,7 +26,6 @@ from .id_texts import COMMENTED, MISSING_IDS, marks_begin_ids, parse_ids, refuse
 from .node_tables import is_id_column
 from .opening import opened
 
-_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|(?<=[^\r\n])\Z)")
 _BLANKS = b" \t\r\n"  # as in all text files: a form feed may be an id
 _BYTES_PER_BYTE = 40  # of memory for each byte of text: short ids take most
 _COMMENT = re.compile(r"[#%]+(\s|$)")
@@ -41,21 +40,15 @@ def add_nodes(edges: Edges, nodes: Any) -> Edges:
     else:
         listed = listed_nodes(nodes)
     _check_kinds(edges.ids, listed)
-    if edges.sides is not None:
-        _check_sides(edges.sides, listed)
-    codes, ids = _number(listed, edges.ids)
-    return edges._replace(ends=codes[len(listed) :][edges.ends], ids=ids)
-
-
-def _check_sides(sides: tuple[str, str], listed: list[Hashable]) -> None:
-    """Raise InputError for a node that is on no side of a bipartite graph."""
-    stranger = node_on_no_side(listed, sides)
-    if stranger is not None:
-        kinds = " nor ".join(f'"{side}:..."' for side in sides)
+    stranger = None if edges.sides is None else node_on_no_side(listed, edges.sides)
+    if edges.sides is not None and stranger is not None:
+        kinds = " nor ".join(f'"{side}:..."' for side in edges.sides)
         raise InputError(
             f"node {short_repr(stranger)} is neither {kinds}, as the nodes of this bipartite "
             "graph are"
         )
+    codes, ids = _number(listed, edges.ids)
+    return edges._replace(ends=codes[len(listed) :][edges.ends], ids=ids)
 
 
 def _number(listed: list[Hashable], ids: Ids) -> tuple[Any, Ids]:
@@ -168,39 +161,35 @@ def _without_comments(
 
     `marked` says whether known ids begin as comments do. Lines keep their numbers.
     """
-    begin = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
-    skipped = 0
-    mark = data[:begin]  # which stays: what reads the rest removes it, and only once
-    for number, found in enumerate(_LINE.finditer(data, begin)):
-        line = found[0]
-        text = line.strip(_BLANKS).decode(errors="replace")
-        if text and not text.startswith(("#", "%")):
-            return mark + b"\n" * number + data[found.start() :], None, skipped
-        if text in known or (marked and text and not _COMMENT.match(text)):
-            return mark + b"\n" * number + data[found.start() :], "", skipped
-        if text and not _COMMENT.match(text):
-            raise InputError(
-                f'{name}, line {number + 1}: this may be a comment or a node id ("'
-                f'{excerpt(line.strip())}"): write a blank after the mark of a comment, or double '
-                "quotes around an id"
-            )
-        skipped += bool(text)
-    return data, None, skipped
+    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    lines = data[len(mark) :].splitlines(keepends=True)
+    skipped, comments = 0, None
+    for number, line in enumerate(lines):
+        text = line.strip(_BLANKS).decode()
+        is_comment = text not in known and _COMMENT.match(text)
+        if is_comment or not text:
+            lines[number] = b"\n"
+            skipped += bool(is_comment)
+            continue
+        if text.startswith(("#", "%")):
+            if not marked:
+                raise InputError(
+                    f'{name}, line {number + 1}: this may be a comment or a node id ("'
+                    f'{excerpt(text)}"): write a blank after the mark of a comment, or double '
+                    "quotes around an id"
+                )
+            comments = ""
+        break
+    return mark + b"".join(lines), comments, skipped
 
 
 def _check_kinds(ids: Ids, listed: list[Hashable]) -> None:
     """Raise InputError if all nodes are integers and all ids strings, or the other way round."""
-    kinds = [_kind(ids.tolist()), _kind(listed)]
-    if None not in kinds and kinds[0] != kinds[1]:
+    types = {type(node) for node in listed}, {type(node) for node in ids.tolist()}
+    if types in (({int}, {str}), ({str}, {int})):
+        names = {int: "integers", str: "strings"}
+        what, others = (names[kind] for kinds in types for kind in kinds)
         raise InputError(
-            f"nodes={short_repr(listed[0])}, ... are {kinds[1]}, but the ids of the edges are "
-            f"{kinds[0]}, such as {short_repr(ids.tolist()[0])}: write both alike"
+            f"nodes={short_repr(listed[0])}, ... are {what}, but the ids of the edges are "
+            f"{others}, such as {short_repr(ids.tolist()[0])}: write both alike"
         )
-
-
-def _kind(ids: list[Hashable]) -> str | None:
-    """Return what ids are, if all of them are of one kind."""
-    for kind, name in ((int, "integers"), (str, "strings")):
-        if ids and all(isinstance(node, kind) for node in ids):
-            return name
-    return None

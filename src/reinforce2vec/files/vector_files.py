@@ -23,15 +23,6 @@ from ._decimals import parse_rows, write_rows
 from ._fields import SPACE, TAB
 from ._lines import read_lines
 from ._parquet import import_arrow
-from ._vector_tables import (
-    arrow_table,
-    column_names,
-    csv_ids,
-    read_csv,
-    read_parquet,
-    write_csv,
-    write_parquet,
-)
 from .array_files import INFLATION, array_names, open_archive, read_array
 from .id_texts import (
     EncodedIds,
@@ -52,17 +43,14 @@ from .targets import (
     resolve_target,
     standard_output,
 )
+from .vector_tables import (
+    csv_ids,
+    read_csv,
+    read_parquet,
+    write_csv,
+    write_parquet,
+)
 from .writing import check_target, whole
-
-__all__ = [
-    "arrow_table",
-    "check_vectors_fit",
-    "check_vectors_path",
-    "column_names",
-    "load_vectors",
-    "metadata_path",
-    "save_vectors",
-]
 
 _NPZ_FORMAT = 1
 _LONGEST_COUNTS = 100  # bytes of the first line of word2vec formats
