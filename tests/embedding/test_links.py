@@ -146,6 +146,9 @@ def test_middles_of_high_degree_are_left_out_where_they_cost_too_much():
         (part,) = paths.candidates(source, np.ones(300, bool), extra, ("common",), 300)
         counts = dict(zip(graph.ids[part.rows].tolist(), part.counts[:, 0], strict=True))
         found[work] = {node: count for node, count in counts.items() if count}
+        (some,) = paths.candidates(source, np.ones(300, bool), extra, ("common",), 5)
+        assert len(some.rows) == min(5, len(found[work]))
+        assert {3, 7} <= set(graph.ids[some.rows].tolist())
     assert len(found[1 << 20]) == 296  # by the hub; 3 and 7 also by their leaf
     assert found[1 << 20][3] == found[1 << 20][7] == 2
     assert found[16] == {3: 1, 7: 1}
@@ -191,6 +194,19 @@ def test_odd_graphs_have_recommendations():
     assert all(len(links) == 15 for links in found)
     by = dict(zip(LINK_SCORES, found, strict=True))
     assert by["odds"] == by["cosine"]  # there is nothing to learn from
+
+
+def test_degrees_count_no_more_than_the_cosine_in_log_odds():
+    """Vectors that say nothing: degrees alone would explain the edges."""
+    graph, vectors = planted_groups(300, 3, degree=12, exponent=2.2).graph, random_vectors(300)
+    links = recommend_links(vectors, graph, 299, score="odds")
+    popular = np.log1p(graph.degrees)
+    a, b = vectors.rows(links.sources), vectors.rows(links.targets)
+    alike = [vectors.similarity(*link[:2]) for link in links]
+    features = np.column_stack([alike, popular[a] + popular[b], np.ones(len(links))])
+    (cosine, degrees, _), residual, *_ = np.linalg.lstsq(features, links.scores, rcond=None)
+    assert residual < 1e-9
+    assert 0 <= degrees <= cosine + 1e-6
 
 
 @pytest.mark.parametrize("edges", ["01 12 20 23", "01 12 23", "01 02 03 04 05"])
