@@ -67,7 +67,7 @@ READERS = (
     "tuning/results.py",
     "models/model_file.py",
     "skipgram/checkpoint.py",
-    "skipgram/state_arrays.py",
+    "skipgram/state.py",
 )
 _COMPILED = {"compiled", "kernel", "inner", "inlined"}  # decorators of what Python does not execute
 

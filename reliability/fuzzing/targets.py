@@ -879,7 +879,7 @@ def _tuning_seeds(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         FinalRuns(number, [1, 2], [80.0, 81.0], [79.0, 80.5], [scores] * 2) for number in (0, 1)
     ]
     baselines = [BaselineRun("prone", 70.0, 71.0, "hadamard", scores, 0.1)]
-    results.Tuning(facts, trials, finals, {"window": 0.6}, 3.0, True, baselines=baselines).save(
+    results.Tuning(facts, trials, finals, 3.0, True, baselines=baselines).save(
         folder / "study.json"
     )
     yield "study.json", {}
