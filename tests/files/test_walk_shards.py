@@ -10,7 +10,6 @@ import os
 import numpy as np
 import pytest
 
-from helpers.interrupts import Stopped, stop_at
 from helpers.refusals import refusal
 from reinforce2vec import (
     Graph,
@@ -97,47 +96,7 @@ def test_the_manifest_lists_first_count_size_and_digest(tmp_path):
         assert shard["digest"][:16] in shard["file"]
 
 
-def test_a_training_that_began_on_a_file_goes_on_with_a_folder(tmp_path):
-    write(tmp_path / "walks")
-    file, saved = tmp_path / "one.npz", tmp_path / "run.npz"
-    write_walks(file, sampler())
-    model = Reinforce2Vec(dimensions=8, seed=1, backend="cpu")
-    with pytest.raises(Stopped):
-        model.fit_walks(file, checkpoint=saved, checkpoint_every=0, callbacks=[stop_at(10)])
-    assert saved.exists()
-    resumed = model.fit_walks(f"{tmp_path}/walks/", checkpoint=saved, resume=True)
-    resumed_vectors = resumed.embedding_.vectors
-    np.testing.assert_array_equal(resumed_vectors, model.fit_walks(file).embedding_.vectors)
-
-
 # -- whole or not there ------------------------------------------------------------------------
-
-
-class FailingSampler(WalkSampler):
-    """Fails, or is interrupted, at the third shard."""
-
-    def __init__(self, error, seed=0):
-        super().__init__(CLUB, length=9, per_node=3, seed=seed, workers=2, backend="cpu")
-        self.error = error
-
-    def map_ranges(self, work, size, before=None):
-        for number, result in enumerate(super().map_ranges(work, size, before)):
-            if number == 2:
-                raise self.error
-            yield result
-
-
-@pytest.mark.parametrize("error", [RuntimeError("no more"), KeyboardInterrupt()])
-def test_a_failure_leaves_what_was_there(tmp_path, error):
-    with pytest.raises(type(error)):
-        write_shards(f"{tmp_path}/walks/", FailingSampler(error), 100)
-    assert list(tmp_path.iterdir()) == []
-    write(tmp_path / "walks", seed=1)
-    before = contents(tmp_path / "walks")
-    for seed in (1, 2):
-        with pytest.raises(type(error)):
-            write_shards(tmp_path / "walks", FailingSampler(error, seed), 100)
-    assert contents(tmp_path / "walks") == before
 
 
 @pytest.mark.parametrize("step", ["replace", "open"])
@@ -223,11 +182,6 @@ def test_a_second_run_into_one_folder_is_refused(tmp_path):
 # -- refusals ----------------------------------------------------------------------------------
 
 
-def test_a_folder_that_is_missing_or_has_no_manifest_is_refused(tmp_path):
-    for path in (f"{tmp_path}/missing/", tmp_path):
-        assert "no manifest.json" in refusal(read_walks, path)
-
-
 def test_every_damaged_file_is_noticed(tmp_path):
     folder = tmp_path / "walks"
     write(folder, per_node=1)
@@ -275,3 +229,5 @@ def test_a_manifest_that_makes_no_sense_is_refused(tmp_path, changes):
     assert str(folder) in refusal(read_walks, folder)
     (folder / "manifest.json").write_bytes(b"\xff{")
     assert "manifest.json: " in refusal(read_walks, folder)
+    for path in (f"{tmp_path}/missing/", tmp_path):
+        assert "no manifest.json" in refusal(read_walks, path)

@@ -25,7 +25,6 @@ from reinforce2vec import (
     read_walks,
     write_walks,
 )
-from reinforce2vec.files import StoredWalks
 from reinforce2vec.files._walk_text import read_ids, read_text
 from reinforce2vec.files.opening import opened
 from reinforce2vec.files.stored_walks import check_rows
@@ -149,21 +148,25 @@ class FailingSampler(WalkSampler):
         raise self.error
 
     def map_ranges(self, work, size, before=None):
-        for _ in super().map_ranges(work, 7, before):
-            raise self.error
-        yield
+        yield from super().map_ranges(work, size, before)
+        raise self.error
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
 def test_a_failure_leaves_what_was_there(tmp_path, name, error):
     path = f"{tmp_path}/{name}"
-    for _ in range(2):
+    for seed in (0, 1):  # with the same walks, and with others
         before = contents(tmp_path)
         with pytest.raises(type(error)):
             write_walks(path, FailingSampler(error))
         assert contents(tmp_path) == before
-        write_walks(path, WalkSampler(karate_club(), length=4, per_node=1))
+        assert before or os.listdir(tmp_path) == []
+        write_walks(path, WalkSampler(karate_club(), length=9, per_node=3, seed=seed))
+    before = contents(tmp_path)
+    with pytest.raises(type(error)):
+        write_walks(path, FailingSampler(error))
+    assert contents(tmp_path) == before
 
 
 def test_outputs_are_checked_before_any_walk(tmp_path):
@@ -428,15 +431,10 @@ def test_a_matrix_is_not_copied_and_can_still_be_written_to():
     assert not walks.nodes.flags.writeable
     assert matrix.flags.writeable
     assert walks.ids.tolist() == [0, 1, 2, 3]
-
-
-def test_a_graph_names_rows_and_finds_ids():
     graph = Graph.from_edges([("ann", "bob"), ("bob", 0.5)])
-    sampler = WalkSampler(graph, length=4, per_node=2)
-    walks = walks_from(sampler.sample(), graph)
-    again = walks_from(lists(walks), graph)
-    assert walks.ids is graph.ids is again.ids
-    assert walks.nodes.tolist() == again.nodes.tolist() == sampler.sample().ravel().tolist()
+    named = walks_from(np.array([[0, 1], [2, -1]]), graph)
+    assert lists(named) == lists(walks_from(lists(named), graph)) == [["ann", "bob"], [0.5]]
+    assert named.ids is graph.ids
 
 
 @pytest.mark.parametrize(
@@ -452,12 +450,8 @@ def test_lists_may_be_any_sequences(walks):
     taken = walks_from(walks)
     assert lists(taken) == [["a", "b"], ["c"]]
     assert all(type(node) is str for node in taken.ids)
-
-
-def test_integers_of_numpy_are_integers():
     taken = walks_from([np.array([5, 3]), [np.int64(3), 4]], np.array([3, 4, 5]))
-    assert taken.nodes.tolist() == [2, 0, 0, 1]
-    assert taken.ids.dtype == np.int64
+    assert (taken.nodes.tolist(), taken.ids.dtype) == ([2, 0, 0, 1], np.int64)
 
 
 @pytest.mark.parametrize(
@@ -494,11 +488,6 @@ def test_integers_of_numpy_are_integers():
 )
 def test_what_is_no_walk_is_refused(walks, ids, message):
     assert message in refusal(walks_from, walks, ids)
-
-
-def test_stored_walks_hold_what_they_say():
-    walks = StoredWalks(np.array([0, 1, -1, 1], np.int32), np.array([0, 3, 4]), np.array([7, 8]))
-    assert lists(walks) == [[7, 8], [8]]
 
 
 def test_slices_go_across_files(tmp_path):
