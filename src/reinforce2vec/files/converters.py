@@ -67,11 +67,12 @@ def type_name(source: Any) -> str:
 
 def _from_networkx(source: Any, options: EdgeOptions) -> Edges:
     """Convert a networkx graph: nodes in its own order, the edge attribute `weight`."""
+    ids = _known_ids(list(source.nodes))
     row = {node: number for number, node in enumerate(source.nodes)}
     edges = list(source.edges(data="weight"))
     ends = _ends_array(((row[u], row[v]) for u, v, _ in edges), len(edges))
     weights = fill_missing_weights([weight for _, _, weight in edges])
-    return options.edges(ends, weights, _known_ids(list(row)), source.is_directed())
+    return options.edges(ends, weights, ids, source.is_directed())
 
 
 def _from_igraph(source: Any, options: EdgeOptions) -> Edges:

@@ -22,7 +22,7 @@ from .._util.machine import check_memory
 from .._util.progress import counted
 from ._lines import INTEGER
 from ._parquet import import_arrow
-from .columns import BY_THE_RULE, ColumnChoice, Table, choose_columns, has_names, known_pairs
+from .columns import BY_THE_RULE, ColumnChoice, Table, choose_columns, has_names
 from .edges import (
     DEFAULT_SIDES,
     Edges,
@@ -199,18 +199,8 @@ def edges_from_arrow_stream(source: Any, options: EdgeOptions) -> Edges:
     """Convert anything that exports a stream of Arrow batches, which can be read only once."""
     pyarrow, _ = import_arrow("reading a stream of Arrow")
     with expecting("a table of edges"):
-        reader = pyarrow.RecordBatchReader.from_stream(source)
-    schema = reader.schema
-    named = options.columns.source is not None or known_pairs(schema.names)
-    if not (named and has_names(schema.names)):
-        return edges_from_arrow_table(reader.read_all(), options)  # the rule looks at the values
-
-    def read(names: list[str]) -> Any:
-        batches = [batch.select(names) for batch in reader]
-        used = pyarrow.schema([schema.field(name) for name in names])
-        return pyarrow.Table.from_batches(batches, used)
-
-    return edges_from_arrow(schema, read, options, _PLACE)
+        table = pyarrow.RecordBatchReader.from_stream(source).read_all()
+    return edges_from_arrow_table(table, options)
 
 
 def edges_from_arrow(
@@ -277,7 +267,7 @@ def _as_array(values: Any) -> NDArray[Any]:
 
 
 def _is_string(arrow_type: Any) -> bool:
-    return str(arrow_type) in ("string", "large_string")
+    return str(arrow_type) in ("string", "large_string", "null")
 
 
 # -- edges ---------------------------------------------------------------------------------------

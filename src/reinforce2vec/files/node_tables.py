@@ -86,7 +86,7 @@ def _read_text(
     how: Any = {"comments": comments, "chunk_bytes": SMALL_CHUNK_BYTES}
     text = open_text(stream, name, content, **how)
     heads = [[field.decode() for field in row] for row in text.heads]
-    has_names = _begins_with_names(heads, nodes, chosen)
+    has_names = _begins_with_names(heads, nodes, chosen, content == "labels")
     names: list[Any] = heads[0] if has_names else []
     columns: list[list[Any]] = [[] for _ in names]
     lines, fields = array("q"), dict[str, str]()
@@ -110,10 +110,12 @@ def _read_text(
     return RawTable(names or [*range(1, len(columns) + 1)], columns, lines, has_names, notes)
 
 
-def _begins_with_names(heads: list[list[str]], nodes: NamedRows, chosen: set[Any]) -> bool:
+def _begins_with_names(
+    heads: list[list[str]], nodes: NamedRows, chosen: set[Any], strict: bool
+) -> bool:
     """Return whether the first line of a text names the columns: known names, or no node.
 
-    Numbers are names only above nodes. A line that is not that of a node is never missed.
+    Numbers are names only above nodes, and so is any unknown word, if this is to be `strict`.
     """
     first, *others = heads
     as_id = id_reader(nodes)
@@ -129,7 +131,7 @@ def _begins_with_names(heads: list[list[str]], nodes: NamedRows, chosen: set[Any
     above_nodes = bool(others) and all(is_node(row[0]) for row in others)
     wider = any(len(row) > len(first) for row in others)
     named = not (numbers[0] or wider or any(map(is_node, first)))
-    return named and (above_nodes or not any(numbers))
+    return named and (above_nodes or not (strict or any(numbers)))
 
 
 def is_table(source: Any) -> bool:
