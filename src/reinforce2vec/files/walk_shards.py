@@ -215,18 +215,14 @@ def _leave_probe(folder: Path) -> tuple[Path, str]:
 
 
 def _problem(folder: Path, probe: str) -> str | None:
-    """Return why this machine cannot write to the folder in which a probe was left, or None."""
-    if not (folder / probe).exists():
-        return (
-            f"{folder}: all machines that make walks write to this folder, and one does not see "
-            "the files of the others: use a folder of a file system that they share, or write one "
-            "file, as .npz"
-        )
-    try:
-        (folder / f"{_PROBE}{secrets.token_hex(8)}").touch()
-    except OSError as error:
-        return f"{folder}: cannot be written to: {error.strerror or error}"
-    return None
+    """Return that this machine does not see the folder in which a probe was left, or None."""
+    if (folder / probe).exists():
+        return None
+    return (
+        f"{folder}: all machines that make walks write to this folder, and one does not see the "
+        "files of the others: use a folder of a file system that they share, or write one file, as "
+        ".npz"
+    )
 
 
 # -- reading -----------------------------------------------------------------------------------
