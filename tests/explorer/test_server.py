@@ -247,28 +247,6 @@ def test_the_secret_is_in_no_argument_and_no_file_of_others(server, monkeypatch,
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows has no such locks")
-def test_what_a_killed_server_left_is_removed_by_the_next(server, monkeypatch, tmp_path):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("webbrowser.open", lambda uri: True)
-    (tmp_path / "reinforce2vec-maps").mkdir()  # somebody's own
-    child = os.fork()
-    if not child:
-        try:
-            PageServer(b"?").open()
-        finally:
-            os._exit(9)
-    os.waitpid(child, 0)
-    (left,) = tmp_path.glob(".reinforce2vec.map-*")
-    server.open()
-    (live,) = tmp_path.glob(".reinforce2vec.map-*")
-    assert live != left
-    with PageServer(b"?") as other:
-        other.open()
-        assert live.exists()  # that of a server that goes on
-    assert {*tmp_path.iterdir()} == {live, tmp_path / "reinforce2vec-maps"}
-
-
 # -- slow and huge requests ------------------------------------------------------------------------
 
 
@@ -398,7 +376,7 @@ def test_edges_that_are_not_listed_are_marked_all_the_same(directed):
 
 def test_the_edges_between_rows_are_answered(large, groups):
     _, graph = groups
-    rows = np.arange(0, 120, 2, dtype="<u4")
+    rows = np.arange(20, 100, dtype="<u4")
     code, body, _ = answer(large, "POST", "details?most=1000", rows.tobytes())
     assert code == 200
     inside = set(rows.tolist())
