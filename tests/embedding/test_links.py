@@ -24,7 +24,9 @@ COUNTED = ("allocation", "adamic-adar", "common", "three-steps")
 
 def random_graph(n=60, edges=200, directed=False, seed=0):
     ends = np.random.default_rng(seed).integers(0, n, (edges, 2))
-    return Graph.from_edges(ends, nodes=range(n), directed=directed)
+    loops = [(node, node) for node in range(0, n, 3)]
+    ends = np.concatenate([ends, loops])
+    return Graph.from_edges(ends, nodes=range(n), directed=directed, self_loops=True)
 
 
 def random_vectors(n=60, dimensions=4, seed=0):
@@ -80,13 +82,13 @@ def test_links_are_new_and_the_best_comes_first(score, directed, method):
 def literal_counts(graph):
     """All counts of all pairs, by sums over middles, from a dense matrix."""
     links = (graph.to_scipy().toarray() > 0).astype(float)
-    np.fill_diagonal(links, 0)
     outward, inward = links.sum(axis=1), links.sum(axis=0)
     both = outward + inward if graph.directed else outward
     three = np.zeros_like(links)
     for u in range(len(links)):
-        # source → a ← b → target, where b is not the source
-        halfway = (links[u] / np.maximum(inward, 1)) @ links.T
+        # source → a ← b → target, where neither a nor b is the source
+        others = np.where(np.arange(len(links)) == u, 0, links[u])
+        halfway = (others / np.maximum(inward, 1)) @ links.T
         halfway[u] = 0
         three[u] = (halfway / np.maximum(outward, 1)) @ links
     return {
