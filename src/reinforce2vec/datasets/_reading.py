@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from .._util.errors import InputError
 from ..files.matrix_files import matrix_entries, read_matlab
 from ..files.opening import expecting, opened
-from ..graph import Graph, edges_of, read_graph
+from ..graph import Graph, induced_graph, read_graph
 from ..graph.dataset import Labels
 
 # -- graphs ------------------------------------------------------------------------------------
@@ -49,11 +49,7 @@ def _read_edge_list(path: Path) -> Graph:
 
 def _subgraph(graph: Graph, rows: NDArray[Any]) -> Graph:
     """Return the subgraph of some nodes, in ascending order of their ids, without self-loops."""
-    rows = rows[np.argsort(graph.ids[rows])]
-    number = np.full(graph.n_nodes, -1, np.int32)
-    number[rows] = np.arange(len(rows))
-    ends = number[edges_of(graph)[0]]
-    return Graph.from_numbered(ends[(ends >= 0).all(axis=1)], None, graph.ids[rows])
+    return induced_graph(graph, rows[np.argsort(graph.ids[rows])])
 
 
 # -- labels ------------------------------------------------------------------------------------

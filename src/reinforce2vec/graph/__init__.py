@@ -7,7 +7,7 @@ fingerprint that identifies a graph in files. It may import `_util` and `files`.
 from .communities import find_communities
 from .dataset import Dataset
 from .generators import karate_club, planted_groups, rmat
-from .graph import Graph, edges_of
+from .graph import Graph, edges_of, induced_graph
 from .reading import read_graph
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Graph",
     "edges_of",
     "find_communities",
+    "induced_graph",
     "karate_club",
     "planted_groups",
     "read_graph",

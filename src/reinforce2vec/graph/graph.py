@@ -567,3 +567,11 @@ def bytes_without_directions(graph: Graph) -> tuple[int, int]:
     arcs, nodes = len(graph.indices), 16 * graph.n_nodes
     making, kept = (46, 24) if graph.weighted else (36, 8)
     return making * arcs + nodes, kept * arcs + nodes
+
+
+def induced_graph(graph: Graph, rows: NDArray[Any]) -> Graph:
+    """Return the graph of some nodes, in this order, without directions, weights and loops."""
+    number = np.full(graph.n_nodes, -1, np.int32)
+    number[rows] = np.arange(len(rows))
+    ends = number[edges_of(graph)[0]]
+    return Graph.from_numbered(ends[(ends >= 0).all(axis=1)], None, graph.ids[rows])

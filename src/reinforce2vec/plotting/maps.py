@@ -29,6 +29,7 @@ from .style import (
     TIME,
     TITLE_SIZE,
     clear_axes,
+    draw_lines,
     drawable,
     new_figure,
     styled,
@@ -272,13 +273,11 @@ def _draw_edges(
     axes: Any, points: NDArray[np.float64], graph: Graph, rows: NDArray[np.int64]
 ) -> None:
     """Draw the edges of a small graph, in the background."""
-    from matplotlib.collections import LineCollection
-
     number = np.full(graph.n_nodes, -1)
     number[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
     ends = number[edges_of(graph)[0]]
     ends = ends[(ends >= 0).all(axis=1)]
-    axes.add_collection(LineCollection(list(points[ends]), colors=PALE, linewidths=0.4, zorder=1))
+    draw_lines(axes, points[ends], colors=PALE, linewidths=0.4, zorder=1)
 
 
 def _point_style(n_nodes: int) -> dict[str, Any]:

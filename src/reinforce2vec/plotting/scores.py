@@ -152,15 +152,9 @@ def _draw_curves(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], m
     for number, (name, result) in enumerate(named.items()):
         mean, spread = _series(result, ways, metric)
         colour = COLOURS[number % len(COLOURS)]
-        panel.plot(
-            x,
-            mean,
-            color=colour,
-            marker=MARKERS[number % len(MARKERS)],
-            markersize=4,
-            linewidth=1.4,
-            label=drawable(name),
-        )
+        marker = MARKERS[number % len(MARKERS)]
+        look = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.4}
+        panel.plot(x, mean, label=drawable(name), **look)
         panel.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
     panel.set_xlabel("training nodes, %")
 
@@ -171,17 +165,9 @@ def _draw_dots(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], met
     for number, (name, result) in enumerate(named.items()):
         mean, spread = _series(result, ways, metric)
         places = np.arange(len(ways)) + (number - (len(named) - 1) / 2) * step
-        panel.errorbar(
-            mean,
-            places,
-            xerr=spread,
-            fmt=MARKERS[number % len(MARKERS)],
-            markersize=4.5,
-            color=COLOURS[number % len(COLOURS)],
-            elinewidth=1.1,
-            capsize=2,
-            label=drawable(name),
-        )
+        look = {"fmt": MARKERS[number % len(MARKERS)], "color": COLOURS[number % len(COLOURS)]}
+        look |= {"markersize": 4.5, "elinewidth": 1.1, "capsize": 2}
+        panel.errorbar(mean, places, xerr=spread, label=drawable(name), **look)
     one = next(iter(named.values()))
     panel.set_yticks(range(len(ways)), [one.row_name(way) for way in ways])
     panel.set_ylim(len(ways) - 0.5, -0.5)

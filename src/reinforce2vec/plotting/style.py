@@ -191,3 +191,12 @@ def halo(width: float = 2.5) -> list[Any]:
     from matplotlib.patheffects import withStroke
 
     return [withStroke(linewidth=width, foreground="white")]
+
+
+def draw_lines(axes: Any, lines: Any, **look: Any) -> Any:
+    """Draw many lines at once; return them."""
+    from matplotlib.collections import LineCollection
+
+    collection = LineCollection(list(lines), **look)
+    axes.add_collection(collection)
+    return collection

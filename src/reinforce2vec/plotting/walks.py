@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._util.checks import check_count
 from .._util.errors import InputError
 from .._util.progress import counted
-from ..graph import Graph, edges_of
+from ..graph import Graph, edges_of, induced_graph
 from ..walks import occupation
 from ..walks import stuck_set as nodes_of_stuck_set
 from ._places import MAX_LAYOUT_NODES, layout, turned_wide
@@ -24,6 +24,7 @@ from .style import (
     RED,
     TIME,
     clear_axes,
+    draw_lines,
     drawable,
     halo,
     new_figure,
@@ -96,14 +97,10 @@ def walk_path(
         if axes is None:
             last = max(len(nodes) for nodes in paths.values()) - 1
             scale = matplotlib.colors.Normalize(0, max(1, last))
-            bar = panels[0].figure.colorbar(
-                matplotlib.cm.ScalarMappable(scale, TIME),
-                ax=panels,
-                orientation="horizontal",
-                shrink=min(0.5, 2 / (_PANEL * len(paths))),
-                aspect=30,
-                pad=0.02,
-            )
+            look = {"orientation": "horizontal", "aspect": 30, "pad": 0.02}
+            look["shrink"] = min(0.5, 2 / (_PANEL * len(paths)))
+            steps = matplotlib.cm.ScalarMappable(scale, TIME)
+            bar = panels[0].figure.colorbar(steps, ax=panels, **look)
             bar.set_label("step")
             bar.outline.set_visible(False)
     return panels[0].figure.figure
@@ -235,12 +232,7 @@ def _drawn_part(graph: Graph, paths: list[_Rows], positions: Any) -> tuple[Graph
     rows: _Rows = np.arange(graph.n_nodes)
     if graph.n_nodes > MAX_LAYOUT_NODES:
         rows = _around(graph, np.unique(np.concatenate(paths)))
-    number = np.full(graph.n_nodes, -1, np.int32)
-    number[rows] = np.arange(len(rows))
-    ends, _ = edges_of(graph)
-    ends = number[ends]
-    inside = (ends >= 0).all(axis=1)
-    part = Graph.from_numbered(ends[inside], None, np.arange(len(rows), dtype=np.int64))
+    part = induced_graph(graph, rows)
     if positions is not None:
         return part, rows, checked_positions(positions, graph.n_nodes)[rows]
     return part, rows, turned_wide(layout(part))
@@ -257,10 +249,9 @@ def _around(graph: Graph, visited: _Rows) -> _Rows:
     for row in visited:
         links[graph.indices[graph.indptr[row] : graph.indptr[row + 1]]] += 1
     links[visited] = 0
-    known = np.argsort(-links, kind="stable")[
-        : min(_MAX_NEIGHBOURS, MAX_LAYOUT_NODES - len(visited))
-    ]
-    return np.union1d(visited, known[links[known] > 0]).astype(np.int64)
+    most = min(_MAX_NEIGHBOURS, MAX_LAYOUT_NODES - len(visited))
+    nearby = np.argsort(-links, kind="stable")[:most]
+    return np.union1d(visited, nearby[links[nearby] > 0]).astype(np.int64)
 
 
 def _panel_height(places: _Places) -> float:
@@ -280,15 +271,9 @@ def _row_of_panels(count: int, height: float, share: bool = False) -> list[Any]:
 
 def _draw_graph(panel: Any, graph: Graph, places: _Places) -> None:
     """Draw the graph itself, in the background."""
-    from matplotlib.collections import LineCollection
-
-    ends, _ = edges_of(graph)
-    width = float(np.clip(40 / max(len(ends), 1) ** 0.5, 0.2, 0.8))
-    panel.add_collection(
-        LineCollection(list(places[ends]), colors=PALE, linewidths=width, zorder=1)
-    )
-    area = _node_area(len(places))
-    panel.scatter(*places.T, s=area, color=PALE, linewidths=0, zorder=1.5)
+    width = float(np.clip(40 / max(graph.n_edges, 1) ** 0.5, 0.2, 0.8))
+    draw_lines(panel, places[edges_of(graph)[0]], colors=PALE, linewidths=width, zorder=1)
+    panel.scatter(*places.T, s=_node_area(len(places)), color=PALE, linewidths=0, zorder=1.5)
 
 
 def _node_area(n_nodes: int) -> float:
@@ -298,45 +283,22 @@ def _node_area(n_nodes: int) -> float:
 
 def _draw_path(panel: Any, places: _Places, nodes: _Rows) -> None:
     """Draw steps as arcs coloured by time, nodes sized by their visits, and the start."""
-    from matplotlib.collections import LineCollection
-
     steps = np.arange(1, len(nodes))[-_MAX_ARCS:]
     if steps.size:
-        arcs = LineCollection(
-            list(_bend(places[nodes[steps - 1]], places[nodes[steps]])),
-            cmap=TIME,
-            zorder=2,
-            linewidths=float(np.clip(20 / len(steps) ** 0.5, 0.8, 1.6)),
-            alpha=0.75,
-            capstyle="round",
-        )
+        width = float(np.clip(20 / len(steps) ** 0.5, 0.8, 1.6))
+        look = {"cmap": TIME, "alpha": 0.75, "capstyle": "round", "linewidths": width, "zorder": 2}
+        arcs = draw_lines(panel, _bend(places[nodes[steps - 1]], places[nodes[steps]]), **look)
         arcs.set_array(steps)
         arcs.set_clim(0, len(nodes) - 1)
-        panel.add_collection(arcs)
     met, visits = np.unique(nodes, return_counts=True)
     area = _node_area(len(places))
-    shares = visits / max(visits.max(), 6)  # nodes with few visits stay small
-    panel.scatter(
-        *places[met].T,
-        s=area * (1 + 7 * shares),
-        color="white",
-        edgecolors=INK,
-        linewidths=0.9,
-        zorder=3,
-    )
-    place = places[nodes[0]]
-    panel.scatter(*place, s=area * 3 + 12, color=RED, marker="o", linewidths=0, zorder=4)
-    panel.annotate(
-        "start",
-        place,
-        xytext=(0, 7),
-        textcoords="offset points",
-        ha="center",
-        fontsize=7.5,
-        color=RED,
-        path_effects=halo(),
-        zorder=5,
-    )
+    sizes = area * (1 + 7 * visits / max(visits.max(), 6))  # nodes with few visits stay small
+    look = {"color": "white", "edgecolors": INK, "linewidths": 0.9, "zorder": 3}
+    panel.scatter(*places[met].T, s=sizes, **look)
+    start = places[nodes[0]]
+    panel.scatter(*start, s=area * 3 + 12, color=RED, linewidths=0, zorder=4)
+    look = {"ha": "center", "fontsize": 7.5, "color": RED, "path_effects": halo(), "zorder": 5}
+    panel.annotate("start", start, xytext=(0, 7), textcoords="offset points", **look)
 
 
 def _bend(begin: _Places, end: _Places) -> _Places:
@@ -363,28 +325,16 @@ def _draw_occupation(
         colours.setdefault(row, COLOURS[len(colours) % len(COLOURS)])
     names = [drawable(row if ids is None else ids[row]) for row in chosen.tolist()]
     names = [f"node {name}" if place == 0 else name for place, name in enumerate(names)]
-    panel.stackplot(
-        steps,
-        *shares[:, chosen].T,
-        rest,
-        linewidth=0.4,
-        edgecolor="white",
-        colors=[*(colours[row] for row in chosen.tolist()), PALE],
-    )
-    parts = [*zip(names, shares[-1, chosen].tolist(), strict=True), ("others", float(rest[-1]))]
-    height = 0.0
-    for name, share in parts:
-        if share > 0.04:  # less leaves no room for text
-            panel.annotate(
-                name,
-                (1.0, height + share / 2),
-                xycoords=panel.get_yaxis_transform(),
-                xytext=(3, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8,
-            )
-        height += share
+    tints = [*(colours[row] for row in chosen.tolist()), PALE]
+    layers = [*shares[:, chosen].T, rest]
+    panel.stackplot(steps, *layers, linewidth=0.4, edgecolor="white", colors=tints)
+    height, look = 0.0, {"textcoords": "offset points", "va": "center", "fontsize": 8}
+    for name, layer in zip([*names, "others"], layers, strict=True):
+        if layer[-1] > 0.04:  # less leaves no room for text
+            middle = (1.0, height + layer[-1] / 2)
+            where = panel.get_yaxis_transform()
+            panel.annotate(name, middle, xycoords=where, xytext=(3, 0), **look)
+        height += layer[-1]
     panel.set_xlim(0, max(last, 1))
     panel.set_ylim(0, 1)
     panel.set_xlabel("step")
@@ -395,22 +345,14 @@ def _draw_stuck(
     panel: Any, places: _Places, rows: _Rows, nodes: _Rows, last: int, colour: str
 ) -> None:
     """Draw nodes of the last steps, sized by their visits, and those visited before."""
-    area = _node_area(len(places))
-    met = np.searchsorted(rows, np.unique(nodes))
-    panel.scatter(
-        *places[met].T, s=area * 1.6, color="white", edgecolors=FAINT, linewidths=0.7, zorder=2
-    )
+    area, look = _node_area(len(places)), {"linewidths": 0.7}
+    met = places[np.searchsorted(rows, np.unique(nodes))]
+    panel.scatter(*met.T, s=area * 1.6, color="white", edgecolors=FAINT, zorder=2, **look)
     stuck, counts = nodes_of_stuck_set(nodes, last=last)
-    panel.scatter(
-        *places[np.searchsorted(rows, stuck)].T,
-        s=area * (1.6 + 8 * counts / counts.max()),
-        color=colour,
-        edgecolors="white",
-        linewidths=0.7,
-        zorder=3,
-    )
-    steps = min(last, len(nodes))
-    note = f"last {steps:,} steps: {counted(len(stuck), 'node')}"
+    sizes = area * (1.6 + 8 * counts / counts.max())
+    spots = places[np.searchsorted(rows, stuck)]
+    panel.scatter(*spots.T, s=sizes, color=colour, edgecolors="white", zorder=3, **look)
+    note = f"last {min(last, len(nodes)):,} steps: {counted(len(stuck), 'node')}"
     panel.set_xlabel(note, fontsize=8, loc="left")
 
 
@@ -419,14 +361,8 @@ def _draw_distinct(panel: Any, paths: dict[str, _Rows], last: int) -> None:
     for number, (name, nodes) in enumerate(paths.items()):
         ends = np.unique(np.linspace(min(last, len(nodes)), len(nodes), _N_POINTS).astype(np.int64))
         counts = [len(np.unique(nodes[max(0, end - last) : end])) for end in ends]
-        panel.plot(
-            ends - 1,
-            counts,
-            color=COLOURS[number % len(COLOURS)],
-            linewidth=1.6,
-            label=drawable(name),
-            linestyle=("-", "--", "-.")[number % 3],
-        )
+        look = {"color": COLOURS[number % len(COLOURS)], "linestyle": ("-", "--", "-.")[number % 3]}
+        panel.plot(ends - 1, counts, linewidth=1.6, label=drawable(name), **look)
     panel.set_ylim(bottom=0)
     panel.set_xlabel("step")
     panel.set_ylabel(f"nodes met in {last:,} steps")
