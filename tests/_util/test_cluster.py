@@ -9,20 +9,17 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from helpers.clusters import descendants
 from reinforce2vec import InputError
 from reinforce2vec._util.cluster import connection, waiting
 from reinforce2vec._util.cluster.connection import session_folder
-from reinforce2vec._util.cluster.isolation import handlers_kept, without_messages
+from reinforce2vec._util.cluster.isolation import handlers_kept
 from reinforce2vec._util.cluster.resources import check_versions
 
 pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
@@ -197,51 +194,6 @@ def test_a_connection_ends_with_its_last_user(made):
     assert made == ["begin local", "end"]
 
 
-def test_threads_share_a_connection(made):
-    together = threading.Barrier(8)
-
-    def use(number):
-        together.wait()
-        with connection.connected():
-            together.wait()
-
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(use, range(8)))
-    assert made == ["begin local", "end"]
-
-
-def test_a_connection_is_kept_and_has_the_address_of_the_block(made):
-    with connection.kept("head:6379"):
-        assert made == []  # not before it is needed
-        for _ in range(2):
-            with connection.connected():
-                pass
-        assert made == ["begin head:6379"]
-    assert made == ["begin head:6379", "end"]
-
-
-def test_ray_does_not_write_about_lost_workers_while_we_are_connected(capfd):
-    from ray._private import worker
-
-    usual = worker._unhandled_error_handler
-    with ExitStack() as ending:
-        with without_messages(ending):
-            pass
-        worker._unhandled_error_handler(RuntimeError("a worker has died"))
-    assert capfd.readouterr() == ("", "")
-    assert worker._unhandled_error_handler is usual
-
-
-def test_ray_does_not_handle_signals_while_it_starts():
-    from ray._private import utils
-
-    usual, handler = utils.set_sigterm_handler, signal.getsignal(signal.SIGTERM)
-    with handlers_kept():
-        utils.set_sigterm_handler(lambda number, frame: sys.exit(number))
-        assert signal.getsignal(signal.SIGTERM) is handler
-    assert utils.set_sigterm_handler is usual
-
-
 def test_an_interrupt_waits_until_ray_is_connected(monkeypatch, interrupts):
     from ray._private import worker
 
@@ -256,14 +208,6 @@ def test_an_interrupt_waits_until_ray_is_connected(monkeypatch, interrupts):
         worker.connect()
     assert done == ["connected"]
     assert worker.connect is connect
-
-
-def test_more_workers_than_cpus_are_warned_about(monkeypatch):
-    monkeypatch.setattr(connection, "available_cpus", lambda: 2)
-    connection.warn_of_few_cpus(None)
-    connection.warn_of_few_cpus(2)
-    with pytest.warns(RuntimeWarning, match="^33 workers share 2 CPUs of this machine, and are sl"):
-        connection.warn_of_few_cpus(33)
 
 
 SESSION_FOLDER = """
@@ -414,12 +358,6 @@ def test_a_node_with_another_version_is_refused(ray_cluster, monkeypatch, name, 
         check_versions(ray_cluster.ray)
 
 
-@pytest.mark.slow
-def test_versions_of_other_packages_may_differ_in_the_last_number(ray_cluster, monkeypatch):
-    monkeypatch.setattr("numpy.__version__", ".".join([*np.__version__.split(".")[:2], "99"]))
-    check_versions(ray_cluster.ray)
-
-
 def test_a_program_that_is_not_ray_is_refused_soon(monkeypatch):
     monkeypatch.setattr(connection, "is_connected", lambda: False)
     monkeypatch.setattr(connection, "_ANSWERING", 0.2)
@@ -470,18 +408,6 @@ def test_the_variable_is_named_if_the_address_is_from_it(services, monkeypatch, 
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     words = "no Ray cluster answers at the RAY_ADDRESS '127.0.0.1:1' ("
     assert refused(address).startswith(words)
-
-
-def test_a_missing_token_is_one_sentence(monkeypatch):
-    import ray
-
-    def refuse(address):
-        raise ray.exceptions.AuthenticationError("a page of text")
-
-    monkeypatch.setattr("ray._raylet.GcsClient", refuse)
-    monkeypatch.setattr(ray, "init", lambda **settings: pytest.fail("Ray would try for minutes"))
-    with pytest.raises(InputError, match="at the address 'a:1' asks for its token: "):
-        connection.join(ray, "a:1")
 
 
 @pytest.mark.slow

@@ -73,14 +73,6 @@ def test_a_warm_cache_is_used_by_those_who_cannot_write_to_it(site, place):
     assert not list(place.iterdir())
 
 
-def test_the_same_with_a_folder_that_the_environment_names(site, place, tmp_path):
-    cache = tmp_path / "cache"
-    assert run(site, place, NUMBA_CACHE_DIR=str(cache)) == (COMPILED, "")
-    set_writable(cache, False)
-    assert run(site, place, NUMBA_CACHE_DIR=str(cache)) == (LOADED, "")
-    set_writable(cache, True)
-
-
 def test_the_times_of_files_do_not_matter(site, place):
     set_writable(site, True)
     run(site, place)
@@ -96,23 +88,6 @@ def test_a_change_of_another_module_compiles_again(site, place):
     with (site / "reinforce2vec" / "skipgram" / "rules.py").open("a") as file:
         file.write("\n# changed\n")
     assert run(site, place) == (COMPILED, "")
-
-
-def test_code_of_another_cpu_is_of_no_use_but_no_obstacle(site, place):
-    set_writable(site, True)
-    run(site, place)
-    set_writable(site, False)
-    for expected in (COMPILED, LOADED):  # into the temporary folder, and from there
-        assert run(site, place, NUMBA_CPU_NAME="generic") == (expected, "")
-
-
-def test_the_cache_of_the_user_comes_before_temporary_files(site, place, tmp_path):
-    home = tmp_path / "home"
-    home.mkdir()
-    for expected in (COMPILED, LOADED):
-        assert run(site, place, HOME=str(home)) == (expected, "")
-    assert list(home.rglob("*.nbi"))
-    assert not list(place.iterdir())
 
 
 def test_temporary_files_are_private_and_found_again(site, place):
@@ -203,20 +178,6 @@ def test_unfinished_files_of_processes_that_were_killed_are_removed(tmp_path, mo
 
     assert triple(4) == 12
     assert [path.exists() for path in (left, live, other)] == [False, True, True]
-
-
-def test_a_numba_with_another_cache_compiles_in_memory(monkeypatch):
-    def changed(function, folder):
-        raise TypeError("unexpected argument")
-
-    @compiled
-    def double(number):
-        return 2 * number
-
-    monkeypatch.setattr(code_cache, "_Layer", changed)
-    monkeypatch.setattr(code_cache, "tally", code_cache._Tally())
-    with pytest.warns(RuntimeWarning, match="compiled code cannot be saved in"):
-        assert double(4) == 8
 
 
 @pytest.mark.skipif(

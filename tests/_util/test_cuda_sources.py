@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from pathlib import Path
-from posixpath import dirname, join, normpath
 
 import pytest
 
@@ -53,45 +51,3 @@ def test_a_source_can_be_parsed_alone(path, tmp_path):
         command += [f"-I{emulator.HEADER.parent}", str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:4000]
-
-
-def without_comments(text):
-    return re.sub(r"//.*", "", text)
-
-
-def included(path):
-    names = re.findall(r'^#include "([^"]+)"$', SOURCES[path], re.MULTILINE)
-    return {normpath(join(dirname(path), name)) for name in names}
-
-
-def defined(path):
-    """Names of the types, functions and macros that a source has for others."""
-    text = without_comments(SOURCES[path])
-    types = re.findall(r"^struct (\w+)", text, re.MULTILINE)
-    types += re.findall(r"^typedef .* (\w+);", text, re.MULTILINE)
-    macros = re.findall(r"^#define (\w+)", text, re.MULTILINE)
-    constants = re.findall(r"^const .* (\w+) =", text, re.MULTILINE)
-    functions = re.findall(r"^__device__ [^(]*?(\w+)\(", text, re.MULTILINE)
-    return {*types, *macros, *constants, *functions}
-
-
-def used(path):
-    text = re.sub(r"^#include.*", "", without_comments(SOURCES[path]), flags=re.MULTILINE)
-    members = re.findall(r"(?<=\.)\w+", text)
-    words = re.findall(r"\w+", re.sub(r"\.\w+", "", text))
-    return set(words) - set(members) | {word for word in words if re.search(rf"\b{word}\(", text)}
-
-
-def shares_a_folder(path, other):
-    return dirname(path) == dirname(other) or dirname(other) == "_util/cuda"
-
-
-@pytest.mark.parametrize("path", SOURCES)
-def test_a_source_includes_what_it_uses_and_nothing_else(path):
-    needed = {
-        other
-        for other in set(SOURCES) - {path}
-        if shares_a_folder(path, other) and (defined(other) & used(path)) - defined(path)
-    }
-    kernels = {other for other in included(path) if 'extern "C"' in SOURCES[other]}
-    assert included(path) - kernels == needed - kernels

@@ -119,13 +119,6 @@ def test_draws_are_what_plain_integers_say():
         assert found == plain_draw(5, k, n, i)
 
 
-def test_a_draw_depends_on_its_place_alone():
-    seed = np.uint64(3)
-    in_order = [draw_at(seed, 17, n, 2) for n in range(20)]
-    backwards = [draw_at(seed, 17, n, 2) for n in reversed(range(20))]
-    assert in_order == backwards[::-1]
-
-
 def test_all_draws_of_all_walks_differ():
     bits = np.concatenate([bits_of(seed).ravel() for seed in (0, 1, 2, 2**64 - 1)])
     assert np.unique(bits).size == bits.size
@@ -156,34 +149,10 @@ def test_what_below_leaves_over_is_uniform_and_independent_of_it(n):
         assert chi2_contingency(table).pvalue > ALPHA
 
 
-def test_below_and_left_over_share_out_the_bits_exactly():
-    n = 7
-    for bits in (0, 1, 2**63, 2**64 - 1, 0x9E3779B97F4A7C15):
-        whole, rest = divmod(bits * n, WORD)
-        assert below(np.uint64(bits), n) == whole
-        assert left_over(np.uint64(bits), n) == (rest >> 11) / 2**53
-
-
 def test_unit_covers_zero_to_one_without_one():
     assert unit(np.uint64(0)) == 0.0
     assert unit(np.uint64(WORD - 1)) == 1 - 2**-53
     assert uniformity((units(bits_of(3).ravel()) * 100).astype(np.int64), 100) > ALPHA
-
-
-@pytest.mark.parametrize("bit", range(0, 64, 7))
-def test_every_bit_is_a_fair_coin(bit):
-    coins = (bits_of(4).ravel() >> np.uint64(bit)) & np.uint64(1)
-    assert uniformity(coins.astype(np.int64), 2) > ALPHA
-
-
-def test_mix_flips_half_of_the_bits_for_every_bit_of_its_argument():
-    rng = np.random.default_rng(0)
-    for bit in range(64):
-        flipped = 0
-        for x in rng.integers(WORD, size=50, dtype=np.uint64):
-            flipped += int(mix(x) ^ mix(x ^ np.uint64(1 << bit))).bit_count()
-        # 3,200 fair coins: 28 is a standard deviation
-        assert abs(flipped - 1_600) < 6 * 28.3
 
 
 # -- unrelated -----------------------------------------------------------------------------------
@@ -207,11 +176,6 @@ def test_streams_are_unrelated(axis, what, lag):
     assert correlation_p_value(earlier, later) > ALPHA, what
     cells = (earlier * 8).astype(np.int64) * 8 + (later * 8).astype(np.int64)
     assert uniformity(cells, 64) > ALPHA, what
-
-
-def test_neighbouring_seeds_are_unrelated():
-    one, other = units(bits_of(7).ravel()), units(bits_of(8).ravel())
-    assert correlation_p_value(one, other) > ALPHA
 
 
 # -- known walks ---------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reinforce2vec import ReinforcedWalk
+from reinforce2vec import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 
 PRESETS = {
     f"{reading.__name__}-{reward}-{exploration}": reading(reward, exploration)
@@ -58,4 +58,37 @@ VARIATIONS = {
     "repelled-vertex": ReinforcedWalk("vertex", attraction=0.1),
     "repelled-annealed": ReinforcedWalk("js", weight=3.0, annealing="linear", attraction=0.1),
     "path-1000-candidates": ReinforcedWalk.released("js", candidates=1000),
+}
+
+# one for each kernel
+KERNELS = {
+    "first_order": FirstOrderWalk(),
+    "second_order": SecondOrderWalk(0.3, 4.0),
+    "open": ReinforcedWalk.paper("js", "ucb"),
+    "capped": ReinforcedWalk.released("js", "ucb"),
+    "reinforced": ReinforcedWalk("vertex", "ucb"),
+}
+
+# all that remember their path
+REMEMBERING = {
+    "open": ReinforcedWalk.paper("kl", "ucb"),
+    "capped": ReinforcedWalk.released("kl", "ucb"),
+    "softmax": ReinforcedWalk("js", temperature=0.01),
+    "capped-softmax": ReinforcedWalk("kl", candidates=2, temperature=0.01),
+    "linear": ReinforcedWalk("vertex", "epsilon"),
+    "greedy": ReinforcedWalk.released("js", "epsilon"),
+}
+
+# weights that the tables do not hold, or that no floating-point number does
+EXTREMES = {
+    "open": ReinforcedWalk("js", weight=1e6),
+    "open-annealed": ReinforcedWalk("kl", weight=1e5, annealing="linear"),
+    "capped": ReinforcedWalk.released("js", weight=1e6),
+    "capped-repelled": ReinforcedWalk.released("kl", weight=1e4, candidates=2, attraction=0.01),
+    "softmax-js": ReinforcedWalk("js", temperature=1e-3, annealing="linear"),
+    "softmax-path-js": ReinforcedWalk.released("js", temperature=0.02, annealing="exponential"),
+    "softmax-path-kl": ReinforcedWalk.released("kl", temperature=1e-5),
+    "softmax-vertex": ReinforcedWalk("vertex", temperature=1e-3),
+    "softmax-path-vertex": ReinforcedWalk("vertex", occupation="path", temperature=1e-3),
+    "softmax-capped-vertex": ReinforcedWalk.released("vertex", candidates=1, temperature=0.01),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
@@ -26,9 +25,6 @@ from reinforce2vec import (
     rmat,
     sample_walks,
 )
-from reinforce2vec.files.array_files import write_arrays
-from reinforce2vec.models import reinforce2vec as model
-from reinforce2vec.skipgram import engine
 from reinforce2vec.walks import WalkSampler
 
 CLUB = karate_club()
@@ -77,14 +73,12 @@ def walks_in(file):
 
 @pytest.fixture
 def no_work(monkeypatch):
-    """Whatever would walk, or make matrices, fails the test."""
+    """Whatever would walk fails the test."""
 
     def never(*args, **options):
         raise AssertionError("work began")
 
     monkeypatch.setattr(WalkSampler, "fill", never)
-    monkeypatch.setattr(model, "begin", never)
-    monkeypatch.setattr(model, "Trainer", never)
 
 
 # -- there and back ----------------------------------------------------------------------------
@@ -95,21 +89,7 @@ def test_a_checkpoint_changes_nothing(file, uninterrupted):
     assert os.listdir(file.parent) == [file.name]
 
 
-@pytest.mark.parametrize("every", [0, 1e-9, 1e-4, 0.01, 1000])
-def test_any_interval_ends_in_the_same(file, uninterrupted, every, monkeypatch):
-    saves = []
-
-    def save(*args):
-        saves.append(write(*args))
-        assert len(saves) < 1000, "checkpoints are written, but no walks are trained on"
-
-    write = engine.write_checkpoint
-    monkeypatch.setattr(engine, "write_checkpoint", save)
-    assert same(quick().fit(CLUB, checkpoint=file, checkpoint_every=every), uninterrupted)
-    assert len(saves) >= 1
-
-
-@pytest.mark.parametrize("percent", [1, 2, 37, 50, 98, 99])
+@pytest.mark.parametrize("percent", [1, 37, 99])
 def test_a_stopped_training_ends_in_the_same(file, uninterrupted, percent):
     stop(quick(), percent, file)
     assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
@@ -145,7 +125,6 @@ def test_whatever_the_settings_it_ends_in_the_same(file, settings):
     "graph",
     [
         Graph.from_edges([("ann", "bob", 2.0), ("bob", "cid", 0.5), ("cid", "dee", 1.5)]),
-        Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)], directed=True),
         Graph.from_edges([((0, 1), None.__class__), ((0, 1), "\udcff")]),
         Graph.from_edges([], nodes=[1]),
     ],
@@ -185,22 +164,6 @@ def test_a_resumed_model_grows_as_any_other(file, uninterrupted):
     assert same(resumed, whole)
 
 
-def test_callbacks_go_on_where_they_were(file):
-    stop(quick(), 50, file)
-    moments = []
-    quick().fit(CLUB, checkpoint=file, resume=True, callbacks=[moments.append])
-    assert moments[0].walks > 0.4 * moments[0].n_walks
-    assert len(moments) <= 60
-    assert moments[-1].walks == moments[-1].n_walks
-
-
-@pytest.mark.parametrize("workers", [(1, 2), (2, 1), (2, 3)])
-def test_the_number_of_threads_may_change(file, uninterrupted, workers):
-    before, after = workers
-    stop(quick(workers=before), 50, file)
-    assert same(quick(workers=after).fit(CLUB, checkpoint=file, resume=True), uninterrupted)
-
-
 def test_given_walks_can_be_resumed(file):
     walks = sample_walks(CLUB, per_node=20)
     options = {"checkpoint": file, "checkpoint_every": OFTEN}
@@ -208,14 +171,6 @@ def test_given_walks_can_be_resumed(file):
         quick(epochs=2).fit_walks(walks, ids=CLUB, callbacks=[stop_at(70)], **options)
     resumed = quick(epochs=2).fit_walks(walks, ids=CLUB, resume=True, **options)
     assert same(resumed, quick(epochs=2).fit_walks(walks, ids=CLUB))
-
-
-def test_a_link_stays_a_link(file, uninterrupted):
-    link = file.with_name("link")
-    link.symlink_to(file)
-    stop(quick(), 50, link)
-    assert link.is_symlink()
-    assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
 
 
 @pytest.mark.parametrize("linked", [False, True])
@@ -278,18 +233,6 @@ def test_a_checkpoint_of_other_parameters_is_refused(halfway, no_work, name, val
     assert halfway.read_bytes() == before
 
 
-def test_long_values_of_a_crafted_checkpoint_are_cut(halfway, no_work, tmp_path):
-    with np.load(halfway) as stored:
-        arrays = dict(stored)
-    about = json.loads(arrays.pop("about").tobytes())
-    about["origin"]["walk_length"] = [0] * 10_000
-    crafted = tmp_path / "crafted.checkpoint"
-    write_arrays(crafted, about, arrays)
-    with pytest.raises(InputError, match=r"made with walk_length=\(0, 0, .*\.\.\., not") as refusal:
-        quick().fit(CLUB, checkpoint=crafted, resume=True)
-    assert len(str(refusal.value)) < 500
-
-
 def renamed(graph, ids):
     return Graph(graph.indptr, graph.indices, graph.weights, ids, graph.directed)
 
@@ -310,15 +253,6 @@ OTHER_GRAPHS = {
 def test_a_checkpoint_of_another_graph_is_refused(halfway, no_work, name):
     with pytest.raises(InputError, match="made on another graph or other walks"):
         quick().fit(OTHER_GRAPHS[name], checkpoint=halfway, resume=True)
-
-
-def test_a_checkpoint_of_other_weights_is_refused(file):
-    edges = [("ann", "bob", 2.0), ("bob", "cid", 0.5)]
-    quick().fit(edges, checkpoint=file)
-    quick().fit(edges, checkpoint=file, resume=True)
-    edges[1] = ("bob", "cid", np.nextafter(0.5, 1))
-    with pytest.raises(InputError, match="another graph"):
-        quick().fit(edges, checkpoint=file, resume=True)
 
 
 def test_a_checkpoint_of_other_walks_is_refused(file, halfway):
@@ -375,14 +309,6 @@ def test_a_checkpoint_that_was_cut_off_is_refused(file, finished, uninterrupted)
         assert resumed_or_refused(file, finished[:size], uninterrupted) == "refused"
 
 
-def test_a_checkpoint_with_a_hole_is_refused(file, finished, uninterrupted):
-    rng = random.Random(2)
-    for _ in range(100):
-        begin = rng.randrange(len(finished))
-        cut = finished[:begin] + finished[begin + rng.randrange(1, 300) :]
-        assert resumed_or_refused(file, cut, uninterrupted) == "refused"
-
-
 @pytest.mark.slow
 def test_a_damaged_bit_never_changes_the_result(file, finished, uninterrupted):
     """It is found, but for bits that say nothing, such as the time of a file in an archive."""
@@ -404,12 +330,6 @@ def test_other_files_are_refused(file, uninterrupted, tmp_path):
         assert resumed_or_refused(file, contents, uninterrupted) == "refused"
 
 
-def test_a_folder_is_refused(tmp_path, no_work):
-    for resume in (False, True):
-        with pytest.raises(InputError, match="this is a folder"):
-            quick().fit(CLUB, checkpoint=tmp_path, resume=resume)
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes")
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_pipe_is_refused_and_not_waited_for(file, no_work, resume):
@@ -429,19 +349,6 @@ def test_a_missing_folder_is_an_error_before_the_work(tmp_path, no_work):
         quick().fit(CLUB, checkpoint=tmp_path / "file" / "file")
 
 
-def test_a_folder_without_permission_is_an_error_before_the_work(file, no_work, monkeypatch):
-    """By what the system says of permissions; the tests themselves may have all of them."""
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(InputError, match="no permission to write to the folder"):
-        quick().fit(CLUB, checkpoint=file)
-
-
-def test_a_disk_that_takes_nothing_is_an_error_before_the_work(file, no_work):
-    with largest_file(0), pytest.raises(InputError, match="File too large"):
-        quick().fit(CLUB, checkpoint=file)
-    assert not list(file.parent.iterdir())
-
-
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_full_disk_is_an_error_before_the_work(file, no_work, monkeypatch, resume):
     usage = shutil.disk_usage(file.parent)._replace(free=10**6)
@@ -451,14 +358,6 @@ def test_a_full_disk_is_an_error_before_the_work(file, no_work, monkeypatch, res
     with pytest.raises(InputError, match="make room"):
         quick(dimensions=10**5).fit_walks([[1, 2]], checkpoint=file, resume=resume)
     assert not list(file.parent.iterdir())
-
-
-def test_a_disk_that_had_room_to_begin_has_room_to_resume(file, monkeypatch):
-    stop(quick(), 50, file)
-    size = file.stat().st_size
-    usage = shutil.disk_usage(file.parent)._replace(free=1.5 * size + 10**5)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    assert same(quick().fit(CLUB, checkpoint=file, resume=True), quick().fit(CLUB))
 
 
 SOME = 500  # bytes of a checkpoint for which there is room on a disk that is nearly full
@@ -479,12 +378,6 @@ def test_a_disk_that_fills_up_leaves_the_checkpoint_before(file, uninterrupted):
     assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
 
 
-def test_a_disk_that_fills_up_at_first_leaves_nothing(file):
-    with largest_file(SOME), pytest.raises(OSError, match="File too large"):
-        quick().fit(CLUB, checkpoint=file, checkpoint_every=OFTEN)
-    assert os.listdir(file.parent) == []
-
-
 # -- interrupts --------------------------------------------------------------------------------
 
 
@@ -501,28 +394,10 @@ def test_an_interrupt_leaves_a_checkpoint_of_all_that_was_done(
     assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
 
 
-def test_an_interrupt_ends_a_training_without_a_checkpoint_too(interrupts):
-    moments = []
-    with pytest.raises(KeyboardInterrupt):
-        quick().fit(CLUB, callbacks=[interrupt_at(40), moments.append])
-    assert moments[-1].walks < 0.6 * moments[-1].n_walks
-    quick().fit(CLUB)
-
-
 def test_an_interrupt_that_comes_twice_at_once_leaves_a_checkpoint(file, uninterrupted, interrupts):
     with pytest.raises(KeyboardInterrupt):
         quick().fit(CLUB, checkpoint=file, callbacks=[interrupt_at(40, times=2)])
     assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
-
-
-def test_an_interrupt_after_some_seconds_of_saving_does_not_wait(file, interrupts, monkeypatch):
-    """It is raised at once, where the work is; a checkpoint there was stays."""
-    monkeypatch.setattr("reinforce2vec._util.interrupts._PATIENCE", -1)
-    stop(quick(), 20, file)
-    before = file.read_bytes()
-    with pytest.raises(KeyboardInterrupt):
-        quick().fit(CLUB, checkpoint=file, resume=True, callbacks=[interrupt_at(40, times=2)])
-    assert file.read_bytes() == before
 
 
 def test_an_interrupt_at_the_very_end_loses_nothing(file, uninterrupted, interrupts):
@@ -602,12 +477,6 @@ def test_an_error_of_a_callback_leaves_a_checkpoint_of_all_that_was_done(
     assert same(quick().fit(CLUB, checkpoint=file, resume=True), uninterrupted)
 
 
-def test_an_error_of_a_callback_is_told_even_if_no_checkpoint_can_be_written(file):
-    with largest_file(SOME), pytest.raises(Stopped):
-        quick().fit(CLUB, checkpoint=file, callbacks=[stop_at(50)])
-    assert os.listdir(file.parent) == []
-
-
 def test_a_second_training_into_one_checkpoint_is_refused(file, uninterrupted):
     refusals = []
 
@@ -642,7 +511,7 @@ def learn(file, every, pause, say=lambda moment: None):
     np.save(file + ".npy", model.embedding_.vectors)
 """
 
-KILLS, MOMENTS = 16, 6
+KILLS, MOMENTS = 8, 6
 KILL = f"""
 # No child gets farther than six hundredths of the whole, so that it cannot end before its time.
 rng = random.Random(1)
@@ -670,53 +539,6 @@ for kill in range({KILLS} + 1):
     print(os.waitstatus_to_exitcode(status), os.path.exists(sys.argv[1]))
 """
 
-DIE = """
-# Each child ends by its own hand, in one part or another of its second checkpoint.
-savez, replace = np.savez, os.replace
-
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def half_a_file(stream, **arrays):
-    stream.write(bytes(10_000))
-    stream.flush()
-    die()
-
-def no_name(stream, **arrays):
-    savez(stream, **arrays)
-    os.replace = lambda *names: die()
-
-def a_name(stream, **arrays):
-    savez(stream, **arrays)
-    os.replace = lambda *names: (replace(*names), die())
-
-for way in (half_a_file, no_name, a_name) * 2 + (savez,):
-    child = os.fork()
-    if not child:
-        count = 0
-        def write(stream, **arrays):
-            global count
-            count += 1
-            (way if count == 2 else savez)(stream, **arrays)
-        np.savez = write
-        learn(sys.argv[1], 1e-4, 0)
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    print(os.waitstatus_to_exitcode(status), os.path.exists(sys.argv[1]))
-"""
-
-WAIT = """
-moments = []
-
-def wait(moment):
-    moments.append(moment)
-    if len(moments) == 10:
-        print("halfway", flush=True)
-        sys.stdin.readline()
-
-learn(sys.argv[1], 1000, 0.01, wait)
-"""
-
 
 def in_another_process(code, *words):
     return subprocess.Popen(
@@ -734,37 +556,14 @@ def large():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize(
-    ("code", "kills"), [(KILL, KILLS), (DIE, 6)], ids=["at random moments", "while writing"]
-)
-def test_a_training_that_is_killed_many_times_ends_in_the_same(file, code, kills):
-    process = in_another_process(code, file)
+def test_a_training_that_is_killed_many_times_ends_in_the_same(file):
+    process = in_another_process(KILL, file)
     try:
         said, errors = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 0, errors
     outcomes = [line.split() for line in said.splitlines()]
-    assert [code for code, _ in outcomes] == [str(-signal.SIGKILL)] * kills + ["0"], errors
+    assert [code for code, _ in outcomes] == [str(-signal.SIGKILL)] * KILLS + ["0"], errors
     assert outcomes[-2][1] == "True"
     assert np.load(f"{file}.npy").tobytes() == large().fit_transform(rmat(9)).tobytes()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
-def test_ctrl_c_in_another_process_leaves_a_checkpoint(file):
-    process = in_another_process(WAIT, file)
-    try:
-        assert process.stdout.readline() == "halfway\n"
-        assert not file.exists()
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate("go on\n", timeout=300)
-    finally:
-        process.kill()
-    assert process.returncode == -signal.SIGINT
-    assert errors.rstrip().endswith("KeyboardInterrupt")
-    assert os.listdir(file.parent) == [file.name]
-    moments = []
-    resumed = large().fit(rmat(9), checkpoint=file, resume=True, callbacks=[moments.append])
-    assert moments[0].walks > 0.1 * moments[0].n_walks
-    assert same(resumed, large().fit(rmat(9)))

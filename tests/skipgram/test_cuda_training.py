@@ -24,7 +24,6 @@ from reinforce2vec import (
 from reinforce2vec._util import backend_choice
 from reinforce2vec._util.cuda import device
 from reinforce2vec.files.walk_readers import walks_from
-from reinforce2vec.models import reinforce2vec as model
 from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.corpus import GivenWalks, SampledWalks
 from reinforce2vec.skipgram.cuda import engine as training
@@ -90,19 +89,19 @@ def check_as_defined(walks, settings, exactness):
     np.testing.assert_allclose(state.losses.sum(axis=1), losses, rtol=exactness)
 
 
-@pytest.mark.parametrize("dimensions", [1, 33, 64, 100, 128, 300])
+@pytest.mark.parametrize("dimensions", [1, 33, 100, 300])
 def test_any_dimension_is_trained_as_defined(gpu, dimensions):
     walks = make_walks(n_nodes=N_NODES)
     check_as_defined(walks, Settings(dimensions, window=5), gpu)
 
 
-@pytest.mark.parametrize("negatives", [1, 2, 7, 8, 20])
+@pytest.mark.parametrize("negatives", [1, 7, 20])
 def test_any_number_of_negatives_is_trained_as_defined(gpu, negatives):
     walks = make_walks(n_nodes=N_NODES)
     check_as_defined(walks, Settings(16, window=5, negatives=negatives), gpu)
 
 
-@pytest.mark.parametrize("window", [1, 10, 15, 16, 2**31 - 1])
+@pytest.mark.parametrize("window", [1, 15, 16, 2**31 - 1])
 def test_any_window_is_trained_as_defined(gpu, window):
     check_as_defined(make_walks(n_nodes=N_NODES), Settings(16, window=window), gpu)
 
@@ -165,11 +164,6 @@ def test_every_shape_fits_a_gpu(dimensions, negatives, window):
     assert 1 <= shape.ahead <= 32
     assert 1 <= shape.blocks <= 12
     assert shape.blocks * (shape.shared_bytes + 1024) <= H200.shared_bytes
-
-
-def test_the_usual_window_stays_on_the_chip():
-    for dimensions in (64, 128, 256):
-        assert training.shape_for(Settings(dimensions), H200).slots == 21
 
 
 def test_walks_in_flight_are_bounded_by_the_graph_and_by_the_walks_there_are():
@@ -295,19 +289,6 @@ def test_new_edges_move_vectors_on_the_gpu_too(cuda):
     assert not np.array_equal(learned.embedding_.vectors[32:34], before[32:34])
 
 
-@pytest.mark.parametrize(("window", "times"), [(10, 1), ((1, 10), 2)], ids=str)
-def test_smoothing_follows(cuda, monkeypatch, window, times):
-    asked, usual = [], model.smoothing.smooth_learned
-
-    def noted(vectors, graph, *, backend, **options):
-        asked.append(backend)
-        return usual(vectors, graph, backend=backend, **options)
-
-    monkeypatch.setattr(model.smoothing, "smooth_learned", noted)
-    quick(window=window, smooth=True).fit(karate_club())
-    assert asked == ["cuda"] * times
-
-
 @pytest.mark.slow
 def test_a_rate_that_is_too_large_is_told(cuda):
     with pytest.raises(InputError, match="learning_rate of 500 is too large"):
@@ -405,16 +386,3 @@ def test_without_a_device_a_sentence_says_so(forgotten, monkeypatch, name, found
     monkeypatch.setattr(emulator.cuda.runtime, name, found)
     with pytest.raises(InputError, match=message):
         sample_walks(karate_club(), backend="cuda")
-
-
-def test_an_old_gpu_is_refused(forgotten, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cupy", emulator)
-    monkeypatch.setattr(device, "LEAST_CAPABILITY", (99, 0))
-    with pytest.raises(InputError, match=r"compute capability 99.0 or later, and this one has"):
-        quick().fit(karate_club())
-
-
-@pytest.mark.parametrize("backend", ["gpu", None, 1])
-def test_unknown_backends_are_refused(backend):
-    with pytest.raises(InputError, match="backend must be one of auto, cpu, cuda"):
-        quick(backend=backend).fit(karate_club())

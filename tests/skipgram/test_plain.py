@@ -20,7 +20,6 @@ from reinforce2vec import (
     LINE,
     FirstOrderWalk,
     Graph,
-    InputError,
     Reinforce2Vec,
     karate_club,
     rmat,
@@ -101,13 +100,6 @@ def test_vectors_are_those_of_the_fast_engine(graph, settings, both):
     assert one.learning_rate_ == other.learning_rate_
 
 
-def test_given_walks_teach_both_engines_the_same(both):
-    walks = [[*CLUB.ids[walk[: 1 + k % 20]]] for k, walk in enumerate(WALKS)]
-    one, other = both(lambda: plainly(12).fit_walks(walks).embedding_)
-    assert np.array_equal(one.ids, other.ids)
-    check_close(one.vectors, other.vectors)
-
-
 @pytest.mark.parametrize(
     "graph",
     [CLUB, weighted(), directed(), rmat(9, 6)],
@@ -129,14 +121,6 @@ def test_any_number_of_threads_repeats_to_the_last_bit(monkeypatch):
             for workers in (1, 1, 3, 3)
         )
         assert others == [one] * 3
-
-
-def test_a_training_that_diverges_says_so(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "plain")
-    with pytest.raises(
-        InputError, match=r"training failed .* learning_rate of 1e\+06 is too large"
-    ):
-        trained(learning_rate=1e6)
 
 
 # -- which engine is used ------------------------------------------------------------------------

@@ -16,7 +16,6 @@ import pytest
 
 from helpers.interrupts import Stopped, interrupt_at, stop_at
 from reinforce2vec import Graph, InputError, Reinforce2Vec, rmat, sample_walks
-from reinforce2vec.skipgram import schedule
 from reinforce2vec.skipgram.engine import Chunk
 from reinforce2vec.skipgram.state import blank_weights
 
@@ -273,42 +272,3 @@ def test_too_much_memory_is_refused_before_training(monkeypatch):
     monkeypatch.setattr("reinforce2vec.skipgram.ray.engine.roomy_weights", blank_weights)
     with pytest.raises(InputError, match=r"by (1|2) of 2 workers on a machine needs about"):
         model.set_params(dimensions=10**7).fit(GRAPH)
-
-
-def test_matrices_that_fit_no_machine(monkeypatch):
-    """Four workers, each with a limit of memory in which no worker could have all rows."""
-    from reinforce2vec.skipgram.ray import engine, worker
-
-    ring = rmat(14, seed=1)
-    big = partial(
-        Reinforce2Vec, dimensions=1024, walks_per_node=1, walk_length=4, window=1, smooth=False
-    )
-    both = 2 * 4 * 1024 * ring.n_nodes  # bytes of the matrices
-    limit = 0.75 * both
-
-    class Limited(worker.Worker):
-        """A worker that may take so much memory in addition to what it has at first."""
-
-        def prepare(self, *arguments, **options):
-            import resource
-            from pathlib import Path
-
-            from reinforce2vec.skipgram.host import cpu_kernels
-
-            cpu_kernels(arguments[1].settings)  # the compiler takes memory of its own
-            lines = Path("/proc/self/status").read_text().splitlines()
-            taken = next(int(line.split()[1]) for line in lines if line.startswith("VmData"))
-            most = int(1024 * taken + limit)
-            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-            return super().prepare(*arguments, **options)
-
-    monkeypatch.setattr(schedule, "_FEWEST_PASSES", 4)  # all rows travel in each
-    expected = big().fit(ring)
-    monkeypatch.setattr(engine, "Worker", Limited)
-    # or a thread of Ray itself finds no memory, and the worker is lost, of which a warning tells
-    with pytest.raises((MemoryError, UserWarning)):
-        big(workers=1, backend="ray").fit(ring)
-    monkeypatch.setattr("reinforce2vec.skipgram.state.available_bytes", lambda: both)  # on disk
-    model = big(workers=4, backend="ray").fit(ring)
-    assert isinstance(model._state.scales[0].outputs.base, np.memmap)
-    assert same(model, expected)

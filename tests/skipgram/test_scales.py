@@ -6,29 +6,20 @@ then change nothing in test_threads.py, and the GPU in test_cuda_training.py.
 
 from __future__ import annotations
 
-import gc
 import pickle
 import re
-import shutil
-import sys
 import warnings
-import weakref
-from collections import Counter
 from functools import cache, partial
-from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from helpers.interrupts import Stopped, interrupt_at, stop_at
+from helpers.interrupts import Stopped, stop_at
 from helpers.memory import least_peak_of
 from helpers.models import vectors_of
-from helpers.terminals import Terminal, without_styles
 from helpers.toy_graphs import planted_partition
 from reinforce2vec import (
     FirstOrderWalk,
-    Graph,
     InputError,
     Reinforce2Vec,
     karate_club,
@@ -39,9 +30,8 @@ from reinforce2vec import (
 from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.models import reinforce2vec, training
-from reinforce2vec.skipgram import checkpoint, corpus, host, schedule
-from reinforce2vec.skipgram.state import POINTS, Settings, State, new_weights, split
-from reinforce2vec.walks import WalkSampler
+from reinforce2vec.skipgram import checkpoint, host, schedule
+from reinforce2vec.skipgram.state import POINTS, Settings, split
 
 CLUB = karate_club()
 WINDOWS = (1, 10)
@@ -98,30 +88,6 @@ def test_the_widest_window_has_three_quarters_and_the_others_share_the_rest(
     assert split(dimensions, n_windows) == shares
 
 
-def test_every_dimension_belongs_to_one_window_and_every_window_has_some():
-    for dimensions, n_windows in product(range(1, 140), range(1, 9)):
-        scales = Settings(dimensions, tuple(range(1, n_windows + 1))).scales()
-        shares = [one.dimensions for one in scales]
-        assert len(shares) == min(dimensions, n_windows)
-        assert sum(shares) == dimensions
-        assert min(shares) >= 1
-        assert max(shares) == shares[-1]
-        if dimensions >= 4 * (n_windows - 1):
-            assert shares[-1] >= 0.75 * dimensions
-
-
-def test_too_few_dimensions_are_for_the_widest_windows():
-    settings = Settings(2, (1, 5, 10))
-    assert settings.windows == (5, 10)
-    assert [(one.window, one.dimensions) for one in settings.scales()] == [(5, 1), (10, 1)]
-    assert Settings(1, (1, 5, 10)).windows == (10,)
-    few = quick(dimensions=2, window=(1, 5, 10)).fit(CLUB)
-    assert everything(few) == everything(quick(dimensions=2, window=(5, 10)).fit(CLUB))
-    one = quick(dimensions=1).fit(CLUB)
-    assert everything(one) == everything(quick(dimensions=1, window=10).fit(CLUB))
-    assert one.loss_curve_.ndim == 1
-
-
 @pytest.mark.parametrize("seed", [0, 7, 2**64 - 1])
 def test_every_window_has_a_seed_of_its_own_and_the_first_has_that_of_the_model(seed):
     seeds = [one.seed for one in Settings(64, (1, 2, 5, 10), seed=seed).scales()]
@@ -131,39 +97,7 @@ def test_every_window_has_a_seed_of_its_own_and_the_first_has_that_of_the_model(
     np.array(seeds, np.uint64)  # fits
 
 
-def test_settings_of_a_window_differ_in_nothing_else():
-    settings = Settings(50, (2, 9), 7, 3, 0.01, 1e-3, 11)
-    for one in settings.scales():
-        assert one._replace(dimensions=50, window=(2, 9), learning_rate=0.01, seed=11) == settings
-        assert one.windows == (one.window,)
-        assert one.scales() == [one]
-    assert settings.widest == 9
-
-
-@pytest.mark.parametrize(
-    ("windows", "times"),
-    [((10,), [1]), ((1, 10), [2]), ((5, 10), [1.354]), ((3, 7), [2**0.5]), ((1, 2**31 - 1), [2])],
-    ids=str,
-)
-def test_narrow_windows_have_a_larger_rate_of_at_most_twice_the_widest(windows, times):
-    """By the root of how many times fewer pairs they have."""
-    *narrow, widest = (one.learning_rate for one in Settings(64, windows).scales())
-    assert widest == 0.025
-    for rate, expected in zip(narrow, times, strict=False):
-        assert rate / widest == pytest.approx(expected, rel=1e-3)
-
-
 # -- as by itself ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("windows", [(10,), [10], np.array([10])], ids=repr)
-@pytest.mark.parametrize("smoothed", [False, True])
-def test_a_single_window_in_a_sequence_is_that_window(engine, windows, smoothed):
-    few = {"subsample": 1e-2, "smooth": smoothed}
-    one = quick(window=10, **few).fit(CLUB)
-    listed = quick(window=windows, **few).fit(CLUB)
-    assert everything(listed) == everything(one)
-    assert listed.loss_curve_.shape == one.loss_curve_.shape == (len(one.loss_curve_),)
 
 
 @pytest.mark.parametrize("windows", [(1, 10), (2, 3, 12)], ids=str)
@@ -198,36 +132,6 @@ def pass_of(walks, graph, model):
     return host.pass_walks(given, model._settings(given), np.count_nonzero(model._state.visits))
 
 
-def test_the_widest_window_sets_the_length_of_passes():
-    walks = SimpleNamespace(n_walks=10**8, mean_length=40)
-    sizes = {
-        window: host.pass_walks(walks, Settings(window=window), 10**5)
-        for window in (1, 10, (1, 10), (1, 5, 10))
-    }
-    assert sizes[1] > sizes[10] == sizes[1, 10] == sizes[1, 5, 10]
-
-
-def test_the_first_window_has_the_walks_and_vectors_of_a_training_from_a_graph(monkeypatch):
-    """Its seed is the model's: also that of the walks."""
-    both = quick(seed=3, learning_rate=0.02).fit(CLUB)
-    size = pass_of(sample_walks(CLUB, per_node=5), CLUB, both)
-    monkeypatch.setattr(host, "pass_walks", lambda *options: size)
-    ours = both._state.scales[0]
-    alone = quick(dimensions=ours.dimensions, window=1, seed=3, learning_rate=0.04).fit(CLUB)
-    assert ours.inputs.tobytes() == alone._state.scales[0].inputs.tobytes()
-    assert ours.outputs.tobytes() == alone._state.scales[0].outputs.tobytes()
-    assert np.array_equal(both.loss_curve_[:, 0], alone.loss_curve_)
-
-
-def test_vectors_of_all_windows_stand_side_by_side_the_narrowest_first():
-    model = quick().fit(CLUB)
-    first, last = (weights.vectors for weights in model._state.scales)
-    assert (first.shape, last.shape) == ((34, 6), (34, 18))
-    assert np.array_equal(vectors_of(model), np.hstack([first, last]))
-    assert vectors_of(model).dtype == np.float32
-    assert model.embedding_.vectors.shape == (34, 24)
-
-
 def test_the_default_is_two_windows_smoothed():
     model = Reinforce2Vec(workers=1).fit(CLUB)
     assert [weights.dimensions for weights in model._state.scales] == [32, 96]
@@ -255,48 +159,6 @@ def test_the_seed_matters_for_each_window():
 
 
 # -- walks -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def made(monkeypatch):
-    """How often each walk was made, by its number."""
-    found, fill = Counter(), WalkSampler.fill
-
-    def counted(self, first, walks):
-        found.update(range(first, first + len(walks)))
-        return fill(self, first, walks)
-
-    monkeypatch.setattr(WalkSampler, "fill", counted)
-    return found
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("window", [10, (1, 10), (1, 3, 5, 10)], ids=str)
-def test_walks_are_made_once_for_all_windows(engine, made, window, workers, monkeypatch):
-    monkeypatch.setattr(corpus, "_PILOT_STEPS", 1)
-    quick(window=window, epochs=2, workers=workers).fit(CLUB)
-    n_walks, n_pilot = 34 * 5 * 2, 34
-    assert set(made) == set(range(n_walks))
-    assert all(made[number] == 1 + (number < n_pilot) for number in range(n_walks))
-
-
-def test_given_walks_are_read_once_for_all_windows(monkeypatch):
-    taken, take = [], corpus.GivenWalks.take
-
-    def counted(self, first, count):
-        taken.append(count)
-        return take(self, first, count)
-
-    monkeypatch.setattr(corpus.GivenWalks, "take", counted)
-    quick(window=(1, 5, 10)).fit_walks(sample_walks(CLUB, per_node=5))
-    assert sum(taken) == 2 * 34 * 5  # to count visits, and to train
-
-
-def test_given_walks_teach_what_the_graph_teaches():
-    walks = corpus.SampledWalks(WalkSampler(CLUB, per_node=5, seed=5)).sampler.sample()
-    given, sampled = quick(seed=5).fit_walks(walks, ids=CLUB), quick(seed=5).fit(CLUB)
-    assert everything(given) == everything(sampled)
-    assert given.graph_ is None
 
 
 def test_subsampling_for_one_window_leaves_the_walks_of_the_next_as_they_are():
@@ -335,22 +197,6 @@ def test_callbacks_are_told_the_loss_of_each_window(engine, window, workers):
     assert not np.array_equal(seen[0], seen[-1])
 
 
-def test_with_one_window_its_loss_is_the_only_one():
-    moments = []
-    model = quick(window=4).fit(CLUB, callbacks=[moments.append])
-    assert all(moment.losses == (moment.loss,) for moment in moments)
-    assert moments[-1].loss == model.loss_curve_[-1]
-
-
-def test_callbacks_see_vectors_before_they_are_smoothed():
-    seen = []
-    model = quick(smooth=True).fit(
-        CLUB, callbacks=[lambda moment: seen.append(moment.vectors.copy())]
-    )
-    assert np.array_equal(seen[-1], model._state.vectors)
-    assert not np.array_equal(seen[-1], vectors_of(model))
-
-
 @pytest.mark.parametrize("walks_per_node", [1, 20])
 @pytest.mark.parametrize("window", [(1, 10), (1, 4, 10)], ids=str)
 def test_the_loss_curve_has_a_column_for_each_window(walks_per_node, window):
@@ -369,46 +215,7 @@ def test_the_loss_of_each_window_begins_at_that_of_guessing_and_falls():
         assert begin > middle > end
 
 
-def test_where_a_window_has_no_pairs_there_is_no_loss():
-    model = quick(walk_length=1).fit(CLUB)
-    assert model.loss_curve_.shape == (0, 2)
-    moments = []
-    quick(walk_length=1).fit(CLUB, callbacks=[moments.append])
-    assert np.isnan(moments[-1].loss)
-    assert np.isnan(moments[-1].losses).tolist() == [True, True]
-
-
-def test_points_at_which_a_window_has_no_pairs_are_left_out():
-    state = State([new_weights(2, 4, 0), new_weights(2, 8, 1)], np.ones(2, np.int64))
-    state.pairs[:, :3] = [[2, 0, 4], [4, 5, 8]]
-    state.losses[:, :3] = [[2, 0, 2], [4, 5, 2]]
-    assert state.loss_curve.tolist() == [[1, 1], [0.5, 0.25]]
-    assert state.dimensions == 12
-    assert state.vectors.shape == (2, 12)
-
-
-NUMBER = r"[\d.,]+( million)?"
-
-
-def test_a_terminal_shows_the_loss_of_each_window(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    quick(window=(1, 4, 10)).fit(CLUB)
-    first, *_, last = without_styles(terminal.getvalue()).split("\r\033[K")[1:]
-    loss = r"loss \d+\.\d{3} \d+\.\d{3} \d+\.\d{3}"
-    left = r"(  [\d:]+ left)?"  # once it is known
-    line = rf"[━─]+ training +\d+%{left}  {NUMBER} tokens/s  {loss}"
-    assert re.fullmatch(line, first)
-    assert last == ""
-
-
 # -- learning rates that are too large -----------------------------------------------------------
-
-
-@pytest.mark.parametrize("rate", [100, 1e30])
-def test_a_learning_rate_that_is_too_large_is_named(rate):
-    with pytest.raises(InputError, match=r"learning_rate of \S+ is too large: try 0\.0"):
-        quick(learning_rate=rate).fit(CLUB)
 
 
 @pytest.mark.parametrize("spoiled", [0, 1])
@@ -454,45 +261,6 @@ def test_a_default_rate_that_is_too_large_is_halved_for_the_windows_that_need_it
     assert model.n_tokens_ == 34 * 5 * 40
     given = quick(learning_rate=0.15).fit(CLUB)  # its narrow window has twice that, too
     assert everything(model) == everything(given)
-
-
-def test_training_that_begins_again_keeps_nothing_of_before(large_rate, monkeypatch):
-    """Not even until the garbage collector comes: there may be no memory for both."""
-    before, begin = [], training.begin
-
-    def watched(*given):
-        assert not any(reference() for reference in before)
-        state = begin(*given)
-        before.extend(weakref.ref(one) for one in (state, state.visits))
-        before.extend(weakref.ref(one.inputs.base) for one in state.scales)
-        return state
-
-    monkeypatch.setattr(training, "begin", watched)
-    gc.disable()
-    try:
-        with pytest.warns(UserWarning, match=AGAIN):
-            quick(workers=2).fit(CLUB, callbacks=[lambda moment: moment.loss])
-    finally:
-        gc.enable()
-    assert len(before) == 5 * 4
-
-
-def test_one_window_that_began_again_is_as_if_it_had_begun_so(large_rate):
-    with pytest.warns(UserWarning, match=AGAIN):
-        model = quick(window=10).fit(CLUB)
-    assert everything(model) == everything(quick(window=10, learning_rate=0.15).fit(CLUB))
-
-
-def test_callbacks_are_told_the_rate_that_is_used(large_rate):
-    moments = []
-    with pytest.warns(UserWarning, match=AGAIN):
-        quick().fit(CLUB, callbacks=[moments.append])
-    began = moments[-1]._trainer
-    last = [moment for moment in moments if moment._trainer is began]
-    assert [moment.walks for moment in last] == sorted({moment.walks for moment in last})
-    for moment in last[:-1]:
-        left = 1 - moment.walks / moment.n_walks
-        assert moment.learning_rate == pytest.approx(0.15 * left)
 
 
 def test_a_training_that_began_again_goes_on_at_its_rates(large_rate, tmp_path):
@@ -603,15 +371,6 @@ def test_a_stopped_training_goes_on_with_another_number_of_threads(engine, file,
     assert everything(resumed) == expected
 
 
-def test_an_interrupt_leaves_a_checkpoint_of_all_windows(file, interrupts):
-    with pytest.raises(KeyboardInterrupt):
-        quick(workers=3).fit(CLUB, checkpoint=file, callbacks=[interrupt_at(40)])
-    moments = []
-    resumed = quick().fit(CLUB, checkpoint=file, resume=True, callbacks=[moments.append])
-    assert 0.4 <= moments[0].walks / moments[0].n_walks < 0.6
-    assert everything(resumed) == everything(quick().fit(CLUB))
-
-
 def test_a_checkpoint_has_the_matrices_of_each_window(file):
     model = quick().fit(CLUB, checkpoint=file)
     with np.load(file) as arrays:
@@ -620,16 +379,6 @@ def test_a_checkpoint_has_the_matrices_of_each_window(file):
                 assert np.array_equal(arrays[f"{name}{number}"], getattr(weights, name))
         assert not {"inputs2", "outputs2"} & set(arrays)
         assert arrays["losses"].shape == arrays["pairs"].shape == (2, POINTS)
-
-
-def test_a_finished_checkpoint_is_the_result(file, monkeypatch):
-    expected = everything(quick().fit(CLUB, checkpoint=file))
-
-    def never(*args):
-        raise AssertionError("a walk was made")
-
-    monkeypatch.setattr(WalkSampler, "fill", never)
-    assert everything(quick().fit(CLUB, checkpoint=file, resume=True)) == expected
 
 
 @pytest.mark.parametrize(
@@ -671,31 +420,6 @@ def test_a_checkpoint_of_another_version_is_refused(file, version, monkeypatch):
         quick().fit(CLUB, checkpoint=file, resume=True)
 
 
-@pytest.mark.parametrize("damage", ["cut", "swapped"])
-def test_a_checkpoint_that_lacks_a_window_is_refused(file, damage):
-    quick().fit(CLUB, checkpoint=file)
-    with np.load(file) as found:
-        arrays = dict(found)
-    if damage == "cut":
-        del arrays["outputs1"]
-    else:
-        arrays["inputs0"], arrays["inputs1"] = arrays["inputs1"], arrays["inputs0"]
-    with file.open("wb") as stream:
-        np.savez(stream, **arrays)
-    with pytest.raises(InputError, match="not a checkpoint of reinforce2vec, or a damaged one"):
-        quick().fit(CLUB, checkpoint=file, resume=True)
-
-
-def test_a_disk_without_room_for_all_windows_is_refused(file, monkeypatch):
-    quick().fit(CLUB, checkpoint=file)
-    size = file.stat().st_size
-    file.unlink()
-    usage = shutil.disk_usage(file.parent)._replace(free=size)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    with pytest.raises(InputError, match="make room"):
-        quick().fit(CLUB, checkpoint=file)
-
-
 # -- growing -----------------------------------------------------------------------------------
 
 
@@ -724,16 +448,6 @@ def test_new_nodes_begin_at_the_mean_of_their_neighbours_in_every_window():
             np.testing.assert_allclose(after[4], mean, rtol=1e-4, atol=1e-6)
 
 
-def test_what_no_walk_reaches_stays_exactly_where_it_was():
-    edges = [(a, b) for a in range(6) for b in range(a)]
-    model = quick().fit(edges + [(a + 6, b + 6) for a, b in edges])
-    before = dict(zip(model.embedding_.ids.tolist(), vectors_of(model), strict=True))
-    model.partial_fit([(0, "new"), ("new", 1)])
-    for node, vector in before.items():
-        same = np.array_equal(model.embedding_[node], vector)
-        assert same == (node >= 6)
-
-
 def test_updates_take_new_seeds_in_every_window():
     model = quick(walks_per_node=50, learning_rate=1e-9).fit(CLUB)
     one, other = (model.partial_fit([edge]).loss_curve_ for edge in ((1, 30), (1, 27)))
@@ -759,31 +473,6 @@ def test_other_shares_of_the_dimensions_cannot_grow(dimensions, window, message)
     assert len(model.embedding_) == 35
 
 
-# -- copies ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("smoothed", [False, True])
-def test_a_fitted_model_travels_in_a_pickle_and_goes_on(smoothed):
-    model = quick(smooth=smoothed).fit(CLUB)
-    copy = pickle.loads(pickle.dumps(model))
-    assert copy.get_params() == model.get_params()
-    assert copy.window == (1, 10)
-    assert everything(copy) == everything(model)
-    assert np.array_equal(copy.loss_curve_, model.loss_curve_)
-    for member in ("new", "newer"):
-        for one in (model, copy):
-            one.partial_fit([(member, 1), (member, 2)])
-        assert everything(copy) == everything(model)
-        copy = pickle.loads(pickle.dumps(copy))
-
-
-def test_earlier_embeddings_do_not_change():
-    model = quick().fit(CLUB)
-    first, kept = model.embedding_, model.embedding_.to_numpy()
-    model.partial_fit([(1, "new"), (2, 30)])
-    assert np.array_equal(first.vectors, kept)
-
-
 # -- memory ------------------------------------------------------------------------------------
 
 
@@ -801,21 +490,3 @@ def test_the_estimate_covers_what_is_taken(window, changes):
     threads = model.workers * (host._BYTES_PER_THREAD + 20 * host._BYTES_PER_STEP)
     assert peak <= estimate
     assert estimate - threads <= 1.7 * peak
-
-
-def test_the_estimate_counts_the_pairs_and_matrices_of_each_window():
-    graph = rmat(12)
-    one, two, three = (
-        quick(dimensions=64, window=window).estimate_memory(graph)
-        for window in (10, (1, 10), (1, 2, 10))
-    )
-    assert one < two < three
-    odd = quick(dimensions=68, window=(1, 10)).estimate_memory(graph)  # 17 and 51, filled up
-    more = 2 * 4 * graph.n_nodes * (32 + 64 - 16 - 48)
-    assert more <= odd - two <= 1.1 * more
-
-
-def test_a_graph_may_have_more_windows_than_its_walks_are_long():
-    model = quick(window=(1, 50, 10**30), walk_length=5).fit(Graph.from_edges([("a", "b")]))
-    assert np.isfinite(vectors_of(model)).all()
-    assert vectors_of(model).shape == (2, 24)

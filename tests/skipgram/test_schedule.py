@@ -78,31 +78,6 @@ def test_two_buckets_of_a_round_have_no_row_in_common(deal, n_blocks, one_matrix
         assert not shared_rows(some, found, one_matrix)
 
 
-@pytest.mark.parametrize(
-    ("some", "with_one_matrix_only"),
-    [
-        ([(0, 1), (0, 2)], False),
-        ([(1, 0), (2, 0)], False),
-        ([(0, 0), (1, 1), (2, 2), (1, 3)], False),
-        ([(0, 1), (1, 2)], True),
-        ([(0, 1), (1, 0)], True),
-        ([(2, 2), (3, 2)], False),
-    ],
-)
-def test_buckets_that_share_rows_would_be_found(deal, some, with_one_matrix_only):
-    found = deal(4)
-    assert shared_rows(some, found, one_matrix=True)
-    assert bool(shared_rows(some, found, one_matrix=False)) != with_one_matrix_only
-
-
-@pytest.mark.parametrize("n_blocks", SIZES)
-def test_rounds_have_as_many_buckets_as_can_be_trained_at_once(n_blocks):
-    assert {len(some) for some in rounds(n_blocks)} == {n_blocks}
-    tournament = rounds(n_blocks, one_matrix=True)
-    assert len(tournament[0]) == n_blocks
-    assert {len(some) for some in tournament[1:]} <= {n_blocks // 2}
-
-
 @pytest.mark.parametrize("n_blocks", [2, 5, 8])
 def test_a_bucket_touches_rows_of_its_own_blocks_alone(deal, n_blocks):
     """The draws included: every entry of a block's table names one of its members."""
@@ -140,54 +115,6 @@ def test_a_bucket_waits_for_all_earlier_ones_that_change_its_rows(n_blocks, one_
 
 @MATRICES
 @pytest.mark.parametrize("n_blocks", SIZES)
-def test_rows_have_a_number_for_each_block_of_each_matrix(n_blocks, one_matrix):
-    order = in_turn(rounds(n_blocks, one_matrix), one_matrix)
-    assert (order["inputs"] == order["context_block"]).all()
-    assert (order["outputs"] - order["centre_block"] == (0 if one_matrix else n_blocks)).all()
-
-
-@MATRICES
-@pytest.mark.parametrize("n_blocks", [1, 2, 5, 8])
-def test_buckets_that_begin_when_they_may_keep_the_order_of_their_rows(n_blocks, one_matrix):
-    """Whatever bucket begins next among all that may, rows go through the same buckets."""
-    order = in_turn(rounds(n_blocks, one_matrix), one_matrix)
-    rng = np.random.default_rng(n_blocks)
-
-    def history(choose):
-        board, left = defaultdict(int), list(range(len(order)))
-        through = defaultdict(list)
-        while left:
-            ready = [
-                place
-                for place in left
-                if board[order[place]["inputs"]] >= order[place]["inputs_before"]
-                and board[order[place]["outputs"]] >= order[place]["outputs_before"]
-            ]
-            place = choose(ready)
-            left.remove(place)
-            for rows in (order[place]["inputs"], order[place]["outputs"]):
-                board[rows] += 1
-                through[rows].append(place)
-        return through
-
-    assert history(rng.choice) == history(max) == history(min)
-    assert all(places == sorted(places) for places in history(min).values())
-
-
-@MATRICES
-@pytest.mark.parametrize("n_blocks", SIZES)
-def test_a_bucket_waits_for_earlier_ones_alone(n_blocks, one_matrix):
-    """So the first of all that are left can always begin: threads that take them in order end."""
-    order = in_turn(rounds(n_blocks, one_matrix), one_matrix)
-    board = np.zeros(2 * n_blocks, np.int64)
-    for turn in order:
-        assert board[turn["inputs"]] >= turn["inputs_before"]
-        assert board[turn["outputs"]] >= turn["outputs_before"]
-        np.add.at(board, [turn["inputs"], turn["outputs"]], 1)
-
-
-@MATRICES
-@pytest.mark.parametrize("n_blocks", SIZES)
 def test_lanes_divide_the_order_and_keep_it(n_blocks, one_matrix):
     """A lane has at most one bucket of a round: so no bucket waits for a later one of its lane."""
     order = in_turn(rounds(n_blocks, one_matrix), one_matrix)
@@ -217,21 +144,6 @@ def test_a_pass_is_bounded_and_there_are_enough_of_them(total, pairs, n_nodes):
     usual = max(schedule._NODE_PAIRS * n_nodes, least)
     most = largest_pass(n_nodes) / pairs
     assert larger > min(usual / pairs, total / schedule._FEWEST_PASSES, most)
-
-
-def test_more_nodes_make_larger_passes_and_more_pairs_smaller_ones():
-    sizes = [pass_size(10**6, 440, n_nodes) for n_nodes in (34, 10**4, 10**6)]
-    assert sizes == sorted(sizes)
-    assert sizes[0] < sizes[-1]
-    sizes = [pass_size(10**6, pairs, 10**4) for pairs in (10, 440, 10**4)]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] > sizes[-1]
-
-
-@pytest.mark.parametrize("n_nodes", [1, 10**5, 10**7])
-def test_the_pairs_of_a_pass_take_little_memory(n_nodes):
-    rows = 2 * 4 * 64 * n_nodes
-    assert 8 * largest_pass(n_nodes) <= max(64 * 2**20, rows / 2)
 
 
 # -- dealing -------------------------------------------------------------------------------------
@@ -270,19 +182,6 @@ def heavy_tailed(n_nodes=5000, idle=700):
     return rng.permutation(visits)
 
 
-def test_busy_and_idle_nodes_are_spread_evenly():
-    visits = heavy_tailed()
-    found = dealt(visits, 0)
-    assert found.n_blocks == 32
-    by_rank = np.empty(len(visits), np.int64)
-    by_rank[np.argsort(-visits, kind="stable")] = np.arange(len(visits))
-    for begin in range(0, len(visits) - 32, 32):  # of nodes with similar visits, one in each
-        assert len(set(found.of[(by_rank >= begin) & (by_rank < begin + 32)])) == 32
-    idle = np.bincount(found.of[visits == 0], minlength=32)
-    assert np.ptp(idle) <= 2
-    assert np.ptp(np.bincount(found.of[visits > 0])) <= 2
-
-
 def test_the_visits_of_blocks_are_balanced():
     """The busiest nodes of two blocks differ; all that follow nearly cancel out."""
     visits = heavy_tailed()
@@ -304,20 +203,6 @@ def test_the_seed_changes_the_deal_and_nothing_else_does():
     assert abs(same - 1 / 32) < 5 * (1 / 32 / len(visits)) ** 0.5  # 5 sigma: 1 in a million
     halves = dealt(visits.astype(np.float64), 1)
     assert np.array_equal(halves.of, one.of)
-
-
-def test_seeds_of_64_bits_deal_too():
-    visits = np.ones(1000, np.int64)
-    assert not np.array_equal(dealt(visits, 2**64 - 1).of, dealt(visits, 2**63 - 1).of)
-
-
-def test_neighbours_in_rank_are_dealt_at_random():
-    """Any two of 32 nodes with similar visits are in every two blocks about equally often."""
-    deals = np.array([dealt(np.ones(64 * 32, np.int64), seed).of[:2] for seed in range(3000)])
-    assert (deals[:, 0] != deals[:, 1]).all()
-    for column in deals.T:
-        counts = np.bincount(column, minlength=32)
-        assert abs(counts - 3000 / 32).max() < 6 * (3000 / 32) ** 0.5  # 6 sigma, 64 counts
 
 
 # -- negatives of blocks -------------------------------------------------------------------------
@@ -398,10 +283,3 @@ def test_pairs_are_sorted_by_bucket_and_keep_their_order_whatever_the_parts(ends
     assert [[int(pair) >> 32, int(pair) & 0xFFFFFFFF] for pair in found] == expected
     sizes = np.bincount([of[a] * n_blocks + of[b] for a, b in pairs], minlength=n_blocks**2)
     assert bounds.tolist() == [0, *np.cumsum(sizes)]
-
-
-def test_no_pairs_make_empty_buckets():
-    finder, rng = ListedPairs([], np.zeros(1, int)), np.random.default_rng(1)
-    pairs, bounds = sorted_by(finder, [slice(0, 0)], 4, rng, 0)
-    assert pairs.size == 0
-    assert bounds.tolist() == [0] * 17

@@ -61,18 +61,18 @@ def check_same(walks, settings, **options):
     return state
 
 
-@pytest.mark.parametrize("dimensions", [1, 2, 15, 16, 17, 64, 100, 128, 1000])
+@pytest.mark.parametrize("dimensions", [1, 16, 17, 100, 1000])
 def test_any_dimension_is_trained_as_defined(dimensions):
     scale = 2 / dimensions**0.5
     check_same(make_walks(), Settings(dimensions, window=4, learning_rate=0.05), scale=scale)
 
 
-@pytest.mark.parametrize("negatives", [1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 14, 20])
+@pytest.mark.parametrize("negatives", [1, 5, 6, 11, 12, 20])
 def test_any_number_of_negatives_is_trained_as_defined(negatives):
     check_same(make_walks(), Settings(20, negatives=negatives, learning_rate=0.05), scale=0.4)
 
 
-@pytest.mark.parametrize("window", [1, 2, 7, 14, 15, 1000])
+@pytest.mark.parametrize("window", [1, 7, 15, 1000])
 def test_any_window_is_trained_as_defined(window):
     check_same(make_walks(), Settings(20, window=window), scale=0.4)
 

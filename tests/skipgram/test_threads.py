@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from functools import cache, partial
@@ -19,7 +17,7 @@ import networkx
 import numpy as np
 import pytest
 
-from helpers.interrupts import Stopped, interrupt_at, stop_at
+from helpers.interrupts import Stopped, stop_at
 from reinforce2vec import (
     LINE,
     FirstOrderWalk,
@@ -31,10 +29,9 @@ from reinforce2vec import (
 )
 from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.models.baselines._line_training import EdgePairs
-from reinforce2vec.skipgram import pairs, passes, plain, schedule
+from reinforce2vec.skipgram import pairs, plain, schedule
 from reinforce2vec.skipgram.cpu import engine as fast
 from reinforce2vec.skipgram.schedule import blocks_for
-from reinforce2vec.walks import sampler
 
 WORKERS = [2, 3, 5, 8, 16]
 LONGEST_DELAY = 2e-4  # seconds
@@ -168,12 +165,6 @@ def test_threads_give_the_same_bytes_as_they_come(engine):
     check_same(lambda workers: everything(train(workers=workers).fit(many_blocks())))
 
 
-@pytest.mark.slow
-def test_threads_give_the_same_bytes_on_many_blocks(engine, delays):
-    check_same(lambda workers: everything(quick(workers=workers).fit(many_blocks())))
-    assert len(delays.threads) > 5
-
-
 SETTINGS = {
     "usual": {},
     "subsampled": {"subsample": 1e-3},
@@ -216,22 +207,6 @@ def test_threads_give_the_same_bytes_from_given_walks(engine, delays):
         check_same(lambda workers: everything(model(workers=workers).fit_walks(given)), [2, 5])  # noqa: B023
 
 
-def test_threads_give_the_same_bytes_on_a_graph_of_one_block(engine, delays):
-    club = networkx.karate_club_graph()
-    check_same(lambda workers: everything(quick(workers=workers).fit(club)), WORKERS)
-
-
-def test_callbacks_do_not_change_a_bit(engine, delays):
-    moments = []
-
-    def train(workers):
-        callbacks = [lambda moment: moments.append(moment.vectors.copy())] * (workers % 2)
-        return everything(quick(workers=workers).fit(some_blocks(), callbacks=callbacks))
-
-    check_same(train, [2, 3, 4])
-    assert len(moments) > 20
-
-
 def test_a_grown_graph_is_the_same_with_any_number_of_threads(engine, delays):
     rng = np.random.default_rng(1)
     new = [(f"new {k % 90}", int(node)) for k, node in enumerate(rng.integers(0, 512, 200))]
@@ -246,26 +221,11 @@ def test_a_grown_graph_is_the_same_with_any_number_of_threads(engine, delays):
     check_same(train, [2, 5])
 
 
-def test_a_grown_graph_may_be_trained_with_another_number_of_threads(engine):
-    def grown(before, after):
-        model = quick(workers=before).fit(some_blocks())
-        return everything(model.set_params(workers=after).partial_fit([("new", 0), ("new", 7)]))
-
-    assert grown(1, 4) == grown(3, 1) == grown(2, 2)
-
-
 @pytest.mark.parametrize("order", ["first", "second", "both"])
 @pytest.mark.parametrize("make", [some_blocks, weighted, directed])
 def test_line_gives_the_same_bytes_with_any_number_of_threads(engine, delays, make, order):
     model = partial(LINE, dimensions=9, order=order, samples=4000, negatives=7)
     check_same(lambda workers: model(workers=workers).fit_transform(make()).tobytes(), [2, 5])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("order", ["first", "second"])
-def test_line_gives_the_same_bytes_on_many_blocks(engine, delays, order):
-    model = partial(LINE, dimensions=8, order=order, samples=20_000)
-    check_same(lambda workers: model(workers=workers).fit_transform(many_blocks()).tobytes())
 
 
 @pytest.mark.parametrize("tokens", [1, 100, 1 << 20])
@@ -276,47 +236,6 @@ def test_it_does_not_matter_into_how_many_parts_the_walks_of_a_pass_are_split(
     monkeypatch.setattr(pairs, "_PART_TOKENS", tokens)
     for workers in (1, 3):
         assert everything(quick(workers=workers, epochs=2).fit(some_blocks())) == expected
-
-
-# -- a shuffled schedule -------------------------------------------------------------------------
-
-
-@pytest.fixture
-def shuffled(monkeypatch):
-    """The buckets of every round in a random order."""
-    usual, seen = passes.rounds, []
-
-    def shuffled_rounds(*options):
-        found = usual(*options)
-        for some in found:
-            random.shuffle(some)
-        seen.append(found)
-        return found
-
-    monkeypatch.setattr(passes, "rounds", shuffled_rounds)
-    return seen
-
-
-def test_the_order_within_rounds_does_not_matter(engine, delays, request):
-    """The sum of losses alone may differ, in its last bits: losses are added in the order."""
-    expected = quick(workers=1).fit(some_blocks())
-    line = LINE(dimensions=9, samples=4000, workers=1).fit_transform(some_blocks())
-    seen = request.getfixturevalue("shuffled")
-    for workers in (1, 2, 5):
-        model = quick(workers=workers).fit(some_blocks())
-        assert everything(model)[:-1] == everything(expected)[:-1]
-        np.testing.assert_allclose(model.loss_curve_, expected.loss_curve_, rtol=1e-12)
-        again = LINE(dimensions=9, samples=4000, workers=workers).fit_transform(some_blocks())
-        assert again.tobytes() == line.tobytes()
-    assert seen[0] != seen[3]
-
-
-def test_another_order_of_rounds_would_be_noticed(engine, monkeypatch):
-    """Else the tests above would show nothing."""
-    expected = everything(quick(workers=1).fit(some_blocks()))
-    usual = passes.rounds
-    monkeypatch.setattr(passes, "rounds", lambda *options: usual(*options)[::-1])
-    assert everything(quick(workers=1).fit(some_blocks())) != expected
 
 
 # -- ends and new beginnings ---------------------------------------------------------------------
@@ -336,59 +255,6 @@ def test_a_stopped_training_may_go_on_with_another_number_of_threads(
             )
         model = quick(workers=after, **settings).fit(some_blocks(), resume=True, **options)
         assert everything(model) == expected
-
-
-def test_an_interrupted_training_may_go_on_with_another_number_of_threads(
-    engine, delays, interrupts, tmp_path
-):
-    expected = everything(quick(workers=1).fit(some_blocks()))
-    path, percents = tmp_path / "checkpoint", sorted(random.sample(range(5, 45), 4))
-    for percent, workers in zip(percents, (2, 7, 1, 4), strict=True):
-        with pytest.raises(KeyboardInterrupt):
-            quick(workers=workers).fit(
-                some_blocks(), checkpoint=path, resume=True, callbacks=[interrupt_at(percent)]
-            )
-    resumed = quick(workers=3).fit(some_blocks(), checkpoint=path, resume=True)
-    assert everything(resumed) == expected, percents
-
-
-TRAIN = """
-import sys
-from reinforce2vec import Reinforce2Vec, rmat
-from reinforce2vec.skipgram import schedule
-
-model = Reinforce2Vec(
-    8, walks_per_node=4, walk_length=10, window=(1, 10), smooth=False, workers=int(sys.argv[2])
-)
-def say(moment):
-    print(moment.walks, flush=True)
-schedule._FEWEST_PASSES = 20
-model.fit(rmat(9, 8), checkpoint=sys.argv[1], checkpoint_every=0, resume=True, callbacks=[say])
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals that kill")
-def test_a_killed_training_may_go_on_with_another_number_of_threads(tmp_path):
-    """Killed at random moments until it ends: each process is to make some progress first."""
-    path, rng, ends = tmp_path / "checkpoint", random.Random(4), []
-    for workers in (2, 5, 1, 16, 3, 8):
-        command = [sys.executable, "-c", TRAIN, str(path), str(workers)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        try:
-            for _ in range(rng.randint(2, 4)):
-                assert process.stdout.readline(), process.stderr.read()
-            time.sleep(rng.uniform(0, 0.01))
-            process.kill()
-            process.communicate(timeout=60)
-        finally:
-            process.kill()
-        ends.append(process.returncode)
-    assert os.path.exists(path)
-    model = partial(quick, walks_per_node=4, window=(1, 10))
-    assert -signal.SIGKILL in ends
-    resumed = model(workers=4).fit(some_blocks(), checkpoint=path, resume=True)
-    assert everything(resumed) == everything(model(workers=1).fit(some_blocks()))
 
 
 @pytest.mark.parametrize("number", [1, 2, 200])
@@ -455,36 +321,4 @@ def test_a_forked_child_trains_the_same():
             os._exit(0 if found == expected else 3)
         finally:
             os._exit(4)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_child_forked_while_a_thread_makes_a_plan_does_not_wait_for_it(monkeypatch):
-    begun, go_on, plan_for = threading.Event(), threading.Event(), sampler.plan_for
-
-    def slow(*options):
-        begun.set()
-        go_on.wait(120)
-        return plan_for(*options)
-
-    def plan():
-        return sampler.WalkSampler(some_blocks()).plan
-
-    monkeypatch.setattr(sampler, "plan_for", slow)
-    thread = threading.Thread(target=plan)
-    thread.start()
-    begun.wait()
-    monkeypatch.setattr(sampler, "plan_for", plan_for)
-    child = os.fork()
-    if child == 0:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(60)  # ends a child that hangs
-        try:
-            plan()
-            os._exit(0)
-        finally:
-            os._exit(4)
-    go_on.set()
-    thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

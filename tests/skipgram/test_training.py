@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from types import SimpleNamespace
 
 import networkx
 import numpy as np
@@ -20,18 +19,14 @@ from reinforce2vec import (
     Reinforce2Vec,
     ReinforcedWalk,
     karate_club,
-    read_graph,
     rmat,
     write_walks,
 )
 from reinforce2vec._util.random import stream
-from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.skipgram import corpus, host, trainer
 from reinforce2vec.skipgram.backends import begin
 from reinforce2vec.skipgram.cpu import kernels
 from reinforce2vec.skipgram.rules import POWER, keep_chances, noise_table, target_groups
-from reinforce2vec.skipgram.schedule import largest_pass
-from reinforce2vec.skipgram.state import new_weights
 from reinforce2vec.walks import WalkSampler
 
 ALPHA = 1e-6 / 4  # what each of the chi-square tests below is held against: see there
@@ -69,17 +64,6 @@ def accuracy(vectors, labels):
     return classifier.score(scaled[~shown], labels[~shown])
 
 
-def near_own_centre(vectors, labels):
-    """Which nodes point more to their own group's mean than to any other's."""
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    products = unit @ unit.T
-    np.fill_diagonal(products, 0)  # nobody is part of the mean that it is compared with
-    groups = labels == np.unique(labels)[:, None]
-    others = groups.sum(axis=1)[:, None] - groups
-    means = (groups.astype(float) @ products) / others
-    return np.unique(labels)[np.argmax(means, axis=0)] == labels
-
-
 @pytest.mark.parametrize(
     "walk",
     [None, ReinforcedWalk.released(), FirstOrderWalk()],
@@ -88,22 +72,6 @@ def near_own_centre(vectors, labels):
 def test_planted_groups_are_found_from_a_tenth_of_the_labels(walk):
     model = quick(walk=walk).fit(planted_partition())
     assert accuracy(vectors_of(model), LABELS) > 0.95
-
-
-def test_the_defaults_find_planted_groups_on_all_processors():
-    model = Reinforce2Vec().fit(planted_partition())
-    assert accuracy(vectors_of(model), LABELS) > 0.95
-
-
-def test_two_threads_find_planted_groups_too():
-    model = quick(workers=2).fit(planted_partition())
-    check_sound(model, len(LABELS))
-    assert accuracy(vectors_of(model), LABELS) > 0.95
-
-
-def test_the_halves_of_a_barbell_are_apart():
-    model = quick().fit(networkx.barbell_graph(20, 0))
-    assert near_own_centre(vectors_of(model), np.repeat([0, 1], 20)).all()
 
 
 def test_groups_that_only_weights_show_are_found():
@@ -119,41 +87,6 @@ def test_groups_that_only_weights_show_are_found():
     assert accuracy(vectors_of(quick().fit(unweighted)), labels) < 0.6
 
 
-def test_groups_are_found_along_directed_edges_that_end_in_dead_ends():
-    """From each group edges lead to three nodes without a way out, which are of the group too."""
-    arcs = planted_partition(directed=True)
-    sinks = {(label, i): f"sink {label}.{i}" for label in range(N_GROUPS) for i in range(3)}
-    for node in range(len(LABELS)):
-        for i in range(3):
-            if (node + i) % 3:
-                arcs.add_edge(node, sinks[LABELS[node], i])
-    graph = Graph.from_any(arcs)
-    assert graph.directed
-    assert not graph.degrees[-len(sinks) :].any()
-    labels = np.append(LABELS, [label for label, _ in sinks])
-    for walk in (None, ReinforcedWalk.released()):
-        vectors = vectors_of(quick(walk=walk).fit(graph))
-        assert accuracy(vectors, labels) > 0.95
-        assert near_own_centre(vectors, labels)[-len(sinks) :].mean() > 0.9
-
-
-def test_directions_matter():
-    """Two cliques with edges from the first to the second only: nobody returns."""
-    first = [(a, b) for a in range(10) for b in range(10) if a != b]
-    second = [(a + 10, b + 10) for a, b in first]
-    across = [(a, a + 10) for a in range(10)]
-    there = vectors_of(quick().fit(Graph.from_edges(first + second + across, directed=True)))
-    both = vectors_of(quick().fit(Graph.from_edges(first + second + across)))
-    assert not np.array_equal(there, both)
-    assert near_own_centre(there, np.repeat([0, 1], 10)).all()
-
-
-def test_components_are_apart():
-    cliques = networkx.disjoint_union_all([networkx.complete_graph(8) for _ in range(4)])
-    model = quick().fit(cliques)
-    assert near_own_centre(vectors_of(model), np.repeat(np.arange(4), 8)).all()
-
-
 # -- the loss ----------------------------------------------------------------------------------
 
 
@@ -166,14 +99,6 @@ def test_the_loss_begins_at_that_of_guessing_and_falls(negatives):
     begin, middle, end = (part.mean() for part in np.split(model.loss_curve_[10:], 3))
     assert guessing > begin > middle > end
     assert end < 0.97 * guessing
-
-
-@pytest.mark.parametrize("epochs", [1, 3])
-@pytest.mark.parametrize("walks_per_node", [1, 3, 40])
-def test_the_loss_curve_has_at_most_a_hundred_points(walks_per_node, epochs):
-    model = quick(walks_per_node=walks_per_node, epochs=epochs).fit(karate_club())
-    assert len(model.loss_curve_) == min(100, 34 * walks_per_node * epochs)
-    assert model.n_tokens_ == 34 * walks_per_node * 40 * epochs
 
 
 @pytest.fixture
@@ -251,14 +176,6 @@ def test_negatives_are_drawn_by_visits_to_the_power_of_three_quarters(visits):
     assert chisquare(counts[some], expected[some]).pvalue > ALPHA
 
 
-def test_nodes_that_are_never_visited_stay_where_they_began():
-    walks = [[0, 1, 2, 1, 0, 2] * 5] * 20
-    model = quick(dimensions=16).fit_walks(walks, ids=range(10))
-    untouched = quick(dimensions=16).fit_walks([[0]], ids=range(10))
-    assert np.array_equal(vectors_of(model)[3:], vectors_of(untouched)[3:])
-    assert not np.isclose(vectors_of(model)[:3], vectors_of(untouched)[:3]).any()
-
-
 @pytest.mark.parametrize("threshold", [1e-5, 1e-3, 0.1])
 def test_chances_to_keep_a_visit_are_word2vecs(threshold):
     visits = np.array([0, 1, 10, 1000, 100_000])
@@ -317,23 +234,6 @@ def test_the_smallest_graphs_end_in_finite_vectors(name, settings):
     assert list(model.embedding_.ids) == list(graph.ids)
 
 
-@pytest.mark.parametrize("dimensions", [1, 3, 1000])
-def test_any_number_of_dimensions(dimensions):
-    model = quick(dimensions=dimensions, walks_per_node=5).fit(karate_club())
-    check_sound(model, 34)
-
-
-def test_a_window_wider_than_the_walks():
-    check_sound(quick(window=500, walk_length=8).fit(karate_club()), 34)
-
-
-def test_walks_of_one_node_teach_nothing():
-    model = quick(walk_length=1).fit(karate_club())
-    assert len(model.loss_curve_) == 0
-    assert model.n_tokens_ == 34 * 20
-    assert np.abs(vectors_of(model)).max() < 1 / 32
-
-
 @pytest.mark.parametrize(
     "nothing", [[], Graph.from_edges([]), networkx.Graph()], ids=["list", "Graph", "networkx"]
 )
@@ -350,43 +250,7 @@ def test_a_learning_rate_that_is_too_large_is_named(graph, rate, workers):
         quick(learning_rate=rate, workers=workers).fit(graph)
 
 
-@pytest.mark.parametrize("rate", [5, 100, 1e30])
-def test_it_is_named_after_a_few_walks_too(rate):
-    with pytest.raises(InputError, match="learning_rate"):
-        quick(learning_rate=rate, walks_per_node=1, walk_length=10).fit(karate_club())
-
-
-def test_a_failed_training_leaves_the_model_as_it_was():
-    model = quick().fit(karate_club())
-    before = vectors_of(model).copy()
-    with pytest.raises(InputError, match="learning_rate"):
-        model.set_params(learning_rate=100).fit(planted_partition())
-    assert np.array_equal(vectors_of(model), before)
-    assert model.graph_.n_nodes == 34
-
-
 # -- one seed, one result ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dimensions", [10, 32])
-def test_any_number_of_threads_repeats_to_the_last_bit(dimensions):
-    graph = planted_partition()
-    train = partial(quick, dimensions=dimensions, seed=7)
-    one, *others = (train(workers=workers).fit(graph) for workers in (1, 1, 2, 2, 5))
-    for other in others:
-        assert vectors_of(one).tobytes() == vectors_of(other).tobytes()
-        assert one._state.scales[0].outputs.tobytes() == other._state.scales[0].outputs.tobytes()
-        assert one.loss_curve_.tobytes() == other.loss_curve_.tobytes()
-        assert one.n_tokens_ == other.n_tokens_
-        assert np.array_equal(one._state.visits, other._state.visits)
-        assert np.array_equal(one._state.pairs, other._state.pairs)
-    another = train(seed=8).fit(graph)
-    assert not np.isclose(vectors_of(one), vectors_of(another)).all(axis=1).any()
-
-
-def test_seeds_count_modulo_two_to_the_64():
-    a, b = (vectors_of(quick(seed=seed).fit(karate_club())) for seed in (3, 2**64 + 3))
-    assert np.array_equal(a, b)
 
 
 def test_visits_are_counted_on_a_pilot_round_of_large_graphs(monkeypatch):
@@ -422,28 +286,6 @@ def test_walks_in_an_array_teach_what_the_graph_teaches(club_walks, expected):
     assert model.graph_ is None
 
 
-def test_dead_ends_in_an_array_teach_what_the_graph_teaches():
-    graph = Graph.from_any(networkx.gnp_random_graph(60, 0.03, seed=2, directed=True))
-    walks = sampler_of(graph, None, per_node=20, seed=5).sample()
-    assert (walks < 0).any()
-    model, from_graph = (
-        quick(seed=5).fit_walks(walks),
-        quick(seed=5, direction="forward").fit(graph),
-    )
-    assert np.array_equal(vectors_of(model), vectors_of(from_graph))
-    assert model.n_tokens_ == from_graph.n_tokens_ == (walks >= 0).sum()
-
-
-def test_lists_of_ids_teach_the_same(club_walks, expected):
-    club = karate_club()
-    model = quick(seed=5).fit_walks(club.ids[club_walks].tolist(), ids=club)
-    assert np.array_equal(vectors_of(model), expected)
-    ragged = [["ann", "bob", "cid"], ["bob"], ("cid", "ann")]
-    model = quick().fit_walks(ragged)
-    assert model.embedding_.ids.tolist() == ["ann", "bob", "cid"]
-    assert model.n_tokens_ == 6
-
-
 @pytest.mark.parametrize("suffix", [".txt", ".txt.gz", ".npz"])
 def test_files_teach_the_same(tmp_path, suffix, club_walks, expected):
     path = tmp_path / f"walks{suffix}"
@@ -466,14 +308,6 @@ def test_epochs_go_over_given_walks_again(club_walks, whole_passes):
     assert np.array_equal(vectors_of(twice), vectors_of(repeated))
 
 
-def test_the_kind_of_integers_does_not_matter(club_walks):
-    expected = vectors_of(quick().fit_walks(club_walks))
-    for dtype in (np.int64, np.uint8, np.int16):
-        assert np.array_equal(vectors_of(quick().fit_walks(club_walks.astype(dtype))), expected)
-    fortran = np.asfortranarray(club_walks)
-    assert np.array_equal(vectors_of(quick().fit_walks(fortran)), expected)
-
-
 @pytest.mark.parametrize(
     ("walks", "options", "message"),
     [
@@ -491,40 +325,3 @@ def test_walks_that_cannot_be_used_are_refused(walks, options, message, tmp_path
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=message):
         quick().fit_walks(walks, **options)
-
-
-def test_a_written_graph_teaches_what_it_taught_in_memory(tmp_path):
-    """Ids in a file are numbered in the order in which they come."""
-    path = tmp_path / "edges.txt"
-    path.write_text("b a\nc b\nc d\n")
-    model = quick().fit(path)
-    assert model.embedding_.ids.tolist() == ["b", "a", "c", "d"]
-    assert np.array_equal(vectors_of(model), vectors_of(quick().fit(read_graph(path))))
-
-
-# -- passes --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("workers", [2, 16])
-def test_passes_do_not_depend_on_the_number_of_threads(workers):
-    walks = corpus.GivenWalks(walks_from(np.zeros((10**5, 40), np.int32)))
-    sizes = []
-    for count in (1, workers):
-        state = trainer.State([new_weights(1, 64, 0)], np.ones(1, np.int64))
-        engine = trainer.Trainer(walks, trainer.Settings(64), state, count).engine
-        sizes.append(engine.chunk_walks)
-        engine.close()
-    assert sizes[0] == sizes[1]
-
-
-@pytest.mark.parametrize("window", [1, 10, 10**6])
-@pytest.mark.parametrize("length", [1, 40, 10**4])
-@pytest.mark.parametrize("n_walks", [1, 100, 10**8])
-def test_a_pass_has_fewer_walks_where_a_walk_has_more_pairs(window, length, n_walks):
-    walks = SimpleNamespace(n_walks=n_walks, mean_length=length)
-    settings = trainer.Settings(window=window, epochs=3)
-    size = host.pass_walks(walks, settings, 10**4)
-    assert 1 <= size <= n_walks
-    pairs = np.mean([min(2 * reach, length) for reach in range(1, min(window, 1000) + 1)]) * length
-    assert size == 1 or size * pairs < 2 * largest_pass(10**4)
-    assert size == 1 or 3 * n_walks / size >= 100

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
-from helpers.memory import peak_of
 from reinforce2vec import (
     FirstOrderWalk,
     Graph,
@@ -85,25 +82,6 @@ def test_a_graph_whose_copy_without_directions_does_not_fit_is_refused_before_it
     WalkSampler(graph, direction="both")
 
 
-def test_the_estimate_holds_where_the_copy_without_directions_takes_most():
-    ends = np.argwhere(~np.eye(500, dtype=bool))
-    first, second = (Graph.from_edges(ends, directed=True) for _ in range(2))
-    needed = small(direction="both").estimate_memory(first)
-    peak = peak_of(lambda: fitted(second, direction="both"))
-    assert peak <= needed
-
-
-def test_a_graph_without_directions_adds_weights_and_is_made_once():
-    graph = Graph.from_edges([("a", "b"), ("b", "a"), ("c", "a")], [1, 2, 4], directed=True)
-    whole = graph.to_undirected()
-    assert not whole.directed
-    assert whole.n_edges == 2
-    assert whole.to_scipy().toarray().tolist() == [[0, 3, 4], [3, 0, 0], [4, 0, 0]]
-    assert graph.to_undirected() is whole
-    assert whole.to_undirected() is whole
-    assert len(pickle.dumps(graph)) == len(pickle.dumps(pickle.loads(pickle.dumps(graph))))
-
-
 def test_auto_walks_both_ways_only_where_walks_would_be_short():
     assert likely_direction(pointing_up(), 20) == "both"
     assert likely_direction(RING, 20) == "forward"
@@ -127,13 +105,6 @@ def test_the_model_says_which_way_it_walked():
     np.testing.assert_array_equal(vectors["both"], undirected.embedding_.vectors)
 
 
-def test_an_update_walks_the_same_way():
-    model = fitted(pointing_up())
-    model.partial_fit([("new", 5), ("new", 9)], progress=False)
-    assert model.direction_ == "both"
-    assert model.n_tokens_ == 6 * 20  # two whole walks from each of three nodes
-
-
 def test_an_update_keeps_the_direction_that_fit_has_chosen(tmp_path):
     """Although walks would be long enough on the grown graph to go forward only."""
     model = fitted(pointing_up())
@@ -148,22 +119,7 @@ def test_an_update_keeps_the_direction_that_fit_has_chosen(tmp_path):
     assert walks.direction_ is None
 
 
-def test_the_copy_without_directions_is_part_of_the_estimate():
-    graph = pointing_up()
-    forward, both = (
-        small(direction=way, smooth=False).estimate_memory(graph) for way in ("forward", "both")
-    )
-    assert both == forward + graph.to_undirected().nbytes
-
-
 @pytest.mark.parametrize("make", [small, lambda **given: WalkSampler(RING, **given)])
 def test_an_unknown_direction_is_refused(make):
     with pytest.raises(InputError, match=r"direction must be one of .*not 'back'"):
         fitted(RING, direction="back") if make is small else make(direction="back")
-
-
-def test_a_checkpoint_of_another_direction_is_refused(tmp_path):
-    graph, file = pointing_up(), tmp_path / "run.npz"
-    small(direction="forward").fit(graph, checkpoint=file, progress=False)
-    with pytest.raises(InputError, match="checkpoint"):
-        small(direction="both").fit(graph, checkpoint=file, resume=True, progress=False)

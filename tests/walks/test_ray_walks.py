@@ -6,8 +6,6 @@ import os
 import pickle
 import random
 import signal
-import socket
-import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -17,30 +15,21 @@ import numpy as np
 import pytest
 
 from helpers import toy_graphs
-from helpers.command_line import started
 from helpers.refusals import refusal
+from helpers.walk_policies import KERNELS
 from reinforce2vec import (
     FirstOrderWalk,
     Graph,
     InputError,
-    ReinforcedWalk,
-    SecondOrderWalk,
     WalkSampler,
     karate_club,
     rmat,
     sample_walks,
     write_walks,
 )
-from reinforce2vec._util.cluster import connection, resources, waiting
+from reinforce2vec._util.cluster import connection, resources
 from reinforce2vec.files.walk_shards import write_shards
 
-KERNELS = {
-    "first_order": FirstOrderWalk(),
-    "second_order": SecondOrderWalk(0.3, 4.0),
-    "open": ReinforcedWalk.paper("js", "ucb"),
-    "capped": ReinforcedWalk.released("js", "ucb"),
-    "reinforced": ReinforcedWalk("vertex", "ucb"),
-}
 GRAPH = rmat(10)
 
 
@@ -94,20 +83,6 @@ def test_blocks_starts_and_directions_are_those_of_the_cpu(ranges):
             np.testing.assert_array_equal(np.concatenate(blocks[0]), np.concatenate(blocks[1]))
 
 
-def test_progress_is_reported_and_no_walks_are_no_walks(ranges):
-    seen = []
-    sample_walks(
-        *(GRAPH, FirstOrderWalk()),
-        per_node=1,
-        backend="ray",
-        progress=lambda done, total: seen.append((done, total)),
-    )
-    assert seen == sorted(seen)
-    assert len(set(seen)) > 5
-    assert seen[-1] == (GRAPH.n_nodes, GRAPH.n_nodes)
-    assert sample_walks(GRAPH, per_node=0, length=3, backend="ray").shape == (0, 3)
-
-
 def test_a_sampler_is_pickled_and_fills_arrays_in_this_process(ranges, monkeypatch):
     sampler = pickle.loads(pickle.dumps(WalkSampler(GRAPH, per_node=2, backend="ray")))
     monkeypatch.setattr(ranges, "connected", None)
@@ -129,33 +104,6 @@ def record(folder, seconds=0.0):
         return began, time.time(), walks
 
     return work
-
-
-def test_at_most_so_many_ranges_are_worked_on_at_once(ranges, tmp_path):
-    sampler = WalkSampler(karate_club(), per_node=10, length=5, backend="ray", workers=2)
-    times = [times for *times, _ in sampler.map_ranges(record(tmp_path, 0.05), 34)]
-    at_once = [sum(a <= began < b for a, b in times) for began, _ in times]
-    assert max(at_once) <= 2
-
-
-def test_graph_and_tables_are_made_once_in_a_process(ranges, tmp_path):
-    sampler = WalkSampler(rmat(14), length=5, per_node=1, backend="ray")
-
-    def work(first, walks):
-        import gc
-
-        from reinforce2vec.walks.ray.ranges import _prepared
-
-        graphs = [one for one in gc.get_objects() if isinstance(one, Graph)]
-        return _prepared.cache_info().misses, [graph.indices.flags.owndata for graph in graphs]
-
-    found = list(sampler.map_ranges(work, 1000))
-    again = list(sampler.map_ranges(work, 1000))
-    misses = [number for number, _ in found]
-    assert len(found) == 17
-    assert max(number for number, _ in again) <= max(misses) + 1
-    for _, owned in found + again:
-        assert owned == [False]  # the arrays are those of the object store
 
 
 def test_what_the_work_raises_is_raised_here(ranges):
@@ -266,39 +214,6 @@ def test_killed_workers_change_nothing(ranges, tmp_path):
 
 
 @pytest.mark.slow
-def test_killed_workers_leave_the_same_files(ranges, tmp_path):
-    pids = tmp_path / "pids"
-    pids.mkdir()
-    options = {"length": 40, "per_node": 20}
-
-    class Recorded:
-        """A sampler whose workers also leave their ids."""
-
-        def __init__(self, sampler):
-            self._sampler = sampler
-
-        def __getattr__(self, name):
-            return getattr(self._sampler, name)
-
-        def __iter__(self):
-            return iter(self._sampler)
-
-        def map_ranges(self, work, size, before=None):
-            def recorded(first, walks):
-                (pids / str(os.getpid())).touch()
-                return work(first, walks)
-
-            return self._sampler.map_ranges(recorded, size, before)
-
-    write_shards(f"{tmp_path}/cpu/", WalkSampler(GRAPH, backend="cpu", **options), 1 << 11)
-    with killing(pids, most=4, every=0.2) as killed:
-        sampler = Recorded(WalkSampler(GRAPH, backend="ray", **options))
-        write_shards(f"{tmp_path}/ray/", sampler, 1 << 11)
-    assert len(killed) >= 2
-    assert contents(tmp_path / "ray") == contents(tmp_path / "cpu")
-
-
-@pytest.mark.slow
 def test_a_node_that_is_lost_changes_nothing(ranges, ray_cluster):
     def work(first, walks):
         import ray
@@ -320,64 +235,3 @@ def test_a_node_that_is_lost_changes_nothing(ranges, ray_cluster):
         if lost:
             break
     assert lost
-
-
-def test_a_lost_cluster_is_noticed_also_if_every_call_is_short(ranges, monkeypatch):
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    monkeypatch.setattr(waiting, "_SILENT", 0.3)
-    monkeypatch.setattr(waiting, "_LOOK", 0.05)
-    head = waiting._Head(f"127.0.0.1:{port}")
-    monkeypatch.setattr(waiting, "_head_at", lambda address: head)
-    with pytest.raises(waiting.ClusterLost, match="its head node has ended"):
-        for _ in WalkSampler(GRAPH, per_node=10**5, backend="ray"):
-            pass
-
-
-# -- a Ray of our own --------------------------------------------------------------------------
-
-CODE = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-import reinforce2vec as r2v
-sampler = r2v.WalkSampler(r2v.rmat(10), per_node=10**6, backend="ray")
-for block in sampler:
-    print(block.shape, flush=True)
-"""
-
-
-def descendants(process):
-    """Ids of all processes that a process has started, and those have."""
-    parents = {}
-    for path in Path("/proc").iterdir():
-        if path.name.isdigit():
-            try:
-                status = (path / "stat").read_text()
-            except OSError:  # it has ended
-                continue
-            parents[int(path.name)] = int(status.rpartition(")")[2].split()[1])
-    found = {process}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {process}
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
-def test_a_ray_of_our_own_ends_with_an_interrupt(tmp_path):
-    pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
-    without = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
-    with started(code=CODE, cwd=tmp_path, env=without) as process:
-        assert "(" in process.stdout.readline()
-        workers = descendants(process.pid)
-        assert len(workers) > 3
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    # once in some fifty times, on a loaded machine, Ray's own code aborts when calls are cancelled
-    assert said.strip().endswith("KeyboardInterrupt") or "discovered a bug in Ray" in said
-    for _ in range(200):
-        left = [pid for pid in workers if Path("/proc", str(pid)).exists()]
-        if not left:
-            break
-        time.sleep(0.05)
-    assert left == []

@@ -7,7 +7,6 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
 from reinforce2vec.walks import scores as scoring
@@ -78,14 +77,6 @@ def test_released_divergences_equal_those_of_visited_nodes(reward):
             assert found == pytest.approx(expected, rel=0, abs=CLOSE)
 
 
-def test_js_on_the_path_is_the_distance_and_on_the_graph_the_divergence():
-    distance = jensenshannon([3, 1, 2, 1], [4, 1, 2, 1])
-    on_path = scoring.divergence(scores_for("js", path=True), 6, 3)  # X(0), ..., X(6)
-    on_graph = scoring.divergence(scores_for("js", n_nodes=4), 3, 2)  # X(1), X(2), X(3)
-    assert on_path == pytest.approx(distance, abs=CLOSE)
-    assert on_graph == pytest.approx(distance**2, abs=CLOSE)
-
-
 def decimal_divergence(reward, z, T):
     """In 50 digits. Nodes other than x all move by one ratio: together they are one entry."""
     with localcontext() as context:
@@ -109,23 +100,7 @@ def test_even_tiny_divergences_have_right_digits(reward, n_nodes):
         assert scoring.divergence(scores, n, c) == pytest.approx(expected, rel=1e-8, abs=0)
 
 
-@pytest.mark.parametrize("path", [False, True])
-@pytest.mark.parametrize("reward", ["kl", "js"])
-def test_the_more_often_a_node_was_visited_the_less_the_vector_moves(reward, path):
-    """The greedy walk takes the most visited neighbour for the one with the best reward."""
-    for n_nodes in GRAPH_SIZES:
-        scores = scores_for(reward, path=path, n_nodes=n_nodes)
-        for n in (1, 10, 100, 1_000, 2_000):
-            moves = [scoring.divergence(scores, n, c) for c in range(n + 1)]
-            assert (np.diff(moves) < 0).all(), (n_nodes, n)
-
-
 # -- scores --------------------------------------------------------------------------------------
-
-
-def test_vertex_reward_is_one_plus_the_visits():
-    scores = scores_for("vertex")
-    assert [scoring.exploitation(scores, 9, c) for c in range(5)] == [1, 2, 3, 4, 5]
 
 
 def test_ucb_score_is_the_papers():
@@ -184,11 +159,6 @@ def test_tables_hold_the_softmax_weights(reward, path, alpha, temperature):
                 assert product == pytest.approx(expected, rel=1e-14)
 
 
-def test_an_annealed_weight_has_no_tables():
-    scores = scoring.make_scores("js", False, 1.0, 1.0, np.linspace(1, 0, 20), 100)
-    assert scores.explore_table.size == scores.exploit_table.size == 0
-
-
 def test_scores_too_large_for_floats_have_no_tables():
     scores = scores_for("vertex", alpha=1.0, temperature=0.01)
     assert scores.explore_table.size == scores.exploit_table.size == 0
@@ -220,13 +190,6 @@ def test_exp_is_right_to_two_units_in_the_last_place():
     for x in np.concatenate([*spread, halfway, edges]):
         true = math.exp(x)
         assert abs(scoring.exp(x) - true) <= 2 * math.ulp(true), x
-
-
-def test_exp_saturates():
-    assert scoring.exp(0.0) == 1.0
-    assert scoring.exp(-700.1) == 0.0
-    assert scoring.exp(-math.inf) == 0.0
-    assert scoring.exp(700.1) == math.inf
 
 
 # -- tables --------------------------------------------------------------------------------------

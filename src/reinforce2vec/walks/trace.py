@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._util.checks import check_choice
 from .._util.compiled import compiled
-from .._util.errors import InputError
+from .._util.errors import InputError, short_repr
 from .._util.hyperparameters import PARAMETERS
 from . import scores as scoring
 
@@ -164,30 +164,20 @@ def _follow(scores, nodes, visits, moved):  # type: ignore[no-untyped-def]
 
 
 def _checked_path(path: Any, n_nodes: int | None) -> NDArray[np.int64]:
-    """Return a path as an array without its padding."""
+    """Return a path as an array without its padding; InputError if it is not one walk."""
     nodes = np.asarray(path)
-    if nodes.ndim != 1 or (nodes.size and nodes.dtype.kind not in "iu"):
-        raise InputError(
-            "a path is one walk: a 1-D array of row numbers, not an array of shape "
-            f"{nodes.shape} and type {nodes.dtype}"
-        )
-    nodes = nodes.astype(np.int64)
-    ended = np.flatnonzero(nodes < 0)
-    if ended.size:
-        if (nodes[ended[0] :] != -1).any():
-            raise InputError(
-                f"the path holds {nodes[ended[0]]} at position {ended[0]}: only -1, and only "
-                "after the walk's last node, may be below 0"
-            )
-        nodes = nodes[: ended[0]]
-    if nodes.size == 0:
-        raise InputError("the path is empty: it needs at least the node where the walk starts")
-    if n_nodes is not None and nodes.max() >= n_nodes:
-        raise InputError(
-            f"the path visits row {nodes.max()}, but with n_nodes={n_nodes} rows end at "
-            f"{n_nodes - 1}"
-        )
-    return nodes
+    if nodes.ndim == 1 and nodes.dtype.kind in "iu":
+        nodes = nodes.astype(np.int64)
+        size = int((nodes < 0).argmax()) if nodes.min(initial=0) < 0 else len(nodes)
+        nodes, padding = nodes[:size], nodes[size:]
+        most = np.inf if n_nodes is None else n_nodes
+        if size and (padding == -1).all() and nodes.max() < most:
+            return nodes
+    below = "" if n_nodes is None else f" below {n_nodes}"
+    raise InputError(
+        f"a path is one walk: a 1-D array of row numbers{below}, at least one, and then perhaps "
+        f"-1, not {short_repr(path)}"
+    )
 
 
 def _checked_steps(steps: Any, last: int) -> NDArray[np.int64]:
