@@ -241,23 +241,18 @@ def test_folders_of_killed_programs_are_removed(started, tmp_path, monkeypatch):
 
 COMMAND = """
 import signal, sys
-import numpy as np
 from reinforce2vec import karate_club
 from reinforce2vec._util.cluster import waiting
 from reinforce2vec.cli.main import main
-from reinforce2vec.models import smoothing
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup may have silenced it
-smoothing.series = lambda *how: np.ones(10**7)  # of a filter that takes long
 waiting._SILENT = 2.0
 waiting._LOOK = 0.2
 karate_club().save("edges.txt")
 sys.argv[1:] = ["embed", "edges.txt", "-o", "out.npz", "--backend", "ray", "--workers", "1"]
-sys.argv += ["--quiet", METHOD]
+sys.argv += ["--quiet", "--walks-per-node", "300000"]
 main()
 """
-SMOOTHING = COMMAND.replace("METHOD", '"--method", "hope", "--smooth"'), "ray::_filter_columns"
-TRAINING = COMMAND.replace("METHOD", '"--walks-per-node", "300000"'), "ray::Worker.train"
 
 
 def wait_for(process, name):
@@ -276,12 +271,11 @@ def kill_head(command):
     os.kill(wait_for(command, "gcs_server"), signal.SIGKILL)
 
 
-# what is done to a command, and to which one
-ENDINGS = {
-    "Ctrl-C": (lambda command: os.killpg(command.pid, signal.SIGINT), SMOOTHING),  # of a terminal
-    "SIGTERM": (lambda command: command.terminate(), SMOOTHING),
-    "SIGKILL": (lambda command: command.kill(), SMOOTHING),
-    "lost head node": (kill_head, TRAINING),
+ENDINGS = {  # what is done to a command
+    "Ctrl-C": lambda command: os.killpg(command.pid, signal.SIGINT),  # of a terminal
+    "SIGTERM": lambda command: command.terminate(),
+    "SIGKILL": lambda command: command.kill(),
+    "lost head node": kill_head,
 }
 
 
@@ -291,11 +285,10 @@ def ended(started):
 
     They start at the same time, which takes less time than one after the other.
     """
-    commands = {ending: started(script) for ending, (_, (script, _)) in ENDINGS.items()}
+    commands = {ending: started(COMMAND) for ending in ENDINGS}
     for ending, command in commands.items():
-        end, (_, at_work) = ENDINGS[ending]
-        wait_for(command, at_work)
-        end(command)
+        wait_for(command, "ray::Worker.train")
+        ENDINGS[ending](command)
     return commands
 
 
@@ -330,7 +323,7 @@ from reinforce2vec.cli.main import main
 
 karate_club().save("edges.txt")
 for backend in (["cpu"], ["ray", "--address", sys.argv[1]]):
-    sys.argv[1:] = ["embed", "edges.txt", "-o", f"{backend[0]}.txt", "--method", "hope", "--smooth"]
+    sys.argv[1:] = ["embed", "edges.txt", "-o", f"{backend[0]}.txt", "--no-smooth"]
     sys.argv += ["--quiet", "--backend", *backend]
     try:
         main()

@@ -97,11 +97,11 @@ def delays(monkeypatch):
     found = Delays()
     train_buckets = fast.train_buckets
 
-    def a_few_buckets(home, at_most, lanes, *options):
+    def a_few_buckets(home, at_most, board, *options):
         """Train one to five buckets, from any lane on; the executor calls again for the others."""
         found.wait("bucket")
-        home = random.randrange(len(lanes.begins) - 1)
-        return train_buckets(home, random.randint(1, 5), lanes, *options)
+        home = random.randrange(len(board.lanes.begins) - 1)
+        return train_buckets(home, random.randint(1, 5), board, *options)
 
     monkeypatch.setattr(fast, "train_buckets", a_few_buckets)
     monkeypatch.setattr(plain, "_train_bucket", found.before(plain._train_bucket, "bucket"))
