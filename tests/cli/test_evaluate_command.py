@@ -12,7 +12,6 @@ from reinforce2vec import (
     Dataset,
     Embedding,
     FirstOrderWalk,
-    Graph,
     Reinforce2Vec,
     evaluate_link_prediction,
     evaluate_node_classification,
@@ -67,23 +66,6 @@ def test_links_of_a_file_are_those_of_the_library(folder):
     assert result.stdout == f"reinforce2vec\n{expected}\n"
     assert "hadamard" in result.stdout
     assert result.stderr.startswith("edges.txt: Graph(34 nodes")
-
-
-def test_the_share_of_a_sparse_graph_is_lowered_and_told_unless_it_was_given(folder):
-    edges = [(node, (node + 1) % 60) for node in range(60)]
-    edges += [(node, node + 60) for node in range(60)]
-    edges += [(node, node + 7) for node in range(0, 50, 2)]
-    (folder / "sparse.txt").write_text("".join(f"{a} {b}\n" for a, b in edges))
-    with pytest.warns(UserWarning, match=r"hold out 50% of its edges and stay connected: 17% of"):
-        result = check(links("sparse.txt", "--seeds", 1))
-    assert "17% of edges held out" in result.stdout
-    given = check(links("sparse.txt", "--seeds", 1, "--fraction", 0.17))
-    assert given.stdout == result.stdout
-    result = check(links("sparse.txt", "--fraction", 0.5), code=1)
-    assert "--fraction 0.5 of 145 edges is 72, but 1 to 26 can be held out" in result.stderr
-    (folder / "tree.txt").write_text("1 2\n2 3\n3 4\n")
-    result = check(links("tree.txt"), code=1)
-    assert "no edge can be held out: the graph has no cycle" in result.stderr
 
 
 def test_links_as_json(folder):
@@ -162,19 +144,6 @@ def test_the_column_of_labels_is_chosen_with_an_option(folder):
     assert "--id is for a file of labels and has no effect" in result.stderr
 
 
-def test_the_column_of_ids_is_chosen_with_an_option(folder):
-    before = check(nodes("vectors.npz", "--labels", "labels.txt")).stdout
-    words = [line.split() for line in (folder / "labels.txt").read_text().splitlines()]
-    others = [words[-1][0], *(node for node, _ in words[:-1])]
-    rows = [f"{other},{node},{label}\n" for other, (node, label) in zip(others, words, strict=True)]
-    (folder / "staff.csv").write_text("id,user_id,label\n" + "".join(rows))
-    result = check(nodes("vectors.npz", "--labels", "staff.csv"), code=1)
-    assert "which column holds the ids of nodes? Several may: pass --id" in result.stderr
-    assert "--id id or --id user_id" in result.stderr
-    result = check(nodes("vectors.npz", "--labels", "staff.csv", "--id", "user_id"))
-    assert result.stdout == before
-
-
 def test_labels_of_nodes_without_a_vector_are_left_out_and_told(folder):
     before = nodes("vectors.npz", "--labels", "labels.txt").stdout
     for line, said in (("77 unknown\n", "1 node"), ("nobody odd\n", "2 nodes")):
@@ -213,31 +182,6 @@ def test_misunderstandings_are_told_before_anything_is_read(folder, ppi, words, 
     assert ppi == []
 
 
-def test_what_cannot_be_read_or_done_is_told(folder, ppi):
-    (folder / "strange.txt").write_text("zoe red\n")
-    (folder / "short.txt").write_text("1 red\n2\n")
-    (folder / "binary.txt").write_bytes(b"\xff\xfe\x00")
-    (folder / "empty.txt").write_text("\n# nothing\n")
-    tree = "".join(f"0 {leaf}\n" for leaf in range(1, 9))
-    (folder / "tree.txt").write_text(tree)
-    for words, sentence in [
-        (["link-prediction", "missing.txt"], "missing.txt"),
-        (["link-prediction", "tree.txt"], "no edge can be held out"),
-        (["node-classification", "missing.npz", "--labels", "labels.txt"], "missing.npz"),
-        (["node-classification", "facebook"], "the data set facebook has no labels"),
-        (["node-classification", "vectors.npz", "--labels", "strange.txt"], "ids such as 0"),
-        (["node-classification", "vectors.npz", "--labels", "short.txt"], "short.txt, line 2"),
-        (["node-classification", "vectors.npz", "--labels", "binary.txt"], "expected UTF-8"),
-        (
-            ["node-classification", "vectors.npz", "--labels", "empty.txt"],
-            "expected labels, found only comments",
-        ),
-    ]:
-        result = check(run("evaluate", *words), code=1)
-        assert sentence in result.stderr
-        assert result.stdout == ""
-
-
 def test_a_graph_is_not_taken_for_vectors(folder):
     result = check(nodes("edges.txt", "--labels", "labels.txt"), code=1)
     assert "expected vectors, which `reinforce2vec embed` makes" in result.stderr
@@ -251,20 +195,3 @@ def test_vectors_of_another_data_set_are_told_with_both_sizes(folder, ppi, ids):
     result = check(nodes("others.npz", "--labels", "ppi"), code=1)
     wrong = f"vectors for the data set ppi: the embedding has {len(ids)} nodes and the graph 34"
     assert wrong in result.stderr
-
-
-def test_one_class_is_told_and_nothing_to_predict(folder):
-    (folder / "labels.txt").write_text("".join(f"{node} all\n" for node in range(60)))
-    result = check(nodes("vectors.npz", "--labels", "labels.txt"), code=1)
-    assert "labels.txt: 60 nodes in 1 class; no header; separated by whitespace\n" in result.stderr
-    assert "there is nothing to predict" in result.stderr
-
-
-def test_a_graph_of_a_file_is_read_as_told(folder):
-    (folder / "arcs.txt").write_text((folder / "edges.txt").read_text())
-    result = check(links("arcs.txt", "--directed", "--seeds", 1, "--fraction", 0.2))
-    directed = read_graph("arcs.txt", directed=True)
-    assert isinstance(directed, Graph)
-    expected = evaluate_link_prediction(directed, Reinforce2Vec(**FEW), seeds=1, fraction=0.2)
-    assert result.stdout == f"reinforce2vec\n{expected}\n"
-    assert ", directed," in result.stderr

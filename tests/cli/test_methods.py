@@ -121,12 +121,6 @@ def test_options_that_a_method_does_not_have_are_refused(folder, words, sentence
     assert not (folder / "v.npz").exists()
 
 
-def test_walks_are_for_methods_that_train_on_them(folder):
-    (folder / "walks.txt").write_text("1 2 3\n")
-    told = check(run("embed", "--walks", "walks.txt", "-o", "v.npz", "--method", "hope"), 2).stderr
-    assert "--walks is for methods that train on walks" in told
-
-
 # -- evaluated -----------------------------------------------------------------------------------
 
 

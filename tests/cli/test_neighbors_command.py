@@ -59,10 +59,6 @@ def test_neighbours_as_json(folder):
     assert result.stderr == ""
 
 
-def test_more_neighbours_than_there_are_take_no_more_memory(folder):
-    assert len(checked("neighbors", "club.npz", 1, "-k", 99999999999).stdout.splitlines()) == 34
-
-
 def test_a_negative_name_comes_after_two_dashes(folder):
     result = checked("neighbors", "people.npz", "-k", 1, "--", "-5")
     assert result.stdout.splitlines()[1].split() == ["-5", "cid", "0.0995"]
@@ -84,14 +80,6 @@ def test_nodes_that_are_not_there_are_told(folder, vectors, node, sentence):
     result = checked("neighbors", vectors, node, code=1)
     assert sentence in result.stderr
     assert result.stdout == ""
-
-
-def test_a_long_name_is_cut(folder):
-    (folder / "nodes.txt").write_text("1\n" + "2" * 5000 + "\n")
-    for words in (["2" * 5000], ["--ids", "nodes.txt"]):
-        said = checked("neighbors", "club.npz", *words, code=1).stderr
-        assert "222...' has no vector" in said
-        assert len(said) < 500
 
 
 def test_what_is_decided_of_a_file_of_nodes_is_reported(folder):
@@ -129,16 +117,6 @@ def table(source):
     return list(frame.itertuples(index=False, name=None))
 
 
-def test_odd_names_are_quoted_in_tables(folder):
-    odd = ['say "hi"', "a,b", "tab\there", "two\nlines"]
-    Embedding(odd, np.eye(4)).save("odd.npz")
-    for name, delimiter in (("odd.csv", ","), ("odd.tsv", "\t")):
-        checked("neighbors", "odd.npz", "-o", name, "-k", 1)
-        with (folder / name).open(newline="") as file:
-            rows = list(csv.reader(file, delimiter=delimiter))
-        assert [row[0] for row in rows] == ["node", *odd]
-
-
 @pytest.mark.parametrize("given", ["ids.txt", "-"])
 def test_nodes_may_be_named_in_a_file(folder, given):
     text = '\ufeffcid\r\n\n  "ann lee"  \ncid\n'
@@ -165,20 +143,6 @@ def test_a_file_of_nodes_that_are_not_there_is_told(folder, text, sentence):
     (folder / "ids.txt").write_text(text)
     assert sentence in checked("neighbors", "club.npz", "--ids", "ids.txt", code=1).stderr
     assert "no such file" in checked("neighbors", "club.npz", "--ids", "none.txt", code=1).stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["club.npz"], "name nodes, or give --ids FILE; -o FILE writes the neighbours of all"),
-        (["club.npz", "-o", "found.xls"], "end in one of .csv .tsv .parquet"),
-        (["club.npz", "-o", "-", "--json"], "-o - and --json both write to stdout"),
-        (["club.npz", "1", "-k", "0"], "-k"),
-        (["club.npz", "1", "--method", "fast"], "invalid value for '--method'"),
-    ],
-)
-def test_misunderstandings_about_neighbours_are_told(folder, words, sentence):
-    assert sentence.lower() in checked("neighbors", *words, code=2).stderr.lower()
 
 
 # -- recommend -----------------------------------------------------------------------------------
@@ -237,11 +201,6 @@ def test_links_are_between_nodes_and_candidates_in_files(folder, score):
     assert [link[2] for link in links] == pytest.approx([link[2] for link in expected])
 
 
-def test_only_one_file_is_standard_input(folder):
-    words = ["--ids", "-", "--candidates", "-"]
-    assert "both read stdin" in checked("recommend", "club.npz", "edges.txt", *words, code=2).stderr
-
-
 @pytest.fixture
 def learned(folder):
     """Vectors of the karate club, read as a directed graph."""
@@ -274,9 +233,7 @@ def test_another_graph_than_that_of_the_vectors_is_told(learned, command):
     (learned / "shuffled.txt").write_text("\n".join(lines[::-1]))
     assert warning("undirected.npz", "shuffled.txt") == ""
     (learned / "fewer.txt").write_text("\n".join(lines[:-1]))
-    assert "another graph of 34 nodes and 78 edges, while this one has 34 nodes and 77 edges" in (
-        warning("undirected.npz", "fewer.txt")
-    )
+    assert "learned from another graph" in (warning("undirected.npz", "fewer.txt"))
     assert warning("undirected.npz", "fewer.txt", "--quiet") == ""
 
 
@@ -292,26 +249,19 @@ def test_nodes_that_are_only_in_one_of_the_files_are_told(folder):
     assert checked("recommend", "more.npz", "edges.txt", 1, "--quiet").stderr == ""
 
 
-def test_a_graph_is_read_as_told(folder):
-    result = checked("recommend", "club.npz", "edges.txt", 1, "--directed", "--json", "--quiet")
-    assert json.loads(result.stdout)["directed"] is True
-    assert result.stderr == ""
-
-
 @pytest.mark.parametrize(
-    ("words", "sentence", "code"),
+    ("words", "code", "sentence"),
     [
-        (["club.npz", "edges.txt", "-o", "links.doc"], "end in one of .csv .tsv .parquet", 2),
-        (["club.npz", "edges.txt", "-o", "-", "--json"], "-o - and --json both", 2),
-        (["club.npz", "edges.txt", "-o", "no/links.tsv"], "does not exist", 2),
-        (["club.npz", "edges.txt", "--score", "dot"], "invalid value for '--score'", 2),
-        (["club.npz", "edges.txt", "99"], "node '99' has no vector", 1),
-        (["people.npz", "edges.txt"], "no node of the embedding is in the graph", 1),
-        (["club.npz", "missing.txt"], "missing.txt", 1),
+        ("neighbors club.npz", 2, "name nodes, or give --ids FILE"),
+        ("neighbors club.npz -o - --json", 2, "-o - and --json both write to stdout"),
+        ("recommend club.npz edges.txt -o - --json", 2, "-o - and --json both"),
+        ("recommend club.npz edges.txt --ids - --candidates -", 2, "both read stdin"),
+        ("recommend club.npz edges.txt 99", 1, "node '99' has no vector"),
+        ("recommend people.npz edges.txt", 1, "no node of the embedding is in the graph"),
     ],
 )
-def test_misunderstandings_about_links_are_told(folder, words, sentence, code):
-    result = checked("recommend", *words, code=code)
+def test_misunderstandings_are_told(folder, words, code, sentence):
+    result = checked(*words.split(), code=code)
     assert sentence in result.stderr
     assert result.stdout == ""
     assert not list(folder.glob("links*"))

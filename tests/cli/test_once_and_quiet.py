@@ -63,5 +63,5 @@ def test_a_quiet_demo_makes_only_its_files(folder, monkeypatch):
     for name in ("walks.sample_walks", "evaluation.evaluate_link_prediction"):
         monkeypatch.setattr(f"reinforce2vec.{name}", never)
     result = run("demo", "--quiet", "-o", "demo", "--data-dir", ".")
-    assert (result.exit_code, result.output) == (0, "")
+    assert (result.exit_code, result.stdout) == (0, "")
     assert (folder / "demo" / "groups-vectors.npz").exists()

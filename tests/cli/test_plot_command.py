@@ -30,11 +30,6 @@ def test_a_picture_of_labels_and_degrees(place):
     assert imread("map.png").shape[:2] == (600, 900)
 
 
-def test_the_picture_is_named_like_the_vectors(place):
-    checked("plot", "vectors.npz", "--method", "pca")
-    assert imread("vectors.png").shape[:2] == (1350, 1800)
-
-
 def test_labels_are_called_as_their_column_and_it_is_told_which_of_several_counts(place):
     lines = [f"{node},{'ab'[node % 2]}\n" for node in range(1, 35)]
     (place / "teams.csv").write_text("id,team\n" + "".join([*lines, "1,a\n", "3,a\n"]))
@@ -69,11 +64,6 @@ def test_very_many_vectors_alone_have_one_colour_unless_asked(place, monkeypatch
     assert json.loads(given.stdout)["colour_by"] == "community"
     asked = checked("plot", *words, "--colour-by", "community")
     assert json.loads(asked.stdout)["colour_by"] == "community"
-
-
-def test_a_title_is_written(place):
-    checked("plot", "vectors.npz", "-o", "a.svg", "--method", "pca", "--title", "A club of 1977")
-    assert "A club of 1977" in (place / "a.svg").read_text()  # as a comment beside the letters
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_every_command_with_a_backend_has_an_address():
         assert "--address" in run(*name.split(), "--help").stdout, words
 
 
-SMOOTHING = ("embed", "edges.txt", "-o", "out.npz", "--method", "hope", "--smooth")
+TRAINING = ("embed", "edges.txt", "-o", "out.npz", "-d", "4", "--walks-per-node", "2")
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_an_address_without_a_cluster_is_one_sentence(folder, address, words):
     pytest.importorskip("ray", reason="Ray is not installed, or not made for this Python")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "is_connected", lambda: False)
-        result = run(*SMOOTHING, "--backend", "ray", "--address", address, "--quiet")
+        result = run(*TRAINING, "--backend", "ray", "--address", address, "--quiet")
     assert re.search(words, sentence(result, FAILURE))
     assert not (folder / "out.npz").exists()
 
 
 def test_a_missing_ray_is_named_by_the_option(folder, monkeypatch):
     monkeypatch.setattr(connection, "find_spec", lambda name: None)
-    result = run(*SMOOTHING, "--backend", "ray", "--quiet")
+    result = run(*TRAINING, "--backend", "ray", "--quiet")
     assert "error: --backend ray needs Ray, which is not installed: " in result.stderr
 
 
@@ -77,7 +77,7 @@ def test_a_missing_ray_is_named_by_the_option(folder, monkeypatch):
 def test_a_command_uses_the_cluster(folder, ray_cluster):
     written = []
     for backend in ("ray", "cpu"):
-        result = run(*SMOOTHING, "--backend", backend, "--workers", "3")
+        result = run(*TRAINING, "--backend", backend, "--workers", "3")
         assert result.exit_code == 0, result.output
         written.append(Embedding.load("out.npz").vectors)
     np.testing.assert_array_equal(*written)

@@ -66,19 +66,6 @@ def test_what_was_decided_is_reported_in_one_line():
     assert 'calls.csv: nodes from "caller" and "callee"; left out' in ended.stderr
 
 
-def test_every_command_that_reads_a_graph_takes_these_options():
-    options = ("--source", "caller", "--target", "callee", "--unweighted")
-    assert embed("calls.csv", *options).exit_code == 0
-    for words in (
-        ("recommend", "vectors.npz", "calls.csv", "-k", "1"),
-        ("plot", "vectors.npz", "calls.csv", "-o", "map.png", "--method", "pca"),
-        ("evaluate", "link-prediction", "calls.csv", *QUICK),
-    ):
-        ended = run(*words, *options)
-        assert "no such option" not in ended.stderr.lower()
-        assert 'nodes from "caller" and "callee"' in ended.stderr, ended.stderr
-
-
 def test_nodes_of_a_file_come_first(folder):
     (folder / "people.txt").write_text("dee\ncid\n")
     assert embed("calls.csv", "--unweighted", "--nodes", "people.txt").exit_code == 0

@@ -12,6 +12,7 @@ from .._util.hyperparameters import DATASETS
 from . import _options as options
 from ._app import command
 from ._messages import print_table, print_text
+from ._options import READING
 from ._run import Run
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
         autocompletion=options.completed(*DATASETS),
     ),
     *options.shared("data_dir"),
-    options.READING.flag("download", "Download missing data sets and verify them."),
+    READING.flag("download", "Download missing data sets and verify them."),
     *options.shared("as_json", "quiet"),
     examples=("datasets", "datasets --download facebook ppi", "datasets ppi --json"),
 )

@@ -14,13 +14,14 @@ from .._util.errors import InputError
 from . import _options as options
 from ._app import command
 from ._messages import print_text
+from ._options import OUTPUT
 from ._run import Run
 
 _LONG, _LAST = 10_000, 100  # steps after which a walk may be stuck, and how many of them to look at
 
 
 @command(
-    options.OUTPUT.option(
+    OUTPUT.option(
         "output --output -o FOLDER",
         "Folder for the files; created if needed.",
         default=Path("demo-output"),

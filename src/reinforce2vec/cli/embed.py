@@ -13,6 +13,7 @@ from . import _inputs as inputs
 from . import _options as options
 from ._app import command
 from ._models import check_outputs, model_facts, model_from, place_of
+from ._options import GRAPH_OPTIONS, MODEL_OPTIONS, OUTPUT, READING, RUNNING, WALK_OPTIONS
 from ._run import Run
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 # options that have no effect on training with given walks, and on methods without training
 _OF_READING_WALKS = ("delimiter", "id_type")  # of the options of graphs
 _OF_A_GRAPH = (
-    *(name for name in options.GRAPH_OPTIONS if name not in _OF_READING_WALKS),
-    *options.WALK_OPTIONS,
+    *(name for name in GRAPH_OPTIONS if name not in _OF_READING_WALKS),
+    *WALK_OPTIONS,
     "walks_per_node",
     "walk_length",
 )
@@ -33,37 +34,32 @@ _OF_TRAINING = ("walks", "model", "checkpoint", "checkpoint_every", "resume", "s
 @command(
     options.argument("graph GRAPH", options.GRAPH_HELP, Path | None, default=None, readable=False),
     options.VECTORS_OUTPUT,
-    options.OUTPUT.option(
+    OUTPUT.option(
         "model FILE",
         "Also, or only, write the model, to a .r2v file: `reinforce2vec update` adds "
         "edges to it later, and Reinforce2Vec.load reads it.",
     ),
     *options.shared("as_json", "quiet"),
-    options.READING.option(
+    READING.option(
         "walks FILE|FOLDER",
         "Train on given walks, as `reinforce2vec walk` writes them, instead of a graph.",
     ),
-    options.RUNNING.option(
+    RUNNING.option(
         "checkpoint FILE",
         "Save the state of the training to this file; removed when the vectors are written.",
     ),
-    options.RUNNING.option(
-        "checkpoint_every SECONDS", "Time between two checkpoints.", default=300.0
-    ),
-    options.RUNNING.flag(
+    RUNNING.option("checkpoint_every SECONDS", "Time between two checkpoints.", default=300.0),
+    RUNNING.flag(
         "resume",
         "Resume from the checkpoint, if there is one; on the CPU the vectors are the "
         "same, bit for bit, as without the interruption.",
     ),
-    *options.shared(*options.MODEL_OPTIONS, *options.GRAPH_OPTIONS, "seed", "scratch"),
+    *options.shared(*MODEL_OPTIONS, *GRAPH_OPTIONS, "seed", "scratch"),
     examples=(
         "embed edges.txt -o vectors.npz",
-        "embed edges.csv -o vectors.npz --directed --dimensions 64",
         "embed edges.txt -o vectors.txt --preset paper --walk second-order --p 0.5 --q 2",
-        "embed edges.txt -o vectors.npz --method prone",
         "embed edges.txt -o vectors.npz --model model.r2v",
         "embed large.txt -o vectors.npz --checkpoint run.npz --resume",
-        "embed --walks walks.txt -o vectors.npz --json",
         "embed large.txt -o vectors.npz --backend ray --address head-node:6379",
     ),
 )

@@ -16,6 +16,7 @@ from . import _options as options
 from ._app import App, command
 from ._messages import print_table, print_text
 from ._models import model_facts, model_from
+from ._options import EVALUATION, GRAPH_OPTIONS, MODEL_OPTIONS
 from ._run import Run
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 app = App(help="Measure how good vectors are: for predicting links, or for classifying nodes.")
 _SEEDS = {
-    default: options.EVALUATION.option(
+    default: EVALUATION.option(
         "seeds N",
         "Number of runs; the mean and the standard deviation are reported.",
         default=default,
@@ -37,7 +38,7 @@ _SEEDS = {
 @command(
     options.GRAPH_OR_DATASET,
     *options.shared("as_json", "quiet"),
-    options.EVALUATION.choice(
+    EVALUATION.choice(
         "protocol",
         PROTOCOLS,
         "shared: one embedding; the classifier is trained on half of the held-out pairs and "
@@ -45,18 +46,17 @@ _SEEDS = {
         "tested on another. Scores of the two are not comparable.",
         default="shared",
     ),
-    options.EVALUATION.option(
+    EVALUATION.option(
         "fraction SHARE",
         "Share of the edges to hold out. Default: half of them, or as many as a sparse "
         "graph can spare without falling apart.",
     ),
     _SEEDS[3],
-    *options.shared("estimator", "data_dir", *options.MODEL_OPTIONS, *options.GRAPH_OPTIONS),
+    *options.shared("estimator", "data_dir", *MODEL_OPTIONS, *GRAPH_OPTIONS),
     examples=(
         "evaluate link-prediction edges.txt",
         "evaluate link-prediction edges.txt --fraction 0.2 --seeds 10 --walk first-order",
         "evaluate link-prediction facebook --preset fast --json",
-        "evaluate link-prediction edges.txt --method prone",
     ),
 )
 def link_prediction(run: Run) -> None:
@@ -94,22 +94,19 @@ def link_prediction(run: Run) -> None:
         str,
         autocompletion=options.completed(*DATASETS),
     ),
-    options.EVALUATION.option(
+    EVALUATION.option(
         "labels FILE|DATASET",
         f"{options.LABELS_HELP} Or the data set that was embedded.",
         autocompletion=options.completed(*DATASETS),
     ),
     *options.shared("label", "id", "as_json", "quiet"),
-    options.EVALUATION.option(
+    EVALUATION.option(
         "train SHARES", "Shares of the nodes to train on, such as 0.1,0.5,0.9.", default="0.5"
     ),
     _SEEDS[5],
-    *options.shared(
-        "estimator", "data_dir", *options.MODEL_OPTIONS, "seed", *options.GRAPH_OPTIONS
-    ),
+    *options.shared("estimator", "data_dir", *MODEL_OPTIONS, "seed", *GRAPH_OPTIONS),
     examples=(
         "evaluate node-classification vectors.npz --labels labels.txt",
-        "evaluate node-classification vectors.npz --labels labels.txt --train 0.1,0.5,0.9 --json",
         "evaluate node-classification ppi --preset fast",
         "evaluate node-classification edges.csv --labels labels.txt --estimator models:MyModel",
     ),
@@ -158,12 +155,12 @@ def _check_options(run: Run, named: bool, embedded: bool) -> None:
         what = "the nodes of the graph" if embedded else "vectors"
         raise InputError(f"{what} need --labels: a file of labels, or the name of a data set")
     if named:
-        run.refuse(options.GRAPH_OPTIONS, "a file", f"the data set {source}")
+        run.refuse(GRAPH_OPTIONS, "a file", f"the data set {source}")
     elif embedded:
         inputs.check_reading(run, source)
     else:
-        run.refuse((*options.MODEL_OPTIONS, "seed"), "a data set", source)
-        run.refuse(options.GRAPH_OPTIONS, "a graph and --method", source)
+        run.refuse((*MODEL_OPTIONS, "seed"), "a data set", source)
+        run.refuse(GRAPH_OPTIONS, "a graph and --method", source)
     if named or inputs.is_dataset(str(labels)):
         run.refuse(["label", "id"], "a file of labels", "labels of a data set")
     else:

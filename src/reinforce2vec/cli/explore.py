@@ -12,6 +12,7 @@ from .._util.progress import counted, readable_bytes
 from . import _inputs as inputs
 from . import _options as options
 from ._app import command
+from ._options import GRAPH_OPTIONS, MAP, OUTPUT, SERVER
 from ._run import Run
 from .plot import check_map
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
         Path | None,
         default=None,
     ),
-    options.MAP.option("labels FILE", options.LABELS_HELP),
-    options.MAP.option(
+    MAP.option("labels FILE", options.LABELS_HELP),
+    MAP.option(
         "columns FILE",
         "More about the nodes: a .csv, .tsv or .parquet file with a column of ids and any "
         "number of others, to colour, size, filter and search by.",
@@ -37,30 +38,29 @@ if TYPE_CHECKING:
     *options.shared("label", "id"),
     options.PROJECTION,
     options.MAP_SEED,
-    options.MAP.option("title TEXT", "Title above the map. Default: the name of the file."),
-    options.OUTPUT.option(
+    MAP.option("title TEXT", "Title above the map. Default: the name of the file."),
+    OUTPUT.option(
         "export --output -o FILE",
         "Write the page to this .html file, which works offline on any machine, instead "
         "of serving it.",
     ),
     *options.shared("as_json", "quiet"),
-    options.SERVER.option(
+    SERVER.option(
         "port N",
         "Port of the page, on this machine only. 0: any free port.",
         default=0,
         min=0,
         max=65535,
     ),
-    options.SERVER.flag(
+    SERVER.flag(
         "browser --browser/--no-browser",
         "Open the page in the browser, as by default, or only serve it.",
     ),
-    *options.shared(*(name for name in options.GRAPH_OPTIONS if name != "edge_columns")),
+    *options.shared(*(name for name in GRAPH_OPTIONS if name != "edge_columns")),
     examples=(
         "explore vectors.npz edges.txt --labels labels.txt",
         "explore vectors.npz edges.txt --columns nodes.csv",
         "explore vectors.npz edges.txt -o map.html",
-        "explore vectors.npz --no-browser --port 8000",
     ),
 )
 def explore(run: Run) -> None:

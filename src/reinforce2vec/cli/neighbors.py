@@ -37,7 +37,6 @@ _DIGITS = 6  # of a cosine after the decimal point
         "neighbors vectors.npz 34",
         "neighbors vectors.npz ann bob -k 3",
         "neighbors vectors.npz -o neighbors.csv",
-        "neighbors vectors.npz --ids ids.txt --json",
     ),
 )
 def neighbors(run: Run) -> None:

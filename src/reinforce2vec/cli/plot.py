@@ -10,6 +10,7 @@ from .._util.progress import counted
 from . import _inputs as inputs
 from . import _options as options
 from ._app import command
+from ._options import GRAPH_OPTIONS, MAP, OUTPUT
 from ._run import Run
 
 if TYPE_CHECKING:
@@ -25,17 +26,17 @@ if TYPE_CHECKING:
         Path | None,
         default=None,
     ),
-    options.OUTPUT.option(
+    OUTPUT.option(
         "output --output -o FILE",
         "Where the picture goes: .png, .svg or .pdf. Default: the name of EMB, with .png.",
     ),
-    options.MAP.option(
+    MAP.option(
         "labels FILE",
         f"{options.LABELS_HELP} If a node has several labels, the most frequent one is shown.",
     ),
     *options.shared("label", "id"),
     options.PROJECTION,
-    options.MAP.choice(
+    MAP.choice(
         "colour_by --colour-by --color-by",
         COLOURINGS,
         "What colours show. Default: label with --labels, else community. Without a graph, "
@@ -43,13 +44,13 @@ if TYPE_CHECKING:
         "long for very many: more than 100,000 nodes without a graph have one colour by "
         "default.",
     ),
-    options.MAP.option("title TEXT", "Title above the map."),
-    options.MAP.option(
+    MAP.option("title TEXT", "Title above the map."),
+    MAP.option(
         "width INCHES", "Width of the picture. 3.4 fits a column of a paper, 7 a page.", default=6.0
     ),
-    options.MAP.option("height INCHES", "Height of the picture.", default=4.5),
+    MAP.option("height INCHES", "Height of the picture.", default=4.5),
     options.MAP_SEED,
-    *options.shared("as_json", "quiet", *options.GRAPH_OPTIONS),
+    *options.shared("as_json", "quiet", *GRAPH_OPTIONS),
     examples=(
         "plot vectors.npz -o map.png",
         "plot vectors.npz edges.txt --labels labels.txt -o map.svg --method tsne",
@@ -113,6 +114,6 @@ def check_map(run: Run) -> None:
     given: Any = run.given
     project_method(given.method, 1)
     if given.graph is None:
-        run.refuse(options.GRAPH_OPTIONS, "a graph", "vectors alone")
+        run.refuse(GRAPH_OPTIONS, "a graph", "vectors alone")
     else:
         inputs.check_reading(run, given.graph)

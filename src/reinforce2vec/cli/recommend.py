@@ -14,6 +14,7 @@ from . import _options as options
 from ._app import command
 from ._messages import print_table
 from ._nodes import check_table, nodes_in_file, selected_nodes, write_rows
+from ._options import GRAPH_OPTIONS, SEARCH
 from ._run import Run
 
 if TYPE_CHECKING:
@@ -33,18 +34,18 @@ _SHOWN = 20  # links that are printed where neither nodes nor a number are given
         default=None,
     ),
     *options.shared("ids"),
-    options.SEARCH.option(
+    SEARCH.option(
         "candidates FILE",
         "Recommend only these nodes, an id a line; such as items, if --ids are users. "
         "Default: every node.",
     ),
     *options.shared("k"),
-    options.SEARCH.option(
+    SEARCH.option(
         "best N",
         f"Only the N most likely links overall. Default: all; {_SHOWN} if neither nodes "
         "nor --output is given.",
     ),
-    options.SEARCH.choice(
+    SEARCH.choice(
         "score",
         LINK_SCORES,
         "auto: whichever of the others finds most links that are hidden once more from "
@@ -56,7 +57,7 @@ _SHOWN = 20  # links that are printed where neither nodes nor a number are given
     ),
     options.SEARCH_METHOD,
     options.TABLE_OUTPUT,
-    *options.shared("as_json", "quiet", *options.GRAPH_OPTIONS),
+    *options.shared("as_json", "quiet", *GRAPH_OPTIONS),
     examples=(
         "recommend vectors.npz edges.txt 34 -k 3",
         "recommend vectors.npz edges.txt --best 50",

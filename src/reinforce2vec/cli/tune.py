@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,15 +11,14 @@ import reinforce2vec as r2v
 
 from .._util.errors import InputError
 from .._util.hyperparameters import BASELINE_METHODS, TASKS
-from .._util.terminal import is_rich
 from . import _inputs as inputs
 from . import _options as options
 from ._app import command
-from ._messages import print_table, print_text
+from ._options import GRAPH_OPTIONS, LEARNING, OUTPUT, RUNNING, SEARCH
 from ._run import READING_NAMES, Run, flag_of
 
 if TYPE_CHECKING:
-    from ..tuning.results import GraphReference, Tuning
+    from ..tuning.results import GraphReference
 
 _OPPOSITES = {"directed": "undirected", "weighted": "unweighted"}
 _SETTINGS = ("budget", "trials", "dimensions", "fraction", "method", "seed", "workers", "backend")
@@ -29,59 +26,57 @@ _SETTINGS = ("budget", "trials", "dimensions", "fraction", "method", "seed", "wo
 
 @command(
     options.GRAPH_OR_DATASET,
-    options.OUTPUT.option(
-        "output --output -o FILE", "A JSON file with every trial, rewritten after each."
-    ),
+    OUTPUT.option("output --output -o FILE", "A JSON file with every trial, rewritten after each."),
     *options.shared("as_json", "quiet"),
-    options.SEARCH.choice(
+    SEARCH.choice(
         "task",
         TASKS,
         "What the vectors are for: predicting missing links (scored by AUC), or classifying "
         "nodes (by micro F1).",
         default="link-prediction",
     ),
-    options.SEARCH.option(
+    SEARCH.option(
         "labels FILE", f"For node classification. {options.LABELS_HELP} Data sets have their own."
     ),
     *options.shared("label", "id"),
-    options.SEARCH.option(
+    SEARCH.option(
         "budget TIME",
         "Total time, such as 90s, 10m or 1h30m; a trial starts only if it can end in "
         "time. Default: 10m, or no limit with --trials.",
     ),
-    options.SEARCH.option(
+    SEARCH.option(
         "trials N",
         "Number of settings to try, at most 1,000 by default. Without --budget, one "
         "seed gives one result.",
         min=2,
     ),
-    options.SEARCH.option(
+    SEARCH.option(
         "fraction SHARE",
         "Link prediction: share of the edges to hold out. Default: half of them, but at "
         "most 20,000 edges, and no more than a sparse graph can spare without falling apart.",
     ),
-    options.SEARCH.option(
+    SEARCH.option(
         "method NAMES",
         "Other methods to compare with, such as prone,netmf, or none. auto: prone and, "
         "up to 20,000 nodes, netmf and grarep; with --budget, as far as time allows.",
         default="auto",
         autocompletion=options.completed("auto", "none", *BASELINE_METHODS),
     ),
-    options.LEARNING.hyperparameter(
+    LEARNING.hyperparameter(
         "dimensions",
         "dimensions --dimensions -d",
         help="Dimensions of a vector; not searched, since more are seldom worse.",
     ),
     *options.shared("data_dir"),
-    options.RUNNING.hyperparameter(
+    RUNNING.hyperparameter(
         "seed", help="Seed of the search, of what is held out, and of training."
     ),
-    options.RUNNING.flag(
+    RUNNING.flag(
         "resume",
         "Resume from --output, if it exists. Earlier time and trials count: raise "
         "--budget or --trials to search longer.",
     ),
-    *options.shared(*options.GRAPH_OPTIONS, "workers", "backend"),
+    *options.shared(*GRAPH_OPTIONS, "workers", "backend"),
     examples=(
         "tune edges.txt --budget 10m",
         "tune edges.txt --task node-classification --labels labels.txt -o tuning.json",
@@ -118,7 +113,7 @@ def tune(run: Run) -> None:
         files = [] if given.output is None else [given.output]
         run.print_json(files=files, source=given.graph, **tuning.to_dict())
     else:
-        _print_report(tuning)
+        typer.echo(str(tuning))
     if given.output is not None:
         run.report(f"{given.output}: every trial")
     if not tuning.finished:
@@ -157,24 +152,6 @@ def _check(run: Run) -> bool:
     return named
 
 
-def _print_report(tuning: Tuning) -> None:
-    """Print the result: its tables and sentences fit the terminal, its code is left as it is."""
-    if not is_rich(sys.stdout) or not tuning.ranking:
-        typer.echo(str(tuning))
-        return
-    for number, part in enumerate(tuning.sections()):
-        if number:
-            typer.echo()
-        print_text(part.title)
-        if part.table:
-            head, *rows = part.table
-            print_table(head, rows, left=(part.words,))
-        if part.notes:
-            print_text(" ".join(part.notes))
-        if part.code:
-            typer.echo(indent(part.code, "    "))
-
-
 def _read_all(run: Run, named: bool) -> tuple[r2v.Graph, Any]:
     """Read the graph and, if the task needs them, the classes of its nodes."""
     given = run.given
@@ -199,7 +176,7 @@ def _reference_to(run: Run, named: bool) -> GraphReference:
             arguments = f", data_dir={as_python(str(given.data_dir))}"
         python = f"r2v.load_dataset({as_python(given.graph)}{arguments}).graph"
         return GraphReference(("evaluate", given.task, given.graph, *words), python, given.graph)
-    for name in options.GRAPH_OPTIONS:
+    for name in GRAPH_OPTIONS:
         if run.was_given(name):
             value = getattr(given, name)
             flag = _OPPOSITES.get(name, f"no-{name}") if value is False else flag_of(name)

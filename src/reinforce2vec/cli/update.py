@@ -15,6 +15,7 @@ from . import _inputs as inputs
 from . import _options as options
 from ._app import command
 from ._models import check_outputs, model_facts
+from ._options import GRAPH_OPTIONS, OUTPUT, READING
 from ._run import Run
 
 
@@ -24,15 +25,15 @@ from ._run import Run
         "edges EDGES", "The new edges, in a file as for embed; or the whole graph as it is now."
     ),
     options.VECTORS_OUTPUT,
-    options.OUTPUT.option(
+    OUTPUT.option(
         "to --model FILE", "Write the updated model to this .r2v file. Default: in place of MODEL."
     ),
     *options.shared("as_json", "quiet"),
-    options.READING.flag(
+    READING.flag(
         "again", "Weighted graphs: add the weights also if the very same edges were added before."
     ),
     # the model says whether edges have a direction
-    *options.shared(*(name for name in options.GRAPH_OPTIONS if name != "directed")),
+    *options.shared(*(name for name in GRAPH_OPTIONS if name != "directed")),
     *options.shared("workers", "backend"),
     examples=(
         "update model.r2v new-edges.csv",

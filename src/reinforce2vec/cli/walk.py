@@ -12,6 +12,7 @@ from . import _inputs as inputs
 from . import _options as options
 from ._app import command
 from ._models import walk_from
+from ._options import GRAPH_OPTIONS, OUTPUT, WALK, WALK_OPTIONS
 from ._run import Run
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @command(
     options.argument("graph GRAPH", options.GRAPH_HELP, readable=False),
-    options.OUTPUT.option(
+    OUTPUT.option(
         "output --output -o FILE|FOLDER/",
         "Output file: .txt or .txt.gz (one walk per line, ids separated by tabs), or .npz (row "
         "numbers and ids). A folder, whose name ends in a slash, gets many .npy files and a "
@@ -29,28 +30,25 @@ if TYPE_CHECKING:
         default=...,
         autocompletion=options.completed(),
     ),
-    options.OUTPUT.choice("shards", SHARD_FORMATS, "Format of the files in an output folder."),
+    OUTPUT.choice("shards", SHARD_FORMATS, "Format of the files in an output folder."),
     *options.shared("as_json", "quiet"),
-    options.WALK.option(
+    WALK.option(
         "length --walk-length --length N",
         "Nodes in a walk, including the start.",
         default=PARAMETERS["walk_length"].default,
     ),
-    options.WALK.option(
-        "per_node --walks-per-node --per-node N", "Walks from every node.", default=80
-    ),
-    options.WALK.choice(
+    WALK.option("per_node --walks-per-node --per-node N", "Walks from every node.", default=80),
+    WALK.choice(
         "direction",
         DIRECTIONS,
         "Directed graphs: whether walks follow edges in their direction or both ways.",
         default="forward",
     ),
-    *options.shared(*options.WALK_OPTIONS, *options.GRAPH_OPTIONS, "seed", "workers", "backend"),
+    *options.shared(*WALK_OPTIONS, *GRAPH_OPTIONS, "seed", "workers", "backend"),
     examples=(
         "walk edges.txt -o walks.txt",
         "walk edges.txt -o walks.npz --walk-length 80 --walks-per-node 10 --reading released",
         "walk edges.txt -o walks/ --backend ray",
-        "walk edges.csv -o walks.txt.gz --directed --walk second-order --p 0.5 --q 2",
     ),
 )
 def walk(run: Run) -> None:
