@@ -96,7 +96,7 @@ def _baseline_from(run: Run, name: str) -> Model:
 def model_facts(model: Model) -> dict[str, Any]:
     """Return the parameters of a model for JSON, by their names in Python."""
     from ..models.methods import Smoothed
-    from ..models.settings import settings_of
+    from ..models.model_file import settings_of
 
     parameters = model.get_params(deep=False)
     if isinstance(model, Smoothed):

@@ -92,7 +92,7 @@ def _report(
     """Print what was written."""
     from .._util.machine import peak_bytes
     from .._util.progress import readable
-    from ..models.settings import walk_facts
+    from ..models.model_file import walk_facts
     from ..walks.directions import are_short
 
     given, tokens = run.given, steps + sampler.n_walks

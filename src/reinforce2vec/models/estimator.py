@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import inspect
 import os
+import reprlib
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from importlib import import_module
-from reprlib import Repr
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +27,8 @@ from ..files.opening import naming
 from ..graph import Graph
 from ..graph.fingerprint import content_digest
 from ..walks.policy import Walk
-from .model_file import Kept, damaged_model, read_model, write_model
+from .model_file import Kept, damaged_model, read_model, settings_of, write_model
 from .new_nodes import vectors_of_new_nodes
-from .settings import settings_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -135,11 +134,10 @@ class Transformer:
                 value.set_params(**inner_changes)
                 continue
             parts = _params_of(value)
-            for part in inner_changes:
-                if not parts:
-                    raise InputError(_no_parameter(self, f"{name}__{part}", known))
-                if part not in parts:
+            for part in inner_changes.keys() - parts.keys():
+                if parts:
                     raise InputError(_no_parameter(value, part, parts))
+                raise InputError(_no_parameter(self, f"{name}__{part}", known))
             setattr(self, name, replace(value, **inner_changes))
         return self
 
@@ -287,9 +285,9 @@ class Estimator(Transformer, ABC):
 
     def _kept(self) -> Kept:
         """Return what a file keeps of this model."""
-        found, parameters = self.embedding_, self.get_params(deep=False)
-        facts = {"info": dict(found.info)}
-        return Kept(type(self).__name__, parameters, found.ids, found.vectors, facts)
+        learned, parameters = self.embedding_, self.get_params(deep=False)
+        facts = {"info": dict(learned.info)}
+        return Kept(type(self).__name__, parameters, learned.ids, learned.vectors, facts)
 
     def _restore(self, kept: Kept) -> None:
         """Take over what a file has kept."""
@@ -386,22 +384,14 @@ def _no_parameter(owner: Any, name: str, known: Iterable[str]) -> str:
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    """Return whether a parameter has its default; arrays and tables never have it."""
-    if value is default:
-        return True
-    if default is inspect.Parameter.empty or isinstance(value, np.ndarray):
-        return False
+    """Return whether a parameter has its default."""
     try:
-        return bool(value == default)
-    except (TypeError, ValueError):  # a table, which is compared number by number
+        return value is default or bool(value == default)
+    except (TypeError, ValueError):  # an array or a table, which is compared number by number
         return False
 
 
 def _spelled(value: Any) -> str:
-    """Return a parameter on one line: a table by its shape, and long lists by their beginnings."""
-    shape = getattr(value, "shape", None)
-    if isinstance(shape, tuple) and len(shape) == 2:
-        return f"<{type(value).__name__} of {shape[0]} x {shape[1]}>"
-    shown = Repr().repr(value) if isinstance(value, (list, dict, set)) else repr(value)
-    shown = " ".join(shown.split())
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+    """Return a parameter on one line, long ones by their beginning."""
+    shown = reprlib.repr(value) if isinstance(value, (list, dict, set)) else repr(value)
+    return excerpt(" ".join(shown.split()), _LONGEST)

@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ from ._steps import graph_of_steps
 from .estimator import Estimator
 from .model_file import Kept
 from .smoothing import aligned, smooth_learned
-from .training import Callback, Checkpoint, Training
+from .training import Callback, Checkpoint, RunOptions, Training
 
 PathLike = str | os.PathLike[str]
 
@@ -268,14 +267,8 @@ class Reinforce2Vec(Estimator):
         self
         """
         graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
-        return self._learn(
-            graph,
-            progress=progress,
-            callbacks=callbacks,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
+        options = RunOptions(progress, callbacks, checkpoint, checkpoint_every, resume)
+        return self._learn(graph, options)
 
     def fit_walks(
         self,
@@ -315,14 +308,8 @@ class Reinforce2Vec(Estimator):
         """
         if isinstance(walks, WalkSampler):
             raise InputError("expected walks, not a WalkSampler: pass sampler.sample()")
-        return self._learn(
-            walks_from(walks, ids),
-            progress=progress,
-            callbacks=callbacks,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
+        options = RunOptions(progress, callbacks, checkpoint, checkpoint_every, resume)
+        return self._learn(walks_from(walks, ids), options)
 
     def partial_fit(
         self,
@@ -384,19 +371,14 @@ class Reinforce2Vec(Estimator):
         if graph is self.graph_:
             return self
         settings = self._settings_of_update(count)
-        sampler = self._sampler(graph, self.direction_, seed=settings.seed)
+        sampler = self._sampler(graph, settings.seed, self.direction_)
         sampler.starts = touched
         corpus = SampledWalks(sampler)
         backend = self._backend(corpus, settings)
         self._check_memory(corpus, settings, backend)
-        training = Training(
-            corpus,
-            settings,
-            backend,
-            may_slow_down=self.learning_rate is None,
-            before=self._state,
-        )
-        with self._connected(backend), large_arrays_in(self._folder()):
+        by_default = self.learning_rate is None
+        training = Training(corpus, settings, backend, may_slow_down=by_default, before=self._state)
+        with self._connected(backend), large_arrays_in(self._checked("scratch")):
             state = training.run(self._workers(backend), progress, _checked_callbacks(callbacks))
             if training.settings is settings:  # the next update begins with the rates of this one
                 state.rates = self._state.rates
@@ -461,7 +443,12 @@ class Reinforce2Vec(Estimator):
         """Return how much memory training takes."""
         smooth = bool(self.smooth)
         return TrainingMemory(
-            corpus, settings, self._workers(), self._folder(), smooth, smooth and backend == "cpu"
+            corpus,
+            settings,
+            self._workers(),
+            self._checked("scratch"),
+            smooth,
+            smooth and backend == "cpu",
         )
 
     def _check_memory(self, corpus: Corpus, settings: Settings, backend: str) -> None:
@@ -479,51 +466,36 @@ class Reinforce2Vec(Estimator):
         training = corpus.nbytes + workers * bytes_for(corpus, settings, workers, "ray")
         check_memory(vectors + max(training, smoothing), f"{what} by {workers} workers")
 
-    def _learn(
-        self,
-        source: Graph | StoredWalks,
-        *,
-        progress: bool,
-        callbacks: Iterable[Callback],
-        checkpoint: PathLike | None,
-        checkpoint_every: float,
-        resume: bool,
-    ) -> Reinforce2Vec:
+    def _learn(self, source: Graph | StoredWalks, options: RunOptions) -> Reinforce2Vec:
         """Train; no other training may use the checkpoint in the meantime."""
-        files = [] if checkpoint is None else [checkpoint]
-        with claimed(*files), large_arrays_in(self._folder()):
+        files = [] if options.checkpoint is None else [options.checkpoint]
+        with claimed(*files), large_arrays_in(self._checked("scratch")):
             corpus = self._corpus(source)
             settings = self._settings(corpus)
             if corpus.n_nodes == 0:
                 raise InputError("the graph has no nodes, so there is nothing to learn")
             backend = self._backend(corpus, settings)
             self._check_memory(corpus, settings, backend)
+            checkpoint = self._checkpoint(corpus, settings, options)
+            by_default = self.learning_rate is None
             training = Training(
-                corpus,
-                settings,
-                backend,
-                checkpoint=self._checkpoint(corpus, settings, checkpoint, checkpoint_every, resume),
-                may_slow_down=self.learning_rate is None,
+                corpus, settings, backend, checkpoint=checkpoint, may_slow_down=by_default
             )
             with self._connected(backend):
-                called = _checked_callbacks(callbacks)
-                state = training.run(self._workers(backend), progress, called)
-                self._keep(state, source, backend, progress)
+                callbacks = _checked_callbacks(options.callbacks)
+                state = training.run(self._workers(backend), options.progress, callbacks)
+                self._keep(state, source, backend, options.progress)
         self.direction_ = corpus.direction if isinstance(corpus, SampledWalks) else None
         self.learning_rate_ = training.settings.scales()[-1].learning_rate
         self._updates, self._added = 0, ()
         return self
 
     def _checkpoint(
-        self,
-        corpus: Corpus,
-        settings: Settings,
-        path: PathLike | None,
-        seconds: float,
-        resume: bool,
+        self, corpus: Corpus, settings: Settings, options: RunOptions
     ) -> Checkpoint | None:
         """Return where the training is saved; InputError if that cannot work."""
-        seconds = check_number("checkpoint_every", seconds, least=0.0)
+        every = check_number("checkpoint_every", options.checkpoint_every, least=0.0)
+        path, resume = options.checkpoint, options.resume
         if path is None:
             if resume:
                 raise InputError(
@@ -536,7 +508,7 @@ class Reinforce2Vec(Estimator):
         if not target.exists():
             remove_checkpoint(target)  # rows without their checkpoint
         check_room(target, corpus.n_nodes, [scale.dimensions for scale in settings.scales()])
-        return Checkpoint(target, origin, seconds)
+        return Checkpoint(target, origin, every)
 
     def _keep(
         self,
@@ -604,9 +576,8 @@ class Reinforce2Vec(Estimator):
         self._workers()
         self._walk()
         backend_choice.choose(self._allowed_backend(), "training", workers=self.workers)
-        self._checked("walk_length")
-        self._checked("walks_per_node")
-        self._checked("direction")
+        for name in ("walk_length", "walks_per_node", "direction"):
+            self._checked(name)
 
     def _checked(self, name: str) -> Any:
         """Return a parameter; InputError if it is out of its range."""
@@ -700,14 +671,9 @@ class Reinforce2Vec(Estimator):
             return connection.connected(workers=self._checked("workers"))
         return nullcontext()
 
-    def _folder(self) -> Path | None:
-        """Return the folder for large arrays, if they are to be files."""
-        folder: Path | None = self._checked("scratch")
-        return folder
-
     def _allowed_backend(self) -> str:
         """Return the given backend; the CPU where large arrays are files."""
-        if self._folder() is None:
+        if self._checked("scratch") is None:
             return self.backend
         if self.backend in ("cuda", "ray"):
             raise InputError(
@@ -741,17 +707,18 @@ class Reinforce2Vec(Estimator):
         return ReinforcedWalk() if name == "walk" and value is None else value
 
     def _sampler(
-        self, graph: Graph, direction_before: str | None = None, **changes: Any
+        self, graph: Graph, seed: int | None = None, direction_before: str | None = None
     ) -> WalkSampler:
-        options: dict[str, Any] = {
-            "length": self._checked("walk_length"),
-            "per_node": self._checked("walks_per_node"),
-            "seed": self.seed,
-            "workers": self.workers,
-            "backend": "cpu",  # on a GPU, training samples the walks itself
-            "direction": self._direction(graph, direction_before),
-        }
-        return WalkSampler(graph, self._walk(), **(options | changes))
+        return WalkSampler(
+            graph,
+            self._walk(),
+            length=self._checked("walk_length"),
+            per_node=self._checked("walks_per_node"),
+            seed=self.seed if seed is None else seed,
+            workers=self.workers,
+            backend="cpu",  # on a GPU, training samples the walks itself
+            direction=self._direction(graph, direction_before),
+        )
 
     def _direction(self, graph: Graph, before: str | None = None) -> str:
         """In which direction walks follow edges; "auto" keeps to what was chosen `before`."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,16 @@ Callback = Callable[[Moment], object]
 
 MOST_HALVINGS = 7  # of the default learning rate
 MOST_LOSSES = 5  # of workers, without a new checkpoint
+
+
+class RunOptions(NamedTuple):
+    """The options of a call of `fit`, as the user passed them."""
+
+    progress: bool
+    callbacks: Any
+    checkpoint: str | os.PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
 
 
 class Checkpoint(NamedTuple):
