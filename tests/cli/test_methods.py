@@ -11,7 +11,7 @@ import reinforce2vec as r2v
 from helpers.command_line import check, checked, run
 from reinforce2vec import Embedding, FirstOrderWalk, SecondOrderWalk
 from reinforce2vec._util.hyperparameters import BASELINE_METHODS, METHODS
-from reinforce2vec.models.methods import BASELINES, Smoothed
+from reinforce2vec.models.baselines import BASELINES, Smoothed
 
 FEW = ("--dimensions", 8)
 MADE = {

@@ -25,7 +25,7 @@ from reinforce2vec import (
     karate_club,
     planted_groups,
 )
-from reinforce2vec.models import reinforce2vec, settings
+from reinforce2vec.models import model_file, reinforce2vec
 
 CLUB = karate_club()
 FEW = {"dimensions": 24, "walks_per_node": 3, "workers": 1}
@@ -184,7 +184,7 @@ def test_walks_of_a_class_of_ones_own_are_fitted_but_not_saved(file):
 def test_numbers_of_numpy_are_parameters_too(file):
     model = Reinforce2Vec(dimensions=np.int64(8), seed=np.uint8(3), walks_per_node=2).fit(CLUB)
     assert reloaded(model, file).get_params() == model.get_params()
-    assert settings.settings_of({"dimensions": np.int64(8)}) == {"dimensions": 8}
+    assert model_file.settings_of({"dimensions": np.int64(8)}) == {"dimensions": 8}
 
 
 # -- comparable from day to day ------------------------------------------------------------------

@@ -147,9 +147,9 @@ def test_edges_are_sorted_a_few_times_only(monkeypatch):
     """Not with every million of steps, which would take time like the square of their number."""
     sorted_ = []
 
-    def merged(keys, counts):
-        sorted_.append(sum(map(len, keys)))
-        return usual(keys, counts)
+    def merged(parts):
+        sorted_.append(sum(len(keys) for keys, _ in parts))
+        return usual(parts)
 
     usual = _steps._merged
     monkeypatch.setattr(_steps, "_AT_ONCE", 100)
@@ -170,6 +170,6 @@ def test_the_estimate_covers_what_is_taken():
         sample_walks(karate_club(), per_node=500),
     ):
         stored = walks_from(walks)
-        needed = _steps.bytes_for_steps(stored, _steps.likely_edges(stored)).making
+        needed = _steps.bytes_for_steps(stored, _steps.likely_edges(stored))[0]
         assert peak_of(graph_of_steps, stored) <= needed
         assert peak_of(_steps.likely_edges, stored) <= needed

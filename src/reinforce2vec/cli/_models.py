@@ -51,7 +51,7 @@ def model_from(run: Run) -> Model:
     """Return the model that a command's options describe, checked."""
     given = vars(run.given)
     name = given["method"]
-    from ..models.methods import BASELINES
+    from ..models.baselines import BASELINES
 
     if name in BASELINES:
         return _baseline_from(run, name)
@@ -66,7 +66,7 @@ def model_from(run: Run) -> Model:
 
 def _baseline_from(run: Run, name: str) -> Model:
     """Return a baseline; options that it has no parameter for are refused."""
-    from ..models.methods import BASELINES, Smoothed
+    from ..models.baselines import BASELINES, Smoothed
 
     given, baseline = vars(run.given), BASELINES[name]
     known = baseline._parameters()
@@ -95,7 +95,7 @@ def _baseline_from(run: Run, name: str) -> Model:
 
 def model_facts(model: Model) -> dict[str, Any]:
     """Return the parameters of a model for JSON, by their names in Python."""
-    from ..models.methods import Smoothed
+    from ..models.baselines import Smoothed
     from ..models.model_file import settings_of
 
     parameters = model.get_params(deep=False)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._util.errors import InputError, short_repr
+from .._util.errors import InputError, line_of_user, short_repr
 from .._util.ids import NamedRows
 from .._util.progress import counted
 from ..files.label_files import ClassPairs, NamedLabels, classes_in, labels_by_id, read_labels
@@ -40,37 +40,22 @@ def by_rows(labels: Any, nodes: NamedRows | None) -> Any:
     """
     if isinstance(labels, NamedLabels):
         return labels
-    if isinstance(labels, Mapping):
-        return _from_mapping(labels, nodes)
-    if is_table(labels) and not _are_indicators(labels):
-        if nodes is None:
-            raise _needs_ids()
-        return _reported(_read(labels, nodes))
-    if isinstance(labels, (str, os.PathLike)) and nodes is not None:
-        return _reported(_read(labels, nodes))
+    by_id = isinstance(labels, Mapping) or (is_table(labels) and not _are_indicators(labels))
+    if by_id and nodes is None:
+        raise InputError(
+            "labels by node id need vectors with ids: give an Embedding, such as a model's "
+            ".embedding_"
+        )
+    if nodes is not None:
+        if isinstance(labels, Mapping):
+            return _from_mapping(labels, nodes)
+        if by_id or isinstance(labels, (str, os.PathLike)):
+            return _reported(read_labels(labels, nodes))
     if hasattr(labels, "index") and hasattr(labels, "iloc"):
         return _from_pandas(labels, nodes)
     if is_table(labels):
         return np.array(table_columns(labels)[1]).T
     return labels.toarray() if scipy.sparse.issparse(labels) else labels
-
-
-def _needs_ids() -> InputError:
-    return InputError(
-        "labels by node id need vectors with ids: give an Embedding, such as a model's .embedding_"
-    )
-
-
-def _read(labels: Any, nodes: NamedRows) -> NamedLabels:
-    """Read a file or table; an error says where its columns are chosen."""
-    try:
-        return read_labels(labels, nodes)
-    except InputError as error:
-        roles = [name for name, _ in error.settings if name in ("label", "id")]
-        more = (
-            f"; choose it with labels = read_labels(labels, nodes, {roles[0]}=...)" if roles else ""
-        )
-        raise InputError(f"{error}{more}") from None
 
 
 def _reported(labels: NamedLabels) -> NamedLabels:
@@ -79,23 +64,20 @@ def _reported(labels: NamedLabels) -> NamedLabels:
         warnings.warn(
             f"labels of {counted(len(labels.strangers), 'node')} were left out: "
             f"{short_repr(labels.strangers[0])}, ... has no vector",
-            stacklevel=6,  # whoever calls the function that takes labels
+            stacklevel=line_of_user(),
         )
     return labels
 
 
-def _from_mapping(labels: Mapping[Any, Any], nodes: NamedRows | None) -> list[Any]:
+def _from_mapping(labels: Mapping[Any, Any], nodes: NamedRows) -> list[Any]:
     """Return the labels of each node in the order of the ids; None where there are none."""
-    if nodes is None:
-        raise _needs_ids()
     ids = nodes.ids.tolist()
-    found = [labels.get(node) for node in ids]
     if labels and not any(node in labels for node in ids):
         raise InputError(
             "none of the nodes with labels has a vector: labels have ids such as "
             f"{short_repr(next(iter(labels)))}, vectors have ids such as {short_repr(ids[0])}"
         )
-    return found
+    return [labels.get(node) for node in ids]
 
 
 def _are_indicators(table: Any) -> bool:

@@ -26,7 +26,7 @@ from .splits import EdgeSplit, hold_out_edges, spare_fraction, split_seeds
 
 @dataclass(frozen=True, repr=False)
 class LinkPredictionResult(Evaluation):
-    """AUC and average precision of link prediction, for each operator, in percent.
+    """AUC and average precision of link prediction, for each operator, in percent; a table.
 
     Attributes
     ----------
@@ -73,43 +73,24 @@ def evaluate_link_prediction(
         Anything else that :meth:`Graph.from_any` takes is converted.
     embed : model, or callable
         A model such as :class:`Reinforce2Vec`: copies of it, with the seed of each run, are fitted.
-        Or a function that takes a Graph and returns a matrix, a row for each node, or an Embedding,
-        which is matched by ids.
+        Or a function that takes a Graph and returns a matrix, a row for each node, or an Embedding.
     protocol : {"shared", "transfer"}
         "shared": half of the held-out pairs train the classifier and the others test it.
-        "transfer", as in the paper's tables: two graphs with different edges held out are embedded,
-        each by itself; one trains the classifier and the other tests it. Numbers of the two cannot
-        be compared. In a run with the seed s, edges are held out and vectors trained with the seed
-        2s, and with 2s + 1 for the second graph, as in the tables of the paper.
+        "transfer", as in the paper's tables: one of two graphs, with other edges held out and
+        vectors of its own, trains it, the other tests it. Seeds are those of :func:`split_seeds`.
     fraction : float, optional
-        Share of the edges to hold out. By default half of them, or as many as a sparse graph can
-        spare; a warning then says so, and the result has the share.
+        Share of the edges to hold out; by default half, or, with a warning, what can be spared.
     seeds : int or iterable of int, default 3
         How many runs, or the seed of each.
-    c : float or "validation", default 1
-        C of the regression: how much training pairs count beside the penalty. "validation"
-        chooses it, separately for each run and operator, from 0.1, 1, 10, 100 and 1000 by
-        AUC: half of the training pairs train and the other half are scored; then all of them
-        train with the best.
-    backend : {"cpu", "cuda", "auto"}, default "cpu"
-        Where to fit the regression. "auto" uses a GPU if there is one, the work is large enough
-        and it fits into the GPU's memory. Results are the same up to rounding.
+    c, backend
+        As for :func:`score_links`.
     progress : bool, default True
         Show progress on the terminal, if there is one.
-
-    Returns
-    -------
-    LinkPredictionResult
-        Prints as a table; `mean` and `spread` are dicts by operator.
 
     Examples
     --------
     >>> from reinforce2vec import Reinforce2Vec, evaluate_link_prediction, karate_club
-    >>> model = Reinforce2Vec(dimensions=8, walks_per_node=10, workers=1)
-    >>> result = evaluate_link_prediction(karate_club(), model, seeds=2)
-    >>> sorted(result.mean)
-    ['average', 'hadamard', 'l1', 'l2']
-    >>> sorted(result.mean["hadamard"])
+    >>> sorted(evaluate_link_prediction(karate_club(), Reinforce2Vec(8), seeds=2).mean["l1"])
     ['ap', 'auc']
     """
     check_choice("protocol", protocol, PROTOCOLS)

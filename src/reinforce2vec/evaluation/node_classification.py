@@ -73,21 +73,10 @@ def evaluate_node_classification(
         Shares of the labelled nodes that train; the others test.
     seeds : int or iterable of int, default 5
         How many random choices of the training nodes, or the seed of each.
-    c : float or "validation", default 1
-        C of the regression: how much training nodes count beside the penalty. "validation"
-        chooses it, separately for each run and share, from 0.1, 1, 10, 100 and 1000 by
-        micro F1: half of the training nodes train and the other half are scored; then all of them
-        train with the best.
-    backend : {"cpu", "cuda", "auto"}, default "cpu"
-        Where to fit the regression. "auto" uses a GPU if there is one, the work is large enough
-        and it fits into the GPU's memory. Results are the same up to rounding.
+    c, backend
+        As for :func:`classify_nodes`.
     progress : bool, default True
         Show progress on the terminal, if there is one.
-
-    Returns
-    -------
-    NodeClassificationResult
-        Prints as a table; `mean` and `spread` are dicts by share.
 
     Examples
     --------

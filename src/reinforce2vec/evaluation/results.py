@@ -92,8 +92,8 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as a dict that `json.dumps` accepts."""
         spread = self.spread if len(self.seeds) > 1 else None
-        found = asdict(self) | {"mean": self.mean, "spread": spread}
-        return {name: _with_text_keys(value) for name, value in found.items()}
+        facts = asdict(self) | {"mean": self.mean, "spread": spread}
+        return {name: _with_text_keys(value) for name, value in facts.items()}
 
 
 HEADS = {"auc": "AUC", "ap": "AP", "micro": "micro-F1", "macro": "macro-F1"}
@@ -102,9 +102,9 @@ HEADS = {"auc": "AUC", "ap": "AP", "micro": "micro-F1", "macro": "macro-F1"}
 def _with_text_keys(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _with_text_keys(inner) for key, inner in value.items()}
-    return (
-        [_with_text_keys(inner) for inner in value] if isinstance(value, (tuple, list)) else value
-    )
+    if isinstance(value, (tuple, list)):
+        return [_with_text_keys(inner) for inner in value]
+    return value
 
 
 def run_seeds(

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._util.checks import check_count, check_number
-from .._util.errors import InputError, python_setting
+from .._util.errors import InputError, line_of_user, python_setting
 from .._util.progress import counted
 from ..graph import Graph, edges_of
 
@@ -89,14 +89,7 @@ def hold_out_edges(graph: Graph, fraction: float | None = None, seed: int = 0) -
     how_many = int(fraction * len(edges))
     removable = _outside_forest(edges, n_nodes, rng)
     if how_many < 1 or how_many > len(removable):
-        possible = {0: "none", 1: "1"}.get(len(removable), f"1 to {len(removable):,}")
-        raise InputError(
-            f"{python_setting('fraction', fraction)} of {counted(len(edges), 'edge')} is "
-            f"{how_many:,}, but {possible} can be held out without disconnecting the graph",
-            parameter="fraction",
-            value=fraction,
-            settings=[("fraction", fraction)],
-        )
+        raise _no_such_split(fraction, len(edges), len(removable))
     chosen = np.sort(rng.choice(removable, how_many, replace=False))
     kept = np.delete(np.arange(len(ends)), proper[chosen])
     residual = Graph.from_numbered(
@@ -108,6 +101,19 @@ def hold_out_edges(graph: Graph, fraction: float | None = None, seed: int = 0) -
     )
     non_edges = _draw_non_edges(edges, n_nodes, how_many, graph.directed, rng)
     return EdgeSplit(residual, edges[chosen], non_edges)
+
+
+def _no_such_split(fraction: float, n_edges: int, n_removable: int) -> InputError:
+    """Return the error for a share that cannot be held out."""
+    possible = {0: "none", 1: "1"}.get(n_removable, f"1 to {n_removable:,}")
+    return InputError(
+        f"{python_setting('fraction', fraction)} of {counted(n_edges, 'edge')} is "
+        f"{int(fraction * n_edges):,}, but {possible} can be held out without disconnecting the "
+        "graph",
+        parameter="fraction",
+        value=fraction,
+        settings=[("fraction", fraction)],
+    )
 
 
 def spare_fraction(graph: Graph, most: float = _USUAL_FRACTION) -> float:
@@ -134,7 +140,7 @@ def spare_fraction(graph: Graph, most: float = _USUAL_FRACTION) -> float:
     warnings.warn(
         f"the graph is too sparse to hold out {most:.0%} of its edges and stay connected: "
         f"{100 * share:.3g}% of them are held out",
-        stacklevel=3,
+        stacklevel=line_of_user(),
     )
     return share
 

@@ -4,12 +4,7 @@ Reinforce2Vec, smoothing, the baselines, and features for pipelines. It may impo
 `graph`, `walks`, `skipgram` and `embedding`.
 """
 
-from .baselines.grarep import GraRep
-from .baselines.hope import HOPE
-from .baselines.line import LINE
-from .baselines.netmf import NetMF
-from .baselines.prone import ProNE
-from .baselines.spectral import Spectral
+from .baselines import HOPE, LINE, GraRep, NetMF, ProNE, Spectral
 from .features import NodeFeatures
 from .reinforce2vec import Reinforce2Vec
 from .smoothing import smooth

@@ -60,9 +60,9 @@ class TrainingMemory(NamedTuple):
         assert isinstance(corpus, GivenWalks)
         if corpus.n_edges is None:
             corpus.n_edges = likely_edges(corpus.stored)
-        steps = bytes_for_steps(corpus.stored, corpus.n_edges)
+        making, kept = bytes_for_steps(corpus.stored, corpus.n_edges)
         signals = _signal_bytes(corpus.n_nodes, widest, self.workers, on_disk)
-        return max(steps.making, steps.kept + signals)
+        return max(making, kept + signals)
 
     def on_disk(self) -> int:
         """Estimate the size of the files in the scratch folder."""

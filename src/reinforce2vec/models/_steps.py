@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,10 @@ _SHARE = 64  # one of so many possible edges is counted for an estimate
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # spreads the numbers of edges evenly
 
 
-class _StepBytes(NamedTuple):
-    """The memory of the graph that walks went along."""
-
-    making: int
-    kept: int
+_Keys = NDArray[np.int64]  # numbers of edges
 
 
-def bytes_for_steps(walks: StoredWalks, edges: int) -> _StepBytes:
+def bytes_for_steps(walks: StoredWalks, edges: int) -> tuple[int, int]:
     """Estimate the memory of the graph of so many edges, while it is made and afterwards."""
     nodes, steps = 16 * len(walks.ids), min(len(walks.nodes), _AT_ONCE)
     finding = _STEP_BYTES * steps
@@ -33,8 +28,7 @@ def bytes_for_steps(walks: StoredWalks, edges: int) -> _StepBytes:
         finding += 4 * steps + 80 * edges
     # fitted to peaks; of R-MAT walks with 0.87 edges a step, some steps have 0.47 new edges each
     merging = 18 * steps + 90 * edges + 48 * min(edges, steps // 2)
-    making = max(finding, merging)
-    return _StepBytes(making + nodes, _KEPT_EDGE_BYTES * edges + nodes)
+    return nodes + max(finding, merging), nodes + _KEPT_EDGE_BYTES * edges
 
 
 def likely_edges(walks: StoredWalks) -> int:
@@ -43,20 +37,31 @@ def likely_edges(walks: StoredWalks) -> int:
     Of all possible edges, those with one of _SHARE values of a hash are counted.
     """
     share = _SHARE if len(walks.nodes) > _AT_ONCE else 1
-    found, waiting = np.empty(0, np.int64), list[NDArray[np.int64]]()
-    for keys in _steps(walks, parts=4):
-        hashed = keys.astype(np.uint64) * _MIX >> np.uint64(32)
-        waiting.append(np.unique(keys[hashed % np.uint64(share) == 0]))
-        if _many(waiting, found):
-            found = np.unique(np.concatenate([found, *waiting]))
+    sample = len(_counted(_steps(walks, parts=4), share)[0])
+    return min(share * (sample + 2 * int(sample**0.5)), len(walks.nodes))
+
+
+def _counted(steps: Iterator[_Keys], share: int = 1) -> tuple[_Keys, _Keys]:
+    """Return the edges of all steps, or those of a share of the hashes, and how often they come."""
+    edges = np.empty(0, np.int64), np.empty(0, np.int64)
+    waiting = list[tuple[_Keys, _Keys]]()
+    for keys in steps:
+        if share > 1:
+            hashed = keys.astype(np.uint64) * _MIX >> np.uint64(32)
+            keys = keys[hashed % np.uint64(share) == 0]
+        waiting.append(np.unique(keys, return_counts=True))
+        # not sooner, else all edges are sorted again and again
+        if 2 * sum(len(some) for some, _ in waiting) >= len(edges[0]):
+            edges = _merged([edges, *waiting])
             waiting.clear()
-    found = np.unique(np.concatenate([found, *waiting]))
-    return min(share * (len(found) + 2 * int(len(found) ** 0.5)), len(walks.nodes))
+    return _merged([edges, *waiting])
 
 
-def _many(waiting: list[NDArray[np.int64]], found: NDArray[np.int64]) -> bool:
-    """Return whether to merge what waits: else all that was found is sorted again and again."""
-    return 2 * sum(map(len, waiting)) >= len(found)
+def _merged(parts: list[tuple[_Keys, _Keys]]) -> tuple[_Keys, _Keys]:
+    """Return all keys in order, each with the sum of its counts."""
+    keys, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    every, places = np.unique(keys, return_inverse=True)
+    return every, np.bincount(places, counts, len(every)).astype(np.int64)
 
 
 def _steps(walks: StoredWalks, parts: int = 1) -> Iterator[NDArray[np.int64]]:
@@ -81,24 +86,6 @@ def graph_of_steps(walks: StoredWalks) -> Graph:
     >>> graph_of_steps(walks_from([["a", "b", "a"], ["c"]], None))
     Graph(3 nodes, 1 edge, undirected, weighted, 2 components, 1 isolated, 80 bytes)
     """
-    n_nodes = len(walks.ids)
-    keys, counts = np.empty(0, np.int64), np.empty(0, np.int64)
-    some, times = list[NDArray[np.int64]](), list[NDArray[np.int64]]()
-    for steps in _steps(walks):
-        for waiting, new in zip((some, times), np.unique(steps, return_counts=True), strict=True):
-            waiting.append(new)
-        if _many(some, keys):
-            keys, counts = _merged([keys, *some], [counts, *times])
-            some.clear()
-            times.clear()
-    keys, counts = _merged([keys, *some], [counts, *times])
-    ends = np.column_stack(np.divmod(keys, max(n_nodes, 1))).astype(np.int32)
+    keys, counts = _counted(_steps(walks))
+    ends = np.column_stack(np.divmod(keys, max(len(walks.ids), 1))).astype(np.int32)
     return Graph.from_numbered(ends, counts.astype(np.float64), walks.ids)
-
-
-def _merged(
-    keys: list[NDArray[np.int64]], counts: list[NDArray[np.int64]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all keys in order, each with the sum of its counts."""
-    every, places = np.unique(np.concatenate(keys), return_inverse=True)
-    return every, np.bincount(places, np.concatenate(counts)).astype(np.int64)

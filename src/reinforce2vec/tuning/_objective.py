@@ -16,7 +16,7 @@ from ..evaluation.labels import as_indicators
 from ..evaluation.results import MetricValues
 from ..evaluation.splits import spare_fraction
 from ..graph import Graph
-from ..models.methods import BASELINES
+from ..models.baselines import BASELINES
 from .records import BaselineRun
 
 _MOST_EDGES = 20_000  # held out by default: more make scoring slow and hardly more precise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..evaluation.results import MetricValues
-from ..models.methods import BASELINES
+from ..models.baselines import BASELINES
 from .space import Setting
 
 
