@@ -338,9 +338,9 @@ def test_pipelines_show_it_in_notebooks():
 @pytest.mark.parametrize(
     ("graph", "shown"),
     [
-        (edge_table(), "<DataFrame of 5 x 2>"),
-        (polars.from_pandas(edge_table()), "<DataFrame of 5 x 2>"),
-        (np.eye(3), "<ndarray of 3 x 3>"),
+        (edge_table(), "source target"),
+        (polars.from_pandas(edge_table()), "source ┆ target"),
+        (np.eye(3), "array([[1., 0., 0.]"),
         ([("a", "b")] * 1000, "[('a', 'b'), ('a', 'b'), "),
         (GRAPH, "Graph(150 nodes"),
     ],
