@@ -260,6 +260,38 @@ def test_a_damaged_name_hides_no_array(tmp_path):
             assert str(path) in refusal(read, path)
 
 
+@pytest.fixture
+def archive(tmp_path):
+    """An archive of vectors, with an array that a file need not have."""
+    path = tmp_path / "v.npz"
+    Embedding(range(30), np.ones((30, 2)), scales=(1, 1)).save(path)
+    return path
+
+
+def test_an_array_that_the_directory_does_not_name_is_noticed(archive):
+    with zipfile.ZipFile(archive, "a") as members:
+        members.filelist.remove(members.NameToInfo.pop("scales.npy"))
+        members._didModify = True  # so that the directory is written again
+    assert "none of its arrays" in refusal(Embedding.load, archive)
+
+
+def test_compression_that_numpy_does_not_use_is_refused(archive):
+    with zipfile.ZipFile(archive) as members:
+        contents = {name: members.read(name) for name in members.namelist()}
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_LZMA) as members:
+        for name, content in contents.items():
+            members.writestr(name, content)
+    assert "compressed in a way that numpy does not use" in refusal(Embedding.load, archive)
+
+
+def test_more_bytes_than_a_member_can_hold_are_refused_before_they_are_read(archive):
+    content = bytearray(archive.read_bytes())
+    entry = content.index(b"PK\x01\x02")  # of the directory
+    struct.pack_into("<I", content, entry + 24, 10**9)
+    archive.write_bytes(content)
+    assert "announces more bytes than it can hold" in refusal(Embedding.load, archive)
+
+
 class Bomb:
     """Makes a file if it is unpickled."""
 
@@ -340,6 +372,35 @@ def test_a_damaged_byte_of_parquet_is_noticed(tmp_path):
             assert outcome(read, path, key) in (None, expected)
 
 
+def test_a_damaged_byte_before_the_footer_of_parquet_is_noticed_at_once(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "v.parquet"
+    Embedding(range(30), np.ones((30, 2))).save(path)
+    sound = path.read_bytes()
+    footer = len(sound) - 8 - int.from_bytes(sound[-8:-4], "little")
+    for place in range(4, footer, 7):  # headers of pages, too, of which Parquet has no checksum
+        damaged = bytearray(sound)
+        damaged[place] ^= 4
+        path.write_bytes(damaged)
+        assert refusal(Embedding.load, path).endswith("its data are damaged")
+
+
+def test_a_damaged_name_hides_no_column_of_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "g.parquet"
+    Graph.from_edges([("a", "b"), ("b", "c")], [2, 3]).save(path)
+    sound, refusals = path.read_bytes(), []
+    for place in range(len(sound)):
+        if sound.startswith(b"weight", place):
+            path.write_bytes(sound[:place] + b"height" + sound[place + 6 :])
+            try:
+                assert sorted(read_graph(path).weights.tolist()) == [2, 2, 3, 3]
+            except InputError as refused:
+                refusals.append(str(refused))
+    assert len(refusals) > 1
+    assert all(message.startswith(f"{path}: ") for message in refusals)
+
+
 def test_strings_of_parquet_that_are_not_utf8_are_refused(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -372,13 +433,6 @@ def test_a_missing_value_is_not_the_last_word_of_a_dictionary(tmp_path):
             continue  # which cannot be written
         parquet.write_table(table, tmp_path / "g.parquet")
         refusal(read_graph, tmp_path / "g.parquet")
-
-
-def test_times_become_no_numbers():
-    pandas = pytest.importorskip("pandas")
-    times = pandas.to_datetime(["2024-01-01", "2024-01-02"]).astype("datetime64[ns]")
-    table = pandas.DataFrame({"source": times, "target": [1, 2]})
-    assert "convert them to text" in refusal(Graph.from_any, table)
 
 
 # -- checkpoints and models --------------------------------------------------------------------
