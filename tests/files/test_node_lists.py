@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -17,13 +18,6 @@ EXPECTED = Graph.from_edges(PAIRS, nodes=NODES)
 
 
 @pytest.fixture
-def edges(tmp_path):
-    path = tmp_path / "edges.csv"
-    path.write_text("source,target\nann,bob\nbob,cid\n")
-    return path
-
-
-@pytest.fixture
 def write(tmp_path):
     def write(content, name="nodes.txt"):
         path = tmp_path / name
@@ -33,10 +27,14 @@ def write(tmp_path):
     return write
 
 
+@pytest.fixture
+def edges(write):
+    return write("source,target\nann,bob\nbob,cid\n", "edges.csv")
+
+
 @pytest.mark.parametrize("make", [list, np.array, tuple, iter, dict.fromkeys])
 def test_lists_of_nodes_for_files_and_objects(edges, make):
     assert_same(read_graph(edges, nodes=make(NODES)), EXPECTED)
-    assert_same(Graph.from_any(edges, nodes=make(NODES)), EXPECTED)
     assert_same(Graph.from_any(PAIRS, nodes=make(NODES)), EXPECTED)
 
 
@@ -47,7 +45,7 @@ def test_columns_of_tables(edges):
         assert_same(Graph.from_any(pandas.read_csv(edges), nodes=nodes), EXPECTED)
     assert_same(read_graph(edges, nodes=pyarrow.array(NODES)), EXPECTED)
     message = refusal(read_graph, edges, nodes=pandas.DataFrame({"id": NODES}))
-    assert message == "nodes must be a list of node ids, not of type DataFrame"
+    assert "DataFrame" in message
 
 
 @pytest.mark.parametrize(
@@ -57,59 +55,71 @@ def test_columns_of_tables(edges):
         "# all of them\nid\ndee\nbob\n\nann\neve",
         "name,age\ndee,1\nbob,2\nann,3\neve,4\n",
         '"dee"\t1\nbob\t2\nann\t3\neve\t4\n',
+        "\ufeffdee\r\nbob\r\nann\r\neve\r\n",
+        "\ufeff# nodes\ndee\nbob\nann\neve\n",
     ],
 )
 def test_files_of_nodes(edges, write, content):
-    assert_same(read_graph(edges, nodes=write(content)), EXPECTED)
     assert_same(read_graph(edges, nodes=str(write(content))), EXPECTED)
     packed = write(gzip.compress(content.encode()), "nodes.csv.gz")
     assert_same(Graph.from_any(PAIRS, nodes=packed), EXPECTED)
 
 
-def test_a_name_with_blanks_is_one_node(write):
-    path = write("New York,Paris\n", "edges.csv")
-    graph = read_graph(path, nodes=write("Sao Paulo\nNew York\n"))
-    assert graph.ids.tolist() == ["Sao Paulo", "New York", "Paris"]
+@pytest.mark.parametrize(
+    ("edges", "nodes", "ids"),
+    [
+        ("New York,Paris\n", "Sao Paulo\nNew York\n", ["Sao Paulo", "New York", "Paris"]),
+        ("1,2\n2,3\n", "node\n7\n2\n", [7, 2, 1, 3]),
+        ("1,2\n2,3\n", "7\nx\n", ["7", "x", "1", "2", "3"]),
+        ("a,b\n", "7\n8\n", ["7", "8", "a", "b"]),
+        ("name,user\nuser,item\n", "name\nlone\n", ["name", "lone", "user", "item"]),
+        ("x,#b\n#b,#a\n", "#c\n#b\n", ["#c", "#b", "x", "#a"]),
+        ("x,#b\n#b,#a\n", "# all\n\n#c,1\n#b,2\n", ["#c", "#b", "x", "#a"]),
+        ("x,#b\n#b,#a\n", "id\n#c\n#b\n", ["#c", "#b", "x", "#a"]),
+        ("x,#b\n#b,#a\n", "\ufeff#\r\n#c\r\n#b\r\n", ["#c", "#b", "x", "#a"]),
+        ("ann,bob\n", '# all\n"#new"\ndee\n', ["#new", "dee", "ann", "bob"]),
+        ("ann,bob\n", "\ufeff\ufeffdee\n", ["\ufeffdee", "ann", "bob"]),
+    ],
+)
+def test_ids_in_files_are_those_of_edges(write, edges, nodes, ids):
+    graph = read_graph(write(edges, "edges.csv"), header=False, nodes=write(nodes))
+    assert graph.ids.tolist() == ids
 
 
-def test_integers_stay_integers_if_all_of_them_are(write):
+@pytest.mark.parametrize(
+    ("nodes", "complaint"),
+    [
+        ("ann,1\n,2\n", "nodes.txt, line 2: expected a node id"),
+        ("dee\n\ufeffeve\n", "nodes.txt, line 2: .*byte order mark"),
+        ("# all\n#new\ndee\n", 'nodes.txt, line 2: .*comment or a node id .*"#new"'),
+        ("ann\n# note\n", "nodes.txt, line 2: .*comment"),
+        ("# note\n", "nodes.txt: "),
+        ("dee\0\n", "nodes.txt, line 1: .*NUL"),
+    ],
+)
+def test_what_may_be_no_node_is_refused(edges, write, nodes, complaint):
+    message = refusal(read_graph, edges, nodes=write(nodes))
+    assert re.search(complaint, message), message
+    assert "comments=" not in message  # which is for edges
+
+
+def test_a_comment_among_ids_that_look_like_comments_is_refused(write):
+    path = write("x,#b\n#b,#a\n", "edges.csv")
+    message = refusal(read_graph, path, nodes=write("# all\n#c\n# more\n"))
+    assert 'line 3: this looks like a comment ("# more")' in message
+
+
+def test_missing_ids_among_integers_are_refused(write):
     path = write("1 2\n2 3\n", "edges.txt")
-    assert read_graph(path, nodes=write("node\n7\n2\n")).ids.tolist() == [7, 2, 1, 3]
-    assert read_graph(path, nodes=write("7\nx\n")).ids.tolist() == ["7", "x", "1", "2", "3"]
-    assert read_graph(path, nodes=[9]).ids.dtype == np.int64
-    words = write("a b\n", "words.txt")
-    assert read_graph(words, nodes=write("7\n8\n")).ids.tolist() == ["7", "8", "a", "b"]
+    for odd in ("nan", "NULL", "#3"):
+        assert "nodes.txt, line 2" in refusal(read_graph, path, nodes=write(f"4\n{odd}\n"))
 
 
-def test_a_byte_order_mark_is_removed_once(edges, write):
-    mark = "\ufeff"
-    twice = write(f"{mark}{mark}dee\n")
-    assert read_graph(edges, nodes=twice).ids.tolist()[0] == f"{mark}dee"
-    for comment in ("", "# nodes\n"):
-        path = write(f"{mark}{comment}dee\n")
-        assert read_graph(edges, nodes=path).ids.tolist()[0] == "dee"
-
-
-def test_a_byte_order_mark_within_a_file_is_refused(edges, write):
-    message = refusal(read_graph, edges, nodes=write("dee\n\ufeffeve\n"))
-    assert "nodes.txt, line 2" in message
-    assert "byte order mark" in message
-
-
-def test_a_known_word_that_is_a_node_is_no_header(write):
-    path = write("user,name\nname,item\n", "edges.csv")
-    graph = read_graph(path, header=False, nodes=write("name\nlone\n"))
-    assert graph.ids.tolist() == ["name", "lone", "user", "item"]
-
-
-def test_nodes_of_another_kind_are_refused(edges, write):
+def test_nodes_of_another_kind_are_refused(edges):
     message = refusal(read_graph, edges, nodes=[1, 2])
     assert "are integers, but the ids of the edges are strings, such as 'ann'" in message
     assert "are strings, but" in refusal(Graph.from_any, [(1, 2)], nodes=["1"])
     assert "there is no such file" in refusal(read_graph, edges, nodes="none.txt")
-    assert "line 2: expected a node id, found none" in refusal(
-        read_graph, edges, nodes=write("ann,1\n,2\n")
-    )
     assert "missing" in refusal(read_graph, edges, nodes=["ann", None])
 
 
@@ -119,29 +129,3 @@ def test_nodes_of_a_bipartite_graph_are_named_as_they_will_be(write):
     assert graph.ids.tolist() == ["item:9", "user:1", "item:1"]
     message = refusal(read_graph, path, bipartite=True, nodes=["9"])
     assert 'node \'9\' is neither "user:..." nor "item:..."' in message
-
-
-def test_ids_may_begin_with_the_mark_of_a_comment(write):
-    path = write("tag,other\nx,#b\n#b,#a\n", "edges.csv")
-    for content in (
-        "#c\n#b\n",
-        "# all\n\n#c,1\n#b,2\n",
-        "id\n#c\n#b\n",
-        "\ufeff#\r\n#c\r\n#b\r\n",
-    ):
-        graph = read_graph(
-            path, source="tag", target="other", bipartite=False, nodes=write(content)
-        )
-        assert graph.ids.tolist() == ["#c", "#b", "x", "#a"]
-    message = refusal(read_graph, path, bipartite=False, nodes=write("# all\n#c\n# more\n"))
-    assert 'line 3: this looks like a comment ("# more")' in message
-
-
-def test_what_may_be_a_comment_or_an_id_is_refused(edges, write):
-    message = refusal(read_graph, edges, nodes=write("# all\n#new\ndee\n"))
-    assert 'line 2: this may be a comment or a node id ("#new")' in message
-    assert "double quotes around an id" in message
-    graph = read_graph(edges, nodes=write('# all\n"#new"\ndee\n'))
-    assert graph.ids.tolist() == ["#new", "dee", "ann", "bob", "cid"]
-    assert "comments=" not in refusal(read_graph, edges, nodes=write("ann\n# note\n"))
-    assert "comments=" not in refusal(read_graph, edges, nodes=write("# note\n"))
