@@ -35,7 +35,8 @@ def test_without_matplotlib_there_is_no_picture(tmp_path, monkeypatch):
     assert "distinct" in result.stderr
     files = [str(tmp_path / "out" / f"groups-{name}") for name in ("vectors.npz", "page.html")]
     assert json.loads(result.stdout)["files"] == files
-    assert sorted(map(str, (tmp_path / "out").iterdir())) == sorted(files)
+    written = [str(tmp_path / "out" / "groups-edges.txt"), *files]
+    assert sorted(map(str, (tmp_path / "out").iterdir())) == sorted(written)
 
 
 def test_a_file_in_place_of_the_folder_ends_in_a_sentence(tmp_path):

@@ -45,6 +45,7 @@ def demo(run: Run) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     run.claim(folder / "groups-vectors.npz")
     groups = r2v.planted_groups(1000, 6, mixing=0.4)
+    groups.graph.save(folder / "groups-edges.txt")
     _tell(run, f"Six hidden groups: {groups.graph!r}")
     _report_walks(run, groups.graph)
     files = _embed(run, "groups", groups.graph, groups.labels)
@@ -83,8 +84,7 @@ def _report_walks(run: Run, graph: Any) -> None:
     for name, walk in walks.items() if not run.quiet else ():
         paths = r2v.sample_walks(graph, walk, length=40, per_node=1).tolist()
         distinct = sum(len(set(path)) for path in paths) / len(paths)
-        start = graph.ids[:1]
-        path = r2v.sample_walks(graph, walk, length=_LONG + 1, per_node=1, starts=start)[0]
+        path = r2v.sample_walks(graph, walk, length=_LONG + 1, per_node=1, starts=graph.ids[:1])[0]
         stuck = len(r2v.stuck_set(path, last=_LAST)[0])
         _tell(
             run,
