@@ -32,7 +32,7 @@ def test_the_demo_reports_scores_and_writes_its_files(tmp_path):
 def test_without_matplotlib_there_is_no_picture(tmp_path, monkeypatch):
     without_package(monkeypatch, "matplotlib")
     result = checked("demo", "-o", tmp_path / "out", "--data-dir", tmp_path, "--json")
-    assert "distinct" in result.stderr
+    assert "no exploration: 40 steps visit" in result.stderr
     files = [str(tmp_path / "out" / f"groups-{name}") for name in ("vectors.npz", "page.html")]
     assert json.loads(result.stdout)["files"] == files
     written = [str(tmp_path / "out" / "groups-edges.txt"), *files]

@@ -86,11 +86,8 @@ def _report_walks(run: Run, graph: Any) -> None:
         distinct = sum(len(set(path)) for path in paths) / len(paths)
         path = r2v.sample_walks(graph, walk, length=_LONG + 1, per_node=1, starts=graph.ids[:1])[0]
         stuck = len(r2v.stuck_set(path, last=_LAST)[0])
-        _tell(
-            run,
-            f"  walk of 40 nodes, {name}: {distinct:.1f} distinct; {stuck} of the last {_LAST} "
-            "after a long one",
-        )
+        visits = f"40 steps visit {distinct:.1f} nodes, the last {_LAST} of {_LONG:,} visit {stuck}"
+        _tell(run, f"  {name}: {visits}")
 
 
 def _embed(run: Run, name: str, graph: Any, labels: Any = None) -> list[Path]:
