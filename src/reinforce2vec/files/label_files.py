@@ -237,18 +237,15 @@ def labels_by_id(pairs: Iterable[tuple[Any, list[Any]]], nodes: NamedRows) -> Na
     known = ClassPairs()
     strangers: dict[Any, None] = {}
     any_known = False
-    for node, classes in pairs:
-        try:
+    try:
+        for node, classes in pairs:
             if node in nodes:
                 any_known = True
                 known.add(nodes.row(node), classes)
             else:
                 strangers[node] = None
-        except TypeError:
-            raise InputError(
-                "ids and classes must be hashable, like numbers and strings: here are the id "
-                f"{short_repr(node)} and the classes {short_repr(classes)}"
-            ) from None
+    except TypeError as error:
+        raise InputError(f"ids and classes must be hashable: {error}") from None
     if not any_known:
         raise no_nodes(list(strangers), nodes, "the ids with labels")
     names, matrix = known.indicators(len(nodes))

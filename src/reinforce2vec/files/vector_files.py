@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from .._util.arrays import BLOCK_BYTES, Vectors, row_blocks
-from .._util.errors import InputError, excerpt, short_repr
+from .._util.arrays import BLOCK_BYTES, row_blocks
+from .._util.errors import InputError, excerpt
 from .._util.ids import Ids, as_ids
 from ._decimals import parse_rows, write_rows
 from ._fields import SPACE, TAB
@@ -29,7 +29,6 @@ from .id_texts import (
     arrow_ids,
     encode_texts,
     ids_as_arrays,
-    ids_as_text,
     ids_from_arrays,
     parse_ids,
 )
@@ -45,6 +44,7 @@ from .targets import (
 )
 from .vector_tables import (
     csv_ids,
+    kept_texts,
     read_csv,
     read_parquet,
     write_csv,
@@ -55,7 +55,6 @@ from .writing import check_target, whole
 _NPZ_FORMAT = 1
 _LONGEST_COUNTS = 100  # bytes of the first line of word2vec formats
 _WRITTEN = "vectors are written to"
-_ELSEWHERE = "write to a .npz, .parquet or .csv file instead"
 
 
 # -- all formats -------------------------------------------------------------------------------
@@ -170,33 +169,19 @@ def _read_npz(stream: BinaryIO, path: Path) -> StoredVectors:
 
 def _word2vec_ids(ids: Ids, path: Path) -> EncodedIds:
     """Return ids in UTF-8; InputError if one is empty or holds whitespace, which ends an id."""
-    texts = ids_as_text(ids, path)
-    for text in texts if ids.dtype == object else ():
-        if text.split() != [text]:
-            what = "holds whitespace" if text else "is empty"
-            raise InputError(
-                f"{path}: the node id {short_repr(text)} {what}, but whitespace ends an id in "
-                "this format: "
-                f"{_ELSEWHERE}"
-            )
-    return EncodedIds.of(encode_texts(texts, path))
-
-
-def _counts(vectors: Vectors) -> bytes:
-    """Return the first line of both word2vec formats."""
-    return b"%d %d\n" % vectors.shape
+    return EncodedIds.of(encode_texts(kept_texts(ids, path, r"\s|^$"), path))
 
 
 def _read_counts(stream: BinaryIO, path: Path, inflation: int = 1) -> tuple[int, int]:
     """Read the numbers of vectors and dimensions; InputError if the file is too small for them."""
     line = stream.readline(_LONGEST_COUNTS).removeprefix(codecs.BOM_UTF8)
-    found = re.fullmatch(rb"(\d+)[ \t]+([1-9]\d*)[ \t\r]*(?:\n|\Z)", line)
-    if found is None or len(line) == _LONGEST_COUNTS:
+    counts = re.fullmatch(rb"(\d+)[ \t]+([1-9]\d*)[ \t\r]*(?:\n|\Z)", line)
+    if counts is None or len(line) == _LONGEST_COUNTS:
         raise InputError(
             f"{path}, line 1: expected the number of vectors and their dimensions, found "
             f'"{excerpt(line.strip())}"'
         )
-    n_nodes, dimensions = int(found[1]), int(found[2])
+    n_nodes, dimensions = map(int, counts.groups())
     if n_nodes * dimensions > path.stat().st_size * inflation or dimensions >= 2**31:
         raise InputError(
             f"{path}, line 1: it announces {n_nodes:,} vectors of {dimensions:,} numbers, more "
@@ -209,7 +194,7 @@ def _write_text(path: Path, stored: StoredVectors, packed: bool = False) -> None
     """Write an id and its numbers per line, separated by spaces."""
     words = _word2vec_ids(stored.ids, path)
     with whole(path, packed) as stream:
-        stream.write(_counts(stored.vectors))
+        stream.write(b"%d %d\n" % stored.vectors.shape)
         write_rows(stream, words, stored.vectors, SPACE)
 
 
@@ -232,18 +217,15 @@ def _read_text(stream: BinaryIO, path: Path) -> StoredVectors:
             line = words.index(b"", done) + 2
             raise InputError(f"{path}, line {line}: expected a node id, but it begins with a space")
         if any(map(bytes.strip, lines[len(rows) :])):
-            raise _too_many_error(path, n_nodes)
+            raise _wrong_count(path, n_nodes, "has more")
     if len(words) < n_nodes:
-        raise InputError(
-            f"{path}: line 1 announces {n_nodes:,} vectors, but the file has {len(words):,}; is it "
-            "complete?"
-        )
+        raise _wrong_count(path, n_nodes, f"has {len(words):,}; is it complete?")
     return StoredVectors(_decode_ids(words), vectors)
 
 
-def _too_many_error(path: Path, n_nodes: int) -> InputError:
-    """Return the error for a file that goes on after its last vector."""
-    return InputError(f"{path}: line 1 announces {n_nodes:,} vectors, but the file has more")
+def _wrong_count(path: Path, n_nodes: int, content: str) -> InputError:
+    """Return the error for a file that does not hold the vectors that it announces."""
+    return InputError(f"{path}: line 1 announces {n_nodes:,} vectors, but the file {content}")
 
 
 def _decode_ids(words: list[bytes]) -> Ids:
@@ -260,7 +242,7 @@ def _write_binary(path: Path, stored: StoredVectors) -> None:
     words, vectors = _word2vec_ids(stored.ids, path), stored.vectors
     raw = words.letters.tobytes()
     with whole(path) as stream:
-        stream.write(_counts(vectors))
+        stream.write(b"%d %d\n" % vectors.shape)
         for rows in row_blocks(vectors):
             numbers = np.ascontiguousarray(vectors[rows], "<f4")
             places = pairwise(words.begins[rows.start : rows.start + len(numbers) + 1].tolist())
@@ -281,14 +263,11 @@ def _read_binary(stream: Any, path: Path) -> StoredVectors:
     for begin in range(0, n_nodes * size, size):
         word = _read_word(stream)
         if not word.endswith(b" ") or stream.readinto(room[begin : begin + size]) < size:
-            raise InputError(
-                f"{path}: line 1 announces {n_nodes:,} vectors, but the file ends within "
-                f"vector {len(words) + 1:,}"
-            )
+            raise _wrong_count(path, n_nodes, f"ends within vector {len(words) + 1:,}")
         words.append(word[:-1].lstrip(b"\n"))
     while block := stream.read(BLOCK_BYTES):
         if block.strip():
-            raise _too_many_error(path, n_nodes)
+            raise _wrong_count(path, n_nodes, "has more")
     return StoredVectors(_decode_ids(words), vectors.astype(np.float32, copy=False))
 
 
@@ -312,15 +291,7 @@ def metadata_path(path: Path) -> Path:
 
 def _metadata_lines(ids: Ids, path: Path) -> list[bytes]:
     """Return ids in UTF-8; InputError if one would not be a line with one column."""
-    texts = ids_as_text(ids, path)
-    for text in texts if ids.dtype == object else ():
-        if not text.strip() or set("\t\n\r\0") & set(text):
-            raise InputError(
-                f"{path}: the node id {short_repr(text)} cannot be a line of "
-                f"{metadata_path(path).name}, which holds neither blank lines nor tabs or NUL: "
-                f"{_ELSEWHERE}"
-            )
-    return encode_texts(texts, path)
+    return encode_texts(kept_texts(ids, path, r"[\t\n\r\0]|^\s*$"), path)
 
 
 def _write_tsv(path: Path, stored: StoredVectors) -> None:

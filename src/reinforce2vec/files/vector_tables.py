@@ -27,7 +27,6 @@ from .stored_vectors import StoredVectors
 from .writing import whole
 
 _NODE, _COMMA = "node", ord(",")
-_LOST = re.compile("[\r\0]|\n\ufeff")  # in ids: what no reader of text keeps
 _ID = rb'[ \t]*(?:"([^"]*(?:""[^"]*)*)"|(?!")([^,\n]*))[ \t\r]*'
 _LINE = re.compile(_ID + rb"(?:,([^\n]*))?\n")
 _INDEXED_LINE = re.compile(rb'"?(?:0|[1-9][0-9]*)"?,' + _LINE.pattern)
@@ -52,15 +51,19 @@ def column_names(dimensions: int) -> list[str]:
 
 def csv_ids(ids: Ids, path: Path) -> EncodedIds:
     """Return ids in UTF-8, in the quotes of CSV (RFC 4180) where they need them."""
+    texts = kept_texts(ids, path, "[\r\0]|\n\ufeff")  # what no reader of text keeps
+    return EncodedIds.of(encode_texts([quoted(text) for text in texts], path, "strict"))
+
+
+def kept_texts(ids: Ids, path: Path, lost: str) -> list[str]:
+    """Return ids as text; InputError if the pattern of what a format does not keep is in one."""
     texts = ids_as_text(ids, path)
-    if ids.dtype == object:
-        for text in filter(_LOST.search, texts):
-            raise InputError(
-                f"{path}: the node id {short_repr(text)} holds a NUL, a carriage return or a byte "
-                "order mark, which text does not keep: write to a .npz or .parquet file instead"
-            )
-        texts = [quoted(text) for text in texts]
-    return EncodedIds.of(encode_texts(texts, path, "strict"))
+    for text in filter(re.compile(lost).search, texts) if ids.dtype == object else ():
+        raise InputError(
+            f"{path}: this format does not keep the node id {short_repr(text)} (blanks, line ends "
+            "and the like): write to a .npz, .parquet or .csv file instead"
+        )
+    return texts
 
 
 def write_csv(stream: Any, words: EncodedIds, vectors: Vectors) -> None:
