@@ -73,14 +73,6 @@ def test_a_warm_cache_is_used_by_those_who_cannot_write_to_it(site, place):
     assert not list(place.iterdir())
 
 
-def test_the_times_of_files_do_not_matter(site, place):
-    set_writable(site, True)
-    run(site, place)
-    for path in site.rglob("*.py"):
-        os.utime(path, (1e9, 1e9))
-    assert run(site, place) == (LOADED, "")
-
-
 def test_a_change_of_another_module_compiles_again(site, place):
     """The function may call one that has changed."""
     set_writable(site, True)

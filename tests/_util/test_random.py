@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numba import njit
-from scipy.stats import chi2_contingency, chisquare, norm
+from scipy.stats import chisquare, norm
 
 from reinforce2vec import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk, karate_club, sample_walks
 from reinforce2vec._util.random import below, draw, left_over, mix, multiply_high, stream, unit
@@ -134,19 +134,6 @@ def test_below_is_uniform(n):
     assert numbers.max() < n
     if n > 1:
         assert uniformity(numbers, n) > ALPHA
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 50])
-def test_what_below_leaves_over_is_uniform_and_independent_of_it(n):
-    numbers, rests = below_and_left_over(bits_of(2).ravel(), n)
-    assert rests.min() >= 0
-    assert rests.max() < 1
-    tenths = (rests * 10).astype(np.int64)
-    assert uniformity(tenths, 10) > ALPHA
-    if n > 1:
-        table = np.zeros((n, 10))
-        np.add.at(table, (numbers, tenths), 1)
-        assert chi2_contingency(table).pvalue > ALPHA
 
 
 def test_unit_covers_zero_to_one_without_one():

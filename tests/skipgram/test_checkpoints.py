@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 from contextlib import ExitStack
 from functools import partial
@@ -269,13 +268,6 @@ def test_a_checkpoint_of_other_walks_is_refused(file, halfway):
         quick().fit(CLUB, checkpoint=file, resume=True)
 
 
-def test_the_same_graph_from_elsewhere_is_the_same_graph(file, uninterrupted):
-    stop(quick(), 50, file)
-    pairs = [(a, b) for a in CLUB.ids.tolist() for b in CLUB.neighbors(a).tolist()]
-    again = Graph.from_edges(pairs[::-1], nodes=range(1, 35))
-    assert same(quick().fit(again, checkpoint=file, resume=True), uninterrupted)
-
-
 # -- damaged files -----------------------------------------------------------------------------
 
 
@@ -339,14 +331,6 @@ def test_a_pipe_is_refused_and_not_waited_for(file, no_work, resume):
 
 
 # -- where nothing can be written --------------------------------------------------------------
-
-
-def test_a_missing_folder_is_an_error_before_the_work(tmp_path, no_work):
-    with pytest.raises(InputError, match="does not exist: make it first"):
-        quick().fit(CLUB, checkpoint=tmp_path / "nowhere" / "file")
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="does not exist: make it first"):
-        quick().fit(CLUB, checkpoint=tmp_path / "file" / "file")
 
 
 @pytest.mark.parametrize("resume", [False, True])
@@ -494,76 +478,8 @@ def test_a_second_training_into_one_checkpoint_is_refused(file, uninterrupted):
 # -- other processes ---------------------------------------------------------------------------
 
 
-LEARN = """
-import os, random, signal, sys, time
-import numpy as np
-from reinforce2vec import Reinforce2Vec, rmat
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-model = Reinforce2Vec(dimensions=20, walks_per_node=10, walk_length=20, workers=1)
-graph = rmat(9)
-
-def learn(file, every, pause, say=lambda moment: None):
-    def slowly(moment):
-        say(moment)
-        time.sleep(pause)
-    model.fit(graph, checkpoint=file, checkpoint_every=every, resume=True, callbacks=[slowly])
-    np.save(file + ".npy", model.embedding_.vectors)
-"""
-
 KILLS, MOMENTS = 8, 6
-KILL = f"""
-# No child gets farther than six hundredths of the whole, so that it cannot end before its time.
-rng = random.Random(1)
-for kill in range({KILLS} + 1):
-    there, here = os.pipe()
-    child = os.fork()
-    if not child:
-        told = 0
-        def tell(moment):
-            global told
-            told += 1
-            os.write(here, b".")
-            if kill < {KILLS} and told == {MOMENTS}:
-                time.sleep(1000)
-        learn(sys.argv[1], 0.002, 0.02 if kill < {KILLS} else 0, tell)
-        os._exit(0)
-    os.close(here)
-    if kill < {KILLS}:
-        for _ in range(rng.randrange({MOMENTS})):
-            os.read(there, 1)
-        time.sleep(rng.uniform(0, 0.03))
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    os.close(there)
-    print(os.waitstatus_to_exitcode(status), os.path.exists(sys.argv[1]))
-"""
-
-
-def in_another_process(code, *words):
-    return subprocess.Popen(
-        [sys.executable, "-c", LEARN + code, *map(str, words)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def large():
     return Reinforce2Vec(dimensions=20, walks_per_node=10, walk_length=20, workers=1)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_training_that_is_killed_many_times_ends_in_the_same(file):
-    process = in_another_process(KILL, file)
-    try:
-        said, errors = process.communicate(timeout=300)
-    finally:
-        process.kill()
-    assert process.returncode == 0, errors
-    outcomes = [line.split() for line in said.splitlines()]
-    assert [code for code, _ in outcomes] == [str(-signal.SIGKILL)] * KILLS + ["0"], errors
-    assert outcomes[-2][1] == "True"
-    assert np.load(f"{file}.npy").tobytes() == large().fit_transform(rmat(9)).tobytes()

@@ -13,7 +13,6 @@ from helpers.interrupts import Stopped
 from helpers.literal_skipgram import literal_walk_training, make_walks
 from helpers.packages import without_package
 from reinforce2vec import (
-    Graph,
     InputError,
     Reinforce2Vec,
     classify_nodes,
@@ -166,20 +165,6 @@ def test_every_shape_fits_a_gpu(dimensions, negatives, window):
     assert shape.blocks * (shape.shared_bytes + 1024) <= H200.shared_bytes
 
 
-def test_walks_in_flight_are_bounded_by_the_graph_and_by_the_walks_there_are():
-    shape = training.shape_for(Settings(128), H200)
-    held = 132 * shape.blocks
-
-    def flying(n_nodes, n_walks=10**9):
-        return training.walks_in_flight(n_nodes, n_walks, shape, H200)
-
-    assert flying(1) == 1
-    assert flying(1000) == int(training.CROWD * 1000 / shape.slots)
-    assert flying(10**7) == held
-    assert flying(10**7, n_walks=10) == 1
-    assert flying(10**7, n_walks=100 * training.TURNS) == 100
-
-
 def test_how_many_walks_hold_a_row_follows_from_its_visits():
     settings = Settings(128)
     shape = training.shape_for(settings, H200)
@@ -232,24 +217,6 @@ def test_planted_groups_are_found(cuda):
     assert classify_nodes(learned.embedding_.vectors, groups.labels)["micro"] > 80
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("smoothed", [False, True])
-def test_several_windows_are_trained_much_as_on_the_cpu(cuda, smoothed):
-    settings = {"window": (1, 5), "smooth": smoothed, "walks_per_node": 20, "learning_rate": 0.02}
-    on_cpu, on_gpu = (
-        quick(dimensions=32, backend=backend, workers=1, **settings).fit(karate_club())
-        for backend in ("cpu", "cuda")
-    )
-    assert on_gpu.backend_ == "cuda"
-    assert on_gpu.loss_curve_.shape == on_cpu.loss_curve_.shape == (100, 2)
-    np.testing.assert_allclose(on_gpu.loss_curve_.mean(0), on_cpu.loss_curve_.mean(0), rtol=0.05)
-    assert on_gpu.n_tokens_ == on_cpu.n_tokens_
-    assert [weights.dimensions for weights in on_gpu._state.scales] == [8, 24]
-    if smoothed:
-        lengths = np.linalg.norm(on_gpu.embedding_.vectors, axis=1)
-        np.testing.assert_allclose(lengths, 1, atol=1e-6)
-
-
 def test_walks_that_are_there_already_are_trained_on(cuda):
     walks = sample_walks(karate_club(), per_node=10, length=10)
     on_cpu, on_gpu = (
@@ -258,13 +225,6 @@ def test_walks_that_are_there_already_are_trained_on(cuda):
     )
     assert on_cpu.n_tokens_ == on_gpu.n_tokens_ == walks.size
     assert on_gpu.loss_curve_.mean() == pytest.approx(on_cpu.loss_curve_.mean(), rel=0.05)
-
-
-def test_directed_weighted_graphs_with_dead_ends_are_trained_on(cuda):
-    graph = Graph.from_edges([(1, 2, 0.5), (2, 3, 2.0), (3, 1, 1.0), (3, 4, 9.0)], directed=True)
-    learned, on_cpu = (quick(backend=backend).fit(graph) for backend in ("cuda", "cpu"))
-    assert learned.n_tokens_ == on_cpu.n_tokens_
-    assert np.isfinite(learned.embedding_.vectors).all()
 
 
 def test_callbacks_see_the_vectors_as_they_are(cuda, monkeypatch):
@@ -278,15 +238,6 @@ def test_callbacks_see_the_vectors_as_they_are(cuda, monkeypatch):
     assert not np.array_equal(seen[0][1], seen[-1][1])
     assert np.array_equal(seen[-1][1], learned.embedding_.vectors)
     assert seen[-1][0].tokens == learned.n_tokens_
-
-
-def test_new_edges_move_vectors_on_the_gpu_too(cuda):
-    learned = quick().fit(karate_club())
-    before = learned.embedding_.vectors.copy()
-    learned.partial_fit([("new", 34), ("new", 33)])
-    assert learned.backend_ == "cuda"
-    assert len(learned.embedding_) == 35
-    assert not np.array_equal(learned.embedding_.vectors[32:34], before[32:34])
 
 
 @pytest.mark.slow

@@ -27,7 +27,6 @@ from reinforce2vec import (
 )
 from reinforce2vec._util import engine
 from reinforce2vec._util.engine import VARIABLE
-from reinforce2vec.skipgram import backends, plain
 from reinforce2vec.skipgram.cpu import engine as fast
 
 TOLERANCE = 1e-4
@@ -146,26 +145,6 @@ def test_an_engine_that_does_not_compile_is_replaced_with_one_warning(broken, mo
     expected = trained().embedding_.vectors
     assert np.array_equal(first.embedding_.vectors, expected)
     assert np.array_equal(second.embedding_.vectors, expected)
-
-
-def test_an_engine_that_is_demanded_fails_with_its_own_error(broken, monkeypatch):
-    monkeypatch.setenv(VARIABLE, "fast")
-    with pytest.raises(TypeError, match="unknown instruction"):
-        trained()
-
-
-@pytest.mark.parametrize(("name", "module"), [("fast", fast), ("plain", plain)])
-def test_the_environment_names_the_engine(name, module, monkeypatch):
-    made = []
-    monkeypatch.setenv(VARIABLE, name)
-    make = backends.make_engine
-    monkeypatch.setattr(
-        "reinforce2vec.skipgram.trainer.make_engine",
-        lambda *options: made.append(make(*options)) or made[-1],
-    )
-    trained()
-    assert made[0].kernels is module
-    assert isinstance(made[0].scales[0].trainer.executor, module.Executor)
 
 
 PROGRAM = """

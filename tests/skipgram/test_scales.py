@@ -25,13 +25,12 @@ from reinforce2vec import (
     karate_club,
     rmat,
     sample_walks,
-    smooth,
 )
 from reinforce2vec._util.engine import ENGINES, VARIABLE
 from reinforce2vec.files.walk_readers import walks_from
 from reinforce2vec.models import reinforce2vec, training
 from reinforce2vec.skipgram import checkpoint, host, schedule
-from reinforce2vec.skipgram.state import POINTS, Settings, split
+from reinforce2vec.skipgram.state import POINTS, Settings
 
 CLUB = karate_club()
 WINDOWS = (1, 10)
@@ -62,30 +61,6 @@ def everything(model):
 
 
 # -- shares of the dimensions ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("dimensions", "n_windows", "shares"),
-    [
-        (128, 1, [128]),
-        (1, 1, [1]),
-        (128, 2, [32, 96]),
-        (64, 2, [16, 48]),
-        (10, 2, [2, 8]),
-        (7, 2, [1, 6]),
-        (3, 2, [1, 2]),
-        (2, 2, [1, 1]),
-        (128, 3, [16, 16, 96]),
-        (128, 5, [8, 8, 8, 8, 96]),
-        (100, 4, [8, 8, 8, 76]),
-        (5, 3, [1, 1, 3]),
-        (3, 3, [1, 1, 1]),
-    ],
-)
-def test_the_widest_window_has_three_quarters_and_the_others_share_the_rest(
-    dimensions, n_windows, shares
-):
-    assert split(dimensions, n_windows) == shares
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**64 - 1])
@@ -297,19 +272,6 @@ def test_new_edges_are_learned_at_a_rate_that_works_too(monkeypatch):
     assert rates_of(model) == [narrow, wide]
 
 
-def test_updates_have_a_quarter_of_the_default_rate():
-    edges, rates = [(1, 30), (1, 27)], (0.02, 0.01)  # of a learning rate of 0.01
-
-    def grown(before, **changes):
-        model = quick(learning_rate=before).fit(CLUB)
-        model._state.rates = changes.pop("rates", ())
-        return everything(model.set_params(**changes).partial_fit(edges))
-
-    given = grown(0.01, learning_rate=0.0025)
-    assert grown(0.01, learning_rate=None, rates=rates) == given
-    assert grown(0.01) != given  # a rate that is set holds for updates, too
-
-
 def test_a_rate_that_stays_too_large_is_an_error_after_some_halvings(monkeypatch):
     monkeypatch.setattr(reinforce2vec, "usual_rate", lambda tokens: 1e9)
     with (
@@ -327,23 +289,6 @@ def test_a_failed_training_can_be_told_by_another_process():
     assert str(copy) == str(failure.value)
     assert copy.parameter == "learning_rate"
     assert isinstance(copy, InputError)
-
-
-# -- smoothing ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("window", [(1, 10), (1, 4, 10)], ids=str)
-def test_windows_are_smoothed_one_by_one_and_weighed_by_their_dimensions(window):
-    model, plain = quick(window=window, smooth=True).fit(CLUB), quick(window=window).fit(CLUB)
-    parts = []
-    for ours, theirs in zip(model._state.scales, plain._state.scales, strict=True):
-        assert ours.vectors.tobytes() == theirs.vectors.tobytes()
-        part = smooth(theirs.vectors, CLUB)
-        np.testing.assert_allclose(np.linalg.norm(part, axis=1), 1, atol=1e-6)
-        parts.append(part * np.sqrt(theirs.dimensions / 24))
-    np.testing.assert_allclose(vectors_of(model), np.hstack(parts), rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(np.linalg.norm(vectors_of(model), axis=1), 1, atol=1e-6)
-    assert vectors_of(model).dtype == np.float32
 
 
 # -- checkpoints -------------------------------------------------------------------------------

@@ -23,8 +23,7 @@ from reinforce2vec import (
     write_walks,
 )
 from reinforce2vec._util.random import stream
-from reinforce2vec.skipgram import corpus, host, trainer
-from reinforce2vec.skipgram.backends import begin
+from reinforce2vec.skipgram import corpus
 from reinforce2vec.skipgram.cpu import kernels
 from reinforce2vec.skipgram.rules import POWER, keep_chances, noise_table, target_groups
 from reinforce2vec.walks import WalkSampler
@@ -74,19 +73,6 @@ def test_planted_groups_are_found_from_a_tenth_of_the_labels(walk):
     assert accuracy(vectors_of(model), LABELS) > 0.95
 
 
-def test_groups_that_only_weights_show_are_found():
-    """Everybody is linked to everybody; links within a group are a hundred times as strong."""
-    labels = np.repeat(np.arange(5), 12)
-    strengths = np.where(labels[:, None] == labels, 1.0, 0.01) - np.eye(len(labels))
-    strengths[strengths <= 0] = 0
-    graph = Graph.from_any(strengths)
-    assert graph.weighted
-    assert graph.n_edges == 60 * 59 // 2
-    assert accuracy(vectors_of(quick().fit(graph)), labels) > 0.95
-    unweighted = Graph.from_any(strengths, weighted=False)
-    assert accuracy(vectors_of(quick().fit(unweighted)), labels) < 0.6
-
-
 # -- the loss ----------------------------------------------------------------------------------
 
 
@@ -99,26 +85,6 @@ def test_the_loss_begins_at_that_of_guessing_and_falls(negatives):
     begin, middle, end = (part.mean() for part in np.split(model.loss_curve_[10:], 3))
     assert guessing > begin > middle > end
     assert end < 0.97 * guessing
-
-
-@pytest.fixture
-def whole_passes(monkeypatch):
-    """Passes of one walk a node: an epoch is a number of whole ones."""
-    monkeypatch.setattr(host, "pass_walks", lambda *options: 34)
-
-
-def test_more_epochs_make_new_walks(whole_passes):
-    """Two epochs of 10 walks a node are the walks of one epoch of 20, in the same order."""
-    one, two = quick(walks_per_node=20), quick(walks_per_node=10, epochs=2)
-    graph = karate_club()
-    assert one.fit(graph).n_tokens_ == two.fit(graph).n_tokens_
-    differences = np.abs(vectors_of(one) - vectors_of(two)).max()
-    assert 0 < differences < 0.5 * np.abs(vectors_of(one)).max()  # the noise is of half of them
-    walks = corpus.SampledWalks(WalkSampler(graph, per_node=20, workers=1))
-    state = begin(walks, one._settings(), 1)
-    state.visits[:] = two._state.visits
-    trainer.Trainer(walks, one._settings(), state, 1).run()
-    assert np.array_equal(state.vectors, vectors_of(two))
 
 
 # -- negatives and subsampling -----------------------------------------------------------------
@@ -299,13 +265,6 @@ def test_files_teach_the_same(tmp_path, suffix, club_walks, expected):
         lists = quick(seed=5).fit_walks(karate_club().ids[club_walks].tolist())
         assert models[0].embedding_.ids.tolist() == lists.embedding_.ids.tolist()
         assert np.array_equal(vectors_of(models[0]), vectors_of(lists))
-
-
-def test_epochs_go_over_given_walks_again(club_walks, whole_passes):
-    twice = quick(epochs=2).fit_walks(club_walks)
-    assert twice.n_tokens_ == 2 * club_walks.size
-    repeated = quick().fit_walks(np.concatenate([club_walks, club_walks]))
-    assert np.array_equal(vectors_of(twice), vectors_of(repeated))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from helpers.toy_graphs import TOY_GRAPHS
 from helpers.walk_policies import KERNELS, PRESETS, REMEMBERING
 from reinforce2vec import (
     InputError,
-    ReinforcedWalk,
     WalkSampler,
     sample_walks,
 )
@@ -102,12 +101,6 @@ def test_scores_have_the_same_bits(reward, path, tabled):
 # -- who walks -----------------------------------------------------------------------------------
 
 
-def test_seeds_of_64_bits_and_starts_are_the_same():
-    graph = toy_graphs.random_graph()
-    for seed in (0, 2**63, 2**64 - 1):
-        assert_same(graph, ReinforcedWalk(), seed=seed, starts=[7, 3, 3, 49], per_node=50)
-
-
 @pytest.mark.parametrize("walk", REMEMBERING)
 def test_a_thread_forgets_a_walk_before_the_next(walk, monkeypatch):
     monkeypatch.setattr(cuda_walks, "_SCRATCH_BYTES", 40_000)
@@ -134,15 +127,6 @@ def test_fill_takes_walks_from_the_middle_and_any_array():
     sampler.fill(57, columns.T)
     np.testing.assert_array_equal(columns.T, every[57:87])
     sampler.fill(0, np.empty((0, 8), np.int32))
-
-
-def test_starts_count_as_they_are_when_walking_begins():
-    graph = toy_graphs.random_graph()
-    sampler = WalkSampler(graph, length=8, per_node=2, backend="cuda")
-    sampler.starts = sampler.starts[::-1].copy()
-    expected = WalkSampler(graph, length=8, per_node=2, backend="cpu")
-    expected.starts = sampler.starts
-    np.testing.assert_array_equal(sampler.sample(), expected.sample())
 
 
 # -- progress, interrupts, room ------------------------------------------------------------------

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from reinforce2vec import (
-    FirstOrderWalk,
     Graph,
     InputError,
     Reinforce2Vec,
@@ -42,12 +41,6 @@ def test_the_mean_length_counts_dead_ends():
     assert mean_length(PATH, 2) == 1.75
     assert mean_length(RING, 40) == 40
     assert mean_length(Graph.from_edges([], nodes=["a"], directed=True), 40) == 1
-
-
-def test_the_mean_length_is_that_of_sampled_walks():
-    graph = pointing_up()
-    walks = sample_walks(graph, FirstOrderWalk(), per_node=50)
-    assert mean_length(graph, 40) == pytest.approx((walks >= 0).sum() / len(walks), rel=0.1)
 
 
 def test_both_ways_is_the_walk_without_directions():
@@ -87,22 +80,6 @@ def test_auto_walks_both_ways_only_where_walks_would_be_short():
     assert likely_direction(RING, 20) == "forward"
     assert likely_direction(planted_groups(50, 5, degree=4).graph, 20) == "forward"
     assert likely_direction(PATH, 1) == "forward"
-
-
-def test_the_model_says_which_way_it_walked():
-    graph = pointing_up()
-    models = {way: fitted(graph, direction=way) for way in ("auto", "forward", "both")}
-    assert {way: model.direction_ for way, model in models.items()} == {
-        "auto": "both",
-        "forward": "forward",
-        "both": "both",
-    }
-    vectors = {way: model.embedding_.vectors for way, model in models.items()}
-    np.testing.assert_array_equal(vectors["auto"], vectors["both"])
-    assert not np.array_equal(vectors["forward"], vectors["both"])
-    assert models["both"].n_tokens_ > 2 * models["forward"].n_tokens_
-    undirected = fitted(graph.to_undirected())
-    np.testing.assert_array_equal(vectors["both"], undirected.embedding_.vectors)
 
 
 def test_an_update_keeps_the_direction_that_fit_has_chosen(tmp_path):

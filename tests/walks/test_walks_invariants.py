@@ -105,15 +105,6 @@ def test_walks_from_chosen_starts(graph, walk, length, seed, data):
 
 
 @modest
-@given(any_walk, lengths)
-def test_an_isolated_node_walks_alone(walk, length):
-    graph = Graph.from_edges([("a", "b")], nodes=["alone", "a", "b"])
-    walks = sample_walks(graph, walk, length=length, per_node=3, starts=["alone"])
-    assert (walks[:, 0] == 0).all()
-    assert (walks[:, 1:] == -1).all()
-
-
-@modest
 @given(any_walk, seeds, st.floats(1e-3, 1e3))
 def test_equal_edge_weights_change_nothing(walk, seed, weight):
     edges = [(i, j) for i in range(9) for j in range(i) if (i + j) % 3]
@@ -181,11 +172,6 @@ def test_counts_must_be_integers_that_make_sense(name, least, wrong):
     with pytest.raises(InputError) as caught:
         sample_walks(karate_club(), **{name: wrong})
     assert str(caught.value) == f"{name} must be an integer of at least {least}, not {wrong!r}"
-
-
-def test_unknown_starts_are_named():
-    with pytest.raises(InputError, match="node 99 is not in the graph"):
-        sample_walks(karate_club(), starts=[1, 99])
 
 
 EXTREMES = [
