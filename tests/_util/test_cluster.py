@@ -257,7 +257,7 @@ main()
 
 def wait_for(process, name):
     """Wait until a program has a process of this name below it, and return its id."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180  # it may have to compile
     while time.monotonic() < deadline:
         for one, command in descendants(process.pid).items():
             if name in command:
