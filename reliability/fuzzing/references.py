@@ -208,7 +208,11 @@ def graphml_edges(data: bytes) -> tuple[list[str], list[Edge], bool]:
     nodes, edges, keys, directed = {}, [], {}, False
     own = set()
     default = None
+    data_elements = [one for one in root.iter() if one.tag.rpartition("}")[2] == "data"]
+    inner = {one for element in data_elements for one in list(element.iter())[1:]}  # of others
     for element in root.iter():
+        if element in inner:
+            continue
         tag = element.tag.rpartition("}")[2]
         name = element.get("attr.name", element.get("id", ""))
         if tag == "key" and name.lower() == "weight":

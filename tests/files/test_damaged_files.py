@@ -8,9 +8,7 @@ import json
 import pickle
 import random
 import re
-import struct
 import zipfile
-import zlib
 
 import numpy as np
 import pytest
@@ -42,36 +40,6 @@ def outcome(read, path, key):
 
 # -- sparse matrices ---------------------------------------------------------------------------
 
-BAD_ROWS = {
-    "offsets beyond the entries": ([0, 10**9, 2, 3], [1, 0, 2]),
-    "offsets that decrease": ([0, 3, 1, 3], [1, 0, 2]),
-    "offsets that begin later": ([1, 2, 2, 3], [1, 0, 2]),
-    "too few offsets": ([0, 3], [1, 0, 2]),
-    "an index that is too large": ([0, 1, 2, 3], [1, 10**9, 2]),
-    "an index below 0": ([0, 1, 2, 3], [1, -5, 2]),
-}
-
-
-@pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
-@pytest.mark.parametrize("what", BAD_ROWS)
-def test_the_structure_of_a_saved_matrix_is_checked(tmp_path, what, kind):
-    indptr, indices = map(np.array, BAD_ROWS[what])
-    path, data = tmp_path / "g.npz", np.ones((3, 1, 1) if kind == "bsr" else 3)
-    arrays = {"format": kind.encode(), "shape": [3, 3], "data": data}
-    np.savez(path, **arrays, indptr=indptr, indices=indices)
-    assert refusal(read_graph, path).startswith(f"{path}: not a s")  # sparse or sound matrix
-
-
-@pytest.mark.parametrize("what", BAD_ROWS)
-def test_the_structure_of_a_matrix_in_memory_is_checked(what):
-    matrix = MATRIX.copy()
-    matrix.indptr, matrix.indices = map(np.array, BAD_ROWS[what])
-    matrix.data = np.ones(3)
-    assert refusal(Graph.from_any, matrix).startswith("not a sound adjacency matrix: ")
-    entries = scipy.sparse.coo_array(MATRIX)
-    entries.coords = (np.array([0, 1, 2, 99]), np.array([1, 0, 1, 0]))
-    assert "not a sound adjacency matrix: " in refusal(Graph.from_any, entries)
-
 
 def test_numbers_of_any_size_are_weights():
     for kind in (np.float16, np.longdouble, np.int8, bool):
@@ -79,135 +47,6 @@ def test_numbers_of_any_size_are_weights():
         assert Graph.from_any(dense).n_edges == 2
     with pytest.raises(InputError, match="real numbers, not complex64"):
         Graph.from_any(MATRIX.toarray().astype(np.complex64))
-
-
-# -- MATLAB ------------------------------------------------------------------------------------
-
-
-def save_mat(path, compressed=False, version="5", **variables):
-    scipy.io.savemat(path, variables, do_compression=compressed, format=version)
-    return path
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-def test_matlab_files_are_read_as_scipy_reads_them(tmp_path, compressed):
-    path = tmp_path / "g.mat"
-    for kind in ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"):
-        dense = MATRIX.toarray().astype(kind)
-        save_mat(path, compressed, other={"a": 1}, network=dense, text="abc", cell=[[1, "x"]])
-        assert fingerprint(read_graph(path)) == fingerprint(Graph.from_any(dense))
-    save_mat(path, compressed, network=scipy.sparse.csc_matrix(MATRIX), empty=np.zeros((0, 0)))
-    assert fingerprint(read_graph(path)) == fingerprint(Graph.from_any(MATRIX))
-
-
-def test_matlab_files_of_version_4_are_read(tmp_path):
-    for matrix in (MATRIX.toarray(), scipy.sparse.csc_matrix(MATRIX)):
-        path = save_mat(tmp_path / "g.mat", version="4", first="text", network=matrix)
-        assert fingerprint(read_graph(path)) == fingerprint(Graph.from_any(MATRIX))
-
-
-def test_matlab_variables_that_are_no_matrices_are_refused(tmp_path):
-    path = save_mat(tmp_path / "g.mat", text="abc", pair={"a": 1}, imaginary=1j * np.eye(3))
-    for key, words in (("text", "a char"), ("pair", "a struct"), ("imaginary", "complex")):
-        assert words in refusal(read_graph, path, key=key)
-    for key in ("__header__", "__version__", "__globals__", "network"):
-        assert f'no variable "{key}"' in refusal(read_graph, path, key=key)
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-def test_damaged_matlab_files_never_end_the_process(tmp_path, compressed):
-    path = save_mat(tmp_path / "g.mat", compressed, network=scipy.sparse.csc_matrix(MATRIX))
-    sound, rng = path.read_bytes(), random.Random(0)
-    for _ in range(100):
-        damaged = bytearray(sound)
-        for _ in range(rng.choice((1, 1, 4))):
-            place = rng.randrange(128, len(sound))
-            damaged[place] = rng.choice((0, 1, 127, 128, 255, damaged[place] ^ 1))
-        path.write_bytes(bytes(damaged[: rng.choice((len(sound), len(sound), place))]))
-        found = outcome(read_graph, path, fingerprint)
-        if compressed:  # which has a checksum
-            assert found in (None, fingerprint(Graph.from_any(MATRIX)))
-
-
-def test_a_compressed_variable_that_announces_another_size_is_refused(tmp_path):
-    path = save_mat(tmp_path / "g.mat", True, network=np.eye(3))
-    content = path.read_bytes()
-    inner = bytearray(zlib.decompress(content[136:]))
-    for size in (8, 2**32 - 1):
-        struct.pack_into("<I", inner, 4, size)
-        packed = zlib.compress(bytes(inner))
-        path.write_bytes(content[:128] + struct.pack("<II", 15, len(packed)) + packed)
-        assert outcome(read_graph, path, fingerprint) is None
-
-
-# -- MatrixMarket ------------------------------------------------------------------------------
-
-HEAD = "%%MatrixMarket matrix {} {} {}\n% a comment\n\n"
-
-
-def mtx(write, body, form="coordinate", field="real", symmetry="general"):
-    return write(HEAD.format(form, field, symmetry) + body, "m.mtx")
-
-
-@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
-@pytest.mark.parametrize("field", ["real", "integer", "pattern"])
-@pytest.mark.parametrize("form", ["coordinate", "array"])
-def test_matrix_market_is_read_as_scipy_reads_it(tmp_path, form, field, symmetry):
-    if (form, field) == ("array", "pattern"):
-        pytest.skip("there is no such file")
-    matrix = MATRIX if form == "coordinate" else MATRIX.toarray()
-    path = tmp_path / "m.mtx"
-    scipy.io.mmwrite(path, matrix, field=field, symmetry=symmetry)
-    expected = MATRIX if field != "pattern" else MATRIX != 0
-    assert fingerprint(read_graph(path)) == fingerprint(Graph.from_any(expected))
-
-
-def test_numbers_of_matrix_market_are_correctly_rounded(write):
-    numbers = ["0.1", "1e-3", "123456789.123456789", "0.30000000000000004", "2.5e+1", "1E2"]
-    lines = "".join(f"{row} 7 {number} \r\n" for row, number in enumerate(numbers, 1))
-    graph = read_graph(mtx(write, f"7 7 {len(numbers)}\n{lines}"), directed=True)
-    assert graph.weights.tolist() == [float(number) for number in numbers]
-
-
-@pytest.mark.parametrize(
-    ("options", "body", "message"),
-    [
-        ({}, "3 3 1\n1 2 1\0\n", "line 5: expected an entry"),
-        ({}, "3 3 1\n1 2\n", 'line 5: expected an entry of the matrix, found "1 2"'),
-        ({}, "3 3 1\n1 2 1 4\n", 'found "1 2 1 4"'),
-        ({}, "3 3 1\n1 2 1_0\n", 'found "1 2 1_0"'),
-        ({}, "3 3 1\n1 2 0x1\n", 'found "1 2 0x1"'),
-        ({}, "3 3 1\n1 2 .5.5\n", 'found "1 2 .5.5"'),
-        ({}, "3 3 1\n1 2 1e\n", 'found "1 2 1e"'),
-        ({}, "3 3 1\n1 2 1e5e\n", 'found "1 2 1e5e"'),
-        ({}, "3 3 1\n1 2 1-2\n", 'found "1 2 1-2"'),
-        ({}, "3 3 1\n1 2 .\n", 'found "1 2 ."'),
-        ({}, "3 3 1\n1 2 nan\n", 'found "1 2 nan"'),
-        ({}, "3 3 1\n1 x 1\n", 'found "1 x 1"'),
-        ({}, "3 3 1\n\n1 4 1\n", "Line 6"),
-        ({}, "3 3 1\n0 1 1\n", "Line 5"),
-        ({}, "3 3 2\n1 2 1\n", "announces 2 entries, and has 1"),
-        ({}, "3 3 1\n1 2 1\n2 3 1\n", "announces 1 entries, and has 2"),
-        ({}, "3 3 2\n1 2 1 2 3 1\n", "not a MatrixMarket file"),
-        ({}, "3 3\n", "its sizes are"),
-        ({}, "", "the sizes"),
-        ({}, "3000000000 3000000000 0\n", "a graph may have at most 2,147,483,647 nodes"),
-        ({}, f"9 9 {10**15}\n", "entries, and has 0"),
-        ({"field": "integer"}, "3 3 1\n1 2 1.5\n", 'found "1 2 1.5"'),
-        ({"field": "pattern"}, "3 3 1\n1 2 5\n", 'found "1 2 5"'),
-        ({"field": "complex"}, "3 3 1\n1 2 5 1\n", "holds real numbers, not complex"),
-        ({"field": "words"}, "3 3 1\n1 2 5\n", "Line 1"),
-        ({"symmetry": "skew-symmetric"}, "3 3 1\n2 1 5\n", "holds -5: weights must be positive"),
-        ({"symmetry": "symmetric"}, "3 4 1\n2 1 5\n", "a symmetric matrix is square, not 3 x 4"),
-        ({"form": "array"}, "2 2\n1\n2\n3\n", "announces 4 entries, and has 3"),
-        ({"form": "array"}, f"{10**6} {10**6}\n1\n2\n3\n", "entries, and has 3"),
-    ],
-)
-def test_odd_matrix_market_is_refused(write, options, body, message):
-    path = mtx(write, body, **options)
-    told = refusal(read_graph, path)
-    assert told.startswith(str(path))
-    assert message in told
 
 
 # -- archives ----------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import threading
 
 import numpy as np
 import pandas
-import polars
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -29,7 +28,6 @@ from reinforce2vec import (
 )
 from reinforce2vec._util import machine
 from reinforce2vec._util.terminal import printable
-from reinforce2vec.files import delimited
 from reinforce2vec.files.delimited import open_text
 from reinforce2vec.files.node_tables import read_node_table
 from reinforce2vec.files.opening import opened
@@ -63,20 +61,6 @@ def test_the_beginning_of_a_file_is_looked_at_once(line):
     assert text.heads == [[b"1", b"2"]]
     assert text.where == "x, line 200001"
     assert text.comments == (200_000 if line.startswith(b"#") else 0)
-
-
-def test_long_quoted_fields_at_the_beginning_are_looked_at_a_few_times(monkeypatch):
-    looks = []
-
-    def first_lines(text, look=delimited._first_lines):
-        looks.append(len(text))
-        return look(text)
-
-    monkeypatch.setattr(delimited, "_first_lines", first_lines)
-    content = (b'a,"' + b"x\n" * 50_000 + b'"\n') * 9
-    text = open_text(io.BytesIO(content), "x", "labels", chunk_bytes=1 << 12)
-    assert len(text.heads) == 9
-    assert sum(looks) < 4 * len(content)
 
 
 @pytest.mark.parametrize("line", ["x\n", '""\n'])
@@ -176,44 +160,6 @@ def test_lines_with_very_many_columns_are_refused(read):
         assert "more than 100,000 columns" in refusal(read, f"1{delimiter}" * 200_000 + "\n")
 
 
-# -- nothing is lost in silence ------------------------------------------------------------------
-
-ROWS = "".join(f"{i},{i + 1},1\n" for i in range(150))
-
-
-@pytest.mark.parametrize("last", ["5,6,1,5", '5,6,1,"5"', "5,6,1, 5,"])
-def test_a_decimal_comma_in_the_weights_is_refused(read, last):
-    message = refusal(read, f"source,target,weight\n{ROWS}{last}\n")
-    assert "line 152: this line has more than the 3 columns of the header" in message
-    assert "line 151: this line has more than" in refusal(read, f"{ROWS}{last}\n")
-    assert read(f"{ROWS}{last}\n", weighted=False).n_edges == 150
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "source;target;weight\na;b;0,5;\n",
-        "source;target;weight\na;b;,5\n",
-        "source;target;weight\na;b;1.000,5\n",
-        "source\ttarget\tweight\na\tb\t0,5\n",
-        "1 2 0,5\n2 3 1,5\n",
-        "1;2;,5\n",
-    ],
-)
-def test_decimal_commas_are_refused(read, text):
-    assert "line" in refusal(read, text)
-
-
-def test_weights_that_begin_late_are_refused(read):
-    pairs = "".join(f"{i} {i + 1}\n" for i in range(150))
-    assert "more than the 2 columns of the first lines" in refusal(read, f"{pairs}5 6 0.5\n")
-    assert read(f"{pairs}5 6 0.5\n", weighted=False).n_edges == 150
-
-
-def test_empty_fields_at_the_end_of_a_line_are_no_columns(read):
-    assert read(f"source,target,weight\n{ROWS}5,6,1,, ,\n").n_edges == 150
-
-
 # -- bytes ---------------------------------------------------------------------------------------
 
 
@@ -227,23 +173,11 @@ def test_a_compressed_file_without_its_suffix_is_recognised(read):
     assert "this is a gzip file" in refusal(read, gzip.compress(b"a,b\n"))
 
 
-def test_words_above_dates_are_a_header(read):
-    dates = "a,b,2024-01-01\nb,c,2024-01-02 13:00\n"
-    assert 'There are "user", "item", "when"; name two' in refusal(read, "user,item,when\n" + dates)
-    assert read("user,friend,time\n" + dates).ids.tolist() == ["a", "b", "c"]
-    assert read("user,item,when\n" + dates, header=False).n_nodes == 5
-    assert read(dates).n_edges == 2
-
-
 def test_line_ends_of_every_kind(read):
     for text in ("a,b\rb,c\r", "a,b\r\nb,c\r\n", "a,b\nb,c", "\ufeffa,b\rb,c"):
         assert read(text).ids.tolist() == ["a", "b", "c"]
     many = "".join(f"{i},{i + 1}\r" for i in range(700_000))
     assert read(many).n_edges == 700_000
-
-
-def test_a_byte_order_mark_is_reported(read):
-    assert "a byte order mark left out" in read("\ufeff1,2\n").notes
 
 
 def test_ids_of_very_many_digits_are_text(read, tmp_path):
@@ -359,63 +293,6 @@ def test_lists_are_no_ids():
 # -- guesses are told, and can be decided --------------------------------------------------------
 
 
-def test_every_guess_is_in_the_report(read):
-    notes = read("a\tb\t2\nb\tb\t1\na\tb\t1\n").notes
-    assert notes == (
-        "weights from column 3",
-        "separated by tabs",
-        "no header",
-        "text ids",
-    )
-    given = {"delimiter": "\t", "header": False, "columns": (1, 2, 3), "id_type": "str"}
-    assert read("a\tb\t2\n", **given).notes == ("weights from column 3",)
-
-
-TIMED = {"src": [1, 2], "dst": [2, 3], "time": [5, 6], "score": [0.5, 2.0]}
-
-
-@pytest.mark.parametrize(
-    "columns", [("src", "dst", "score"), (1, 2, 4), "src,dst,score", "1, 2, 4"]
-)
-@pytest.mark.parametrize("kind", ["csv", "parquet", "pandas", "polars", "arrow"])
-def test_columns_are_chosen_by_name_or_number_everywhere(tmp_path, columns, kind):
-    frame = pandas.DataFrame(TIMED)
-    table = {"pandas": frame, "polars": polars.DataFrame(TIMED), "arrow": pyarrow.table(TIMED)}
-    path = tmp_path / f"edges.{kind}"
-    if kind == "csv":
-        frame.to_csv(path, index=False)
-    elif kind == "parquet":
-        frame.to_parquet(path, index=False)
-    graph = Graph.from_any(table.get(kind, path), columns=columns)
-    assert graph.weights.tolist() == [0.5, 0.5, 2, 2]
-    assert 'weights from "score"' in graph.notes
-    assert not Graph.from_any(table.get(kind, path), columns=(1, "dst")).weighted
-
-
-def test_columns_that_cannot_be_meant_are_refused(read):
-    text = "src,dst,score\n1,2,3\n"
-    assert "exclude each other" in refusal(read, text, columns=(1, 2), weight=3)
-    for columns in ((1,), (1, 2, 3, 4), "src", 5, ("src", None)):
-        assert "columns must be two or three columns" in refusal(read, text, columns=columns)
-    assert "names no column of weights" in refusal(read, text, columns=(1, 2), weighted=True)
-    assert "no such column" in refusal(read, text, columns=("src", "dts"))
-    assert "no such column" in refusal(read, text, columns=(1, 4))
-    assert "must be different columns" in refusal(read, text, columns=(1, 1))
-
-
-@pytest.mark.parametrize("third", ["1700000000123456", "1700000000123456789", "20240229", "1999"])
-def test_times_of_every_kind_are_no_weights_in_silence(read, third):
-    text = f"1 2 {third}\n2 3 {third}\n"
-    assert "times or weights" in refusal(read, text)
-    assert read(text, weight=3).weighted
-
-
-def test_numbers_of_rows_are_no_weights_in_silence(read):
-    text = "".join(f"{i} {i * i + 7} {i}\n" for i in range(1, 20))
-    assert "numbers of rows or weights" in refusal(read, text)
-    assert not read(text, weighted=False).weighted
-
-
 def test_the_type_of_ids_can_be_chosen(read):
     assert read("1,2\n").ids.tolist() == [1, 2]
     assert read("1,2\n", id_type="str").ids.tolist() == ["1", "2"]
@@ -434,19 +311,6 @@ def test_edges_that_repeat_can_be_refused(read):
     assert "1 duplicate edge, such as that from 'b' to 'a'" in message
     assert read(text, duplicates="refuse", directed=True).n_edges == 2
     assert "duplicates must be one of merge, refuse" in refusal(read, text, duplicates="drop")
-
-
-@pytest.mark.parametrize("field", ["pattern", "real"])
-def test_entries_of_a_matrix_that_repeat_are_counted_and_can_be_refused(tmp_path, field):
-    one = "" if field == "pattern" else " 1"
-    path = tmp_path / "repeats.mtx"
-    for symmetry, again in (("general", "2 1"), ("symmetric", "1 2")):
-        entries = "".join(f"{pair}{one}\n" for pair in ("2 1", again, "3 2"))
-        path.write_text(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n3 3 3\n{entries}")
-        graph = read_graph(path)
-        assert (graph.n_edges, graph.weighted, graph.merged_edges) == (2, False, 1)
-        message = refusal(read_graph, path, duplicates="refuse")
-        assert message.startswith(f"{path}: 1 duplicate edge: ")
 
 
 # -- messages ----------------------------------------------------------------------------------
@@ -504,11 +368,3 @@ def test_a_table_of_edges_that_will_not_fit_is_refused_before_it_is_read(tmp_pat
     )
     free(500_000)
     assert refusal(read_graph, path).startswith(f"{path}: a table of 10,000 rows needs about")
-
-
-def test_deep_graphml_is_refused(tmp_path):
-    path = tmp_path / "graph.graphml"
-    path.write_text("<a>" * 1000)
-    assert refusal(read_graph, path) == (
-        f"{path}, line 1: <a> is in a weight, or nested too deeply"
-    )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.io
 
 from helpers.refusals import refusal
 from reinforce2vec import (
@@ -27,40 +24,10 @@ from reinforce2vec.files.table_files import write_table
 # -- text --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("columns", [None, (1, 2, 3)])
-def test_a_decimal_comma_far_below_is_no_further_column(write, columns):
-    path = write("n0,n1,1\n" * 150 + "a,b,1,5\n", "edges.csv")
-    assert "line 151" in refusal(read_graph, path, columns=columns)
-
-
 @pytest.mark.parametrize("word", ["NULL", "NaN", "N/A", "\\N", "none"])
 def test_an_id_that_may_be_a_missing_value_is_in_the_report(write, word):
     graph = read_graph(write(f"source,target\nann,{word}\n{word},bob\nbob,cid\n", "edges.csv"))
     assert f'the id "{word}", of 2 edges, may be a missing value' in graph.notes
-
-
-@pytest.mark.parametrize("word", ["NaN", "\\N"])
-def test_a_missing_id_among_numbers_with_zeros_in_front_is_refused(write, word):
-    path = write(f"source,target\n0008,0009\n{word},0008\n", "edges.csv")
-    assert f'edge 2 ("{word}" and "0008"): the id "{word}" may be' in refusal(read_graph, path)
-
-
-def test_a_mark_of_comments_is_no_node(write):
-    path = write("1 2\n3 # lonely\n")
-    assert 'comments="#" takes' in refusal(read_graph, path)
-    assert "#" in read_graph(path, comments="").ids
-    path = write("a %\nb a\n")
-    assert 'comments="%" takes' in refusal(read_graph, path)
-
-
-@pytest.mark.parametrize("mark", ["#", "%"])
-def test_an_integer_behind_a_mark_of_comments_is_no_node(write, mark):
-    path = write(f"1 2\n{mark}5 6\n2 3\n")
-    assert f'edge 2 ("{mark}5" and "6"): the id "{mark}5" may be' in refusal(read_graph, path)
-    assert read_graph(path, comments=mark).ids.tolist() == [1, 2, 3]
-    assert f"{mark}5" in read_graph(path, comments="").ids
-    graph = read_graph(write(f"ann bob\n{mark}bob cid\ncid ann\n"))
-    assert "1 edge from ids that begin with # or %" in graph.notes
 
 
 @pytest.mark.parametrize(
@@ -72,13 +39,6 @@ def test_an_odd_line_among_nodes_is_no_node(write, word, why):
     assert message.startswith(f"{nodes}, line 2: ")
     assert why in message
     assert word in read_graph(write("a b\n"), nodes=nodes).ids
-
-
-def test_odd_ids_of_tables_are_in_the_report():
-    ids = {"source": ["a ", "a", ""], "target": ["b", "c", "NULL"]}
-    graph = Graph.from_any(pd.DataFrame(ids))
-    assert 'the id "", of 1 edge, may be a missing value' in graph.notes
-    assert 'the id "NULL", of 1 edge, may be a missing value' in graph.notes
 
 
 def test_a_class_that_may_be_a_missing_value_is_in_the_report(write):
@@ -258,37 +218,6 @@ def test_dimensions_in_another_order_are_refused(write):
     assert "not in its place" in refusal(Embedding.load, path)
 
 
-# -- matrices and GraphML --------------------------------------------------------------------------
-
-_BANNER = "%%MatrixMarket matrix coordinate real general\n"
-
-
-def test_what_is_decided_of_a_matrix_is_in_the_report(write):
-    path = write(_BANNER + "3 3 3\n1 2 0.5\n2 1 0.7\n2 3 0\n", "graph.mtx")
-    undirected = "edges read as undirected: the matrix is not symmetric"
-    assert read_graph(path).notes == ("weights from the values", "1 zero left out", undirected)
-    assert read_graph(path, weighted=True, directed=True).notes == ("1 zero left out",)
-    path = write(_BANNER + "2 2 2\n1 2 1\n2 1 1\n", "graph.mtx")
-    assert read_graph(path).notes == ("no weights",)
-
-
-def test_entries_that_no_row_has_are_a_damage(tmp_path):
-    arrays = {"format": b"csr", "shape": [3, 3], "data": np.ones(4), "indices": [1, 0, 2, 1]}
-    np.savez(tmp_path / "graph.npz", **arrays, indptr=[0, 1, 2, 3])
-    assert "do not end where its entries do" in refusal(read_graph, tmp_path / "graph.npz")
-
-
-def test_whether_graphml_has_weights_is_in_the_report(write):
-    edges = '<edge source="a" target="b"><data key="k">2</data></edge>'
-    key = '<key id="k" for="edge" attr.name="{}"/>'
-    text = f'<graphml>{key}<graph edgedefault="undirected">{edges}</graph></graphml>'
-    path = write(text.format("weight"), "graph.graphml")
-    assert read_graph(path).notes == ('weights from "weight"', "text ids")
-    assert read_graph(path, weighted=False, id_type="str").notes == ()
-    path = write(text.format("score"), "graph.graphml")
-    assert "no weights" in read_graph(path).notes
-
-
 # -- objects ---------------------------------------------------------------------------------------
 
 
@@ -340,53 +269,6 @@ def test_new_edges_without_a_known_node_are_warned_of():
 # -- GraphML, walks, tables ------------------------------------------------------------------------
 
 
-def test_data_of_edges_that_is_left_out_is_in_the_report(write):
-    text = (
-        '<graphml><key id="v" for="edge" attr.name="value"/><key id="w" for="edge" '
-        'attr.name="weight"/><graph edgedefault="undirected"><edge source="a" target="b">'
-        '<data key="v">5</data><data key="w">2</data></edge><edge source="b" target="c"/>'
-        "</graph></graphml>"
-    )
-    graph = read_graph(write(text, "g.graphml"))
-    assert 'left out "value" of edges' in graph.notes
-    assert "1 edge without a weight: 1" in graph.notes
-
-
-def test_names_of_nodes_that_are_left_out_are_in_the_report(write):
-    text = (
-        '<graphml><key id="v_name" for="node" attr.name="name"/><graph><node id="n0">'
-        '<data key="v_name">ann</data></node><edge source="n0" target="n1"/></graph></graphml>'
-    )
-    assert 'left out "name" of nodes' in read_graph(write(text, "g.graphml")).notes
-
-
-def test_what_is_in_data_of_graphml_is_no_node_and_no_edge(write):
-    data = '<data key="k"><z:node id="x"/><edge source="x" target="y"/><graph/></data>'
-    edge = '<edge source="a" target="b"/>'
-    text = f"<graphml><graph>{data}<node id='a'>{data}</node>{edge}</graph></graphml>"
-    graph = read_graph(write(text, "g.graphml"))
-    assert graph.ids.tolist() == ["a", "b"]
-    assert graph.n_edges == 1
-
-
-def test_weights_that_graphml_does_not_know_are_refused(write):
-    text = '<graphml><graph><edge source="a" target="b" weight="2"/></graph></graphml>'
-    path = write(text, "g.graphml")
-    assert "weights as attributes" in refusal(read_graph, path)
-    assert not read_graph(path, weighted=False).weighted
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('<gexf><graph><edge source="a" target="b"/></graph></gexf>', "with one graph"),
-        ('<graphml><graph><locator href="x"/></graph></graphml>', "<locator>"),
-    ],
-)
-def test_what_is_elsewhere_than_in_a_graph_of_graphml_is_refused(write, text, message):
-    assert message in refusal(read_graph, write(text, "g.graphml"))
-
-
 @pytest.mark.parametrize("name", ["", "\ufeffx"])
 def test_walks_of_ids_that_text_cannot_hold_are_refused(tmp_path, name):
     sampler = WalkSampler(Graph.from_edges([(name, "b")]), length=3, per_node=1)
@@ -419,24 +301,3 @@ def test_names_of_a_table_that_do_not_fit_into_memory_are_refused(tmp_path, monk
     assert Graph.from_any(table).ids.tolist() == ["a", "b", "c"]
     monkeypatch.setattr("reinforce2vec._util.machine.available_bytes", lambda: 100)
     assert "the names of 3 nodes" in refusal(Graph.from_any, table)
-
-
-# -- pipes ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("suffix", ["npz", "parquet", "mat"])
-def test_formats_that_are_read_as_a_whole_come_from_pipes(tmp_path, suffix):
-    if suffix == "parquet":
-        pytest.importorskip("pyarrow")
-    if suffix == "mat":
-        scipy.io.savemat(tmp_path / "g.mat", {"network": np.eye(3, k=1)})
-    else:
-        Graph.from_edges([("a", "b"), ("b", "c")]).save(tmp_path / f"g.{suffix}")
-    code = f"import reinforce2vec as r; print(r.read_graph('-', format='{suffix}').n_edges)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=(tmp_path / f"g.{suffix}").read_bytes(),
-        capture_output=True,
-        check=True,
-    )
-    assert done.stdout == b"2\n"

@@ -52,7 +52,7 @@ def read_graphml(stream: BinaryIO, name: str, options: EdgeOptions) -> Edges:
         raise InputError(f"{where}: {error}", **error.data()) from None
     except KeyError as error:
         where = f"{name}, line {parser.CurrentLineNumber}, <{graph.open[-1]}>"
-        raise InputError(f"{where}: {error} is missing or unknown") from None
+        raise InputError(f"{where}: {excerpt(str(error))} is missing or unknown") from None
     except (expat.ExpatError, ValueError, LookupError) as error:  # also of encodings
         raise InputError(f"{name}: not a GraphML file: {first_line(error)}") from None
     with naming(name):

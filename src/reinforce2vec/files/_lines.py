@@ -106,7 +106,8 @@ def check_is_text(chunk: TextChunk, name: str) -> None:
     for sign, what in _SIGNS.items() if chunk.line == 1 else ():
         if text.startswith(sign):
             raise InputError(f"{name}: this is {what}, expected text in UTF-8")
-    if place := text.find(b"\n" + codecs.BOM_UTF8) + 1:
+    place = text.find(b"\n" + codecs.BOM_UTF8) + 1
+    if place or (chunk.line > 1 and text.startswith(codecs.BOM_UTF8)):
         problem = "begins with a byte order mark: were two files joined?"
     elif b"\0" in text:
         place, problem = text.index(b"\0"), "holds a NUL byte"
