@@ -140,6 +140,7 @@ REFUSED = {  # text: options, line or edge, and what the message names
     "u,v,w\n" + "a,b,1\n" * 120 + "b,c,1,5\n": ({}, "line 122", "the 3 columns of the header"),
     "1 2\n" * 120 + "5 6 0.5\n": ({}, "line 121", "more than the 2 columns of the first lines"),
     "source,target\n1,ann,bob\n": ({}, "line 1", "the header names 2 columns"),
+    "source;target;score\na;b;0,5\nb;c;1,5\n": ({}, "line 1", '"score" may hold weights'),
     "#\nu v\nv w\n": ({}, "line 2", '"v" is a node id too'),
     "a;b;0,5\nb;c;1,25\n": ({}, "line 1", 'delimiter="," or delimiter=";"'),
     "# n\nM, Hans;Brot\nM, Eva;Milch\n": ({}, "line 2", "commas or semicolons"),
@@ -264,6 +265,16 @@ def test_numbers_of_many_digits_are_correctly_rounded_by_the_kernel():
     done = ~np.isnan(found)
     assert found[done].tolist() == np.array([float(word) for word in words])[done].tolist()
     assert done[:4000].mean() > 0.99
+
+
+@pytest.mark.parametrize("delimiter", [",", " "])
+@pytest.mark.parametrize("places", [(1, 2), (2, 1), (3, 4), (4, 1, 3), (2, 4, 1), (5, 3)])
+def test_columns_are_read_in_any_order(delimiter, places):
+    rows = [[f"{row}{column}" for column in range(1, 6)] for row in range(1, 4)]
+    text = "".join(delimiter.join(row) + "\n" for row in rows)
+    chosen = ColumnChoice(*places, *[None] * (3 - len(places)), alone=True)
+    expected = [tuple(int(row[place - 1]) for place in places) for row in rows]
+    assert edges(text, columns=chosen, header=False) == expected
 
 
 # -- whatever is written comes back ------------------------------------------------------------

@@ -19,7 +19,6 @@ from reinforce2vec import (
     write_walks,
 )
 from reinforce2vec.files.node_tables import read_node_table
-from reinforce2vec.files.table_files import write_table
 
 # -- text --------------------------------------------------------------------------------------
 
@@ -117,12 +116,6 @@ def test_labels_of_an_unknown_number_are_no_header(write):
     assert labels.notes == ("no header", "separated by commas")
 
 
-def test_two_columns_of_one_name_are_not_chosen_among(write):
-    graph = Graph.from_edges([("a", "b")])
-    path = write("id,group,group\na,x,y\nb,x,y\n", "labels.csv")
-    assert "no column, or several" in refusal(read_labels, path, graph, label="group")
-
-
 def test_many_columns_of_labels_take_no_square_of_time(write):
     """With the square of their number it would take a minute."""
     graph = Graph.from_edges([("a", "b")])
@@ -165,12 +158,6 @@ def test_ids_and_classes_that_are_no_names_are_refused():
         assert "classes must be hashable" in refusal(read_labels, table, graph)
     table = pd.DataFrame({"id": [["a"], ["b"]], "label": ["x", "y"]})
     assert "ids and classes must be hashable" in refusal(read_labels, table, graph)
-
-
-@pytest.mark.parametrize("label", ["9" * 5000, "٢", 0, -1, "4"])
-def test_a_column_of_no_such_number_is_refused(write, label):
-    path, graph = write("id,kind,label\na,x,y\n", "labels.csv"), Graph.from_edges([("a", "b")])
-    assert "is no column" in refusal(read_labels, path, graph, label=label)
 
 
 # -- walks -----------------------------------------------------------------------------------------
@@ -219,13 +206,6 @@ def test_dimensions_in_another_order_are_refused(write):
 
 
 # -- objects ---------------------------------------------------------------------------------------
-
-
-def test_masked_arrays_are_refused():
-    mask = [[0, 0], [0, 1], [0, 0]]
-    assert "masked" in refusal(Graph.from_any, np.ma.array([[0, 1], [1, 2], [2, 3]], mask=mask))
-    square = np.ma.array(np.full((3, 3), 9.0), mask=np.eye(3))
-    assert "masked" in refusal(Graph.from_any, square)
 
 
 def test_weights_that_differ_by_direction_are_refused():
@@ -281,18 +261,6 @@ def test_walks_of_single_nodes_with_blanks_come_back(tmp_path):
     assert "blanks" in refusal(write_walks, tmp_path / "w.txt", sampler)
     write_walks(tmp_path / "w.npz", sampler)
     assert read_walks(tmp_path / "w.npz").ids.tolist() == ["New York", "x"]
-
-
-@pytest.mark.parametrize("formula", ["-2+3", "+1+1", "+49-30-1", "＝1+1", "=1", "@SUM(A1)"])
-def test_arithmetic_is_a_formula(tmp_path, formula):
-    write_table(tmp_path / "t.csv", [{"node": np.array([formula], object)}])
-    assert f"'{formula}" in (tmp_path / "t.csv").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", ["-x", "+49 30 12", "@ann", "-5", "a=b"])
-def test_names_are_no_formulas(tmp_path, name):
-    write_table(tmp_path / "t.csv", [{"node": np.array([name], object)}])
-    assert "'" not in (tmp_path / "t.csv").read_text(encoding="utf-8")
 
 
 def test_names_of_a_table_that_do_not_fit_into_memory_are_refused(tmp_path, monkeypatch):

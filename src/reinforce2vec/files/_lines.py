@@ -118,7 +118,9 @@ def check_is_text(chunk: TextChunk, name: str) -> None:
         except UnicodeDecodeError as error:
             place = error.start
         problem = 'is not UTF-8 ("iconv -f latin1 -t utf-8" converts Latin-1)'
-    raise InputError(f"{name}, line {chunk.line_at(place)}: expected text, but this line {problem}")
+    raise InputError(
+        f"{name}, line {chunk.line_at(place)}: expected text in UTF-8, but this line {problem}"
+    )
 
 
 def map_in_order(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
