@@ -230,7 +230,7 @@ def test_words_late_in_the_file_keep_earlier_numbers():
     text = "\n".join([*lines, "ann bob", "2999 ann"])
     whole = parse(text)
     assert whole.ids[:4].tolist() == ["0", "1", "2", "4"]
-    for chunk_bytes in SIZES:
+    for chunk_bytes in (50, 4000):
         cut = parse(text, chunk_bytes=chunk_bytes)
         assert cut.ids.tolist() == whole.ids.tolist()
         assert np.array_equal(cut.ends, whole.ends)
