@@ -88,13 +88,10 @@ def test_further_columns_are_classes_only_if_asked_for(read, text):
     assert classes(read(text, label="2")) == [["blue"], ["red"], []]
 
 
-def test_a_known_name_is_the_label_among_other_columns(read):
+def test_the_column_of_labels_has_a_known_name_or_is_named(read):
     labels = read(CSV)
     assert classes(labels) == [["y"], ["x"], ["x"]]
     assert labels.unused == ["name", "city"]
-
-
-def test_the_column_of_labels_can_be_named(read):
     assert classes(read(CSV, label="city")) == [["Oslo"], ["Rome"], ["Rome"]]
     assert classes(read(CSV, label=" City")) == [["Oslo"], ["Rome"], ["Rome"]]
     assert classes(read(CSV, label=4)) == [["Oslo"], ["Rome"], ["Rome"]]
@@ -175,10 +172,14 @@ def test_strangers_are_left_out_and_listed(read):
     assert "they are such as 1, expected ids such as 10" in message
 
 
-def test_integer_ids_in_compressed_files(tmp_path):
+def test_labels_in_compressed_files_and_parquet(tmp_path):
+    graph = Graph.from_edges([(1, 2), (2, 3)])
     path = tmp_path / "labels.txt.gz"
     path.write_bytes(gzip.compress(b"node group\n3 a\n1 b\n"))
-    assert classes(read_labels(path, Graph.from_edges([(1, 2), (2, 3)]))) == [["b"], [], ["a"]]
+    assert classes(read_labels(path, graph)) == [["b"], [], ["a"]]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(in_arrow({"node": [3, 1], "group": ["a", "b"]}), tmp_path / "l.parquet")
+    assert classes(read_labels(tmp_path / "l.parquet", graph)) == [["b"], [], ["a"]]
 
 
 def test_labels_may_have_blanks_where_fields_are_separated_otherwise(read):
@@ -186,16 +187,9 @@ def test_labels_may_have_blanks_where_fields_are_separated_otherwise(read):
     assert labels.matrix.tolist() == [[False, True], [True, False]]
 
 
-def test_labels_keep_their_names(read):
-    embedding = people("a", "b", "c", "d")
-    labels = read("a y\na x\nb x\nc z\nstranger x\n", embedding)
-    assert labels.names == ["x", "y", "z"]
-    assert labels.strangers == ["stranger"]
-    assert labels.display.tolist() == [0, 0, 2, -1]
-
-
 def test_of_equally_large_classes_the_first_is_shown():
     assert one_class(np.array([[0, 1, 1], [1, 0, 0]], bool)).tolist() == [1, 0]
+    assert one_class(np.array([[1, 0, 1], [0, 0, 1], [0, 0, 0]], bool)).tolist() == [2, 2, -1]
 
 
 texts = st.text(
@@ -249,8 +243,13 @@ def in_arrow(table):
     return pytest.importorskip("pyarrow").table(table)
 
 
+def in_duckdb(table):
+    return pytest.importorskip("duckdb").from_arrow(in_arrow(table))
+
+
 @pytest.mark.parametrize(
-    "made", [pandas.DataFrame, in_polars, lambda table: in_polars(table).lazy(), in_arrow]
+    "made",
+    [pandas.DataFrame, in_polars, lambda table: in_polars(table).lazy(), in_arrow, in_duckdb],
 )
 def test_tables_follow_the_rule_of_files(made):
     source = made(TABLE)
