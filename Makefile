@@ -64,8 +64,6 @@ bench: $(VENV)/installed-bench  ## run the benchmarks of speed, memory and quali
 	$(BIN)/python benchmarks/walks.py
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/training.py
-	$(BIN)/python benchmarks/smoothing.py
-	$(BIN)/python benchmarks/default_speed.py
 	$(BIN)/python benchmarks/first_run.py
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/neighbors.py

@@ -29,14 +29,13 @@ import argparse
 import json
 import multiprocessing
 import os
-import platform
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from fnmatch import fnmatch
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,15 +43,11 @@ import numpy as np
 
 import reinforce2vec as r2v
 from defaults_report import report
+from gpu_limits import describe_gpu
 from graphs import DIRECTED, NAMES, PLANTED, Made, load
-from machine import processor
-from reinforce2vec._util.cuda import device
-from reinforce2vec._util.machine import available_cpus
+from measuring import describe, timed
 from reinforce2vec.evaluation.splits import EdgeSplit, shuffle_seed, split_seeds
 from reinforce2vec.skipgram.rules import narrow_rate, usual_rate
-
-HERE = Path(__file__).parent
-
 
 # -- settings ------------------------------------------------------------------------------------
 
@@ -108,13 +103,8 @@ def single(rank: int = 1, **changes: object) -> Setting:
 
 
 LENGTH = 40  # nodes in a walk
-OTHERS = {
-    "netmf": r2v.NetMF,
-    "line": r2v.LINE,
-    "prone": r2v.ProNE,
-    "hope": r2v.HOPE,
-    "grarep": r2v.GraRep,
-}
+OTHERS = {"netmf": r2v.NetMF, "line": r2v.LINE, "prone": r2v.ProNE, "hope": r2v.HOPE}
+OTHERS["grarep"] = r2v.GraRep
 FOR_DIRECTED = ("both ways*", "*R160", "HOPE*")  # settings that are run on directed graphs only
 SETTINGS: dict[str, Setting] = {
     # what was the default, and what may become it
@@ -162,23 +152,14 @@ SETTINGS: dict[str, Setting] = {
     "DeepWalk, raw": single(2, method="deepwalk", walks=80, smooth=False),
     "DeepWalk, smooth": single(2, method="deepwalk", walks=80),
     "ProNE": single(2, method="prone", smooth=False),
-    "NetMF, raw": single(3, method="netmf", smooth=False),
-    "NetMF, smooth": single(3, method="netmf"),
-    "LINE, raw": single(3, method="line", smooth=False),
-    "LINE, smooth": single(3, method="line"),
-    "GraRep, raw": single(3, method="grarep", smooth=False),
-    "GraRep, smooth": single(3, method="grarep"),
-    "HOPE, raw": single(3, method="hope", smooth=False),
-    "HOPE, smooth": single(3, method="hope"),
 }
+for method in ("NetMF", "LINE", "GraRep", "HOPE"):
+    for title, smooth in (("raw", False), ("smooth", True)):
+        SETTINGS[f"{method}, {title}"] = single(3, method=method.lower(), smooth=smooth)
 
 SHARES = (0.1, 0.5)  # of the labelled nodes that train
 SHARES_OF = {"dblp": (0.05, 0.5)}
-HELD_OUT = {
-    "grid": 0.2,
-    "wordnet": 0.2,
-    "power": 0.2,
-}  # of the edges; 0.5 elsewhere. Fewer can be spared there
+HELD_OUT = {"grid": 0.2, "wordnet": 0.2, "power": 0.2}  # 0.5 elsewhere: fewer can be spared there
 MOST_PAIRS = 50_000  # edges, and as many non-edges, that are scored
 OPERATORS = ("hadamard", "l2")
 
@@ -198,19 +179,19 @@ class Trained:
 
     def raw(self, component: Component) -> tuple[np.ndarray, float]:
         if component not in self.kept:
-            begin = time.perf_counter()
-            vectors = self._model(component).fit_transform(self.graph)
-            self.kept[component] = np.asarray(vectors), time.perf_counter() - begin
+            model = self._model(component)
+            times, vectors = timed(lambda: model.fit_transform(self.graph))
+            self.kept[component] = np.asarray(vectors), times["seconds"]
         return self.kept[component]
 
     def smoothed(self, component: Component, mu: float) -> tuple[np.ndarray, float]:
-        key = component, mu
-        if key not in self.kept:
+        if (component, mu) not in self.kept:
             vectors, _ = self.raw(component)
-            begin = time.perf_counter()
-            found = r2v.smooth(vectors, self.graph, mu=mu, backend=self.backend)
-            self.kept[key] = found, time.perf_counter() - begin
-        return self.kept[key]
+            times, smoothed = timed(
+                lambda: r2v.smooth(vectors, self.graph, mu=mu, backend=self.backend)
+            )
+            self.kept[component, mu] = smoothed, times["seconds"]
+        return self.kept[component, mu]
 
     def vectors(self, setting: Setting) -> tuple[np.ndarray, dict[str, float]]:
         """Return the vectors of a setting, and the seconds of training and of smoothing."""
@@ -228,20 +209,19 @@ class Trained:
 
     def _model(self, component: Component) -> r2v.Reinforce2Vec | r2v.NetMF | r2v.LINE | r2v.ProNE:
         size = component.dimensions
-        if component.method in ("reinforce2vec", "deepwalk"):
-            return r2v.Reinforce2Vec(
-                size,
-                r2v.FirstOrderWalk() if component.method == "deepwalk" else None,
-                window=component.window,
-                walks_per_node=max(1, round(self.per_node * component.walks)),
-                learning_rate=component.rate,
-                smooth=False,
-                seed=self.seed,
-                backend=self.backend,
-                direction=component.direction,
-            )
-        other = OTHERS[component.method]
-        return other(size, seed=self.seed)
+        if component.method in OTHERS:
+            return OTHERS[component.method](size, seed=self.seed)
+        return r2v.Reinforce2Vec(
+            size,
+            r2v.FirstOrderWalk() if component.method == "deepwalk" else None,
+            window=component.window,
+            walks_per_node=max(1, round(self.per_node * component.walks)),
+            learning_rate=component.rate,
+            smooth=False,
+            seed=self.seed,
+            backend=self.backend,
+            direction=component.direction,
+        )
 
 
 # -- scoring -------------------------------------------------------------------------------------
@@ -290,35 +270,28 @@ class Case:
 
     def _nodes(self, setting: Setting) -> Iterator[dict]:
         vectors, seconds = self.whole.vectors(setting)
-        rows = vectors[self.labelled]
+        rows, shares = vectors[self.labelled], SHARES_OF.get(self.name, SHARES)
         rates = (1.0,) if setting.scale_only else self.options.rates
-        for share in SHARES_OF.get(self.name, SHARES):
-            for shuffle in range(self.options.shuffles):
-                where = {"seed": shuffle_seed(self.seed, shuffle), "backend": self.options.backend}
-                for part in self.options.parts:
-                    for c in rates:
-                        what = {"part": part, "c": c}
-                        begin = time.perf_counter()
-                        found = r2v.classify_nodes(rows, self.labels, train=share, **where, **what)
-                        spent = {"score_s": time.perf_counter() - begin} | seconds
-                        chosen = {"chosen_c": found.pop("c")} if "c" in found else {}
-                        facts = {"share": share, "shuffle": shuffle, **what}
-                        yield facts | found | chosen | spent
+        for share, shuffle, part, c in product(
+            shares, range(self.options.shuffles), self.options.parts, rates
+        ):
+            how = {"train": share, "seed": shuffle_seed(self.seed, shuffle), "part": part, "c": c}
+            how["backend"] = self.options.backend
+            times, scores = timed(lambda how=how: r2v.classify_nodes(rows, self.labels, **how))
+            chosen = {"chosen_c": scores.pop("c")} if "c" in scores else {}
+            facts = {"share": share, "shuffle": shuffle, "part": part, "c": c}
+            yield facts | scores | chosen | {"score_s": times["seconds"]} | seconds
 
     def _links(self, setting: Setting) -> Iterator[dict]:
         split, trained = self.rest
         vectors, seconds = trained.vectors(setting)
+        how = {"seed": self.seed, "operators": OPERATORS, "backend": self.options.backend}
         for part in self.options.parts:
-            begin = time.perf_counter()
-            found = r2v.score_links(
-                *(vectors, split),
-                seed=self.seed,
-                operators=OPERATORS,
-                part=part,
-                backend=self.options.backend,
+            times, scores = timed(
+                lambda part=part: r2v.score_links(vectors, split, part=part, **how)
             )
-            spent = {"score_s": (time.perf_counter() - begin) / len(OPERATORS)} | seconds
-            for operator, metrics in found.items():
+            spent = {"score_s": times["seconds"] / len(OPERATORS)} | seconds
+            for operator, metrics in scores.items():
                 yield {"operator": operator, "part": part, "c": 1.0} | metrics | spent
 
 
@@ -375,7 +348,7 @@ class Study:
                 rows, outcome = list(case.scores(settings[title], task)), ""
             except r2v.InputError as error:  # training that diverged, or too little memory
                 rows, outcome = [{"error": str(error)}], f"; {error}"
-            self._write([who | row for row in rows])
+            append(self.out, [who | row for row in rows])
             spent = time.perf_counter() - begin
             print(f"{name}, {title}, seed {seed}, {task}: {spent:.2f} s{outcome}", flush=True)
         return 0
@@ -387,13 +360,10 @@ class Study:
             self._cases[name, seed] = Case(name, self._graphs[name], seed, self.options)
         return self._cases[name, seed]
 
-    def _write(self, rows: list[dict]) -> None:
-        """Append lines in one call, so that those of several processes do not mix."""
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        append(self.out, text)
 
-
-def append(path: Path, text: str) -> None:
+def append(path: Path, rows: list[dict]) -> None:
+    """Append lines in one call, so that those of several processes do not mix."""
+    text = "".join(json.dumps(row) + "\n" for row in rows)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         os.write(handle, text.encode())
@@ -425,25 +395,6 @@ def warm_up(options: Options) -> None:
             list(case.scores(SETTINGS[title], task))
 
 
-def describe(options: Options) -> dict:
-    """Return the machine, versions and options of a run."""
-    versions = {"reinforce2vec": r2v.__version__, "numpy": np.__version__}
-    gpu = None
-    if options.backend == "cuda":
-        cp = device.cupy()
-        versions["cupy"] = cp.__version__
-        gpu = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    return {
-        "date": datetime.now(timezone.utc).date().isoformat(),
-        "processor": processor(),
-        "processors": available_cpus(),
-        "gpu": gpu,
-        "python": platform.python_version(),
-        "versions": versions,
-        "options": options._asdict(),
-    }
-
-
 def run(arguments: argparse.Namespace) -> None:
     until = time.time() + arguments.seconds
     options = Options(
@@ -469,7 +420,10 @@ def run(arguments: argparse.Namespace) -> None:
     done = {key_of(row) for path in arguments.done for row in read_rows(path)}
     keys = [key for key in keys if key not in done]
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    append(arguments.out, json.dumps({"machine": describe(options)}) + "\n")
+    machine = describe() | {"options": options._asdict(), "gpu": None}
+    if options.backend == "cuda":
+        machine["gpu"] = describe_gpu()["name"]
+    append(arguments.out, [{"machine": machine}])
     begin = time.perf_counter()
     if options.backend == "cuda" and keys:
         warm_up(options)
@@ -514,26 +468,26 @@ def key_of(row: dict) -> Key:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    running = commands.add_parser("run", help="train and score")
-    running.add_argument("--study", type=Path, required=True, help="folder of graphs.py")
-    running.add_argument("--data", type=Path, help="folder of the paper's files")
-    running.add_argument("--out", type=Path, required=True, help="file of scores to append to")
-    running.add_argument("--done", type=Path, nargs="*", default=[], help="scores not to repeat")
-    running.add_argument("--graphs", help="some of " + ",".join(NAMES))
-    running.add_argument("--settings", default="*", help="patterns of names, separated by ;")
-    running.add_argument("--seeds", default="0,1,2")
-    running.add_argument("--parts", default="validation,test")
-    running.add_argument("--tasks", default="nodes,links")
-    running.add_argument("--c", default="1,validation", help="of node classification")
-    running.add_argument("--shuffles", type=int, default=2, help="of the labelled nodes")
-    running.add_argument("--seconds", type=float, default=540.0, help="start nothing after that")
-    running.add_argument("--processes", type=int, default=1, help="at a time, on the same GPU")
-    running.add_argument("--backend", default="cuda", choices=("cpu", "cuda"))
-    running.add_argument("--walks-factor", type=float, default=1.0, help="for a quick trial")
-    running.add_argument("--dimensions-factor", type=float, default=1.0, help="for a quick trial")
-    reporting = commands.add_parser("report", help="print tables of what was scored")
-    reporting.add_argument("files", type=Path, nargs="+")
-    reporting.add_argument("--part", default="validation,test")
+    add = commands.add_parser("run", help="train and score").add_argument
+    add("--study", type=Path, required=True, help="folder of graphs.py")
+    add("--data", type=Path, help="folder of the paper's files")
+    add("--out", type=Path, required=True, help="file of scores to append to")
+    add("--done", type=Path, nargs="*", default=[], help="scores not to repeat")
+    add("--graphs", help="some of " + ",".join(NAMES))
+    add("--settings", default="*", help="patterns of names, separated by ;")
+    add("--seeds", default="0,1,2")
+    add("--parts", default="validation,test")
+    add("--tasks", default="nodes,links")
+    add("--c", default="1,validation", help="of node classification")
+    add("--shuffles", type=int, default=2, help="of the labelled nodes")
+    add("--seconds", type=float, default=540.0, help="start nothing after that")
+    add("--processes", type=int, default=1, help="at a time, on the same GPU")
+    add("--backend", default="cuda", choices=("cpu", "cuda"))
+    add("--walks-factor", type=float, default=1.0, help="for a quick trial")
+    add("--dimensions-factor", type=float, default=1.0, help="for a quick trial")
+    add = commands.add_parser("report", help="print tables of what was scored").add_argument
+    add("files", type=Path, nargs="+")
+    add("--part", default="validation,test")
     arguments = parser.parse_args()
     if arguments.command == "run":
         run(arguments)

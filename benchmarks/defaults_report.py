@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from statistics import mean, stdev
+from statistics import mean
+
+from reporting import deviation, select, table
 
 Row = dict
 Table = dict[tuple[str, str], list[float]]  # for a setting and graph, a value for each seed
@@ -17,8 +19,8 @@ def report(rows: list[Row], parts: list[str], graphs: list[str], settings: list[
     rows = [row for row in rows if "error" not in row]
     pages = []
     for part in parts:
-        for title, table in tables_of([row for row in rows if row["part"] == part]).items():
-            pages.append(f"## {part}: {title}\n\n{markdown(table, graphs, settings)}")
+        for title, scores in tables_of(select(rows, part=part)).items():
+            pages.append(f"## {part}: {title}\n\n{markdown(scores, graphs, settings)}")
     pages.append(f"## seconds of training and smoothing\n\n{seconds(rows, graphs, settings)}")
     if failures:
         lines = [
@@ -31,19 +33,14 @@ def report(rows: list[Row], parts: list[str], graphs: list[str], settings: list[
 
 def tables_of(rows: list[Row]) -> dict[str, Table]:
     """Return the values of every metric; shuffles of one seed count as one."""
-    found: dict[str, dict[tuple[str, str, int], list[float]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
+    values: dict[tuple[str, str, str, int], list[float]] = defaultdict(list)
     for row in rows:
         for metric in METRICS[row["task"]]:
-            found[title_of(row, metric)][row["setting"], row["graph"], row["seed"]].append(
-                row[metric]
-            )
-    tables: dict[str, Table] = {}
-    for title in sorted(found):
-        tables[title] = defaultdict(list)
-        for (setting, graph, _), values in sorted(found[title].items()):
-            tables[title][setting, graph].append(mean(values))
+            key = title_of(row, metric), row["setting"], row["graph"], row["seed"]
+            values[key].append(row[metric])
+    tables: dict[str, Table] = defaultdict(lambda: defaultdict(list))
+    for (title, setting, graph, _), scores in sorted(values.items()):
+        tables[title][setting, graph].append(mean(scores))
     return tables
 
 
@@ -55,28 +52,20 @@ def title_of(row: Row, metric: str) -> str:
     return f"nodes, {metric} F1, {few} of the labels, {c}"
 
 
-def markdown(table: Table, graphs: list[str], settings: list[str]) -> str:
+def markdown(scores: Table, graphs: list[str], settings: list[str]) -> str:
     """Return settings as lines and graphs as columns; the last column is the mean of the graphs.
 
     It is there only for settings that were scored on all graphs of the table.
     """
-    columns = [graph for graph in graphs if any(key[1] == graph for key in table)]
-    lines = [setting for setting in settings if any(key[0] == setting for key in table)]
+    columns = [graph for graph in graphs if any(key[1] == graph for key in scores)]
     common = [graph for graph in columns if graph != "planted-1m"]
-    text = [f"| setting | {' | '.join(columns)} | mean |", "|---" * (len(columns) + 2) + "|"]
-    for setting in lines:
-        cells = [cell(table.get((setting, graph), [])) for graph in columns]
-        means = [mean(table[setting, graph]) for graph in common if (setting, graph) in table]
+    lines = []
+    for setting in (title for title in settings if any(key[0] == title for key in scores)):
+        cells = [deviation(scores.get((setting, graph), []), ".2f") for graph in columns]
+        means = [mean(scores[setting, graph]) for graph in common if (setting, graph) in scores]
         overall = f"{mean(means):.2f}" if common and len(means) == len(common) else ""
-        text.append(f"| {setting} | {' | '.join(cells)} | {overall} |")
-    return "\n".join(text)
-
-
-def cell(values: list[float]) -> str:
-    """Return mean and standard deviation over the seeds."""
-    if not values:
-        return ""
-    return f"{mean(values):.2f}" + (f" ± {stdev(values):.2f}" if len(values) > 1 else "")
+        lines.append([setting, *cells, overall])
+    return "\n".join(table(["setting", *columns, "mean"], lines))
 
 
 def seconds(rows: list[Row], graphs: list[str], settings: list[str]) -> str:
@@ -86,7 +75,7 @@ def seconds(rows: list[Row], graphs: list[str], settings: list[str]) -> str:
         for row in rows
         if row["task"] == "nodes"
     }
-    table: Table = defaultdict(list)
+    means: Table = defaultdict(list)
     for (setting, graph, _), value in spent.items():
-        table[setting, graph].append(value)
-    return markdown(table, graphs, settings)
+        means[setting, graph].append(value)
+    return markdown(means, graphs, settings)

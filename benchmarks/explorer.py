@@ -11,22 +11,21 @@ the CPU with SwiftShader. Needs playwright and chromium.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import shutil
 import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
 import reinforce2vec as r2v
-from machine import describe
+from measuring import measure_each, read_options, timed
 from reinforce2vec.explorer import Page, make_page, serve_page, write_page
-from reporting import publish
+from reporting import column, spread, table
 
-HERE = Path(__file__).parent
 DIMENSIONS, DEGREE, GROUP = 64, 10, 2000  # of vectors; of nodes; nodes in a group
 PAGES = {  # nodes, and whether they are served
     "100,000 in a file": (100_000, False),
@@ -38,7 +37,15 @@ ARGUMENTS = [
     *("--enable-precise-memory-info", "--disable-background-networking"),
 ]
 ROUNDS = 3  # openings of each page
-ASKED = 20  # nodes whose details are asked
+WAITS = """async () => {
+  const waits = [];
+  for (let i = 0; i < 20; i++) {
+    const begin = performance.now();
+    await fetch(`details?row=${i * 997}`).then((answer) => answer.json());
+    waits.push((performance.now() - begin) / 1000);
+  }
+  return waits;
+}"""
 
 
 def nodes_of(n: int) -> tuple[r2v.Embedding, r2v.Graph, dict]:
@@ -55,34 +62,27 @@ def nodes_of(n: int) -> tuple[r2v.Embedding, r2v.Graph, dict]:
         places = rng.uniform(-1, 1, (len(rows), 2))
         own = centres[group[rows]] + np.einsum("ni,nij->nj", places, inside[group[rows]])
         vectors[rows] = own + rng.normal(scale=0.2, size=own.shape)
+    days = np.datetime64("2000-01-01") + rng.integers(0, 9000, n)
     columns = {
         "group": [f"group {number}" for number in group.tolist()],
         "size": rng.lognormal(size=n).round(3).tolist(),
-        "joined": np.datetime64("2000-01-01") + rng.integers(0, 9000, n),
+        "joined": days.astype(str).tolist(),
     }
-    columns["joined"] = columns["joined"].astype(str).tolist()
     return r2v.Embedding(dataset.graph.ids, vectors), dataset.graph, columns
 
 
-def made(n: int, served: bool) -> tuple[Page, dict]:
+def page_of(n: int, served: bool) -> tuple[Page, dict]:
     """Return a page, and what it took."""
     embedding, graph, columns = nodes_of(n)
-    make_page(np.eye(20), [(0, 1), (1, 2)], method="layout")  # compiles
-    before = cpu_seconds()
-    begin = time.perf_counter()
-    page = make_page(embedding, graph, columns=columns, served=served, method="layout")
-    facts = {"seconds": time.perf_counter() - begin, "cpu": cpu_seconds() - before}
+    options = {"method": "layout", "served": served}
+    make_page(np.eye(20), [(0, 1), (1, 2)], **options)  # compiles
+    times, page = timed(lambda: make_page(embedding, graph, columns=columns, **options))
+    facts = {"seconds": times["seconds"], "cpu": times["cpu_seconds"]}
     facts["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return page, facts | {"bytes": page.size}
 
 
-def cpu_seconds() -> float:
-    """Return the CPU time of this process so far."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def opened(browser: object, address: str, asks: bool) -> dict:
+def opened(browser: object, address: str, served: bool) -> dict:
     """Return the seconds until a page is ready, its memory, and the seconds of a node's details."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     begin = time.perf_counter()
@@ -90,34 +90,22 @@ def opened(browser: object, address: str, asks: bool) -> dict:
     page.wait_for_selector("html[data-ready]", timeout=300_000)
     facts = {"seconds": time.perf_counter() - begin}
     facts["heap"] = page.evaluate("performance.memory.usedJSHeapSize")
-    if asks:
-        waits = page.evaluate(
-            """async (count) => {
-              const waits = [];
-              for (let i = 0; i < count; i++) {
-                const begin = performance.now();
-                await fetch(`details?row=${i * 997}`).then((answer) => answer.json());
-                waits.push((performance.now() - begin) / 1000);
-              }
-              return waits;
-            }""",
-            ASKED,
-        )
-        facts["details"] = sorted(waits)[len(waits) // 2]
+    if served:
+        facts["details"] = median(page.evaluate(WAITS))
     page.close()
     return facts
 
 
-def measure(name: str) -> dict:
+def measure(name: str, _options: argparse.Namespace) -> dict:
     """Return what making a page costs, and opening it, round by round."""
     from playwright.sync_api import sync_playwright
 
     n, served = PAGES[name]
-    page, facts = made(n, served)
+    page, facts = page_of(n, served)
     print(name, facts, file=sys.stderr)
-    with sync_playwright() as started, tempfile.TemporaryDirectory() as folder:
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         path = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
-        browser = started.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         facts["chromium"] = browser.version
         if served:
             with serve_page(page) as server:
@@ -126,66 +114,41 @@ def measure(name: str) -> dict:
             address = write_page(Path(folder) / "map.html", page).as_uri()
             openings = [opened(browser, address, False) for _ in range(ROUNDS)]
         browser.close()
-    print(name, openings, file=sys.stderr)
     return facts | {"openings": openings}
 
 
-def render(found: dict) -> str:
+def render(report: dict) -> str:
     """Return the page."""
-    machine, results = found["machine"], found["results"]
-    chromium = next(iter(results.values()))["chromium"]
+    machine, results = report["machine"], report["results"]
+    opening, making = [], []
+    for name, facts in results.items():
+        openings = facts["openings"]
+        details = column(openings, "details")
+        opening.append(
+            [
+                *(name, f"{facts['bytes'] / 1e6:.1f}", spread(column(openings, "seconds"), ".1f")),
+                f"{max(column(openings, 'heap')) / 1e6:.0f}",
+                f"{1000 * median(details):.0f}" if details else "in the page",
+            ]
+        )
+        seconds = [f"{facts[key]:.0f}" for key in ("seconds", "cpu")]
+        making.append([name, *seconds, f"{facts['peak'] / 1e9:.1f}"])
+    heads = ["nodes", "size, MB", "ready after, s", "JavaScript heap, MB"]
     lines = [
         "# The explorer with many nodes",
         f"\nPlanted groups with {DEGREE} edges a node, {DIMENSIONS} dimensions and three columns; "
         f"{machine['processor']}, {machine['processors']} cores of a shared machine, "
-        f"{machine['date']}. Chromium {chromium}, headless, "
+        f"{machine['date']}. Chromium {next(iter(results.values()))['chromium']}, headless, "
         "without a GPU: SwiftShader draws on the CPU. Each page is opened three times (median, "
         "range); it is ready when all nodes are drawn and it can be used.\n",
-        "| nodes | size, MB | ready after, s | JavaScript heap, MB | details of a node, ms |",
-        "|---|---|---|---|---|",
-    ]
-    for name, one in results.items():
-        seconds = sorted(each["seconds"] for each in one["openings"])
-        heap = max(each["heap"] for each in one["openings"])
-        asked = [1000 * each["details"] for each in one["openings"] if "details" in each]
-        cells = [
-            name,
-            f"{one['bytes'] / 1e6:.1f}",
-            f"{seconds[len(seconds) // 2]:.1f} ({seconds[0]:.1f} – {seconds[-1]:.1f})",
-            f"{heap / 1e6:.0f}",
-            f"{sorted(asked)[len(asked) // 2]:.0f}" if asked else "in the page",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    lines += [
+        *table([*heads, "details of a node, ms"], opening),
         "\nMaking the page, by the neighbour layout:\n",
-        "| nodes | time, s | CPU time, s | peak memory, GB |",
-        "|---|---|---|---|",
-    ]
-    for name, one in results.items():
-        cells = [name, f"{one['seconds']:.0f}", f"{one['cpu']:.0f}"]
-        cells += [f"{one['peak'] / 1e9:.1f}"]
-        lines.append(f"| {' | '.join(cells)} |")
-    lines.append(
+        *table(["nodes", "time, s", "CPU time, s", "peak memory, GB"], making),
         "\nA page in a file holds the neighbours and likely links of every node, which takes most "
-        "of the time; a page that is served works them out for the nodes that are selected."
-    )
+        "of the time; a page that is served works them out for the nodes that are selected.",
+    ]
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=PAGES)
-    parser.add_argument("--output", type=Path, default=HERE / "results" / "explorer.json")
-    options = parser.parse_args()
-    before = json.loads(options.output.read_text())["results"] if options.output.exists() else {}
-    machine = describe()  # the commit that is measured, whatever is committed meanwhile
-    wanted = [options.only] if options.only else list(PAGES)
-    found = before | {name: measure(name) for name in wanted}
-    results = {name: found[name] for name in PAGES if name in found}
-    found = {"machine": machine, "results": results}
-    publish(found, render, options.output)
-
-
 if __name__ == "__main__":
-    main()
+    measure_each(read_options("explorer", __doc__, only=PAGES), PAGES, measure, render)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -16,36 +17,49 @@ class Peer:
     """A running script of `peers/`; a call makes it work, and returns what it measured."""
 
     def __init__(self, package: str, task: str, **options: object) -> None:
-        arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         self.name = package
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  as long as the process lives
         self.process = subprocess.Popen(
-            [environment(package), HERE / "peers" / f"{package}_{task}.py", *arguments],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
-        )  # fmt: skip
-        if self._answer() != "ready":
-            raise self._failure()
+            [environment(package), HERE / "peers" / f"{package}_{task}.py", as_json(options)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            env=with_few_threads(options["threads"]),
+        )
+        self._answer()  # it is ready
 
     def _answer(self) -> str:
-        return self.process.stdout.readline().strip()
-
-    def _failure(self) -> RuntimeError:
-        self.process.wait()
-        self.errors.seek(0)
-        return RuntimeError(f"{self.name} does not run:\n{self.errors.read()}")
+        answer = self.process.stdout.readline().strip()
+        if not answer:
+            self.process.wait()
+            self.errors.seek(0)
+            raise RuntimeError(f"{self.name} does not run:\n{self.errors.read()}")
+        return answer
 
     def __call__(self, **request: object) -> dict:
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        answer = self._answer()
-        if not answer:
-            raise self._failure()
-        return json.loads(answer)
+        return json.loads(self._answer())
 
-    def stop(self) -> None:
+    def __enter__(self) -> Peer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self.process.stdin.close()
         self.process.wait()
         self.errors.close()
+
+
+def as_json(options: dict[str, object]) -> str:
+    """Return options as a word of the command line."""
+    return json.dumps(options, default=str)
+
+
+def with_few_threads(count: int) -> dict[str, str]:
+    """Return the environment of a process in which no library takes more threads."""
+    names = ("OMP", "OPENBLAS", "MKL", "RAYON", "NUMBA")
+    return os.environ | {f"{name}_NUM_THREADS": str(count) for name in names}
 
 
 def environment(package: str) -> Path:
@@ -55,9 +69,8 @@ def environment(package: str) -> Path:
     if not (folder / "ready").exists():
         print(f"installing {package} ...", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        requirements = HERE / "peers" / f"{package}-requirements.txt"
         install = [python, "-m", "pip", "install", "-q"]
-        subprocess.run([*install, "-r", requirements], check=True)
+        subprocess.run([*install, "-r", HERE / "peers" / f"{package}-requirements.txt"], check=True)
         # what has pins that no supported Python can satisfy
         alone = HERE / "peers" / f"{package}-alone.txt"
         if alone.exists():
@@ -69,9 +82,10 @@ def environment(package: str) -> Path:
 
 def versions(package: str, *names: str) -> dict[str, str]:
     """Return the versions installed in a peer's environment."""
-    code = "import json, sys; from importlib.metadata import version; " \
-           "print(json.dumps({name: version(name) for name in sys.argv[1:]}))"  # fmt: skip
-    answer = subprocess.run(
-        [environment(package), "-c", code, *names], check=True, capture_output=True, text=True
+    code = (
+        "import json, sys; from importlib.metadata import version; "
+        "print(json.dumps({name: version(name) for name in sys.argv[1:]}))"
     )
+    command = [environment(package), "-c", code, *names]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(answer.stdout)

@@ -1,9 +1,9 @@
 """Race of packages for node embeddings: same edge list, budget and threads, file to vectors.
 
-Each contestant is a script of `peers/` in an environment and a process of its own, and reads the
-edge list as its users do. Contestants take turns, round after round, so that other load on the
-machine affects all alike. A contestant that fails, takes too long or too much memory is recorded
-with its error, and not started again on that graph.
+Each contestant is a function of `peers/race.py` in an environment and a process of its own, and
+reads the edge list as its users do. Contestants take turns, round after round, so that other load
+on the machine affects all alike. A contestant that fails, takes too long or too much memory is
+recorded with its error, and not started again on that graph.
 
     python benchmarks/race.py                                   # everything: an hour on two cores
     python benchmarks/race.py --graphs facebook --rounds 1 --contestants reinforce2vec GRAPE
@@ -14,7 +14,6 @@ The rows of a graph are those of one call: run all contestants together.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -29,14 +28,12 @@ from typing import NamedTuple
 import numpy as np
 
 import reinforce2vec as r2v
-from machine import describe
-from peering import HERE, environment, versions
+from measuring import DATA, THREADS, describe, read_options
+from peering import HERE, as_json, environment, versions, with_few_threads
 from race_page import OURS, draw, render
-from reinforce2vec.evaluation import classify_nodes, score_links
-from reporting import RESULTS, publish
+from reporting import ROOT, publish
 
-DATA = HERE.parent.parent / "shared" / "data"
-BUDGET = {"dimensions": 128, "window": 10, "negatives": 5, "threads": 2}
+BUDGET = {"dimensions": 128, "window": 10, "negatives": 5, "threads": THREADS}
 SHUFFLES = 3  # of the classifier's training data
 MOST_BYTES = 12_000_000_000
 
@@ -97,29 +94,24 @@ def start(name: str) -> tuple[r2v.Graph, Callable[[np.ndarray], dict[str, float]
     if name == "rmat":
         return r2v.rmat(20), lambda _vectors: {}
     dataset = r2v.load_dataset(name, DATA, progress=False)
-    if name == "facebook":
-        split = r2v.hold_out_edges(dataset.graph, seed=0)
+    split = r2v.hold_out_edges(dataset.graph, seed=0) if name == "facebook" else None
 
-        def links(vectors: np.ndarray) -> dict[str, float]:
-            scores = [score_links(vectors, split, seed=shuffle) for shuffle in range(SHUFFLES)]
-            return {"AUC": mean(score["hadamard"]["auc"] for score in scores)}
+    def score(vectors: np.ndarray) -> dict[str, float]:
+        if split:
+            links = [r2v.score_links(vectors, split, seed=shuffle) for shuffle in range(SHUFFLES)]
+            return {"AUC": mean(scores["hadamard"]["auc"] for scores in links)}
+        f1 = [r2v.classify_nodes(vectors, dataset.labels, seed=s) for s in range(SHUFFLES)]
+        return {f"{kind} F1": mean(scores[kind] for scores in f1) for kind in ("micro", "macro")}
 
-        return split.graph, links
-
-    def classes(vectors: np.ndarray) -> dict[str, float]:
-        found = [classify_nodes(vectors, dataset.labels, seed=s) for s in range(SHUFFLES)]
-        return {f"{kind} F1": mean(score[kind] for score in found) for kind in ("micro", "macro")}
-
-    return dataset.graph, classes
+    return split.graph if split else dataset.graph, score
 
 
-def in_order(found: Path, ids: np.ndarray) -> np.ndarray:
+def in_order(path: Path, ids: np.ndarray) -> np.ndarray:
     """Return the vectors in the order of the ids; zeros for nodes without one."""
-    with np.load(found) as held:
-        own, vectors = held["ids"], held["vectors"]
+    with np.load(path) as arrays:
+        own, vectors = arrays["ids"], arrays["vectors"]
     order = np.argsort(own)
-    places = np.minimum(np.searchsorted(own, ids, sorter=order), len(own) - 1)
-    rows = order[places]
+    rows = order[np.minimum(np.searchsorted(own, ids, sorter=order), len(own) - 1)]
     return np.where((own[rows] == ids)[:, None], vectors[rows], np.float32(0))
 
 
@@ -129,26 +121,20 @@ def in_order(found: Path, ids: np.ndarray) -> np.ndarray:
 def run(who: Contestant, course: Course, edges: Path, out: Path, seed: int) -> dict:
     """Run a contestant; return its seconds, peak memory and, if it failed, its error."""
     python = sys.executable if who.package == OURS else environment(who.package)
-    budget = {
-        "edges": edges,
-        "out": out,
-        "seed": seed,
-        "walks": course.walks,
-        "length": course.length,
-        "variant": who.variant,
-        **BUDGET,
-    }
-    names = ("OMP", "OPENBLAS", "MKL", "RAYON", "NUMBA")
-    threads = {f"{name}_NUM_THREADS": str(BUDGET["threads"]) for name in names}
-    command = [python, HERE / "peers" / f"{who.package}_race.py"]
-    command += [f"--{name}={value}" for name, value in budget.items()]
+    settings = {"walks": course.walks, "length": course.length, "variant": who.variant}
+    settings |= {"edges": edges, "out": out, "seed": seed, **BUDGET}
+    command = [python, HERE / "peers" / "race.py", who.package, as_json(settings)]
     begin, peak, error = time.perf_counter(), 0, ""
     looked = begin
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
-            command, stdout=output, stderr=errors, env=os.environ | threads,
-            start_new_session=True, preexec_fn=use_few_cpus,
-        )  # fmt: skip
+            command,
+            stdout=output,
+            stderr=errors,
+            env=with_few_threads(THREADS),
+            start_new_session=True,
+            preexec_fn=use_few_cpus,
+        )
         while process.poll() is None:
             time.sleep(0.05)
             if time.perf_counter() < looked + 1:  # a look takes time that the contestant needs
@@ -170,14 +156,13 @@ def run(who: Contestant, course: Course, edges: Path, out: Path, seed: int) -> d
             error = error or f"exit status {process.returncode}"
         if error:
             return {"error": error, "peak": peak}
-        measured = json.loads(output.read().strip().splitlines()[-1])
-    measured["peak"] = max(peak, measured["peak"])
-    return {**measured, "total": sum(measured["seconds"].values())}
+        facts = json.loads(output.read().strip().splitlines()[-1])
+    return {**facts, "peak": max(peak, facts["peak"]), "total": sum(facts["seconds"].values())}
 
 
 def use_few_cpus() -> None:
     """Give the process no more CPUs than threads, whatever its package does."""
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: BUDGET["threads"]])
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
 
 
 def session_bytes(leader: int) -> int:
@@ -198,69 +183,64 @@ def race(name: str, names: list[str], rounds: int | None) -> list[dict]:
     course, (graph, score) = COURSES[name], start(name)
     names = [label for label in names if CONTESTANTS[label].kind in course.kinds]
     rows: list[dict] = []
+    failed = set()
     with tempfile.TemporaryDirectory() as folder:
         edges, out = Path(folder) / "edges.txt", Path(folder) / "vectors.npz"
         write_edges(graph, edges)
-        for number in range(rounds or course.rounds):
-            shift = number % len(names)  # another one is first in each round
+        for turn in range(rounds or course.rounds):
+            shift = turn % len(names)  # another one is first in each round
             for label in names[shift:] + names[:shift]:
-                if any(row["contestant"] == label and "error" in row for row in rows):
+                if label in failed:
                     continue
                 try:
-                    found = run(CONTESTANTS[label], course, edges, out, seed=number)
+                    facts = run(CONTESTANTS[label], course, edges, out, seed=turn)
                 except (subprocess.CalledProcessError, ValueError, IndexError) as error:
-                    found = {"error": f"cannot be installed or read: {error}"}
-                if "error" not in found:
+                    facts = {"error": f"cannot be installed or read: {error}"}
+                if "error" not in facts:
                     vectors = in_order(out, graph.ids)
                     out.unlink()
-                    if np.isfinite(vectors).all():
-                        found["scores"] = score(vectors)
-                    else:
-                        found["error"] = "its vectors are not finite"
+                    finite = np.isfinite(vectors).all()
+                    facts |= (
+                        {"scores": score(vectors)}
+                        if finite
+                        else {"error": "its vectors are not finite"}
+                    )
+                if "error" in facts:
+                    failed.add(label)
                 kind = CONTESTANTS[label].kind
-                rows.append({"round": number, "contestant": label, "kind": kind, **found})
+                rows.append({"round": turn, "contestant": label, "kind": kind, **facts})
                 print(name, json.dumps(rows[-1]), file=sys.stderr, flush=True)
     return rows
 
 
 def write_edges(graph: r2v.Graph, path: Path) -> None:
     """Write each edge once, in random order, as two integers."""
-    rows = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
-    ends = np.stack([rows, graph.indices], axis=1)[rows <= graph.indices]
+    ends, _ = r2v.graph.edges_of(graph)
     ends = np.random.default_rng(0).permutation(graph.ids[ends])
     with path.open("w") as file:
         for first in range(0, len(ends), 1_000_000):
             part = ends[first : first + 1_000_000].tolist()
-            file.writelines(f"{one} {other}\n" for one, other in part)
+            file.writelines(f"{a} {b}\n" for a, b in part)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--graphs", nargs="+", choices=COURSES, default=list(COURSES))
-    parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
-    parser.add_argument(
-        "--rounds", type=int, help="default: 3 on the smallest graph, 1 on large ones"
-    )
-    parser.add_argument("--remark", default="", help="what else ran on the machine, for the page")
-    parser.add_argument("--draw", action="store_true", help="only draw and write the page again")
-    parser.add_argument("--out", type=Path, default=RESULTS / "race.json")
-    parser.add_argument("--pictures", type=Path, default=HERE.parent / "docs" / "benchmarks")
-    options = parser.parse_args()
-    found = json.loads(options.out.read_text()) if options.out.exists() else {"graphs": {}}
-    if not options.draw:
-        packages = {CONTESTANTS[label].package for label in options.contestants} - {OURS}
-        for name in options.graphs:
-            rows = race(name, options.contestants, options.rounds)
-            course = COURSES[name]
-            budget = {"walks": course.walks, "length": course.length, "limit": course.limit}
-            budget |= {"remark": options.remark} if options.remark else {}
-            graphs = found["graphs"] | {name: {**budget, "rows": rows}}
-            found["graphs"] = {one: graphs[one] for one in COURSES if one in graphs}
-            found |= {"budget": BUDGET, "machine": describe()}
-            found.setdefault("peers", {}).update({one: installed(one) for one in sorted(packages)})
-            options.out.write_text(json.dumps(found, indent=1) + "\n")
-    publish(found, render, options.out)
-    draw(found, options.pictures)
+    lists = {"graphs": list(COURSES), "contestants": list(CONTESTANTS)}
+    # the remark says on the page what else ran on the machine
+    options = read_options("race", __doc__, rounds=int, remark="", draw=False, **lists)
+    report = json.loads(options.out.read_text()) if options.out.exists() else {"graphs": {}}
+    packages = {CONTESTANTS[label].package for label in options.contestants} - {OURS}
+    for name in [] if options.draw else options.graphs:
+        rows, course = race(name, options.contestants, options.rounds), COURSES[name]
+        budget = {"walks": course.walks, "length": course.length, "limit": course.limit}
+        budget |= {"remark": options.remark} if options.remark else {}
+        graphs = report["graphs"] | {name: {**budget, "rows": rows}}
+        report["graphs"] = {name: graphs[name] for name in COURSES if name in graphs}
+        report |= {"budget": BUDGET, "machine": describe()}
+        peers = {package: installed(package) for package in sorted(packages)}
+        report["peers"] = report.get("peers", {}) | peers
+        options.out.write_text(json.dumps(report, indent=1) + "\n")
+    publish(report, render, options.out)
+    draw(report, ROOT / "docs" / "benchmarks")
 
 
 def installed(package: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from statistics import mean, median, quantiles
 
-from reporting import title
+from reporting import distinct, select, spread, table, title
 
 OURS = "reinforce2vec"
 KINDS = ("walks", "preset", "other")
@@ -38,8 +38,8 @@ def graph_title(name: str) -> str:
 def of(rows: list[dict], label: str, *path: str) -> list[float]:
     """Return a number of a contestant, from each round that it finished."""
     values = []
-    for row in rows:
-        value = row if row["contestant"] == label and "error" not in row else {}
+    for row in select(rows, contestant=label):
+        value = {} if "error" in row else row
         for key in path:
             value = value.get(key, {})
         if value != {}:
@@ -56,12 +56,18 @@ def ratios(rows: list[dict], label: str) -> list[float]:
 
 def error_of(rows: list[dict], label: str) -> str:
     """Return how a contestant failed; nothing if it did not."""
-    return next((row["error"] for row in rows if row["contestant"] == label and "error" in row), "")
+    return next((row["error"] for row in select(rows, contestant=label) if "error" in row), "")
+
+
+def failure_of(rows: list[dict], label: str) -> str:
+    """Return how a contestant failed in a word or two."""
+    error = error_of(rows, label)
+    return error if error.startswith("stopped") else "fails" if error else ""
 
 
 def labels(rows: list[dict], *kinds: str) -> list[str]:
     """Return the contestants of some kinds, in the order in which they first ran."""
-    return list(dict.fromkeys(row["contestant"] for row in rows if row["kind"] in kinds))
+    return [name for name, kind in distinct(rows, "contestant", "kind") if kind in kinds]
 
 
 def metrics(rows: list[dict]) -> list[str]:
@@ -75,114 +81,99 @@ def is_ours(label: str) -> bool:
 # -- tables --------------------------------------------------------------------------------------
 
 
-def spread(values: list[float]) -> str:
-    """Format a median, with the range of several values."""
-    text = f"{median(values):.1f}"
-    return text + f" ({min(values):.1f} – {max(values):.1f})" * (len(values) > 1)
-
-
-def render(found: dict) -> str:
+def render(results: dict) -> str:
     """Return the page."""
-    budget, machine = found["budget"], found["machine"]
+    budget, machine = results["budget"], results["machine"]
     lines = [
         "# Race from an edge list to vectors",
         f"\n{budget['dimensions']} dimensions, {budget['threads']} threads, window "
         f"{budget['window']}, {budget['negatives']} negatives. {INTRODUCTION} "
         f"{machine['processor']}, {machine['date']}, commit {machine['commit']}.",
     ]
-    for name, course in found["graphs"].items():
+    for name, course in results["graphs"].items():
         rows = course["rows"]
-        lines += [
-            f"\n## {graph_title(name)}\n",
+        contestants = labels(rows, "walks") + labels(rows, "preset", "other")
+        text = (
             f"{course['walks']} walk{'s' * (course['walks'] > 1)} of {course['length']} nodes from "
             f"every node, rounds: {1 + max(row['round'] for row in rows)}, at most "
-            f"{course['limit']} s for a contestant. {course.get('remark', '')}".rstrip()
-            + "\n",
-            f"| {' | '.join([*HEADS, *metrics(rows)])} |",
-            "|---" * (len(HEADS) + len(metrics(rows))) + "|",
+            f"{course['limit']} s for a contestant. {course.get('remark', '')}"
+        )
+        lines += [
+            f"\n## {graph_title(name)}\n",
+            f"{text.rstrip()}\n",
+            *table(
+                [*HEADS, *metrics(rows)], ([label, *cells(rows, label)] for label in contestants)
+            ),
         ]
-        for label in labels(rows, "walks") + labels(rows, "preset", "other"):
-            lines.append(f"| {' | '.join([label, *cells(rows, label)])} |")
     return "\n".join(lines) + "\n"
 
 
 def cells(rows: list[dict], label: str) -> list[str]:
     """Return the numbers of a contestant, or its error."""
-    empty = len(HEADS) + len(metrics(rows)) - 2
     if error := error_of(rows, label):
-        return [error.replace("|", "/"), *[""] * empty]
+        return [error.replace("|", "/"), *[""] * (len(HEADS) + len(metrics(rows)) - 2)]
     stages = [of(rows, label, "seconds", stage) for stage in STAGES]
+    times = ratios(rows, label)
     return [
         *[f"{median(values):.1f}" if values else "" for values in stages],
         f"{median(of(rows, label, 'total')):.1f}",
-        spread(ratios(rows, label)),
+        spread(times, ".1f") if len(times) > 1 else f"{median(times):.1f}",
         f"{max(of(rows, label, 'peak')) / 1e6:,.0f}",
         *[f"{mean(of(rows, label, 'scores', metric)):.1f}" for metric in metrics(rows)],
     ]
 
 
-def readme_table(found: dict) -> str:
+def readme_table(results: dict) -> str:
     """Return the table of the README: seconds of ours, how many times that of others, quality."""
-    graphs = {name: course["rows"] for name, course in found["graphs"].items()}
-    shown = list(dict.fromkeys(one for rows in graphs.values() for one in labels(rows, "walks")))
-    heads = [graph_title(name) for name in graphs]
-    lines = ["| " + " | ".join(["file to vectors", *heads]) + " |", "|---" * (1 + len(heads)) + "|"]
-    for label in shown:
-        row = [f"**{label}**" if is_ours(label) else label]
-        lines.append(
-            "| " + " | ".join(row + [short(rows, label) for rows in graphs.values()]) + " |"
-        )
-    return "\n".join(lines)
+    graphs = {graph_title(name): course["rows"] for name, course in results["graphs"].items()}
+    names = dict.fromkeys(label for rows in graphs.values() for label in labels(rows, "walks"))
+    lines = []
+    for label in names:
+        name = f"**{label}**" if is_ours(label) else label
+        lines.append([name, *(short(rows, label) for rows in graphs.values())])
+    return "\n".join(table(["file to vectors", *graphs], lines))
 
 
 def short(rows: list[dict], label: str) -> str:
     """Return time and quality of a contestant in one cell."""
-    if error := error_of(rows, label):
-        return error if error.startswith("stopped") else "fails"
     times = of(rows, label, "total")
+    if failure := failure_of(rows, label):
+        return failure
     if not times:
         return "–"
     text = f"{median(times):.1f} s" if is_ours(label) else f"{median(ratios(rows, label)):.1f} ×"
-    return " · ".join(
-        [text, *[f"{mean(of(rows, label, 'scores', one)):.1f}" for one in metrics(rows)[:1]]]
-    )
+    scores = [f"{mean(of(rows, label, 'scores', name)):.1f}" for name in metrics(rows)[:1]]
+    return " · ".join([text, *scores])
 
 
 # -- pictures ------------------------------------------------------------------------------------
 
 
-def draw(found: dict, folder: Path) -> None:
+def draw(results: dict, folder: Path) -> None:
     """Draw the two pictures: total seconds, and quality against seconds."""
     from reinforce2vec.plotting.style import new_figure, save, styled
 
-    graphs = {name: course["rows"] for name, course in found["graphs"].items()}
+    graphs = {graph_title(name): course["rows"] for name, course in results["graphs"].items()}
+    scored = {name: rows for name, rows in graphs.items() if metrics(rows)}
     with styled():
         figure = new_figure(8, 5.6)
         panels = figure.subplots(2, 2).flat
         for panel, (name, rows) in zip(panels, graphs.items(), strict=False):
             draw_speed(panel, rows)
-            panel.set_title(graph_title(name))
+            panel.set_title(name)
         for panel in panels:  # of graphs that were not raced
             panel.remove()
         save(figure, folder / "race-speed.png", dpi=200)
 
-        scored = {name: rows for name, rows in graphs.items() if metrics(rows)}
         looks = point_looks([label for rows in scored.values() for label in labels(rows, *KINDS)])
         figure = new_figure(8, 4.6)
         panels = figure.subplots(1, max(1, len(scored)), squeeze=False).flat
+        handles = {}
         for panel, (name, rows) in zip(panels, scored.items(), strict=True):
-            draw_quality(panel, rows, looks)
-            panel.set_title(graph_title(name))
-        shown = {
-            label: handle
-            for panel in figure.axes
-            for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
-        }
-        names = [label for label in looks if label in shown]
-        figure.legend(
-            [shown[label] for label in names], names, loc="outside lower center", ncols=4,
-            fontsize=7,
-        )  # fmt: skip
+            handles |= draw_quality(panel, rows, looks)
+            panel.set_title(name)
+        shown = [handles[label] for label in looks if label in handles]
+        figure.legend(handles=shown, loc="outside lower center", ncols=4, fontsize=7)
         save(figure, folder / "race-quality.png", dpi=200)
 
 
@@ -191,13 +182,11 @@ def point_looks(names: list[str]) -> dict[str, dict]:
     from reinforce2vec.plotting.style import BLUE, COLOURS, MARKERS
 
     looks: dict[str, dict] = {}
-    ours = [label for label in dict.fromkeys(names) if is_ours(label)]
-    for place, label in enumerate(ours):
-        looks[label] = {"color": BLUE, "marker": MARKERS[place % len(MARKERS)]}
-    others = [label for label in dict.fromkeys(names) if not is_ours(label)]
-    for place, label in enumerate(others):
-        colour = COLOURS[1 + place % (len(COLOURS) - 1)]
-        looks[label] = {"color": colour, "marker": MARKERS[place % len(MARKERS)]}
+    for own in (True, False):
+        members = [label for label in dict.fromkeys(names) if is_ours(label) == own]
+        for place, label in enumerate(members):
+            colour = BLUE if own else COLOURS[1 + place % (len(COLOURS) - 1)]
+            looks[label] = {"color": colour, "marker": MARKERS[place % len(MARKERS)]}
     return looks
 
 
@@ -212,9 +201,8 @@ def draw_speed(panel, rows: list[dict]) -> None:
         panel.text(seconds, place, f" {seconds:.1f} s", va="center", fontsize=7)
     failed = [label for label, values in totals.items() if not values]
     for place, label in enumerate(failed, len(shown)):
-        error = error_of(rows, label)
-        text = error if error.startswith("stopped") else "fails"
-        panel.text(0, place, f" {text}", va="center", fontsize=7, color=FAINT)
+        text = f" {failure_of(rows, label)}"
+        panel.text(0, place, text, va="center", fontsize=7, color=FAINT)
     names = [label for _, label in shown] + failed
     panel.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.4, -0.6))
     panel.set_xlim(0, max((seconds for seconds, _ in shown), default=1) * 1.25)
@@ -222,14 +210,14 @@ def draw_speed(panel, rows: list[dict]) -> None:
     panel.grid(axis="y", visible=False)
 
 
-def draw_quality(panel, rows: list[dict], looks: dict[str, dict]) -> None:
+def draw_quality(panel, rows: list[dict], looks: dict[str, dict]) -> dict[str, object]:
     """Draw the first metric against the total seconds; a line connects the best of ours.
 
     Points far below the others are drawn at the lower edge, with their value.
     """
     from reinforce2vec.plotting.style import BLUE
 
-    metric = metrics(rows)[0]
+    [metric, *_] = metrics(rows)
     points = {
         label: (median(of(rows, label, "total")), mean(of(rows, label, "scores", metric)))
         for label in labels(rows, *KINDS)
@@ -242,14 +230,16 @@ def draw_quality(panel, rows: list[dict], looks: dict[str, dict]) -> None:
     panel.plot(*zip(*front, strict=True), color=BLUE, linewidth=1)
     low, _, high = quantiles([quality for _, quality in points.values()], n=4)
     floor = low - 1.5 * (high - low)
+    handles = {}
     for label, (seconds, quality) in points.items():
-        place = max(quality, floor)
-        panel.plot(seconds, place, linestyle="", markersize=5, label=label, **looks[label])
+        look = {"linestyle": "", "markersize": 5, "label": label, **looks[label]}
+        [handles[label]] = panel.plot(seconds, max(quality, floor), **look)
         if quality < floor:
             where = {"xytext": (-6, 4), "textcoords": "offset points", "ha": "right"}
-            panel.annotate(f"{quality:.1f} ↓", (seconds, place), fontsize=7, **where)
+            panel.annotate(f"{quality:.1f} ↓", (seconds, floor), fontsize=7, **where)
     panel.set(xscale="log", xlabel="seconds from file to vectors", ylabel=f"{metric}, %")
     panel.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     panel.xaxis.set_minor_formatter(
         lambda value, _: f"{value:g}" if f"{value:g}"[0] in "25" else ""
     )
+    return handles

@@ -11,90 +11,41 @@ Times include loading compiled code from numba's cache, which a first, uncounted
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
+from itertools import product
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
-from machine import describe
-from reinforce2vec._util.machine import peak_bytes
-from reporting import publish
+from measuring import describe, in_new_process, measured, read_options
+from reporting import column, publish, select, spread, table
 
-HERE = Path(__file__).parent
 SEED = 0
 LINES_AT_ONCE = 1_000_000
+READERS = ("reinforce2vec", "networkx", "polars")
 
 
-# -- the readers, each in a process of its own -------------------------------------------------
-
-
-def prepare_reinforce2vec(path: Path, _integers: bool):
-    from reinforce2vec import read_graph
-
-    def read():
-        graph = read_graph(path)
-        return {
-            "nodes": graph.n_nodes,
-            "csr_bytes": graph.indptr.nbytes + graph.indices.nbytes,
-        }
-
-    return read
-
-
-def prepare_networkx(path: Path, integers: bool):
-    import networkx
-
-    def read():
-        graph = networkx.read_edgelist(path, nodetype=int if integers else str)
-        return {"nodes": graph.number_of_nodes()}
-
-    return read
-
-
-def prepare_polars(path: Path, _integers: bool):
-    import polars
-
-    def read():
-        table = polars.read_csv(path, separator=" ", has_header=False)
-        return {"rows": table.height}
-
-    return read
-
-
-READERS = {
-    "reinforce2vec": prepare_reinforce2vec,
-    "networkx": prepare_networkx,
-    "polars": prepare_polars,
-}
-
-
-def measure_here(reader: str, path: Path, integers: bool) -> dict[str, float]:
+def read(reader: str, path: Path, ids: str) -> dict[str, float]:
     """Read the file in this process."""
-    read = READERS[reader](path, integers)
-    before = peak_bytes()
-    start, cpu_start = time.perf_counter(), time.process_time()
-    found = read()
-    return {
-        "seconds": time.perf_counter() - start,
-        "cpu_seconds": time.process_time() - cpu_start,
-        "peak_bytes": peak_bytes() - before,
-        **found,
-    }
+    if reader == "reinforce2vec":
+        from reinforce2vec import read_graph
 
+        work = lambda: read_graph(path)  # noqa: E731
+    elif reader == "networkx":
+        import networkx
 
-def measure(reader: str, path: Path, kind: str) -> dict[str, float]:
-    """Read the file in a new process."""
-    command = [sys.executable, __file__, "--child", reader, str(path), kind]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        node = int if ids == "integers" else str
+        work = lambda: networkx.read_edgelist(path, nodetype=node)  # noqa: E731
+    else:
+        import polars
 
-
-# -- the run -----------------------------------------------------------------------------------
+        work = lambda: polars.read_csv(path, separator=" ", has_header=False)  # noqa: E731
+    facts, result = measured(work)
+    if reader == "reinforce2vec":
+        facts["csr_bytes"] = result.indptr.nbytes + result.indices.nbytes
+    return facts
 
 
 def write_files(folder: Path, n_lines: int, n_nodes: int) -> dict[str, Path]:
@@ -109,85 +60,67 @@ def write_files(folder: Path, n_lines: int, n_nodes: int) -> dict[str, Path]:
     return paths
 
 
-def run(arguments: argparse.Namespace) -> list[dict]:
-    """Run all measurements, the readers in turns."""
-    repeats = {"reinforce2vec": arguments.repeats, "polars": arguments.repeats}
-    repeats["networkx"] = arguments.networkx_repeats
-    results = []
-    with tempfile.TemporaryDirectory() as folder:
-        paths = write_files(Path(folder), arguments.lines, arguments.nodes or arguments.lines // 10)
-        for path in paths.values():
-            measure("reinforce2vec", path, "integers")  # fills numba's cache
-        for turn in range(max(repeats.values())):
-            for kind, path in paths.items():
-                for reader in (name for name in READERS if turn < repeats[name]):
-                    found = measure(reader, path, kind)
-                    size = path.stat().st_size
-                    results.append({"reader": reader, "ids": kind, "file_bytes": size, **found})
-                    print(f"{reader} {kind} {found['seconds']:.2f} s", file=sys.stderr)
-    return results
+def lines_of(rows: list[dict]) -> list[list[str]]:
+    """Return a line for each kind of ids and reader: medians, and the range of times."""
+    lines = []
+    for ids, reader in product(("integers", "strings"), READERS):
+        where = {"ids": ids, "reader": reader}
+        if not select(rows, **where):
+            continue
+        [csr, *_] = column(rows, "csr_bytes", ids=ids)
+        networkx = column(rows, "seconds", ids=ids, reader="networkx")
+        seconds = column(rows, "seconds", **where)
+        cpu, peak = (median(column(rows, key, **where)) for key in ("cpu_seconds", "peak_bytes"))
+        ratio = f"{median(networkx) / median(seconds):.1f}" if networkx else ""
+        lines.append(
+            [
+                *(ids, reader, spread(seconds, dash="-"), f"{cpu:.2f}", ratio),
+                *(f"{peak / 1e6:,.0f}", f"{peak / csr:.1f}"),
+            ]
+        )
+    return lines
 
 
-def table(results: list[dict]) -> str:
-    """Format the results as Markdown: medians, and the range of times."""
-    lines = [
-        "| ids | reader | seconds (range) | CPU s | networkx / reader | peak MB | peak / CSR |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for kind in ("integers", "strings"):
-        of_kind = [result for result in results if result["ids"] == kind]
-        seconds = {
-            reader: [result["seconds"] for result in of_kind if result["reader"] == reader]
-            for reader in READERS
-        }
-        csr = next(result["csr_bytes"] for result in of_kind if "csr_bytes" in result)
-        for reader, times in seconds.items():
-            if not times:
-                continue
-            own = [result for result in of_kind if result["reader"] == reader]
-            peak = statistics.median(result["peak_bytes"] for result in own)
-            cpu = statistics.median(result["cpu_seconds"] for result in own)
-            median = statistics.median(times)
-            networkx = seconds["networkx"]
-            ratio = f"{statistics.median(networkx) / median:.1f}" if networkx else ""
-            lines.append(
-                f"| {kind} | {reader} | {median:.2f} ({min(times):.2f}-{max(times):.2f}) "
-                f"| {cpu:.2f} | {ratio} | {peak / 1e6:,.0f} | {peak / csr:.1f} |"
-            )
-    return "\n".join(lines)
+HEADS = (
+    *("ids", "reader", "seconds (range)", "CPU s", "networkx / reader", "peak MB", "peak / CSR"),
+)
 
 
-def render(report: dict) -> str:
-    machine = report["machine"]
-    return (
-        f"# Reading an edge list of {report['lines']:,} lines\n\n"
-        f"{machine['processor']}, Python {machine['python']}, {machine['date']}.\n\n"
-        f"{table(report['results'])}\n"
+def render(results: dict) -> str:
+    machine = results["machine"]
+    return "\n".join(
+        [
+            f"# Reading an edge list of {results['lines']:,} lines\n",
+            f"{machine['processor']}, Python {machine['python']}, {machine['date']}.\n",
+            *table(HEADS, lines_of(results["results"])),
+            "",
+        ]
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lines", type=int, default=10_000_000)
-    parser.add_argument("--nodes", type=int, help="default: a tenth of the lines")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--networkx-repeats", type=int, default=1)
-    parser.add_argument("--output", type=Path, default=HERE / "results" / "reading.json")
-    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child:
-        reader, path, kind = arguments.child
-        print(json.dumps(measure_here(reader, Path(path), kind == "integers")))
-        return
-    results = run(arguments)
-    report = {
+    options = read_options(
+        "reading", __doc__, lines=10_000_000, nodes=int, repeats=5, networkx_repeats=1
+    )
+    nodes = options.nodes or options.lines // 10
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write_files(Path(folder), options.lines, nodes)
+        for ids, path in paths.items():
+            in_new_process(read, "reinforce2vec", path, ids)  # fills numba's cache
+        for turn, (ids, path), reader in product(range(options.repeats), paths.items(), READERS):
+            if reader != "networkx" or turn < options.networkx_repeats:
+                row = {"reader": reader, "ids": ids, "file_bytes": path.stat().st_size}
+                rows.append(row | in_new_process(read, reader, path, ids))
+                print(rows[-1], file=sys.stderr)
+    results = {
         "machine": describe("networkx", "polars"),
-        "lines": arguments.lines,
-        "nodes": arguments.nodes or arguments.lines // 10,
+        "lines": options.lines,
+        "nodes": nodes,
         "seed": SEED,
-        "results": results,
+        "results": rows,
     }
-    publish(report, render, arguments.output)
+    publish(results, render, options.out)
 
 
 if __name__ == "__main__":

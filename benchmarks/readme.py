@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from statistics import median
 
 import race_page
 import training
 import walks
+from reporting import ROOT, column
+from reporting import table as lines_of_table
 
-HERE = Path(__file__).parent
 SMOOTHED = ", vectors smoothed"
 GRAPH, DIMENSIONS = training.BLOGCATALOG, 128
 
@@ -33,97 +33,86 @@ PUBLISHED = [
         for graph in ("BlogCatalog", "PPI", "DBLP")
     ),
 ]
-METHODS = {
-    "**reinforce2vec**": "reinforce2vec, default",
-    "the paper's settings": "reinforce2vec, equations as printed",
-    "DeepWalk": "DeepWalk",
-    "node2vec": "node2vec",
-    "LINE": "LINE",
-    "HOPE": "HOPE",
-    "GraRep": "GraRep",
-    "ProNE": "ProNE",
-    "NetMF": "NetMF",
+METHODS = {"**reinforce2vec**": "reinforce2vec, default"}
+METHODS["the paper's settings"] = "reinforce2vec, equations as printed"
+METHODS |= {
+    name: name for name in ["DeepWalk", "node2vec", "LINE", "HOPE", "GraRep", "ProNE", "NetMF"]
 }
 
 
-def read(*path: str) -> dict:
+def read(path: str) -> dict:
     """Read a committed file of results."""
-    found: dict = json.loads(HERE.parent.joinpath(*path).read_text(encoding="utf-8"))
-    return found
+    return json.loads((ROOT / path).read_text(encoding="utf-8"))
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """Format a table as Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |".replace(" --- ", "---") for line in lines)
+def table(heads: list[str], rows: list[list[str]]) -> str:
+    return "\n".join(lines_of_table(heads, rows))
 
 
 def quality() -> str:
     """Return the table of scores: each method, raw and smoothed, in percent."""
-    experiments = read("docs", "results", "results.json")
-
-    def found(experiment: str, title: str, label: str, column: str) -> dict | None:
-        return experiments[experiment][title].get(label, {}).get(column)
-
+    experiments = read("docs/results/results.json")
     rows = []
     for name, label in METHODS.items():
         rows.append([name])
-        for experiment, title, column in FIGURES.values():
-            entries = [found(experiment, title + more, label, column) for more in ("", SMOOTHED)]
+        for experiment, title, score in FIGURES.values():
             digits = 2 if "AUC" in title else 1
-            rows[-1].append(" → ".join(f"{one['mean']:.{digits}f}" for one in entries if one))
-    published = [f"{found(*where)['paper']}" for where in PUBLISHED]
-    rows.append(["*as published*", *published])
+            titles = [title, title + SMOOTHED]
+            entries = [experiments[experiment][t].get(label, {}).get(score) for t in titles]
+            rows[-1].append(" → ".join(f"{entry['mean']:.{digits}f}" for entry in entries if entry))
+    published = [experiments[a][b][c][d]["paper"] for a, b, c, d in PUBLISHED]
+    rows.append(["*as published*", *map(str, published)])
     return table(["raw → smoothed", *FIGURES], rows)
 
 
 def race() -> str:
     """Return the table of the race: seconds of ours, how many times that of others, quality."""
-    return race_page.readme_table(read("benchmarks", "results", "race.json"))
+    return race_page.readme_table(read("benchmarks/results/race.json"))
 
 
 def speed() -> str:
     """Return the table of speeds: beside a peer in the same rounds, and on a GPU."""
-    trained, walked = (read("benchmarks", "results", f"{n}.json") for n in ("training", "walks"))
-    gpu = read("benchmarks", "results", "gpu.json")
+    trained, walked, gpu = (
+        read(f"benchmarks/results/{name}.json") for name in ("training", "walks", "gpu")
+    )
 
-    def tokens(what: str) -> dict[int, float]:
-        return training.speeds(trained["speed"], GRAPH, what, DIMENSIONS)
+    def tokens(what: str) -> list[float]:
+        return list(training.speeds(trained["speed"], GRAPH, what, DIMENSIONS).values())
 
-    def steps(what: str) -> dict[int, float]:
-        return dict(enumerate(walks.speeds(walked["speed"][GRAPH], what)))
+    def steps(what: str) -> list[float]:
+        return walks.speeds(walked["speed"][GRAPH], what)
 
-    def on_h200(study: str, walk: str, **wanted: int) -> dict[int, float]:
-        wanted = {"graph": GRAPH, "walk": walk, **wanted}
-        rows = [row for row in gpu[study]["rows"] if row.items() >= wanted.items()]
-        return {row["repeat"]: row["per_second"] for row in rows}
+    def on_h200(part: str, walk: str, **where: int) -> list[float]:
+        return column(gpu[part]["rows"], "per_second", graph=GRAPH, walk=walk, **where)
 
-    second = "second-order p=0.5 q=2"
-    lines = [
-        ("training, tokens", tokens(training.OURS), "gensim", tokens(training.LISTS),
-         on_h200("training", "first-order", dimensions=DIMENSIONS)),
-        ("walks and training, tokens", tokens(training.WHOLE), "GRAPE", tokens(training.GRAPE),
-         {}),
-        ("DeepWalk's walks, steps", steps(walks.FIRST), "PecanPy", steps(walks.PECANPY_FIRST),
-         on_h200("walks", "first-order")),
-        ("node2vec's walks, steps", steps(second), "PecanPy", steps(walks.PECANPY),
-         on_h200("walks", "second-order")),
-        ("reinforced walks, steps", steps("paper js ucb"), "", {}, on_h200("walks", "paper")),
-    ]  # fmt: skip
+    whole = tokens(training.WHOLE), "GRAPE", tokens(training.GRAPE), []
+    trains = on_h200("training", "first-order", dimensions=DIMENSIONS)
+    second = steps("second-order p=0.5 q=2"), "PecanPy", steps(walks.PECANPY)
+    lines = {
+        "training, tokens": (tokens(training.OURS), "gensim", tokens(training.LISTS), trains),
+        "walks and training, tokens": whole,
+        "DeepWalk's walks, steps": (
+            *(steps(walks.FIRST), "PecanPy", steps(walks.PECANPY_FIRST)),
+            on_h200("walks", "first-order"),
+        ),
+        "node2vec's walks, steps": (*second, on_h200("walks", "second-order")),
+        "reinforced walks, steps": (steps("paper js ucb"), "", [], on_h200("walks", "paper")),
+    }
     rows = []
-    for name, ours, peer, theirs, on_gpu in lines:
-        times = f"{median(training.ratios(ours, theirs)):.0f}" if theirs else "–"
-        rows.append([name, millions(ours), f"{millions(theirs)} {peer}".strip(), times])
-        rows[-1].append(millions(on_gpu))
-    head = ["million per second", "two CPU cores", "a peer on these", "times as fast", "one H200"]
-    return table(head, rows)
+    for name, (ours, peer, theirs, on_gpu) in lines.items():
+        pairs = zip(ours, theirs, strict=False)
+        times = f"{median(a / b for a, b in pairs):.0f}" if theirs else "–"
+        beside = f"{millions(theirs)} {peer}".strip()
+        rows.append([name, millions(ours), beside, times, millions(on_gpu)])
+    heads = ["million per second", "two CPU cores", "a peer on these", "times as fast", "one H200"]
+    return table(heads, rows)
 
 
-def millions(speeds: dict[int, float]) -> str:
+def millions(speeds: list[float]) -> str:
     """Format the median of speeds, in millions."""
     if not speeds:
         return "–"
-    speed = median(speeds.values()) / 1e6
+    speed = median(speeds) / 1e6
     return f"{speed:.2g}" if speed < 10 else f"{speed:,.0f}"
 
 

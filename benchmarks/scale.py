@@ -22,22 +22,29 @@ of a token is compared, not that of a whole training.
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import hashlib
 import json
 import os
 import pickle
-import subprocess
-import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
-HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "scale.json"
-PICTURE = HERE.parent / "docs" / "benchmarks" / "scale.png"
-STAGES = ("make", "read", "walk", "train", "smooth", "embed", "scratch", "neighbors")
+import numpy as np
+
+import reinforce2vec as r2v
+from measuring import THREADS, describe, in_new_process, measured, read_options
+from reinforce2vec.models._memory import smoothing_bytes
+from reporting import ROOT, distinct, publish, select, table
+
+PICTURE = ROOT / "docs" / "benchmarks" / "scale.png"
 SHOWN = {  # what a stage does, and the unit of which the cost is compared
     "read": ("reading", "edge"),
     "walk": ("walking", "token"),
@@ -52,31 +59,23 @@ PART = 1 << 21  # edges that a process makes at a time
 FROM, MOST = 100_000, 1.3  # the smallest size that the goal compares, and the growth it allows
 
 
-# -- the stages, each in a process of its own --------------------------------------------------
+# -- the graph -----------------------------------------------------------------------------------
 
 
-def make(folder: Path, given: argparse.Namespace) -> dict:
+def make(path: Path, nodes: int) -> None:
     """Write an R-MAT graph as a text file of edges; nodes are numbered below `nodes`."""
-    from multiprocessing import get_context
-
-    edges = EDGE_FACTOR * given.make_nodes
-    parts = [
-        (given.make_nodes, number, first, min(PART, edges - first))
-        for number, first in enumerate(range(0, edges, PART))
-    ]
-    with (folder / "edges.txt").open("wb") as file, get_context("spawn").Pool() as pool:
+    edges = EDGE_FACTOR * nodes
+    parts = [(nodes, first, min(PART, edges - first)) for first in range(0, edges, PART)]
+    with path.open("wb") as file, get_context("spawn").Pool() as pool:
         for text in pool.imap(edge_lines, parts):
             file.write(text)
-    return {"units": edges, "bytes": (folder / "edges.txt").stat().st_size}
 
 
-def edge_lines(part: tuple[int, int, int, int]) -> bytes:
-    """Return lines of edges: of a number of nodes, the part's number, first edge and size."""
-    import numpy as np
-
-    nodes, number, first, size = part
+def edge_lines(part: tuple[int, int, int]) -> bytes:
+    """Return lines of edges: of a number of nodes, the part's first edge and size."""
+    nodes, first, size = part
     shuffled = np.random.default_rng(0).permutation(nodes)  # numbers do not reveal degrees
-    rng = np.random.default_rng((1, number))
+    rng = np.random.default_rng((1, first // PART))
     ends = np.zeros((2, size), np.int64)
     for _ in range(max(1, (nodes - 1).bit_length())):
         quarter = rng.random(size, np.float32)
@@ -86,291 +85,247 @@ def edge_lines(part: tuple[int, int, int, int]) -> bytes:
     ends %= nodes  # of other sizes than 2^k: folded
     linked = np.arange(first, min(first + size, nodes))  # the first edges are one of each node
     ends[0, : len(linked)] = linked
-    pairs = shuffled[ends].T.tolist()
-    return "".join(f"{one} {other}\n" for one, other in pairs).encode()
+    return "".join(f"{a} {b}\n" for a, b in shuffled[ends].T.tolist()).encode()
 
 
-def read(folder: Path, given: argparse.Namespace) -> dict:
-    """Read the text file; the graph is kept for the other stages."""
-    from reinforce2vec import read_graph
-
-    small = folder / "small.txt"
-    small.write_text("1 2\n2 3\n" * 2000)
-    read_graph(small)  # compiles
-    with Measured() as measured:
-        graph = read_graph(folder / "edges.txt")
-    with (folder / "graph.pickle").open("wb") as file:  # to read a .npz takes 100 bytes an arc
-        pickle.dump(graph, file, protocol=5)
-    facts = {"nodes": graph.n_nodes, "arcs": len(graph.indices), "graph_bytes": graph.nbytes}
-    return measured.found(EDGE_FACTOR * given.make_nodes) | facts
-
-
-def load(folder: Path):
+def load(folder: Path) -> r2v.Graph:
     """Return the graph of a size."""
-    with (folder / "graph.pickle").open("rb") as file:
-        graph = pickle.load(file)
+    graph = pickle.loads((folder / "graph.pickle").read_bytes())
     # copies are on huge pages, as the arrays of a graph that was read are
     return replace(graph, indptr=graph.indptr.copy(), indices=graph.indices.copy())
 
 
-def walk(folder: Path, given: argparse.Namespace) -> dict:
+# -- the stages, each in a process of its own ----------------------------------------------------
+
+
+def run_stage(stage: str, folder: Path, size: int, options: argparse.Namespace) -> dict:
+    """Run a stage; return its units, seconds, memory and, for most, the estimated memory."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", str(options.workers))
+    return STAGES[stage](folder, size, options)
+
+
+def measure(work: Callable[[], Any]) -> tuple[dict[str, float], Any]:
+    """Measure some work after freed memory was returned to the system."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return measured(work)
+
+
+def read(folder: Path, size: int, _options: argparse.Namespace) -> dict:
+    """Read the text file; the graph is kept for the other stages."""
+    small = folder / "small.txt"
+    small.write_text("1 2\n2 3\n" * 2000)
+    r2v.read_graph(small)  # compiles
+    facts, graph = measure(lambda: r2v.read_graph(folder / "edges.txt"))
+    # to read a .npz takes 100 bytes an arc
+    (folder / "graph.pickle").write_bytes(pickle.dumps(graph, protocol=5))
+    sizes = {"nodes": graph.n_nodes, "arcs": len(graph.indices), "graph_bytes": graph.nbytes}
+    return {"units": EDGE_FACTOR * size, **facts, **sizes}
+
+
+def walk(folder: Path, _size: int, options: argparse.Namespace) -> dict:
     """Make walks of the default kind, and throw them away, as training does."""
-    from reinforce2vec import WalkSampler, rmat
-
     graph = load(folder)
-    options = {"length": LENGTH, "workers": given.workers, "backend": "cpu"}
-    WalkSampler(rmat(8), per_node=1, **options).sample()  # compiles
-    tokens, per_node = 0, -(-given.tokens // (LENGTH * graph.n_nodes))
-    with Measured() as measured:
-        for block in WalkSampler(graph, per_node=per_node, **options):
-            tokens += block.size  # no walk ends early: every node has an edge
-    return measured.found(tokens)
-
-
-def train(folder: Path, given: argparse.Namespace) -> dict:
-    """Train the first passes of a fit with ten walks a node; the seconds are those of training."""
-    from reinforce2vec import Reinforce2Vec, rmat
-
-    how = {"dimensions": DIMENSIONS, "walks_per_node": 10, "walk_length": LENGTH, "smooth": False,
-           "workers": given.workers, "backend": "cpu"}  # fmt: skip
-    Reinforce2Vec(**(how | {"walks_per_node": 1})).fit(rmat(9), progress=False)  # compiles
-    graph, learner, moments = load(folder), Reinforce2Vec(**how), []
-
-    def watch(moment) -> None:
-        moments.append((moment.tokens, moment.seconds, time.process_time()))
-        if moment.tokens >= given.tokens and len(moments) > 1:
-            raise Enough
-
-    promised = learner.estimate_memory(graph)
-    with Measured() as measured, suppress(Enough):
-        learner.fit(graph, progress=False, callbacks=[watch])
-    tokens, seconds, cpu_seconds = (b - a for a, b in zip(moments[0], moments[-1], strict=True))
-    facts = {"seconds": seconds, "cpu_seconds": cpu_seconds, "pass_tokens": moments[0][0]}
-    return measured.found(tokens) | facts | {"estimate": promised}
+    how = {"length": LENGTH, "workers": options.workers, "backend": "cpu"}
+    r2v.WalkSampler(r2v.rmat(8), per_node=1, **how).sample()  # compiles
+    per_node = -(-options.tokens // (LENGTH * graph.n_nodes))
+    sampler = r2v.WalkSampler(graph, per_node=per_node, **how)
+    facts, tokens = measure(lambda: sum(block.size for block in sampler))
+    return {"units": tokens, **facts}  # no walk ends early: every node has an edge
 
 
 class Enough(Exception):
     """Enough was trained."""
 
 
-def smooth(folder: Path, given: argparse.Namespace) -> dict:
+def train(folder: Path, _size: int, options: argparse.Namespace) -> dict:
+    """Train the first passes of a fit with ten walks a node; the seconds are those of training."""
+    how = {"dimensions": DIMENSIONS, "walk_length": LENGTH, "smooth": False}
+    how |= {"workers": options.workers, "backend": "cpu"}
+    r2v.Reinforce2Vec(walks_per_node=1, **how).fit(r2v.rmat(9), progress=False)  # compiles
+    graph, model, moments = load(folder), r2v.Reinforce2Vec(walks_per_node=10, **how), []
+
+    def watch(moment: Any) -> None:
+        moments.append((moment.tokens, moment.seconds, time.process_time()))
+        if moment.tokens >= options.tokens and len(moments) > 1:
+            raise Enough
+
+    def fit() -> None:
+        with suppress(Enough):
+            model.fit(graph, progress=False, callbacks=[watch])
+
+    facts, _ = measure(fit)
+    tokens, seconds, cpu_seconds = (b - a for a, b in zip(moments[0], moments[-1], strict=True))
+    facts |= {"seconds": seconds, "cpu_seconds": cpu_seconds, "pass_tokens": moments[0][0]}
+    return {"units": tokens, **facts, "estimate": model.estimate_memory(graph)}
+
+
+def smooth(folder: Path, _size: int, options: argparse.Namespace) -> dict:
     """Smooth random vectors, and keep them for the last stage."""
-    import numpy as np
-
-    from reinforce2vec import rmat
-    from reinforce2vec import smooth as smoothed
-    from reinforce2vec.models._memory import smoothing_bytes as bytes_for
-
-    graph, rng = load(folder), np.random.default_rng(0)
-    vectors = rng.random((graph.n_nodes, DIMENSIONS), np.float32)
-    how = {"workers": given.workers, "backend": "cpu"}
-    smoothed(vectors[:256], rmat(8), **how)
-    with Measured() as measured:
-        result = smoothed(vectors, graph, **how)
-    del vectors
+    graph, how = load(folder), {"workers": options.workers, "backend": "cpu"}
+    vectors = np.random.default_rng(0).random((graph.n_nodes, DIMENSIONS), np.float32)
+    r2v.smooth(vectors[:256], r2v.rmat(8), **how)  # compiles
+    facts, result = measure(lambda: r2v.smooth(vectors, graph, **how))
     np.save(folder / "vectors.npy", result)
-    return measured.found(graph.n_nodes) | {"estimate": bytes_for(graph, DIMENSIONS, given.workers)}
+    estimate = smoothing_bytes(graph, DIMENSIONS, options.workers)
+    return {"units": graph.n_nodes, **facts, "estimate": estimate}
 
 
-def neighbors(folder: Path, given: argparse.Namespace) -> dict:
+def neighbors(folder: Path, _size: int, _options: argparse.Namespace) -> dict:
     """Find the ten nearest of some nodes, exactly."""
-    import numpy as np
-
-    from reinforce2vec import Embedding, nearest_neighbors
-
     vectors = np.load(folder / "vectors.npy")
-    embedding = Embedding(np.arange(len(vectors)), vectors)
-    queries = np.random.default_rng(0).choice(len(vectors), QUERIES, replace=False)
-    nearest_neighbors(Embedding(np.arange(100), vectors[:100]), list(range(5)), k=3)  # compiles
-    with Measured() as measured:
-        nearest_neighbors(embedding, [int(one) for one in queries], k=10)
-    return measured.found(QUERIES * len(vectors))
+    embedding = r2v.Embedding(np.arange(len(vectors)), vectors)
+    queries = np.random.default_rng(0).choice(len(vectors), QUERIES, replace=False).tolist()
+    small = r2v.Embedding(np.arange(100), vectors[:100])
+    r2v.nearest_neighbors(small, list(range(5)), k=3)  # compiles
+    facts, _ = measure(lambda: r2v.nearest_neighbors(embedding, queries, k=10))
+    return {"units": QUERIES * len(vectors), **facts}
 
 
-def embed(folder: Path, given: argparse.Namespace, **how) -> dict:
+def embed(folder: Path, _size: int, options: argparse.Namespace, **how: str) -> dict:
     """Fit with all that belongs to it, but few and short walks; keep the vectors."""
-    import numpy as np
+    how |= {"dimensions": DIMENSIONS, "walks_per_node": 1, "walk_length": 10}
+    how |= {"workers": options.workers, "backend": "cpu"}
+    r2v.Reinforce2Vec(**how).fit(r2v.rmat(9), progress=False)  # compiles
+    graph, model = load(folder), r2v.Reinforce2Vec(**how)
+    estimate, moments, private = model.estimate_memory(graph), [], []
+    ended = threading.Event()
 
-    from reinforce2vec import Reinforce2Vec, rmat
+    def watch() -> None:
+        while not ended.wait(0.1):
+            private.append(private_bytes())
 
-    how |= {"dimensions": DIMENSIONS, "walks_per_node": 1, "walk_length": 10,
-            "workers": given.workers, "backend": "cpu"}  # fmt: skip
-    Reinforce2Vec(**how).fit(rmat(9), progress=False)  # compiles
-    graph, learner = load(folder), Reinforce2Vec(**how)
-    promised, moments = learner.estimate_memory(graph), []
-    with Measured("RssAnon" if "scratch" in how else None) as measured:
-        learner.fit(graph, progress=False, callbacks=[moments.append])
-    vectors = learner.embedding_.vectors
+    before = private_bytes()
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    facts, _ = measure(lambda: model.fit(graph, progress=False, callbacks=[moments.append]))
+    ended.set()
+    watcher.join()
+    if "scratch" in how:  # what is not in files
+        facts["peak_bytes"] = max(private, default=before) - before
+    vectors = model.embedding_.vectors
     np.save(folder / "vectors.npy", vectors)
-    facts = {"train_seconds": moments[-1].seconds, "estimate": promised}
-    facts["finite"] = all(np.isfinite(vectors[at : at + 2**16]).all()
-                          for at in range(0, len(vectors), 2**16))  # fmt: skip
+    facts |= {"train_seconds": moments[-1].seconds, "estimate": estimate}
+    blocks = range(0, len(vectors), 2**16)
+    facts["finite"] = all(np.isfinite(vectors[at : at + 2**16]).all() for at in blocks)
     facts["sha256"] = hashlib.sha256(np.ascontiguousarray(vectors).data).hexdigest()[:16]
-    return measured.found(moments[-1].tokens) | facts
+    return {"units": moments[-1].tokens, **facts}
 
 
-def scratch(folder: Path, given: argparse.Namespace) -> dict:
-    """Fit with matrices, pairs, arrays of smoothing and vectors in mapped files."""
-    return embed(folder, given, scratch=str(folder))
-
-
-class Measured:
-    """Measures a block: seconds, CPU seconds and the growth of the peak of memory.
-
-    The peak is that of all memory, or of an entry of /proc/self/status, which is looked at ten
-    times a second.
-    """
-
-    def __init__(self, looked_at: str | None = None) -> None:
-        self.looked_at = looked_at
-
-    def __enter__(self) -> Measured:
-        import ctypes
-        import gc
-
-        gc.collect()
-        ctypes.CDLL(None).malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
-        self.before = self.highest = status(self.looked_at or "VmRSS")
-        if self.looked_at:
-            self.ended = threading.Event()
-            self.looking = threading.Thread(target=self.look)
-            self.looking.start()
-        self.began, self.cpu_began = time.perf_counter(), time.process_time()
-        return self
-
-    def look(self) -> None:
-        """Note the highest value of the entry, until the block ends."""
-        while not self.ended.wait(0.1):
-            self.highest = max(self.highest, status(self.looked_at))
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds = time.perf_counter() - self.began
-        self.cpu_seconds = time.process_time() - self.cpu_began
-        if self.looked_at:
-            self.ended.set()
-            self.looking.join()
-        else:
-            self.highest = status("VmHWM")
-        self.peak = self.highest - self.before
-
-    def found(self, units: int) -> dict:
-        """Return what was measured, for so many edges, tokens or nodes."""
-        return {
-            "units": units,
-            "seconds": self.seconds,
-            "cpu_seconds": self.cpu_seconds,
-            "peak_bytes": self.peak,
-        }
-
-
-def status(name: str) -> int:
-    """Return an entry of /proc/self/status in bytes."""
+def private_bytes() -> int:
+    """Return the memory of this process that no file holds."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
 
 
-# -- the run -----------------------------------------------------------------------------------
+def scratch(folder: Path, size: int, options: argparse.Namespace) -> dict:
+    """Fit with matrices, pairs, arrays of smoothing and vectors in mapped files."""
+    return embed(folder, size, options, scratch=str(folder))
 
 
-def run(arguments: argparse.Namespace) -> dict:
-    """Run the stages of all sizes, and merge what they find with earlier results."""
-    sys.path.insert(0, str(HERE))
-    from machine import describe
+STAGES = {
+    "read": read,
+    "walk": walk,
+    "train": train,
+    "smooth": smooth,
+    "embed": embed,
+    "scratch": scratch,
+    "neighbors": neighbors,
+}
 
-    report = {"results": []}
-    if arguments.output.exists():
-        report = json.loads(arguments.output.read_text())
-    results = report["results"]
-    machine = describe()
-    for size in arguments.sizes:
-        folder = arguments.folder / str(size)
+
+# -- the run -------------------------------------------------------------------------------------
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the stages of all sizes, and merge what they measure with earlier results."""
+    report, machine = read_report(options.out), describe()
+    for size in options.sizes:
+        folder = options.folder / str(size)
         folder.mkdir(parents=True, exist_ok=True)
-        for stage in arguments.stages:
-            if stage == "make" and (folder / "edges.txt").exists():
-                continue
-            command = [sys.executable, __file__, "--child", stage, "--sizes", str(size)]
-            command += ["--folder", str(arguments.folder), "--workers", str(arguments.workers)]
-            command += ["--tokens", str(arguments.tokens)]
-            begun = time.perf_counter()
-            child = subprocess.run(command, capture_output=True, text=True, check=False)
-            if child.returncode:
-                print(child.stderr, file=sys.stderr)
-                raise SystemExit(f"{stage} of {size:,} nodes failed")
-            found = json.loads(child.stdout.splitlines()[-1])
-            whole = time.perf_counter() - begun
-            print(f"{size:,} {stage}: {whole:.1f} s {json.dumps(found)}", flush=True)
-            if stage == "make":
-                continue
-            same = (size, stage, arguments.workers)
-            results = [
-                one for one in results if (one["size"], one["stage"], one["workers"]) != same
-            ]
-            found |= {
-                "size": size,
-                "stage": stage,
-                "workers": arguments.workers,
-                "machine": machine,
-            }
-            results.append(found)
-            results.sort(key=lambda one: (one["size"], STAGES.index(one["stage"]), one["workers"]))
-            report = {"results": results}
-            arguments.output.write_text(json.dumps(report, indent=1) + "\n")
-    return report
+        if not (folder / "edges.txt").exists():
+            make(folder / "edges.txt", size)
+        for stage in options.stages:
+            row = in_new_process(run_stage, stage, folder, size, options)
+            key = {"size": size, "stage": stage, "workers": options.workers}
+            print(key, row, flush=True)
+            earlier = select(report["results"], **key)
+            results = [row for row in report["results"] if row not in earlier]
+            results.append(row | key | {"machine": machine})
+            order = list(STAGES)
+            results.sort(key=lambda row: (row["size"], order.index(row["stage"]), row["workers"]))
+            report["results"] = results
+            options.out.write_text(json.dumps(report, indent=1) + "\n")
 
 
-def cost(one: dict) -> float:
+def read_report(path: Path) -> dict:
+    return json.loads(path.read_text()) if path.exists() else {"results": []}
+
+
+def cost(row: dict) -> float:
     """Return the nanoseconds of CPU time for each unit."""
-    return 1e9 * one["cpu_seconds"] / one["units"]
-
-
-def in_digits(number: float) -> str:
-    """Format a number with at least two digits."""
-    return f"{number:,.1f}" if number < 100 else f"{number:,.0f}"
+    return 1e9 * row["cpu_seconds"] / row["units"]
 
 
 def growth(results: list[dict]) -> dict[str, list[float]]:
     """Return, for each stage, the cost of a unit at each size from FROM on, beside that at FROM."""
-    sizes = sorted({one["size"] for one in results if one["size"] >= FROM})
-    found = {}
+    sizes = compared_sizes(results)
+    multiples = {}
     for stage in SHOWN:
-        costs = {one["size"]: cost(one) for one in results if one["stage"] == stage}
+        costs = {row["size"]: cost(row) for row in select(results, stage=stage)}
         if len(sizes) > 1 and costs.keys() >= set(sizes):
-            found[stage] = [costs[size] / costs[FROM] for size in sizes]
-    return found
+            multiples[stage] = [costs[size] / costs[FROM] for size in sizes]
+    return multiples
+
+
+def compared_sizes(results: list[dict]) -> list[int]:
+    return sorted(size for (size,) in distinct(results, "size") if size >= FROM)
+
+
+def cells(row: dict) -> list[str]:
+    words, unit = SHOWN[row["stage"]]
+    each, peak = cost(row), row["peak_bytes"]
+    return [
+        *(f"{row['size']:,}", words, str(row["workers"])),
+        *(f"{row['seconds']:.2f}", f"{row['cpu_seconds']:.2f}"),
+        *(f"{each:,.1f}" if each < 100 else f"{each:,.0f}", unit),
+        *(f"{peak / 1e6:,.0f}", f"{peak / row['size']:,.0f}"),
+        f"{row['estimate'] / peak:.2f}" if "estimate" in row else "",
+    ]
+
+
+HEADS = (
+    *("nodes", "stage", "threads", "seconds", "CPU s", "CPU ns for each", "unit", "peak MB"),
+    *("bytes for each node", "estimate / peak"),
+)
 
 
 def render(report: dict) -> str:
     """Return the page."""
     results = report["results"]
-    machines = sorted({f"{one['machine']['processor']}, Python {one['machine']['python']}, "
-                       f"{one['machine']['date']}, commit {one['machine']['commit']}"
-                       for one in results})  # fmt: skip
+    machines = {
+        "{processor}, Python {python}, {date}, commit {commit}".format(**row["machine"])
+        for row in results
+    }
     lines = [
         "# From ten thousand to ten million nodes",
         "",
         f"R-MAT graphs with {EDGE_FACTOR} edges drawn for each node, {DIMENSIONS} dimensions. "
-        f"Measured on: {'; '.join(machines)}. Each stage has a process of its own; memory is the "
-        "growth of its peak. The estimate is that of `estimate_memory`; before a run starts, up to "
-        "32 MB are added to it for freed memory that the C library keeps.",
+        f"Measured on: {'; '.join(sorted(machines))}. Each stage has a process of its own; memory "
+        "is the growth of its peak. The estimate is that of `estimate_memory`; before a run "
+        "starts, up to 32 MB are added to it for freed memory that the C library keeps.",
         "",
-        "| nodes | stage | threads | seconds | CPU s | CPU ns for each | unit | peak MB "
-        "| bytes for each node | estimate / peak |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        *table(HEADS, map(cells, results)),
+        *("", "## Growth", ""),
     ]
-    for one in results:
-        words, unit = SHOWN[one["stage"]]
-        ratio = f"{one['estimate'] / one['peak_bytes']:.2f}" if "estimate" in one else ""
-        lines.append(
-            f"| {one['size']:,} | {words} | {one['workers']} | {one['seconds']:.2f} "
-            f"| {one['cpu_seconds']:.2f} | {in_digits(cost(one))} | {unit} "
-            f"| {one['peak_bytes'] / 1e6:,.0f} | {one['peak_bytes'] / one['size']:,.0f} | {ratio} |"
-        )
-    lines += ["", "## Growth", ""]
-    grown = growth(results)
-    if not grown:
+    multiples = growth(results)
+    if not multiples:
         return "\n".join([*lines, "Results of two sizes from 100,000 nodes on are needed."]) + "\n"
-    within = [SHOWN[stage][0] for stage, one in grown.items() if one[-1] <= MOST]
+    within = [SHOWN[stage][0] for stage, values in multiples.items() if values[-1] <= MOST]
+    rows = (
+        [SHOWN[stage][0], *(f"{value:.2f}" for value in values)]
+        for stage, values in multiples.items()
+    )
     lines += [
         f"CPU time for each unit, as a multiple of that with {FROM:,} nodes. Our goal is at most "
         f"{MOST} with 10,000,000 nodes; it is met by: {', '.join(within) or 'no stage'}. The work "
@@ -378,36 +333,28 @@ def render(report: dict) -> str:
         "into the caches of the CPU, those of the large ones are in memory, where each node "
         "of a walk, each pair of rows and each new id is somewhere else.",
         "",
+        *table(["stage", *(f"{size:,}" for size in compared_sizes(results))], rows),
     ]
-    sizes = sorted({one["size"] for one in results if one["size"] >= FROM})
-    lines += [
-        f"| stage | {' | '.join(f'{size:,}' for size in sizes)} |",
-        "|---" * (1 + len(sizes)) + "|",
-    ]
-    for stage, multiples in grown.items():
-        lines.append(f"| {SHOWN[stage][0]} | {' | '.join(f'{one:.2f}' for one in multiples)} |")
     return "\n".join(lines) + "\n"
 
 
-def draw(report: dict, path: Path) -> None:
+def draw(results: list[dict], path: Path) -> None:
     """Draw the growth of the CPU time of a unit, and the memory for each node."""
     from reinforce2vec.plotting.style import COLOURS, GREY, MARKERS, new_figure, save, styled
 
     with styled():
         figure = new_figure(8, 3.8)
         times, memory = figure.subplots(1, 2)
-        grown = growth(report["results"])
+        multiples = growth(results)
         for stage, colour, marker in zip(SHOWN, COLOURS, MARKERS, strict=False):
             look = {"color": colour, "marker": marker, "markersize": 4}
-            of_stage = [one for one in report["results"] if one["stage"] == stage]
-            sizes = [one["size"] for one in of_stage]
-            if stage in grown:
-                times.plot([size for size in sizes if size >= FROM], grown[stage], **look)
-            each = [one["peak_bytes"] / one["size"] for one in of_stage]
-            memory.plot(sizes, each, label=SHOWN[stage][0], **look)
-        times.axhline(MOST, color=GREY, linestyle="--", linewidth=1)
-        times.annotate(f"goal: {MOST}", (FROM, MOST), xytext=(2, 3), textcoords="offset points",
-                       fontsize=7, color=GREY)  # fmt: skip
+            rows = select(results, stage=stage)
+            if stage in multiples:
+                times.plot(compared_sizes(results), multiples[stage], **look)
+            each = [row["peak_bytes"] / row["size"] for row in rows]
+            memory.plot([row["size"] for row in rows], each, label=SHOWN[stage][0], **look)
+        times.axhline(MOST, color=GREY, linestyle="--", linewidth=1, label=f"goal: {MOST}")
+        times.legend(fontsize=7)
         times.set(xscale="log", xlabel="nodes", ylim=0)
         times.set_title(f"CPU time for each unit, with {FROM:,} nodes = 1")
         memory.set(xscale="log", yscale="log", xlabel="nodes")
@@ -418,32 +365,21 @@ def draw(report: dict, path: Path) -> None:
 
 def main() -> None:
     """Run, or draw."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    options = read_options(
+        "scale",
+        __doc__,
+        sizes=[10_000, 100_000],  # nodes
+        stages=list(STAGES),
+        workers=THREADS,
+        tokens=10_000_000,  # to walk and to train on
+        folder=Path("/tmp/scale"),  # for the graphs
+        draw=False,
     )
-    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000], help="nodes")
-    parser.add_argument("--stages", nargs="*", choices=STAGES, default=STAGES)
-    parser.add_argument("--workers", type=int, default=2, help="threads")
-    parser.add_argument("--tokens", type=int, default=10_000_000, help="to walk and to train on")
-    parser.add_argument("--folder", type=Path, default=Path("/tmp/scale"), help="for the graphs")
-    parser.add_argument("--output", type=Path, default=RESULTS)
-    parser.add_argument("--picture", type=Path, default=PICTURE)
-    parser.add_argument("--draw", action="store_true", help="only make the page and the picture")
-    parser.add_argument("--child", choices=STAGES, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child:
-        (arguments.make_nodes,) = arguments.sizes
-        folder = arguments.folder / str(arguments.make_nodes)
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", str(arguments.workers))
-        print(json.dumps(globals()[arguments.child](folder, arguments)))
-        return
-    report = json.loads(arguments.output.read_text()) if arguments.draw else run(arguments)
-    if not report["results"]:
-        return
-    draw(report, arguments.picture)
-    page = render(report)
-    arguments.output.with_suffix(".md").write_text(page)
-    print(page)
+    if not options.draw:
+        run(options)
+    report = read_report(options.out)
+    draw(report["results"], PICTURE)
+    publish(report, render, options.out)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 RESULTS = Path(__file__).parent / "results"
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from machine import describe  # noqa: E402  of the benchmarks
+from measuring import describe  # noqa: E402  of the benchmarks
 
 
 def record(name: str, found: dict, *packages: str) -> Path:

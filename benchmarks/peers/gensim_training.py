@@ -10,16 +10,16 @@ from __future__ import annotations
 import functools
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from gensim.models import Word2Vec
 from gensim.models.word2vec import FAST_VERSION
-from serving import answer_requests, parse_options
+from serving import options, serve
 
 assert FAST_VERSION >= 0, "gensim runs without its compiled code"
-options = parse_options()
-walks = np.load(options.walks)
+walks = np.load(options.data)  # one a row, -1 after their end
 n_nodes = int(walks.max()) + 1
 visits = np.bincount(walks[walks >= 0], minlength=n_nodes)
 names = [str(node) for node in range(n_nodes)]
@@ -44,21 +44,14 @@ def untrained(dimensions: int) -> Word2Vec:
         alpha=options.learning_rate,
         epochs=1,
     )
-    model.build_vocab_from_freq(
-        {names[node]: int(visits[node]) for node in np.flatnonzero(visits)},
-        corpus_count=len(sentences),
-    )
+    counts = {names[node]: int(visits[node]) for node in np.flatnonzero(visits)}
+    model.build_vocab_from_freq(counts, corpus_count=len(sentences))
     return model
 
 
-def vectors_of(model: Word2Vec) -> np.ndarray:
-    """Return one row per node; zeros where it is in no walk."""
-    vectors = np.zeros((n_nodes, model.vector_size), np.float32)
-    vectors[np.array(model.wv.index_to_key, np.int64)] = model.wv.vectors
-    return vectors
-
-
-def train(seed: int, dimensions: int, corpus: str = "lists", save: str | None = None) -> dict:
+def train(
+    seed: int, dimensions: int, corpus: str = "lists", save: str | None = None
+) -> Callable[[], dict]:
     model = untrained(dimensions)
     model.seed = seed
     model.random = np.random.RandomState(seed)  # as gensim makes it
@@ -67,13 +60,15 @@ def train(seed: int, dimensions: int, corpus: str = "lists", save: str | None = 
     data = {"corpus_iterable": sentences} if corpus == "lists" else {"corpus_file": str(file)}
     start = time.perf_counter()
     model.train(**data, total_examples=len(sentences), total_words=n_tokens, epochs=1)
-    seconds = time.perf_counter() - start
+    facts = {"tokens": n_tokens, "seconds": time.perf_counter() - start}
     if save:
-        np.save(save, vectors_of(model))
-    return {"tokens": n_tokens, "seconds": seconds}
+        vectors = np.zeros((n_nodes, dimensions), np.float32)  # zeros where a node is in no walk
+        vectors[np.array(model.wv.index_to_key, np.int64)] = model.wv.vectors
+        np.save(save, vectors)
+    return lambda: facts
 
 
 with tempfile.TemporaryDirectory() as folder:
     file = Path(folder) / "walks.txt"
     file.write_text("".join(" ".join(sentence) + "\n" for sentence in sentences))
-    answer_requests(train)
+    serve(train)

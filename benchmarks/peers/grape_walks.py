@@ -1,30 +1,24 @@
-"""Walks by GRAPE (ensmallen), served one request at a time.
+"""First-order walks by GRAPE, from every node with a neighbour (it starts none elsewhere).
 
-First-order walks, from every node with a neighbour (GRAPE starts none elsewhere). We found no
-option of this version that makes them faster; rayon reads the number of threads from its variable.
+We know no option of this version that makes them faster.
 """
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 
-from serving import load_graph, parse_options, serve
+from grape_model import graph_of
+from serving import load_graph, options, serve
 
-options = parse_options()
-os.environ["RAYON_NUM_THREADS"] = str(options.threads)  # read when ensmallen is imported
-
-from grape_graph import ensmallen_graph  # noqa: E402
-
-indptr, indices, _ = load_graph(options.graph)
-graph = ensmallen_graph(indptr, indices)
+graph = graph_of(*load_graph()[:2])
 
 
-def make_walks(seed: int):
+def make_walks(seed: int) -> Callable[[], dict]:
     walks = graph.complete_walks(
-        walk_length=options.length, iterations=options.per_node, random_state=seed
+        walk_length=options.length, iterations=options.walks, random_state=seed
     )
     assert walks.shape[1] == options.length
-    return lambda: walks.shape[0] * (walks.shape[1] - 1)
+    return lambda: {"steps": walks.shape[0] * (walks.shape[1] - 1)}
 
 
 serve(make_walks)

@@ -270,24 +270,13 @@ def test_the_study_runs_on_a_gpu(study, groups, cuda, tmp_path, monkeypatch):
     options = options_of(study, backend="cuda", parts=("validation",))
     settings = {"two": study.scales("1+3", "4/4", 0), "raw": study.single(0, dimensions=4)}
     keys = study.planned(["ppi"], settings, [0], options)
-    assert study.describe(options)["gpu"]
     assert study.Study(tmp_path / "out", tmp_path, None, options).run(keys, settings, np.inf) == 0
     rows = lines_of(tmp_path / "out")
     assert {row["setting"] for row in rows} == {"two", "raw"}
     assert all(np.isfinite(row.get("micro", row.get("auc"))) for row in rows)
 
 
-# -- kinds of graphs -------------------------------------------------------------------------------
-
-
-def test_the_page_on_kinds_of_graphs_shows_the_committed_scores(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    import kinds_of_graphs as page
-
-    text = page.render(page.SCORES.read_text().splitlines())
-    assert text == page.PAGE.read_text()
-    assert text.count("\n| blogs (") == 3  # links, labels, few labels
-    assert len(page.KINDS) >= 8
+# -- files of packages ----------------------------------------------------------------------------
 
 
 def test_graphs_of_packages_are_read(monkeypatch, tmp_path):

@@ -45,7 +45,8 @@ PathLike = str | os.PathLike[str]
 
 _FEWEST = 2  # dimensions of a window that is smoothed
 _FARTHEST = 2**31 - 1  # a window that is wider than any walk is long
-_SHARE_OF_RATE = 1 / 4  # of the default learning rate, for an update: see benchmarks/new_nodes.py
+# of the default learning rate, for an update: see benchmarks/results/new_nodes.md
+_SHARE_OF_RATE = 1 / 4
 # what a model file keeps beside the state, the graph and the vectors
 _LEARNED: dict[str, tuple[type, ...]] = {
     "backend_": (str,),
