@@ -56,14 +56,14 @@ def measure(name: str, options: argparse.Namespace) -> dict:
     queries = np.sort(np.random.default_rng(0).choice(len(vectors), size, False)).astype(np.int32)
     units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
     search = _search_among(vectors, queries)
-    making, index = timed(lambda: indexing._build_index(search, lambda done: None))
+    making, index = timed(lambda: indexing._build_index(search, lambda *_: None))
     trying, enough = timed(lambda: indexing._widen_search(index, search, K))
     if not enough:
         index.expansion_search = indexing._WIDTH
 
     def in_index() -> tuple[np.ndarray, np.ndarray]:
         rows, scores = np.full((size, K), -1, np.int32), np.full((size, K), np.nan)
-        indexing._search_index(index, search, K, rows, scores, lambda done: None)
+        indexing._search_index(index, search, K, rows, scores, lambda *_: None)
         return rows, scores
 
     def by_sklearn(metric: str, rows: np.ndarray) -> partial:

@@ -44,7 +44,6 @@ from measuring import THREADS, describe, in_new_process, measured, read_options
 from reinforce2vec.models._memory import smoothing_bytes
 from reporting import ROOT, distinct, publish, select, table
 
-PICTURE = ROOT / "docs" / "benchmarks" / "scale.png"
 SHOWN = {  # what a stage does, and the unit of which the cost is compared
     "read": ("reading", "edge"),
     "walk": ("walking", "token"),
@@ -373,12 +372,13 @@ def main() -> None:
         workers=THREADS,
         tokens=10_000_000,  # to walk and to train on
         folder=Path("/tmp/scale"),  # for the graphs
+        picture=ROOT / "docs" / "benchmarks" / "scale.png",
         draw=False,
     )
     if not options.draw:
         run(options)
     report = read_report(options.out)
-    draw(report["results"], PICTURE)
+    draw(report["results"], options.picture)
     publish(report, render, options.out)
 
 
