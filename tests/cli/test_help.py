@@ -187,50 +187,17 @@ def test_a_shell_completes_commands_options_and_values():
 
 
 @pytest.mark.parametrize(
-    ("error", "typed"),
+    ("message", "parameter", "settings", "typed"),
     [
-        (
-            InputError("learning_rate must be above 0", parameter="learning_rate", value=0),
-            "--learning-rate must be above 0",
-        ),
-        (
-            InputError("found NaN; weighted=False skips it", settings=[("weighted", False)]),
-            "found NaN; --unweighted skips it",
-        ),
-        (
-            InputError(
-                "pass header=True or header=False", settings=[("header", True), ("header", False)]
-            ),
-            "pass --header or --no-header",
-        ),
-        (
-            InputError('use backend="cpu", or fewer', settings=[("backend", "cpu")]),
-            "use --backend cpu, or fewer",
-        ),
-        (
-            InputError(
-                "made with seed=0, not seed=8",
-                parameter="seed",
-                value=8,
-                settings=[("seed", 0), ("seed", 8)],
-            ),
-            "made with --seed 0, not --seed 8",
-        ),
-        (
-            InputError("(name one with key=...)", parameter="key", settings=[("key", ...)]),
-            "(name one with --key ...)",
-        ),
-        (
-            InputError("fraction=0.5", settings=[("fraction", 0.5)]),
-            "fraction=0.5",  # no option of embed
-        ),
-        # the words of a message mean nothing: only data does
-        (InputError("window must be odd"), "window must be odd"),
-        (
-            InputError("window/seed.txt: seed must be 0, not 1", parameter="seed", value=1),
-            "window/seed.txt: --seed must be 0, not 1",
-        ),
+        ("learning_rate must be", "learning_rate", {}, "--learning-rate must be"),
+        ("NaN; weighted=False skips it", None, {"weighted": False}, "NaN; --unweighted skips it"),
+        ('use backend="cpu", or fewer', None, {"backend": "cpu"}, "use --backend cpu, or fewer"),
+        ("(name one with key=...)", "key", {"key": ...}, "(name one with --key ...)"),
+        ("fraction=0.5", None, {"fraction": 0.5}, "fraction=0.5"),  # no option of embed
+        ("window must be odd", None, {}, "window must be odd"),  # only data means something
+        ("window/seed.txt: seed is 1", "seed", {}, "window/seed.txt: --seed is 1"),
     ],
 )
-def test_options_stand_in_place_of_the_parameters_of_an_error(error, typed):
+def test_options_stand_in_place_of_the_parameters_of_an_error(message, parameter, settings, typed):
+    error = InputError(message, parameter=parameter, settings=settings.items())
     assert str(with_options(error, COMMANDS["embed"].params)) == typed

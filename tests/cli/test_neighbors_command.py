@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 
@@ -80,14 +79,6 @@ def test_nodes_that_are_not_there_are_told(folder, vectors, node, sentence):
     result = checked("neighbors", vectors, node, code=1)
     assert sentence in result.stderr
     assert result.stdout == ""
-
-
-def test_what_is_decided_of_a_file_of_nodes_is_reported(folder):
-    (folder / "nodes.txt").write_text("start,since\n1,2001\n2,2002\n")
-    said = checked("neighbors", "club.npz", "--ids", "nodes.txt").stderr
-    assert "nodes.txt: ids from the first column of several\n" in said
-    assert 'nodes.txt: the first line, "start", taken for a header\n' in said
-    assert checked("neighbors", "club.npz", "--ids", "nodes.txt", "--quiet").stderr == ""
 
 
 @pytest.mark.parametrize("name", ["found.csv", "found.tsv", "found.parquet", "-"])
@@ -169,18 +160,6 @@ def test_without_nodes_the_likeliest_of_all_are_printed(folder):
     assert [tuple(link.values()) for link in told["links"]] == list(links.best(20))
     assert len(checked("recommend", "club.npz", "edges.txt").stdout.splitlines()) == 21
     assert len(checked("recommend", "club.npz", "edges.txt", "--best", 3).stdout.splitlines()) == 4
-
-
-@pytest.mark.parametrize(("name", "delimiter"), [("links.tsv", "\t"), ("links.csv", ",")])
-def test_links_of_all_go_to_a_file(folder, name, delimiter):
-    result = checked("recommend", "club.npz", "edges.txt", "-o", name, "-k", 2, "--score", "cosine")
-    assert result.stdout == ""
-    assert f"{name}: 68 links" in result.stderr
-    with (folder / name).open(newline="") as file:
-        head, *rows = csv.reader(file, delimiter=delimiter)
-    links = recommend_links(Embedding.load("club.npz"), karate_club(), 2, score="cosine")
-    assert head == ["source", "target", "score"]
-    assert [(int(a), int(b), float(score)) for a, b, score in rows] == list(links)
 
 
 @pytest.mark.parametrize("score", ["cosine", "allocation", "three-steps"])

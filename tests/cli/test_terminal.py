@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from helpers.command_line import checked, run, started
+from helpers.command_line import checked, started
 from helpers.commands_of import COMMANDS, options_of
 from helpers.terminals import run_on_terminal, screen_lines, without_styles
 from reinforce2vec import Embedding
@@ -168,24 +168,6 @@ def test_files_are_written_by_options_of_the_same_names():
         flags = {flag for option in options_of(command) for flag in option.opts}
         assert ("--output" in flags) == ("-o" in flags), name
         assert not {"--out", "--export", "--to", "--save"} & flags, name
-
-
-@pytest.mark.parametrize(
-    ("words", "instead"),
-    [
-        ("explore v.npz --graph edges.txt", "name the graph after the vectors: explore EMB GRAPH"),
-        ("plot v.npz --graph edges.txt", "name the graph after the vectors: plot EMB GRAPH"),
-        ("explore v.npz --export page.html", "use --output FILE, or -o FILE"),
-        ("update model.r2v new.txt --to m.r2v", "use --model FILE, as for embed"),
-        ("embed --out folder", "did you mean --output?"),
-        ("demo --out folder", "did you mean --output?"),
-    ],
-)
-def test_earlier_spellings_end_in_a_sentence_with_the_new_one(words, instead):
-    result = run(*words.split())
-    assert result.exit_code == 2
-    (flag,) = (word for word in words.split() if word.startswith("--"))
-    assert result.stderr.startswith(f"error: there is no option {flag}: {instead}")
 
 
 def test_both_spellings_of_neighbours_and_colours(folder):

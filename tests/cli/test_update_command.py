@@ -220,8 +220,6 @@ def test_nodes_on_no_side_of_a_bipartite_model_are_refused(folder, news):
     ("command", "suffix"),
     [
         (("update", "model.r2v", "new.csv", "-o"), ".txt"),
-        (("recommend", "vectors.npz", "edges.txt", "1", "-o"), ".csv"),
-        (("explore", "vectors.npz", "edges.txt", "-o"), ".html"),
         (("plot", "vectors.npz", "edges.txt", "-o"), ".png"),
         (("tune", "edges.txt", "--trials", 2, "--resume", "-o"), ".json"),
     ],

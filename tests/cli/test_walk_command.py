@@ -66,13 +66,6 @@ def test_options_on_how_to_read_reach_the_reader(folder):
     assert lines_of(folder / "walks.txt")[0][:4] == ["a", "b", "c", "c"]
 
 
-def test_a_tab_can_be_typed_as_delimiter(folder):
-    (folder / "names.txt").write_text("new york\told town\nold town\tnew york city\n")
-    result = run("walk", "names.txt", "-o", "walks.txt", "--delimiter", "\\t", "--no-header")
-    assert result.exit_code == 0, result.output
-    assert set(lines_of(folder / "walks.txt")[1]) <= {"new york", "old town", "new york city"}
-
-
 # -- which walk the options mean ---------------------------------------------------------------
 
 

@@ -34,13 +34,6 @@ _ELSEWHERE = {
 
 
 _SPELLINGS = {"neighbours": "neighbors"}  # of commands, which are accepted as well
-# What the options of earlier versions have become.
-_MOVED = {
-    ("explore", "--graph"): "name the graph after the vectors: explore EMB GRAPH",
-    ("plot", "--graph"): "name the graph after the vectors: plot EMB GRAPH",
-    ("explore", "--export"): "use --output FILE, or -o FILE",
-    ("update", "--to"): "use --model FILE, as for embed",
-}
 
 
 def known_spelling(command: str) -> str:
@@ -51,9 +44,6 @@ def known_spelling(command: str) -> str:
 def instead_of(name: str, context: Any) -> str:
     """Return how to go on after an option that a command does not have; empty if unknown."""
     word = name.lower().replace("_", "-")
-    moved = _MOVED.get((context.command.name, word))
-    if moved is not None:
-        return f": {moved}"
     known = [flag for flag in _flags_of(context.command) if flag.startswith("--")]
     meant = [flag for flag in known if flag == word or word[2:] in _elsewhere(flag)]
     owners = [
