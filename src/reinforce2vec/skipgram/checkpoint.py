@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util.arrays import digest
 from .._util.errors import InputError, excerpt, python_setting
 from .._util.scratch import on_disk
 from ..files import array_files
 from ..files.targets import check_no_device, check_space
-from ..files.writing import remove_abandoned
-from .row_files import StoredRows, folder_of_rows, remove_rows
+from ..files.writing import remove_abandoned, whole
 from .schedule import Blocks, dealt
 from .state import (
     POINTS,
     Matrix,
     Settings,
     State,
+    StoredRows,
     Weights,
     blank_weights,
     roomy_weights,
@@ -38,6 +42,8 @@ _FORMAT = 5
 _MATRICES = ("inputs", "outputs")
 _ARRAYS = ("visits", "losses", "pairs")
 _COUNTS = ("walks", "tokens", "seconds", "rates")
+_SUFFIX = ".rows"  # of the folder for folders of rows
+_OURS = re.compile(r"(\d+|probe)-[0-9a-f]{8}")  # their names
 
 Origin = dict[str, Any]
 """All that the result of a training depends on: names, and values that JSON can hold."""
@@ -72,13 +78,13 @@ def write_checkpoint(
     if rows is not None:
         about["rows"] = {"folder": rows.folder.name, "digests": dict(rows.digests)}
     array_files.write_arrays(path, about, arrays_of(state, matrices=rows is None))
-    remove_rows(path, but=None if rows is None else rows.folder.name)
+    _remove_rows(path, but=None if rows is None else rows.folder.name)
 
 
 def remove_checkpoint(path: Path) -> None:
     """Remove a checkpoint with all its files."""
     path.unlink(missing_ok=True)
-    remove_rows(path)
+    _remove_rows(path)
 
 
 def read_checkpoint(
@@ -126,7 +132,7 @@ def _read_rows(stored: StoredRows, scale: int, weights: Weights, blocks: Blocks)
         for name in _MATRICES:
             matrix = getattr(weights, name)
             rows = np.empty((len(nodes), matrix.shape[1]), np.float32)
-            stored.read(f"{name}{scale}", block, rows)
+            read_rows(stored, f"{name}{scale}", block, rows)
             matrix[nodes] = rows
 
 
@@ -227,3 +233,60 @@ def _read_matrix(archive: zipfile.ZipFile, name: str, n_nodes: int, dimensions: 
         matrix = zeros(n_nodes, dimensions)
         array_files.read_into(stream, matrix)
         return matrix
+
+
+# -- rows in files of their own, one for each block ----------------------------------------------
+# The workers of a cluster write them, each its own rows, to a folder that all of them share. The
+# checkpoint itself names the files, with digests, and is written last; then older ones are removed.
+
+
+def read_rows(stored: StoredRows, matrix: str, block: int, rows: Matrix) -> None:
+    """Read the rows of a block; InputError if the file is missing or damaged."""
+    path = stored.folder / _file_name(matrix, block)
+    try:
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            header = array_files.read_header(stream, size, in_memory=False)
+            if header != array_files.ArrayHeader(rows.shape, False, rows.dtype):
+                raise ValueError(header)
+            array_files.read_into(stream, rows)
+    except (OSError, ValueError) as error:
+        reason = "is missing" if isinstance(error, FileNotFoundError) else "is damaged"
+        raise InputError(f"{path}: this part of the checkpoint {reason}") from None
+    if digest(rows) != stored.digests.get(path.name):
+        raise InputError(f"{path}: this part of the checkpoint is damaged")
+
+
+def write_rows(folder: Path, matrix: str, block: int, rows: Matrix) -> dict[str, str]:
+    """Write the rows of a block; return the name of the file and the digest of the rows."""
+    path = folder / _file_name(matrix, block)
+    with whole(path) as stream:
+        header = np.lib.format.header_data_from_array_1_0(rows := np.ascontiguousarray(rows))
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.write(rows.data)  # numpy would write past the stream, and its errors name no file
+    return {path.name: digest(rows)}
+
+
+def folder_of_rows(path: Path, name: str) -> Path:
+    """Return the folder for the rows of a checkpoint, by its name in the checkpoint."""
+    return path.with_name(path.name + _SUFFIX) / Path(name).name
+
+
+def _remove_rows(path: Path, but: str | None = None) -> None:
+    """Remove all rows of a checkpoint, except those in the folder of one name.
+
+    What else is in their folder stays, and so does all that a link in its place leads to.
+    """
+    folder = path.with_name(path.name + _SUFFIX)
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if path.name != but and _OURS.fullmatch(path.name):
+            shutil.rmtree(path, ignore_errors=True)
+    if but is None:
+        with suppress(OSError):  # there is something else in it
+            folder.rmdir()
+
+
+def _file_name(matrix: str, block: int) -> str:
+    return f"{matrix}-{block}.npy"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,6 @@ from .._util.scratch import large_arrays_in, large_zeros
 from ..graph import Graph
 from ..graph.matrices import undirected_adjacency
 from ._preparation import fill_inputs
-from .row_files import StoredRows
 from .rules import Visits, narrow_rate
 
 Matrix = NDArray[np.float32]
@@ -98,6 +97,13 @@ def split(dimensions: int, n_windows: int) -> list[int]:
     others = n_windows - 1
     narrow = max(1, dimensions // (_NARROW * others)) if others else 0
     return [narrow] * others + [dimensions - narrow * others]
+
+
+class StoredRows(NamedTuple):
+    """Files with the rows of a checkpoint, by name, and their digests; see `checkpoint`."""
+
+    folder: Path
+    digests: Mapping[str, str]
 
 
 @dataclass

@@ -134,7 +134,7 @@ def _connection(address: str, workers: int | None) -> Iterator[None]:
 
     with ExitStack() as ending:
         if address == "local":
-            warn_of_few_cpus(workers)  # here, since nothing is printed while Ray starts
+            _warn_of_few_cpus(workers)  # here, since nothing is printed while Ray starts
             folder = ending.enter_context(session_folder())
             with on_loopback(), without_messages(ending), handlers_kept():
                 ray = import_module("ray")
@@ -235,7 +235,7 @@ def _start(ray: Any, workers: int | None, folder: str) -> None:
         raise InputError(f"Ray does not start on this machine: {first_line(error)}") from None
 
 
-def warn_of_few_cpus(workers: int | None) -> None:
+def _warn_of_few_cpus(workers: int | None) -> None:
     """Warn if there will be more workers than CPUs."""
     cpus = available_cpus()
     if workers is not None and workers > cpus:

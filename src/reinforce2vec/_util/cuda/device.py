@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InputError, first_line, missing
 
-LEAST_CAPABILITY = (7, 0)
+_LEAST_CAPABILITY = (7, 0)
 RESERVE = 256 << 20  # bytes left to CuPy, its libraries and the driver
 SHARED_RESERVE = 1024  # bytes of shared memory that a block takes for itself
 THREADS = 256  # in a block, for kernels in which each thread works alone
@@ -48,8 +48,8 @@ def why_not() -> str | None:
         major, minor = divmod(int(cupy.cuda.Device().compute_capability), 10)
     except Exception as error:  # a missing library, driver or device: each has its own class
         return f'backend="cuda" needs a GPU that CuPy can use: {first_line(error)}'
-    if (major, minor) < LEAST_CAPABILITY:
-        least = ".".join(map(str, LEAST_CAPABILITY))
+    if (major, minor) < _LEAST_CAPABILITY:
+        least = ".".join(map(str, _LEAST_CAPABILITY))
         return (
             f'backend="cuda" needs a GPU of compute capability {least} or later, and '
             f"this one has {major}.{minor}"

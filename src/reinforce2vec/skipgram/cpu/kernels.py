@@ -44,7 +44,7 @@ _LOOKS = 5000  # at a flag, about as many as a thread takes to fall asleep and w
 _APART = 8  # places of the board between two counters: each has a cache line of its own
 
 
-class BatchRoom(NamedTuple):
+class _BatchRoom(NamedTuple):
     """Memory for two batches, each with its contexts, centres and targets; see `simd.step`."""
 
     group: tuple[int, ...]  # as long as a group of targets: numba compiles the length in
@@ -65,14 +65,14 @@ class DrawnFrom(NamedTuple):
     n: np.uint64
 
 
-def new_batch_room(negatives: int) -> BatchRoom:
+def new_batch_room(negatives: int) -> _BatchRoom:
     """Return the memory that a thread needs to train."""
     n_groups, size = target_groups(negatives)
     numbers = 2 * (2 * BATCH + n_groups * _SLOTS)
     tally = aligned_zeros(2 * LANES)
     exponents = tally[LANES:].view(np.int32)
     batches, gradients = np.zeros(numbers, np.int32), aligned_zeros(4 * LANES)
-    return BatchRoom((0,) * size, batches, gradients, tally, exponents)
+    return _BatchRoom((0,) * size, batches, gradients, tally, exponents)
 
 
 def further_groups(negatives: int) -> int | None:

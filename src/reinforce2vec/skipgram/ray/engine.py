@@ -25,19 +25,17 @@ from ..._util.cluster.resources import check_stores, cluster_cpus, stored
 from ..._util.cluster.waiting import WorkersLost, results
 from ..._util.errors import InputError
 from ..._util.machine import check_memory
-from ..checkpoint import Origin, write_checkpoint
+from ..checkpoint import Origin, folder_of_rows, write_checkpoint
 from ..corpus import Corpus
 from ..engine import Chunk, Engine, Outcome
 from ..host import most_pairs, pass_walks
 from ..pairs import PAIR_BYTES, count_visits
 from ..passes import outcome_of
 from ..ring import BYTES_PER_NODE, make_ring, tables_of
-from ..row_files import StoredRows, folder_of_rows
 from ..rules import Visits, keep_chances
 from ..schedule import blocks_for, dealt
-from ..state import Settings, State, roomy_weights, scales_bytes
-from .memory import Address
-from .worker import Machine, Plan, Turn, Worker
+from ..state import Settings, State, StoredRows, roomy_weights, scales_bytes
+from .worker import Address, Machine, Plan, Turn, Worker
 
 _PLACING = 60.0  # seconds to wait for CPUs that are free
 _COMPILING = 600.0  # seconds that a worker may take to get ready

@@ -8,12 +8,13 @@ out.
 
 from __future__ import annotations
 
+import mmap
 import os
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +22,15 @@ from numpy.typing import NDArray
 from ..._util.cluster.waiting import WorkersLost
 from ..._util.machine import available_bytes
 from .._preparation import fill_inputs
+from ..checkpoint import read_rows, write_rows
 from ..corpus import Corpus
 from ..engine import Chunk
 from ..host import cpu_kernels
 from ..pairs import PairSorter, PassWalks, WalkPairs
 from ..ring import Ring, Tables, unit_begins
-from ..row_files import StoredRows, write_rows
 from ..rules import WindowTask, falling_rates
 from ..schedule import BucketTask, Work, first_number
-from ..state import Matrix, Settings, Weights, all_finite, zeros
-from .memory import Address, SharedMemory, UnitMemory, make_memories
+from ..state import Matrix, Settings, StoredRows, Weights, all_finite, row_size, zeros
 
 _Piece = tuple[NDArray[np.int64], NDArray[np.uint64]]  # bounds of buckets, and pairs
 
@@ -92,7 +92,7 @@ class Worker:
         scales, tables = plan.settings.scales(), [one.unlocked() for one in plan.tables]
         sizes = [one.sizes(plan.ring.units) for one in tables]
         dimensions = [one.dimensions for one in scales]
-        memories = make_memories(sizes, dimensions, alone, addresses)
+        memories = _make_memories(sizes, dimensions, alone, addresses)
         self.scales = [
             _Scale(number, one, plan, of_scale, memory, self.kernels)
             for one, of_scale, memory in zip(scales, tables, memories, strict=True)
@@ -100,7 +100,7 @@ class Worker:
         own = sum(visit.worker == number for visit in plan.ring.visits)
         self.n_calls = len(self.scales) * (2 + own)  # of a pass
         self.turn, self.after = Turn(walks, self.n_calls), walks
-        return [one.address for one in memories if isinstance(one, SharedMemory)]
+        return [one.address for one in memories if isinstance(one, _SharedMemory)]
 
     # -- rows -------------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@ class Worker:
         """Read all rows from files."""
         for number, scale in enumerate(self.scales):
             for name, block, rows in scale.blocks():
-                stored.read(f"{name}{number}", block, rows)
+                read_rows(stored, f"{name}{number}", block, rows)
 
     # -- a pass -----------------------------------------------------------------------------
 
@@ -219,7 +219,7 @@ class _Scale:
         settings: Settings,
         plan: Plan,
         tables: Tables,
-        memory: UnitMemory,
+        memory: _UnitMemory,
         kernels: Any,
     ) -> None:
         self.number, self.settings, self.tables, self.kernels = number, settings, tables, kernels
@@ -297,3 +297,98 @@ class _Scale:
         executor.begin(Work(self.pairs, self.bounds, number, order, rates[order["round"]], losses))
         executor.run(0)
         return losses, self.memory.leave(visit.unit) if send else None
+
+
+# -- memory for units ------------------------------------------------------------------------
+# Workers of a machine hand units to each other without a copy: a unit has a fixed place in memory
+# that all of them see. That memory has no name, and ends with the processes.
+
+
+class Address(NamedTuple):
+    """Where other processes of the machine find shared memory."""
+
+    process: int
+    file: int
+
+
+class _UnitMemory(Protocol):
+    """Memory for units of one scale."""
+
+    def rows(self, unit: int) -> Matrix:
+        """Return the rows of a unit."""
+
+    def leave(self, unit: int) -> Matrix:
+        """Return the rows of a unit that leaves the machine, valid until the next visit of one."""
+
+
+class _OwnMemory:
+    """Memory of one worker, for the units that it has; `sizes` are the rows of each unit."""
+
+    def __init__(self, sizes: list[int], dimensions: int) -> None:
+        self._sizes, self._dimensions = sizes, dimensions
+        self._held: dict[int, Matrix] = {}
+        self._free: list[Matrix] = []
+
+    def rows(self, unit: int) -> Matrix:
+        """Return the rows of a unit."""
+        if unit not in self._held:
+            room = self._free.pop() if self._free else zeros(max(self._sizes), self._dimensions)
+            self._held[unit] = room
+        return self._held[unit][: self._sizes[unit]]
+
+    def leave(self, unit: int) -> Matrix:
+        """Return the rows of a unit that leaves the machine, valid until the next visit of one."""
+        rows = self.rows(unit)
+        self._free.append(self._held.pop(unit))
+        return rows
+
+
+class _SharedMemory:
+    """Memory of all workers of a machine, for all units; those that are elsewhere take none.
+
+    Without an address it is new; OSError or AttributeError where the system has no such memory.
+    """
+
+    def __init__(self, sizes: list[int], dimensions: int, address: Address | None = None) -> None:
+        self._width = row_size(dimensions)
+        self._sizes = sizes
+        place = -(-4 * self._width * max(sizes) // mmap.PAGESIZE) * mmap.PAGESIZE
+        self._begins = [unit * place for unit in range(len(sizes))]
+        if address is None:
+            file = os.memfd_create("reinforce2vec")
+            os.ftruncate(file, place * len(sizes))
+        else:
+            file = os.open(f"/proc/{address.process}/fd/{address.file}", os.O_RDWR)
+        self.address = Address(os.getpid(), file)
+        self._memory = mmap.mmap(file, place * len(sizes))
+
+    def rows(self, unit: int) -> Matrix:
+        """Return the rows of a unit."""
+        shape = self._sizes[unit], self._width
+        return np.ndarray(shape, np.float32, self._memory, self._begins[unit])
+
+    def leave(self, unit: int) -> Matrix:
+        """Return the rows of a unit that leaves the machine.
+
+        They are a copy: the unit may come back to another worker at any time.
+        """
+        rows = self.rows(unit).copy()
+        last = [*self._begins, len(self._memory)][unit + 1]
+        self._memory.madvise(mmap.MADV_REMOVE, self._begins[unit], last - self._begins[unit])
+        return rows
+
+
+def _make_memories(
+    sizes: list[list[int]], dimensions: list[int], alone: bool, addresses: Sequence[Address]
+) -> Sequence[_OwnMemory | _SharedMemory]:
+    """Return memory for the units of each scale: shared, new or of another worker.
+
+    A worker that is `alone`, and one on a system without such memory, gets its own.
+    """
+    given: Sequence[Address | None] = addresses or [None] * len(sizes)
+    if not alone:
+        try:
+            return [_SharedMemory(*one) for one in zip(sizes, dimensions, given, strict=True)]
+        except (OSError, AttributeError):  # not Linux, or processes may not see each other
+            pass
+    return [_OwnMemory(*one) for one in zip(sizes, dimensions, strict=True)]

@@ -23,8 +23,18 @@ from ..._util.intrinsics import BLOCK, prefetch
 from ..._util.random import below, draw, unit
 from ..plan import MOST_PROPOSALS
 from ..scores import softmax_weight
-from .lanes import Batch, Decision, Visited, begin_walks
-from .neighbors import WINDOW, Arcs, find_arc_near, likely_window, row_bounds, shorter_row
+from .neighbors import (
+    WINDOW,
+    Arcs,
+    Batch,
+    Decision,
+    Visited,
+    begin_walks,
+    find_arc_near,
+    likely_window,
+    row_bounds,
+    shorter_row,
+)
 from .weighing import draw_by_remembered, few_remembered, find_place, padded, weigh_neighbors
 
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from ..._util.compiled import kernel
 from ..._util.intrinsics import prefetch
-from .lanes import begin_walks, draw_ahead
-from .neighbors import draw_arc, row_bounds
+from .neighbors import begin_walks, draw_ahead, draw_arc, row_bounds
 
 
 @kernel

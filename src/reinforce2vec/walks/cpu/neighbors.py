@@ -1,4 +1,9 @@
-"""Drawing a neighbour and finding an edge: what every walk does at every step.
+"""What every walk does at every step: drawing a neighbour and finding an edge, in lanes.
+
+Walks advance in turn, a `lane` each: while one waits for memory, the others go on. A step has two
+stages, each a loop over the lanes: `draw_ahead` draws the arc that is proposed first and prefetches
+it, then the kernel takes the step and prefetches the row of the node that it leads to. Kernels
+allocate nothing and count no references; see _util/compiled.py.
 
 `weighing` is None on an unweighted graph, and otherwise the graph's `alias`: (threshold, alias,
 total, largest, weights), that is the alias tables of :func:`reinforce2vec.graph.csr.alias_tables`,
@@ -14,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._util.compiled import inlined, inner
-from ..._util.intrinsics import BLOCK, bits_set, matches
-from ..._util.random import below, left_over
+from ..._util.intrinsics import BLOCK, bits_set, matches, prefetch
+from ..._util.random import below, draw, left_over, stream
 
 WINDOW = 64  # entries looked at before a binary search
 
@@ -162,3 +167,64 @@ def arc_weight(arc, weighing):
 def patience(degree):
     """Return how many proposals to try before weighing every neighbour: about what that costs."""
     return 8 + degree // 8
+
+
+# -- lanes -----------------------------------------------------------------------------------
+
+
+class Batch(NamedTuple):
+    """Walks to make: number first, first + 1, ..., a row of `walks` each."""
+
+    starts: NDArray[np.int32]  # walk k starts at starts[k % len(starts)]
+    seed: np.uint64
+    first: int
+    walks: NDArray[np.int32]
+    keys: NDArray[np.uint64]  # by lane: the random stream of the walk under way
+    gammas: NDArray[np.uint64]
+    bits: NDArray[np.uint64]  # and the first draw of its present step
+
+
+class Decision(NamedTuple):
+    """Where a walk goes next is to be decided."""
+
+    here: int
+    n: int  # number of the decision
+    key: np.uint64  # the random stream of the walk
+    gamma: np.uint64
+    c_u: int  # how often the walk has been at its start
+
+
+class Visited(NamedTuple):
+    """The first `size` entries of the row of a lane: nodes that its walk has been at."""
+
+    nodes: NDArray[np.int32]
+    lane: int
+    size: int
+
+
+@inlined
+def begin_walks(graph, batch, base, width):
+    """Put `width` walks from row `base` on at their starts and give each its random stream."""
+    for lane in range(width):
+        k = batch.first + base + lane
+        start = batch.starts[k % batch.starts.size]
+        prefetch(graph.indptr, start)
+        batch.walks[base + lane, 0] = start
+        batch.keys[lane], batch.gammas[lane] = stream(batch.seed, k)
+
+
+@inlined
+def draw_ahead(graph, weighing, batch, base, width, n):
+    """Make the first draw of each walk that goes on, and prefetch the arc that it proposes."""
+    for lane in range(width):
+        here = batch.walks[base + lane, n]
+        if here >= 0:
+            begin, end = row_bounds(graph.indptr, here)
+            if begin < end:
+                bits = draw(batch.keys[lane], batch.gammas[lane], n, 0)
+                batch.bits[lane] = bits
+                arc = begin + below(bits, end - begin)
+                prefetch(graph.indices, arc)
+                if weighing is not None:
+                    prefetch(weighing[0], arc)
+                    prefetch(weighing[1], arc)

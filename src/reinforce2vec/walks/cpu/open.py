@@ -11,8 +11,7 @@ from ..._util.compiled import inner, kernel
 from ..._util.intrinsics import prefetch
 from ..._util.random import draw, left_over, unit
 from ..scores import softmax_weight
-from .lanes import Decision, Visited, begin_walks, draw_ahead
-from .neighbors import draw_arc, patience, row_bounds
+from .neighbors import Decision, Visited, begin_walks, draw_ahead, draw_arc, patience, row_bounds
 from .weighing import padded, times_seen, weigh_neighbors
 
 

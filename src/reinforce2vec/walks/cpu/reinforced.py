@@ -17,9 +17,18 @@ from ..._util.intrinsics import prefetch
 from ..._util.random import draw, unit
 from ..plan import GREEDY, LEAST_TOTAL, LINEAR, MOST_PROPOSALS, SOFTMAX
 from ..scores import exp, exponent, softmax_weight
-from .lanes import Decision, Visited, begin_walks
 from .memory import Memory, forget, make_memory, remember, visits
-from .neighbors import arc_weight, draw_arc, find_edge, largest_weight, patience, row_weight
+from .neighbors import (
+    Decision,
+    Visited,
+    arc_weight,
+    begin_walks,
+    draw_arc,
+    find_edge,
+    largest_weight,
+    patience,
+    row_weight,
+)
 from .weighing import draw_by_remembered, few_remembered
 
 

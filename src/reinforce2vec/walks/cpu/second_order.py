@@ -7,8 +7,15 @@ import numpy as np
 from ..._util.compiled import kernel
 from ..._util.intrinsics import prefetch
 from ..._util.random import draw, left_over, unit
-from .lanes import begin_walks, draw_ahead
-from .neighbors import arc_weight, draw_arc, find_edge, patience, row_weight
+from .neighbors import (
+    arc_weight,
+    begin_walks,
+    draw_ahead,
+    draw_arc,
+    find_edge,
+    patience,
+    row_weight,
+)
 
 
 @kernel

@@ -12,9 +12,8 @@ from ..._util.arrays import read_only
 from ..plan import Kernel, Task
 from .capped import capped_walks, make_capped_scratch
 from .first_order import first_order_walks
-from .lanes import Batch
 from .memory import bytes_per_walk
-from .neighbors import Arcs
+from .neighbors import Arcs, Batch
 from .open import make_open_scratch, open_walks
 from .reinforced import make_reinforced_scratch, reinforced_walks
 from .second_order import second_order_walks

@@ -5,9 +5,9 @@ and how often a walk has been somewhere is looked up only when a proposal needs 
 a time. Draws are exact, and they end: after as many refusals as weighing every neighbour would
 cost, every neighbour is weighed.
 
-A walk remembers nodes (`lanes.Visited`) and `counts`, a row for each lane, padded to whole blocks
-with -1 and 0. With counts these are the distinct nodes and how often it has been there; without
-(None), the nodes as they came.
+A walk remembers nodes (`neighbors.Visited`) and `counts`, a row for each lane, padded to whole
+blocks with -1 and 0. With counts these are the distinct nodes and how often it has been there;
+without (None), the nodes as they came.
 
 On a weighted graph the unvisited neighbours share what the cap leaves of their weight, and how much
 that is depends on how many of a node's neighbours were visited. A hub has many neighbours, but a
