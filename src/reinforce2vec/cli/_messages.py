@@ -25,8 +25,9 @@ def print_last(message: str) -> None:
 
 def print_line(text: str) -> None:
     """Print a message on stderr, if that is still open."""
-    with suppress(OSError):
-        print_text(text, sys.stderr)
+    if sys.stderr is not None:  # None: the shell has closed it
+        with suppress(OSError):
+            print_text(text, sys.stderr)
 
 
 def print_text(text: str, stream: TextIO | None = None) -> None:
