@@ -184,7 +184,7 @@ def test_narrower_vector_registers_train_as_defined(width, processor, features, 
     tests = f"{__file__}::test_any_dimension_is_trained_as_defined"
     for words in (
         ["-c", f"from reinforce2vec.skipgram.cpu.simd import WIDTH; assert WIDTH == {width}"],
-        ["-m", "pytest", "-p", "no:cacheprovider", f"{tests}[fast-17]", f"{tests}[fast-64]"],
+        ["-m", "pytest", "-p", "no:cacheprovider", f"{tests}[fast-17]", f"{tests}[fast-100]"],
     ):
         env = compiled_for(processor, features, tmp_path)
         subprocess.run([sys.executable, *words], env=env, check=True)
