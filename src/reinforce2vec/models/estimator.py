@@ -385,8 +385,10 @@ def _no_parameter(owner: Any, name: str, known: Iterable[str]) -> str:
 
 def _is_default(value: Any, default: Any) -> bool:
     """Return whether a parameter has its default."""
+    if value is default or default is inspect.Parameter.empty:
+        return value is default
     try:
-        return value is default or bool(value == default)
+        return bool(value == default)
     except (TypeError, ValueError):  # an array or a table, which is compared number by number
         return False
 
