@@ -9,30 +9,22 @@ import pandas
 import polars
 import pytest
 import scipy.sparse
-from scipy.io import loadmat
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from helpers.html import Table
-from helpers.real_data import real_file
 from reinforce2vec import (
     Embedding,
-    FirstOrderWalk,
     InputError,
-    ProNE,
     Reinforce2Vec,
     evaluate_link_prediction,
     evaluate_node_classification,
     hold_out_edges,
     karate_club,
-    planted_groups,
-    read_graph,
     read_labels,
     rmat,
-    smooth,
 )
 from reinforce2vec._util.logistic import fit_logistic, predict
 from reinforce2vec.embedding.embedding import OPERATORS
@@ -247,18 +239,6 @@ def test_labels_in_every_form(groups):
     assert classify_nodes(forms[-1], single) == expected
 
 
-def test_several_classes_of_a_node_in_every_form(groups):
-    points, labels = groups
-    expected = classify_nodes(points, labels)
-    lists = [np.flatnonzero(row).tolist() for row in labels]
-    words = [[f"class {number}" for number in row] for row in lists]
-    for form in (lists, words, [*map(set, lists)], [*map(tuple, lists)], [*map(np.array, lists)]):
-        assert classify_nodes(points, form) == expected
-    pairs = np.tile([[3, 5], [5, 9], [9, 3]], (100, 1)).tolist()
-    alike = np.tile([[1, 1, 0], [0, 1, 1], [1, 0, 1]], (100, 1))
-    assert classify_nodes(points, pairs) == classify_nodes(points, alike)
-
-
 @pytest.mark.parametrize("nothing", [None, np.nan, pandas.NA])
 def test_none_and_nan_are_no_class(groups, nothing):
     points, labels = groups
@@ -324,35 +304,6 @@ def test_a_default_index_is_not_taken_for_an_order_of_rows(groups):
                 evaluate_node_classification(embedding, form)
 
 
-def test_integer_ids_in_another_order_than_the_rows_are_matched_by_id(groups):
-    points, labels = groups
-    single = labels.argmax(axis=1)
-    expected = classify_nodes(points, single)
-    order = np.random.default_rng(0).permutation(300)
-    shuffled = np.empty(300, np.int64)  # of the class of each id
-    shuffled[order] = single
-    embedding = Embedding(order.tolist(), points)
-    assert classify_nodes(embedding, pandas.Series(shuffled)) == expected
-    assert classify_nodes(embedding, pandas.DataFrame(np.eye(5)[shuffled])) == expected
-    assert classify_nodes(embedding, shuffled) != expected  # an array is in row order
-
-
-def test_a_series_may_have_more_or_fewer_nodes(groups):
-    points, labels = groups
-    single = labels.argmax(axis=1)
-    embedding = Embedding(range(1, 301), points)
-    known = np.where(np.arange(300) < 200, single, np.nan)
-    expected = classify_nodes(points, known)
-    assert classify_nodes(embedding, pandas.Series(single[:200], range(1, 201))) == expected
-    more = pandas.Series([*single[:200], 3, 4], [*range(1, 201), 555, 666])
-    with pytest.warns(UserWarning, match="labels of 2 nodes were left out: 555, ... has no vector"):
-        assert classify_nodes(embedding, more) == expected
-    several = pandas.Series([*single, 4], [*range(1, 301), 1])
-    several_matrix = np.eye(5)[single]
-    several_matrix[0, 4] = 1
-    assert classify_nodes(embedding, several) == classify_nodes(points, several_matrix)
-
-
 def test_a_file_of_labels_is_read_by_what_takes_labels(groups, tmp_path):
     points, labels = groups
     single = labels.argmax(axis=1)
@@ -363,15 +314,6 @@ def test_a_file_of_labels_is_read_by_what_takes_labels(groups, tmp_path):
     frame.assign(group=1, label=single).to_csv(tmp_path / "more.csv", index=False)
     with pytest.raises(InputError, match="label="):
         classify_nodes(embedding, str(tmp_path / "more.csv"))
-
-
-def test_a_class_that_training_has_not_seen_is_not_predicted(groups):
-    points, labels = groups
-    known = np.random.default_rng(0).permutation(300)[:150]
-    labels = np.column_stack([labels, np.zeros(300, bool)])
-    labels[np.delete(np.arange(300), known)[:7], 5] = True
-    scores = classify_nodes(points, labels, train=0.5, seed=0)
-    assert 0 < scores["macro"] < 100 * 5 / 6
 
 
 def test_as_many_labels_are_predicted_as_there_are():
@@ -422,18 +364,6 @@ def test_c_of_nodes_is_chosen_within_the_training_nodes(groups, part, scale):
     for seed in range(3):
         found = classify_nodes(*scaled, train=0.4, seed=seed, part=part, c="validation")
         assert found == pytest.approx(refit_by_hand(scaled, 0.4, seed, part))
-
-
-def test_short_vectors_need_a_large_c(groups):
-    points, labels = groups
-    short = 0.003 * points
-    chosen = [classify_nodes(short, labels, seed=seed, c="validation") for seed in range(4)]
-    given = [classify_nodes(short, labels, seed=seed) for seed in range(4)]
-    assert min(found["c"] for found in chosen) >= 10
-    assert np.mean([found["micro"] for found in chosen]) > np.mean(
-        [found["micro"] for found in given]
-    )
-    assert classify_nodes(short, labels, c=100.0) != classify_nodes(short, labels)
 
 
 @pytest.mark.parametrize("part", ["test", "validation"])
@@ -546,21 +476,6 @@ def test_a_gpu_gives_the_same_scores(cuda, groups, split, vectors):
     assert classify_nodes(*groups, **there) == pytest.approx(classify_nodes(*groups), abs=0.5)
 
 
-def test_a_backend_that_cannot_be(groups, split, vectors):
-    calls = (
-        lambda: classify_nodes(*groups, backend="gpu"),
-        lambda: evaluate_node_classification(*groups, backend="gpu"),
-        lambda: score_links(vectors, split, backend="gpu"),
-        lambda: transfer_links(vectors, split, vectors, split, backend="gpu"),
-        lambda: evaluate_link_prediction(
-            karate_club(), lambda graph: pytest.fail("made"), backend="gpu"
-        ),
-    )
-    for call in calls:
-        with pytest.raises(InputError, match="backend must be one of auto, cpu, cuda"):
-            call()
-
-
 # -- results -------------------------------------------------------------------------------------
 
 
@@ -655,89 +570,7 @@ def test_evaluations_that_cannot_be(options, sentence):
     assert sentence in str(error.value)
 
 
-def test_a_model_where_vectors_are_expected():
-    club = karate_club()
-    for model in (ProNE(4).fit(club), ProNE(4)):
-        for take in (evaluate_node_classification, smooth):
-            with pytest.raises(InputError, match=r"not a model: pass model\.embedding_ after fit"):
-                take(model, club)
-
-
-def test_vectors_and_classes_where_a_model_is_expected():
-    with pytest.raises(InputError, match=r"not the class ProNE: pass an instance, ProNE\(\)"):
-        evaluate_link_prediction(karate_club(), ProNE)
-    for vectors in (np.ones((34, 2)), Embedding(range(34), np.ones((34, 2)))):
-        with pytest.raises(InputError) as error:
-            evaluate_link_prediction(karate_club(), vectors)
-        assert f" {type(vectors).__name__}: the graph without the held-out" in str(error.value)
-
-
-def test_prone_checks_how_to_smooth_before_it_begins(monkeypatch):
-    monkeypatch.setattr(ProNE, "_vectors", lambda *given: pytest.fail("it has begun"))
-    for change, sentence in [
-        ({"order": 1}, "order must be an integer of at least 2"),
-        ({"mu": 3}, "mu must be a number at least 0 and at most 2"),
-        ({"theta": 0}, "theta must be a number above 0"),
-        ({"smooth": "yes"}, "smooth must be True or False, not 'yes'"),
-    ]:
-        with pytest.raises(InputError, match=sentence):
-            ProNE(4, **change).fit(karate_club())
-
-
-def test_more_that_cannot_be(split, vectors, groups):
-    with pytest.raises(InputError, match="embed must be a model with fit_transform"):
-        evaluate_link_prediction(karate_club(), 7)
-    with pytest.raises(InputError, match="operator must be one of hadamard"):
-        score_links(vectors, split, operators=["dot"])
-    with pytest.raises(InputError, match="part must be one of test, validation, not 'train'"):
-        score_links(vectors, split, part="train")
-    with pytest.raises(InputError, match="8 and of 3 dimensions cannot share a classifier"):
-        transfer_links(vectors, split, vectors[:, :3], split)
-    with pytest.raises(InputError, match="train must be a number above 0 and at most 1, not 50"):
-        classify_nodes(*groups, train=50)
-    with pytest.raises(InputError, match="300 to train on and 0 to score"):
-        classify_nodes(*groups, train=1.0)
-    with pytest.raises(InputError, match="train must name at least one share"):
-        evaluate_node_classification(*groups, train=[])
-    square = hold_out_edges([(0, 1), (1, 2), (2, 3), (3, 0)], 0.25)
-    with pytest.raises(InputError, match="are all edges or all non-edges: hold out more edges"):
-        score_links(np.ones((4, 2)), square)
-
-
 # -- in notebooks -------------------------------------------------------------------------------
 
 
-def test_an_evaluation_is_shown_as_the_table_that_is_printed():
-    data = planted_groups(60, 3, degree=6)
-    found = evaluate_node_classification(
-        data.labels + np.eye(60, 3), data.labels, train=(0.3, 0.5), seeds=2, progress=False
-    )
-    page = found._repr_html_()
-    head, *rows = Table(page).rows
-    assert head == ["", "micro-F1", "macro-F1"]
-    assert [row[0] for row in rows] == ["30%", "50%"]
-    printed = str(found)
-    assert all(cell in printed for row in rows for cell in row)
-    assert printed.splitlines()[0] in page
-
-
 # -- the paper's graphs --------------------------------------------------------------------------
-
-
-@pytest.mark.study
-def test_friendships_can_be_predicted():
-    """AUC is 99.0 with a spread of 0.05 over seeds, at five times the walks."""
-    graph = read_graph(real_file("facebook_combined.txt.gz"))
-    model = Reinforce2Vec(64, FirstOrderWalk(), walks_per_node=2, learning_rate=0.1)
-    result = evaluate_link_prediction(graph, model, seeds=1)
-    assert 96 < result.mean["hadamard"]["auc"] < 99.5
-
-
-@pytest.mark.study
-def test_topics_of_proteins_can_be_told():
-    """Micro-F1 is about 20; the most frequent label alone would have 7."""
-    file = real_file("Homo_sapiens.mat")
-    model = Reinforce2Vec(64, FirstOrderWalk(), walks_per_node=8, learning_rate=0.05)
-    vectors = model.fit_transform(read_graph(file))
-    result = evaluate_node_classification(vectors, loadmat(file)["group"], seeds=1)
-    assert 14 < result.mean[0.5]["micro"] < 26

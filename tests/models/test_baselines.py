@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import islice
 
 import numpy as np
 import pytest
 import scipy.sparse
 
-from helpers.memory import least_peak_of, peak_of
+from helpers.memory import least_peak_of
 from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 from reinforce2vec import (
     HOPE,
@@ -24,10 +23,9 @@ from reinforce2vec import (
     rmat,
     smooth,
 )
-from reinforce2vec._util import machine
-from reinforce2vec.models.baselines import _blocks, grarep, hope, netmf, spectral
+from reinforce2vec.models.baselines import _blocks, hope, netmf
 from reinforce2vec.models.baselines._blocks import Block, BlockMatrix, Steps
-from reinforce2vec.models.baselines._spectrum import Search, leading_eigenpairs, orthonormal
+from reinforce2vec.models.baselines._spectrum import Search, leading_eigenpairs
 
 METHODS = [HOPE, GraRep, NetMF, ProNE, Spectral]
 GRAPHS = {
@@ -98,17 +96,6 @@ def test_eigenvalues_that_occur_several_times_are_all_found():
     np.testing.assert_allclose(values, [8] * 6 + [6] * 2, atol=1e-8)
 
 
-def test_vectors_within_the_basis_are_replaced():
-    rng = np.random.default_rng(0)
-    basis, _ = np.linalg.qr(rng.normal(size=(40, 5)))
-    new = np.column_stack([basis[:, 0], basis[:, 1] + rng.normal(size=40)])
-    added, coupling = orthonormal(new, basis, rng)
-    np.testing.assert_allclose(added.T @ added, np.eye(2), atol=1e-12)
-    np.testing.assert_allclose(basis.T @ added, 0, atol=1e-12)
-    rest = new - basis @ (basis.T @ new)
-    np.testing.assert_allclose(added @ coupling, rest, atol=1e-9)
-
-
 # -- matrices in blocks ----------------------------------------------------------------------------
 
 
@@ -134,54 +121,6 @@ def test_products_are_the_same_whatever_is_kept(room):
     assert len(made) == 24 if room == 0 else len(made) == 8 if room == 10**9 else 8 < len(made) < 24
 
 
-def test_half_of_a_symmetric_matrix_is_enough():
-    rng = np.random.default_rng(0)
-    matrix = rng.random((20, 20), np.float32)
-    matrix += matrix.T
-    slices = [slice(0, 6), slice(6, 12), slice(12, 20)]
-    half = [Block(r, slice(r.start, 20), lambda r=r: matrix[r, r.start :].copy()) for r in slices]
-    vectors = rng.random((20, 3))
-    found = BlockMatrix(20, half).product(vectors, half=True)
-    np.testing.assert_allclose(found, matrix @ vectors, rtol=1e-4)
-
-
-@pytest.mark.parametrize("room", [0, 3 << 20, 1 << 30])
-@pytest.mark.parametrize("method", ["GraRep", "NetMF", "NetMF, exact"])
-def test_blocks_take_the_estimated_memory(method, room, monkeypatch):
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 1 << 20)
-    monkeypatch.setattr(_blocks, "_KEPT_BYTES", room)
-    n, rng = (
-        600 if "exact" in method else 1500,
-        np.random.default_rng(0),
-    )  # exact: two blocks at most
-    # two steps lead nearly everywhere: a sparse matrix of them would take twice as much
-    links = Graph.from_edges(rng.integers(0, n, (30 * n, 2))).to_scipy()
-    begins = method != "GraRep"  # at the diagonal
-    if method == "GraRep":
-        make = partial(grarep._log_chances, Steps(links), 3, np.full(n, n, np.float32))
-        estimate = _blocks.matrix_bytes(n, grarep._COPIES)
-    elif method == "NetMF":
-        make = netmf._approximate_rows(links, 2, links.sum(), 8, rng, progress=False)
-        estimate = _blocks.matrix_bytes(n, netmf._COPIES, half=True)
-    else:
-        make = netmf._exact_rows(links, 3, links.sum())
-        estimate = _blocks.matrix_bytes(n, netmf._EXACT_COPIES, half=True)
-    blocks = [
-        Block(rows, slice(rows.start if begins else 0, n), partial(make, rows))
-        for rows in _blocks.square_row_blocks(n)
-    ]
-    matrix, vector = BlockMatrix(n, blocks), np.ones((n, 1), np.float32)
-    make(blocks[0].rows)  # compiles
-
-    def multiply():
-        for _ in range(2):
-            matrix.product(vector, half=begins)
-
-    peak = peak_of(multiply)
-    assert peak < 1.05 * estimate[0]
-    assert estimate[0] < 1.5 * peak
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("method", [HOPE, GraRep, ProNE, Spectral])
 def test_the_estimate_holds_where_nearly_all_is_edges(method, weighted):
@@ -191,12 +130,6 @@ def test_the_estimate_holds_where_nearly_all_is_edges(method, weighted):
     method(4).fit(graph, progress=False)  # compiles
     peak = least_peak_of(lambda: method(4).fit(graph, progress=False))
     assert peak <= method(4).estimate_memory(graph)
-
-
-def test_the_largest_component_is_counted():
-    edges = [(0, 1), (5, 4), (4, 3), (3, 2), (7, 8)]
-    assert netmf._largest_component(Graph.from_edges(edges)) == 4
-    assert netmf._largest_component(Graph.from_edges(edges, directed=True)) == 4
 
 
 def test_steps_of_a_walk_become_dense_without_a_change():
@@ -427,115 +360,4 @@ def test_small_components_do_not_take_the_dimensions_of_spectral_embedding():
     assert (inner(alone) * inner(without)).mean() / (inner(alone) ** 2).mean() < 0.9
 
 
-def test_a_search_on_a_long_ring_ends_before_its_limit(monkeypatch):
-    products = []
-    make = spectral._normalised
-
-    def counted(*given):
-        product = make(*given)
-        return lambda new: products.append(None) or product(new)
-
-    monkeypatch.setattr(spectral, "_normalised", counted)
-    nodes = np.arange(3000)
-    ring = Graph.from_edges(np.column_stack([nodes, np.roll(nodes, 1)]))
-    Spectral(32).fit(ring)
-    assert len(products) < 200  # of 300
-
-
 # -- all of them -----------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-def test_one_seed_one_result_and_another_seed_the_same_but_for_rounding(method):
-    graph = rmat(9, 6, seed=3)
-    assert method.seeded is False
-    first, again, other = (method(8, seed=seed).fit_transform(graph) for seed in (0, 0, 1))
-    np.testing.assert_array_equal(first, again)
-    np.testing.assert_allclose(inner(first), inner(other), atol=5e-3 * np.abs(inner(first)).max())
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_isolated_nodes_have_zeros_and_all_is_finite(method):
-    graph = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)], nodes=["alone", 0, 1, 2, 3])
-    found = method(4).fit(graph).embedding_
-    assert np.isfinite(found.vectors).all()
-    assert not found["alone"].any()
-    assert found[2].any()
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_isolated_nodes_of_larger_graphs_have_zeros_too(method):
-    graph = rmat(9, 2, seed=3)
-    assert graph.n_isolated > 10
-    assert not method(8).fit_transform(graph)[graph.degrees == 0].any()
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_graph_without_edges_has_zeros(method):
-    assert not method(4).fit_transform(Graph.from_edges([], nodes=range(3))).any()
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_more_dimensions_than_nodes_end_in_zeros(method):
-    found = method(64).fit_transform(weighted())
-    assert found.shape == (12, 64)
-    assert np.isfinite(found).all()
-    assert not found[:, -1].any()
-
-
-@pytest.mark.parametrize("method", [GraRep, NetMF, ProNE, Spectral])
-def test_directions_are_set_aside(method):
-    graph = weighted_arcs()
-    adjacency = dense(graph)
-    undirected = Graph.from_any(adjacency + adjacency.T)
-    np.testing.assert_allclose(
-        inner(method(4).fit_transform(graph)), inner(method(4).fit_transform(undirected)), atol=1e-4
-    )
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_weights_count(method):
-    graph = weighted()
-    plain = Graph.from_any((dense(graph) > 0).astype(float))
-    difference = inner(method(8).fit_transform(graph)) - inner(method(8).fit_transform(plain))
-    assert np.abs(difference).max() > 0.01
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_rows_are_in_the_order_of_ids_and_anything_that_holds_a_graph_is_taken(method):
-    model = method(4).fit([("b", "a"), ("a", "c"), ("c", "d")])
-    assert model.embedding_.ids.tolist() == ["b", "a", "c", "d"]
-    assert model.embedding_.vectors.dtype == np.float32
-
-
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        (HOPE(0), "dimensions must be an integer of at least 1"),
-        (HOPE(beta=0), "beta must be a number above 0"),
-        (GraRep(steps=0), "steps must be an integer of at least 1"),
-        (NetMF(window=0), "window must be an integer of at least 1"),
-        (NetMF(negatives=0), "negatives must be a number above 0"),
-        (NetMF(rank=0), "rank must be an integer of at least 1"),
-        (ProNE(mu=3), "mu must be a number"),
-        (Spectral(regularization=-1), "regularization must be a number at least 0"),
-        (ProNE(seed=-1), "seed must be an integer of at least 0"),
-    ],
-)
-def test_hyperparameters_that_make_no_sense(model, words):
-    with pytest.raises(InputError, match=words):
-        model.fit(karate_club())
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_graph_without_nodes_is_refused(method):
-    with pytest.raises(InputError, match="no nodes"):
-        method().fit(Graph.from_edges([]))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_too_little_memory_is_said_with_figures(method, monkeypatch):
-    monkeypatch.setattr(machine, "available_bytes", lambda: 10_000)
-    with pytest.raises(InputError, match=r"of memory, and 10\.0 kB are free"):
-        method().fit(karate_club())

@@ -11,28 +11,21 @@ import zipfile
 import numpy as np
 import pytest
 
-import reinforce2vec as r2v
 from helpers.models import vectors_of
 from helpers.toy_graphs import TOY_GRAPHS
 from reinforce2vec import (
     Embedding,
     FirstOrderWalk,
-    Graph,
     InputError,
     Reinforce2Vec,
     ReinforcedWalk,
     SecondOrderWalk,
     karate_club,
-    planted_groups,
 )
-from reinforce2vec.models import model_file, reinforce2vec
+from reinforce2vec.models import reinforce2vec
 
 CLUB = karate_club()
 FEW = {"dimensions": 24, "walks_per_node": 3, "workers": 1}
-BASELINES = [
-    *(r2v.LINE(8, samples=500), r2v.HOPE(8), r2v.GraRep(8), r2v.NetMF(8), r2v.ProNE(8)),
-    r2v.Spectral(8),
-]
 
 
 def everything(model):
@@ -97,17 +90,6 @@ def test_every_graph_comes_back_as_it_was(file, name):
     assert (found.directed, repr(found)) == (graph.directed, repr(graph))
 
 
-def test_what_was_decided_when_the_graph_was_read_comes_back(file, tmp_path):
-    edges = tmp_path / "edges.csv"
-    edges.write_text("user,item,year\n1,2,2001\n1,2,2002\n2,2,2001\n")
-    graph = r2v.read_graph(edges, source="user", target="item", bipartite=True)
-    assert graph.notes
-    assert (graph.merged_edges, graph.sides) == (1, ("user", "item"))
-    found = reloaded(Reinforce2Vec(**FEW).fit(graph), file).graph_
-    for name in ("notes", "merged_edges", "dropped_self_loops", "sides"):
-        assert getattr(found, name) == getattr(graph, name)
-
-
 def test_edges_that_were_added_are_known_after_loading(file):
     model = Reinforce2Vec(**FEW).fit([("a", "b", 2.0), ("b", "c", 3.0), ("c", "d", 1.0)])
     model.partial_fit([("a", "b", 1.0), ("e", "a", 1.0)])
@@ -141,33 +123,6 @@ def test_a_halved_learning_rate_is_kept(file, monkeypatch):
     assert copy._state.rates == (narrow, wide)
 
 
-def test_a_model_of_walks_comes_back_and_still_has_no_graph(file):
-    model = Reinforce2Vec(**FEW).fit_walks([["a", "b", "c"], ["c", "b", "d"]] * 9)
-    copy = reloaded(model, file)
-    assert everything(copy) == everything(model)
-    with pytest.raises(InputError, match="partial_fit needs a graph"):
-        copy.partial_fit([("a", "x")])
-
-
-@pytest.mark.parametrize("model", BASELINES, ids=repr)
-def test_baselines_come_back(file, model):
-    model.fit(CLUB).save(file)
-    copy = type(model).load(file)
-    assert repr(copy) == repr(model)
-    assert np.array_equal(vectors_of(copy), vectors_of(model))
-    assert copy.embedding_.info == model.embedding_.info != {}
-    kind = type(model).__name__
-    with pytest.raises(InputError, match=f"a model of {kind}, not of Reinforce2Vec: {kind}.load"):
-        Reinforce2Vec.load(file)
-
-
-def test_the_file_keeps_what_was_known_of_the_vectors(file, monkeypatch):
-    model = Reinforce2Vec(**FEW).fit(CLUB)
-    model.save(file)
-    monkeypatch.setattr("reinforce2vec.models.estimator.__version__", "99")
-    assert Reinforce2Vec.load(file).embedding_.info == model.embedding_.info
-
-
 def test_walks_of_a_class_of_ones_own_are_fitted_but_not_saved(file):
     class OwnWalk(FirstOrderWalk):
         pass
@@ -181,30 +136,7 @@ def test_walks_of_a_class_of_ones_own_are_fitted_but_not_saved(file):
     assert not file.exists()
 
 
-def test_numbers_of_numpy_are_parameters_too(file):
-    model = Reinforce2Vec(dimensions=np.int64(8), seed=np.uint8(3), walks_per_node=2).fit(CLUB)
-    assert reloaded(model, file).get_params() == model.get_params()
-    assert model_file.settings_of({"dimensions": np.int64(8)}) == {"dimensions": 8}
-
-
 # -- comparable from day to day ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("smoothed", [False, True])
-def test_vectors_of_the_next_day_are_comparable(file, smoothed):
-    """Of a graph whose last hundredth of edges is new, across a file."""
-    whole = planted_groups(1000, 10, degree=20, seed=1).graph
-    rows, columns = whole.to_scipy().nonzero()
-    edges = whole.ids[np.column_stack([rows, columns])[rows < columns]]
-    order = np.random.default_rng(0).permutation(len(edges))
-    old, new = np.split(edges[order], [len(edges) * 99 // 100])
-    model = Reinforce2Vec(dimensions=32, workers=2, smooth=smoothed)
-    before = model.fit(Graph.from_edges(old, nodes=whole.ids)).embedding_
-    after = reloaded(model, file).partial_fit(new).embedding_
-    units = [one.vectors / np.linalg.norm(one.vectors, axis=1)[:, None] for one in (before, after)]
-    cosines = np.einsum("ij,ij->i", *units)
-    assert np.median(cosines) >= 0.99
-    assert cosines.min() > 0.5
 
 
 # -- what is no model ----------------------------------------------------------------------------

@@ -8,21 +8,17 @@ from functools import partial
 
 import numpy as np
 import pytest
-import sklearn.base
 
 from helpers import emulator
 from helpers.interrupts import Stopped, interrupt_at, stop_at
-from helpers.toy_graphs import random_graph
 from reinforce2vec import (
     Graph,
     InputError,
     ProNE,
     Reinforce2Vec,
     ReinforcedWalk,
-    WalkSampler,
     karate_club,
     planted_groups,
-    sample_walks,
     smooth,
 )
 from reinforce2vec._util import arrays, backend_choice
@@ -66,12 +62,6 @@ def test_after_a_training_nothing_is_left_on_the_gpu(cuda, smoothed):
     assert used() <= before
 
 
-def test_after_a_training_on_given_walks_nothing_is_left_on_the_gpu(cuda):
-    before = used()
-    quick().fit_walks(sample_walks(CLUB, length=10, per_node=10), ids=CLUB)
-    assert used() <= before
-
-
 @pytest.mark.parametrize("error", [Stopped, KeyboardInterrupt])
 def test_after_an_error_in_a_callback_nothing_is_left_on_the_gpu(cuda, error):
     before, seen = used(), []
@@ -89,26 +79,9 @@ def test_after_an_error_in_a_callback_nothing_is_left_on_the_gpu(cuda, error):
     assert not hasattr(learner, "embedding_")
 
 
-def test_moments_that_are_kept_keep_nothing_on_the_gpu_and_show_the_final_vectors(cuda):
-    before, moments = used(), []
-    learned = quick().fit(CLUB, callbacks=[moments.append])
-    assert used() <= before
-    for moment in (moments[0], moments[-1]):
-        np.testing.assert_array_equal(moment.vectors, learned.embedding_.vectors)
-
-
 def test_smoothing_leaves_nothing_on_the_gpu(cuda):
     before = used()
     smooth(np.eye(34, dtype=np.float32), CLUB, backend="cuda")
-    assert used() <= before
-
-
-def test_a_sampler_gives_its_memory_back_when_it_is_gone(cuda):
-    before = used()
-    sampler = WalkSampler(CLUB, length=8, per_node=2, backend="cuda")
-    sampler.sample()
-    assert used() > before
-    del sampler
     assert used() <= before
 
 
@@ -170,47 +143,7 @@ def test_a_gpu_with_room_for_training_but_not_for_smoothing_is_refused_before_it
 # -- several at once -----------------------------------------------------------------------------
 
 
-def test_samplers_of_two_lengths_take_turns(cuda):
-    """They share a kernel, which has room for what walks of one length remember, or more."""
-    released = ReinforcedWalk.released()
-    expected, samplers = (
-        [
-            WalkSampler(CLUB, released, length=length, per_node=4, block_size=40, backend=backend)
-            for length in (80, 40)
-        ]
-        for backend in ("cpu", "cuda")
-    )
-    walks = [sampler.sample() for sampler in expected]
-    turns = zip(*samplers, strict=True)
-    for first, blocks in zip(range(0, 34 * 4, 40), turns, strict=True):
-        for block, whole in zip(blocks, walks, strict=True):
-            np.testing.assert_array_equal(block, whole[first : first + 40])
-
-
-@pytest.mark.slow
-def test_a_callback_may_train_another_model(cuda):
-    """Which shares the kernel, but wants less shared memory."""
-    inner = []
-
-    def train_another(moment):
-        if not inner:
-            inner.append(quick(negatives=10, walks_per_node=2).fit(CLUB))
-
-    outer = quick(negatives=11).fit(CLUB, callbacks=[train_another])
-    alone = quick(negatives=11).fit(CLUB)
-    assert inner[0].n_tokens_ == 34 * 2 * 10
-    assert outer.loss_curve_.mean() == pytest.approx(alone.loss_curve_.mean(), rel=0.02)
-
-
 # -- callbacks and interrupts --------------------------------------------------------------------
-
-
-def test_callbacks_are_called_about_a_hundred_times(cuda):
-    moments = []
-    quick().fit(CLUB, callbacks=[moments.append])
-    assert 90 <= len(moments) <= 110
-    assert moments[-1].walks == moments[-1].n_walks == 34 * 6
-    assert moments[0].walks < 5
 
 
 def test_an_interrupt_leaves_a_checkpoint_from_which_it_goes_on(cuda, interrupts, tmp_path):
@@ -267,14 +200,6 @@ def test_a_copy_of_a_model_has_the_vectors_and_goes_on(cuda, copied):
     np.testing.assert_array_equal(learned.embedding_.vectors, before)
 
 
-def test_a_clone_has_the_parameters_and_nothing_else(cuda):
-    learned = quick().fit(CLUB)
-    clone = sklearn.base.clone(learned)
-    assert clone.get_params() == learned.get_params()
-    assert not hasattr(clone, "embedding_")
-    assert clone.fit(CLUB).backend_ == "cuda"
-
-
 @pytest.mark.parametrize(("first", "then"), [("cpu", "cuda"), ("cuda", "cpu")])
 def test_a_model_learns_new_edges_on_the_other_backend(cuda, first, then):
     learner = quick(backend=first, workers=1).fit(CLUB)
@@ -293,51 +218,7 @@ def test_a_model_learns_new_edges_on_the_other_backend(cuda, first, then):
     assert len(learner.embedding_) == 36
 
 
-def test_a_used_sampler_can_be_pickled(cuda):
-    sampler = WalkSampler(CLUB, length=8, per_node=2, seed=3, backend="cuda")
-    walks = sampler.sample()
-    for twin in (pickle.loads(pickle.dumps(sampler)), copy.deepcopy(sampler)):
-        assert twin.backend == "cuda"
-        np.testing.assert_array_equal(twin.sample(), walks)
-
-
 # -- walks ---------------------------------------------------------------------------------------
-
-
-def test_a_sampler_follows_its_seed_and_starts_after_its_first_use(cuda):
-    graph = random_graph()
-    ours, theirs = (
-        WalkSampler(graph, length=8, per_node=3, backend=backend) for backend in ("cpu", "cuda")
-    )
-    seen = [theirs.sample()]
-    starts = ours.starts
-    for change in (
-        {"seed": 7},
-        {"starts": starts[::-1].copy()},
-        {"starts": starts[:5]},
-        {"seed": 0, "starts": starts},
-    ):
-        for sampler in (ours, theirs):
-            vars(sampler).update(change)
-        seen.append(theirs.sample())
-        np.testing.assert_array_equal(seen[-1], ours.sample())
-        part = np.empty((4, 8), np.int32)
-        theirs.fill(3, part)
-        np.testing.assert_array_equal(part, seen[-1][3:7])
-    assert not np.array_equal(seen[0], seen[1])
-    assert not np.array_equal(seen[1], seen[2])
-    np.testing.assert_array_equal(seen[0], seen[-1])
-
-
-def test_starts_that_are_changed_in_place_are_followed(cuda):
-    ours, theirs = (
-        WalkSampler(random_graph(), length=8, per_node=3, backend=backend)
-        for backend in ("cpu", "cuda")
-    )
-    theirs.sample()
-    for sampler in (ours, theirs):
-        sampler.starts[:10] = 3
-    np.testing.assert_array_equal(theirs.sample(), ours.sample())
 
 
 # -- vectors as long as on the CPU ---------------------------------------------------------------
@@ -364,12 +245,6 @@ def test_a_star_has_vectors_as_long_as_on_the_cpu(cuda, monkeypatch):
     near = 0.2 if cuda == "device" else 0.05  # emulated walks do not disturb each other
     assert theirs[0] == pytest.approx(ours[0], rel=near)
     assert theirs[1:].mean() == pytest.approx(ours[1:].mean(), rel=near)
-
-
-def test_one_node_alone_has_a_vector_as_long_as_on_the_cpu(cuda):
-    alone = Graph.from_edges([("a", "a")], self_loops=True)
-    ours, theirs = (np.abs(vectors).sum() for vectors in learned_from(alone))
-    assert theirs == pytest.approx(ours, rel=0.2)
 
 
 def test_smoothed_vectors_are_those_that_smoothing_makes(cuda):

@@ -9,14 +9,11 @@ import pytest
 
 from helpers.models import vectors_of
 from reinforce2vec import (
-    HOPE,
     Embedding,
     Graph,
     InputError,
-    NetMF,
     Reinforce2Vec,
     karate_club,
-    planted_groups,
 )
 
 CLUB = karate_club()
@@ -102,33 +99,3 @@ def test_directions_are_ignored():
         for pair in (("new", 2), (2, "new"))
     )
     assert np.array_equal(one, other)
-
-
-def test_baselines_and_models_of_walks_have_it_too():
-    for model in (NetMF(8).fit(CLUB), HOPE(8).fit(CLUB)):
-        found = model.transform_nodes([("new", 34), ("new", 33)])
-        assert found.vectors.shape == (1, 8)
-        assert found["new"] @ model.embedding_[34] > 0
-    walks = Reinforce2Vec(dimensions=8, workers=1).fit_walks([["a", "b", "c"], ["c", "b"]] * 9)
-    assert np.isfinite(walks.transform_nodes([("new", "a")])["new"]).all()
-    with pytest.raises(InputError, match="not fitted yet"):
-        NetMF().transform_nodes([("new", 34)])
-
-
-def test_new_nodes_come_to_their_groups():
-    groups = planted_groups(400, 4, degree=14, seed=2)
-    graph, label = groups.graph, groups.labels.argmax(axis=1)
-    new = np.arange(0, 400, 20)
-    rows, columns = graph.to_scipy().nonzero()
-    pairs = np.column_stack([rows, columns])[rows < columns]
-    touches = np.isin(pairs, new).any(axis=1)
-    model = Reinforce2Vec(dimensions=32, workers=2).fit(graph.ids[pairs[~touches]])
-    edges = [tuple(pair) for pair in pairs[touches].tolist()]
-    found = model.transform_nodes(graph.ids[np.array(edges)])
-    assert sorted(found.ids.tolist()) == sorted(graph.ids[new].tolist())
-    right = 0
-    for node in found:
-        nearest = [other for other, _ in model.embedding_.most_similar(found[node].tolist(), 5)]
-        labels = label[graph.rows(nearest)]
-        right += np.bincount(labels).argmax() == label[graph.row(node)]
-    assert right >= 0.9 * len(new)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
 import sys
 from functools import partial
@@ -11,15 +10,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
-from helpers.command_line import checked, run_python
+from helpers.command_line import run_python
 from helpers.interrupts import Stopped, stop_at
 from helpers.limits import largest_file
 from reinforce2vec import InputError, Reinforce2Vec, rmat, sample_walks
-from reinforce2vec._util import backend_choice, machine, scratch
+from reinforce2vec._util import machine, scratch
 from reinforce2vec.models import _memory, training
-from reinforce2vec.models import reinforce2vec as model
 from reinforce2vec.models.cpu import smoothing
 from reinforce2vec.skipgram import pairs
 
@@ -110,27 +107,6 @@ def test_a_checkpoint_is_resumed_with_or_without_a_scratch_folder(tmp_path, befo
     assert all_mapped(second) is not before
 
 
-def test_a_checkpoint_is_read_into_files_where_memory_is_short(tmp_path, monkeypatch):
-    file, wide = tmp_path / "run.npz", partial(quick, dimensions=1024)
-    expected = wide().fit(GRAPH, checkpoint=file)
-    matrix = expected._state.scales[1].inputs.nbytes
-    monkeypatch.setattr(_memory, "check_memory", lambda *_: None)
-    monkeypatch.setattr(machine, "available_bytes", lambda: matrix // 2)
-    with pytest.raises(InputError, match="in it needs about"):
-        wide().fit(GRAPH, checkpoint=file, resume=True)
-    assert same(wide(scratch=tmp_path).fit(GRAPH, checkpoint=file, resume=True), expected)
-
-
-def test_training_that_begins_again_does_so_in_the_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(model, "usual_rate", lambda tokens: 0.6)
-    models = [quick(dimensions=8, window=2, scratch=one) for one in (None, tmp_path)]
-    for one in models:
-        with pytest.warns(UserWarning, match="began again"):
-            one.fit(GRAPH)
-    assert same(*models)
-    assert all_mapped(models[1])
-
-
 # -- files -----------------------------------------------------------------------------------------
 
 
@@ -146,19 +122,6 @@ def test_files_have_no_names_and_end_with_the_arrays(tmp_path):
     del found
     shutil.rmtree(tmp_path)  # it is empty: the files have no names
     assert np.array_equal(kept.vectors, vectors)
-
-
-def test_models_are_copied_saved_and_pickled_as_usual(tmp_path):
-    usual, found = quick().fit(GRAPH), quick(scratch=tmp_path).fit(GRAPH)
-    usual.save(tmp_path / "usual.r2v")
-    found.save(tmp_path / "found.r2v")
-    assert (tmp_path / "found.r2v").read_bytes() == (tmp_path / "usual.r2v").read_bytes()
-    assert Reinforce2Vec.load(tmp_path / "found.r2v").scratch is None
-    again = pickle.loads(pickle.dumps(found))
-    assert same(again, usual)
-    assert not mapped(again.embedding_.vectors)
-    assert clone(found).scratch == tmp_path
-    assert found.get_params()["scratch"] is tmp_path
 
 
 def test_a_full_disk_is_an_error_that_names_the_folder(tmp_path):
@@ -204,19 +167,6 @@ def _is_file(descriptor):
         return False
 
 
-@pytest.mark.parametrize("value", ["no-such-folder", "a\0b", "", 3, b"bytes"])
-def test_a_folder_that_is_none_is_refused(value):
-    with pytest.raises(InputError, match="scratch must be a folder that exists"):
-        quick(scratch=value).fit(GRAPH)
-    assert quick(scratch=value).scratch is value
-
-
-def test_a_file_is_no_folder(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="scratch must be a folder that exists"):
-        quick(scratch=tmp_path / "file").fit(GRAPH)
-
-
 # -- backends --------------------------------------------------------------------------------------
 
 
@@ -226,34 +176,6 @@ def test_other_backends_are_refused(tmp_path, backend):
     for attempt in (learner.check, lambda: learner.fit(GRAPH)):
         with pytest.raises(InputError, match=f'backend="{backend}"'):
             attempt()
-
-
-def test_auto_takes_the_cpu(tmp_path, monkeypatch):
-    asked = []
-
-    def choose(backend, *rest, before=backend_choice.choose, **options):
-        asked.append(backend)
-        return before(backend, *rest, **options)
-
-    monkeypatch.setattr(backend_choice, "choose", choose)
-    assert quick(scratch=tmp_path, workers=None).fit(GRAPH).backend_ == "cpu"
-    assert set(asked) == {"cpu"}
-
-
-def test_the_command_has_the_option(tmp_path):
-    edges = tmp_path / "edges.txt"
-    GRAPH.save(edges)
-    words = ["embed", edges, "--walks-per-node", 2, "--workers", 1, "-d", 16, "-o"]
-    checked(*words, tmp_path / "usual.npz")
-    checked(*words, tmp_path / "found.npz", "--scratch", tmp_path)
-    assert (tmp_path / "found.npz").read_bytes() == (tmp_path / "usual.npz").read_bytes()
-    said = checked(*words, tmp_path / "x.npz", "--scratch", tmp_path / "none", code=2).output
-    assert "--scratch must be a folder that exists" in said
-    said = checked(*words, tmp_path / "x.npz", "--scratch", tmp_path, "--backend", "ray", code=2)
-    assert "--backend ray" in said.output
-    other = ["embed", edges, "-o", tmp_path / "x.npz", "--method", "prone"]
-    said = checked(*other, "--scratch", tmp_path, code=2)
-    assert "--scratch is for methods that train on walks" in said.output
 
 
 # -- memory ----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from helpers.toy_graphs import dead_ends, random_graph, weighted, weighted_arcs
 from reinforce2vec import Graph, rmat, smooth
 from reinforce2vec._util import engine
 from reinforce2vec.models import smoothing
-from reinforce2vec.models._filter import ROWS, axes_from
+from reinforce2vec.models._filter import ROWS
 from reinforce2vec.models.cpu import smoothing as fast
 from reinforce2vec.models.cpu.eigenvectors import eigenvectors
 
@@ -62,24 +62,6 @@ def test_numbers_of_any_size_are_smoothed_alike():
     usual = smooth(vectors, graph)
     for exponent in (-90, 120):
         np.testing.assert_array_equal(smooth(np.ldexp(vectors, exponent), graph), usual)
-
-
-def test_weights_of_any_size_are_smoothed_alike():
-    graph = weighted()
-    vectors = some_vectors(graph.n_nodes)
-    large = Graph(graph.indptr, graph.indices, 2.0**900 * graph.weights, graph.ids)
-    np.testing.assert_array_equal(smooth(vectors, large), smooth(vectors, graph))
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_vectors_may_be_stored_in_any_order(order):
-    graph = rmat(8, 4, seed=1)
-    vectors = some_vectors(graph.n_nodes, 40)
-    expected = smooth(vectors, graph)
-    np.testing.assert_array_equal(smooth(np.array(vectors, order=order), graph), expected)
-    wide = np.zeros((graph.n_nodes, 48), np.float32)
-    wide[:, :40] = vectors
-    np.testing.assert_array_equal(smooth(wide[:, :40], graph), expected)
 
 
 # -- the same bits -----------------------------------------------------------------------------
@@ -174,12 +156,6 @@ def test_eigenvectors(matrix):
     np.testing.assert_allclose(values / size, expected, atol=1e-12)
 
 
-def test_signs_of_eigenvectors_do_not_matter():
-    values, vectors = np.linalg.eigh(gram(50, 8))
-    signs = np.where(np.arange(8) % 2, -1, 1)
-    np.testing.assert_array_equal(axes_from(values, vectors), axes_from(values, vectors * signs))
-
-
 # -- rotating to earlier vectors ---------------------------------------------------------------
 
 
@@ -225,34 +201,6 @@ def scipy_rotation(vectors, reference):
     return orthogonal_procrustes(vectors.astype(np.float64), reference.astype(np.float64))[0]
 
 
-def test_axes_of_zeros_and_rows_of_zeros_stay(each_engine):
-    earlier = np.zeros((50, 10), np.float32)
-    earlier[:40, :4] = unit_vectors(40, 4)
-    turned = earlier.copy()
-    turned[:, :4] = earlier[:, :4] @ rotation(4)
-    found = smoothing.aligned(turned, np.arange(50), earlier)
-    np.testing.assert_allclose(found, earlier, atol=1e-5)
-    assert not found[40:].any()
-
-
-def test_without_anything_in_common_vectors_stay(each_engine):
-    vectors = unit_vectors(30, 6)
-    found = smoothing.aligned(vectors, np.arange(0), vectors[:0])
-    np.testing.assert_allclose(found, vectors, atol=1e-6)
-
-
-def test_smoothed_vectors_of_a_grown_graph_stay_comparable():
-    graph = rmat(9, 8, seed=1)
-    ends = np.argwhere(np.triu(graph.to_scipy().toarray()))
-    fewer = ends[np.random.default_rng(0).random(len(ends)) < 0.95]
-    vectors = some_vectors(512, 16)
-    earlier = smooth(vectors, Graph.from_numbered(fewer, None, np.arange(512)))
-    turned = smooth(vectors, graph)
-    found = smoothing.aligned(turned, np.arange(512), earlier)
-    assert np.median(cosines(turned, earlier)) < 0.9
-    assert np.median(cosines(found, earlier)) > 0.99
-
-
 # -- memory, progress, Ctrl-C ------------------------------------------------------------------
 
 
@@ -291,21 +239,6 @@ def test_the_estimate_is_enough_and_not_much_more(tmp_path, chosen, weights):
     peak, estimate = map(int, run.stdout.split())
     assert peak < 1.02 * estimate  # the allocator keeps some
     assert estimate < 1.3 * peak
-
-
-def test_progress_ends_with_everything_done(monkeypatch):
-    shown, wanted = [], []
-
-    def record(what, unit, wants):
-        wanted.append(wants)
-        return lambda done, total: shown.append((done, total))
-
-    monkeypatch.setattr(smoothing, "terminal_progress", record)
-    smooth(some_vectors(50, 40), random_graph(), progress=True)
-    assert wanted == [True]
-    totals = {total for _, total in shown}
-    assert len(totals) == 1
-    assert [done for done, _ in shown] == list(range(1, totals.pop() + 1))
 
 
 def test_an_interrupt_ends_it_soon_and_leaves_no_thread(monkeypatch):
