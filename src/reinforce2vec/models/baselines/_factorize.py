@@ -28,7 +28,6 @@ _BLAS_BYTES = 32 << 20  # for each thread: room that BLAS takes for itself once,
 class Factorization(Estimator):
     """An estimator that factorises a matrix; the seed changes the last digits only."""
 
-    seeded = False  # whether another seed gives another result
     dimensions: int
     seed: int
 
