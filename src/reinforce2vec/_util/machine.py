@@ -99,16 +99,6 @@ def largest_below(given: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def fewer_dimensions(dimensions: int, fits: Callable[[int], bool], step: int = 1) -> Advice:
-    """Return the advice to take as many dimensions as fit, of the multiples of `step`."""
-    given = ("dimensions", dimensions)
-    fitting = step * largest_below(-(-dimensions // step), lambda some: fits(step * some))
-    if fitting:
-        return Advice(f"dimensions={fitting} would fit", (given, ("dimensions", fitting)))
-    text = "no number of dimensions would fit: use a smaller graph, other settings or more memory"
-    return Advice(text, (given,))
-
-
 def check_memory(
     needed: int,
     what: str,
@@ -146,6 +136,30 @@ def check_memory(
             f"{readable_bytes(max(free, 0))} are free: {advice.text}",
             settings=advice.settings,
         )
+
+
+def check_dimensions(
+    dimensions: int, bytes_for: Callable[[int], int], what: str, step: int = 1
+) -> None:
+    """Raise InputError if work with so many dimensions takes more memory than is free.
+
+    It names how many would fit, of the multiples of `step`; `bytes_for` estimates the memory.
+    """
+    needed = bytes_for(dimensions)
+
+    def advise(missing: int) -> Advice:
+        given = ("dimensions", dimensions)
+        fitting = step * largest_below(
+            -(-dimensions // step), lambda some: bytes_for(step * some) <= needed - missing
+        )
+        if fitting:
+            return Advice(f"dimensions={fitting} would fit", (given, ("dimensions", fitting)))
+        text = (
+            "no number of dimensions would fit: use a smaller graph, other settings or more memory"
+        )
+        return Advice(text, (given,))
+
+    check_memory(needed, f"{what} with dimensions={dimensions}", advise)
 
 
 def _own_groups(root: Path) -> list[Path]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .._util.engine import use_plain
-from .._util.machine import Advice, available_cpus, check_memory, fewer_dimensions
+from .._util.machine import available_cpus, check_dimensions
 from .._util.scratch import check_free_space, is_in_memory
 from ..graph import Graph
 from ..graph.fingerprint import digest_bytes
@@ -80,20 +80,15 @@ class TrainingMemory(NamedTuple):
 
     def check(self) -> None:
         """Raise InputError if the memory of this process, or the disk, is too small."""
-        dimensions = self.settings.dimensions
-        what = f"training {self.corpus.n_nodes:,} nodes with dimensions={dimensions}"
+        what = f"training {self.corpus.n_nodes:,} nodes"
         if self.scratch is not None:
             check_free_space(self.scratch, self.on_disk(), what)
-        needed = self.on_host()
 
-        def advise(missing: int) -> Advice:
-            def fits(fewer: int) -> bool:
-                settings = self.settings._replace(dimensions=fewer, rates=())
-                return self._replace(settings=settings).on_host() <= needed - missing
+        def bytes_for(dimensions: int) -> int:
+            settings = self.settings._replace(dimensions=dimensions, rates=())
+            return self._replace(settings=settings).on_host()
 
-            return fewer_dimensions(dimensions, fits, step=row_size(1))
-
-        check_memory(needed, what, advise)
+        check_dimensions(self.settings.dimensions, bytes_for, what, step=row_size(1))
 
     def _widest(self) -> int:
         return max(scale.dimensions for scale in self.settings.scales())

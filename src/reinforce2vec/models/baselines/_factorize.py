@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._util.checks import check_count
 from ..._util.errors import InputError
-from ..._util.machine import Advice, available_cpus, check_memory, fewer_dimensions
+from ..._util.machine import available_cpus, check_dimensions
 from ...graph import Graph
 from ...graph.graph import bytes_without_directions
 from ...graph.matrices import with_moderate_weights
@@ -53,7 +53,13 @@ class Factorization(Estimator):
         self._check()
         if graph.n_nodes == 0:
             raise InputError("the graph has no nodes, so there is nothing to learn")
-        self._check_memory(graph, dimensions)
+
+        def bytes_for(dimensions: int) -> int:
+            needed = self._bytes(graph, dimensions, keep=False)
+            return needed + min(needed, available_cpus() * _BLAS_BYTES)  # less for small work
+
+        what = f"{type(self).__name__} on {graph.n_nodes:,} nodes"
+        check_dimensions(dimensions, bytes_for, what)
         vectors = self._vectors(graph, dimensions, rng, progress)
         if vectors.shape[1] < dimensions or vectors.dtype != np.float32:
             narrow, vectors = vectors, np.zeros((graph.n_nodes, dimensions), np.float32)
@@ -73,22 +79,6 @@ class Factorization(Estimator):
 
     def _check(self) -> None:
         """Raise InputError if a parameter of the method is invalid."""
-
-    def _check_memory(self, graph: Graph, dimensions: int) -> None:
-        """Raise InputError if even without kept blocks there is too little memory."""
-        needed = self._bytes(graph, dimensions, keep=False)
-
-        def advise(missing: int) -> Advice:
-            return fewer_dimensions(
-                dimensions,
-                lambda fewer: self._bytes(graph, fewer, keep=False) <= needed - missing,
-            )
-
-        check_memory(
-            needed + min(needed, available_cpus() * _BLAS_BYTES),  # it takes less for small work
-            f"{type(self).__name__} with dimensions={dimensions} on {graph.n_nodes:,} nodes",
-            advise,
-        )
 
     @abstractmethod
     def _bytes(self, graph: Graph, dimensions: int, keep: bool) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..._util.checks import check_choice, check_count, check_number
 from ..._util.errors import InputError
-from ..._util.machine import Advice, available_cpus, check_memory, fewer_dimensions
+from ..._util.machine import available_cpus, check_dimensions
 from ..._util.progress import terminal_progress
 from ...graph import Graph
 from ...graph.fingerprint import digest_bytes
@@ -106,14 +106,18 @@ class LINE(Estimator):
         self
         """
         graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
-        plan, workers = self._plan(graph.n_nodes), self._workers()
+        plan, workers = self._plan(graph.n_nodes), available_cpus()
+        if self.workers is not None:
+            workers = check_count("workers", self.workers, 1)
         if graph.n_nodes == 0:
             raise InputError("the graph has no nodes, so there is nothing to learn")
-        check_memory(
-            _bytes_needed(graph, plan),
-            f"LINE with dimensions={self.dimensions} on {graph.n_nodes:,} nodes",
-            lambda missing: self._advice(graph, missing),
-        )
+
+        def bytes_for(dimensions: int) -> int:
+            other = type(self)(**(self.get_params(deep=False) | {"dimensions": dimensions}))
+            return other.estimate_memory(graph)
+
+        what = f"LINE on {graph.n_nodes:,} nodes"
+        check_dimensions(self.dimensions, bytes_for, what, step=len(plan))
         vectors = np.zeros((graph.n_nodes, sum(part.dimensions for part in plan)), np.float32)
         end = 0
         for part in plan if graph.indices.size else ():
@@ -131,16 +135,6 @@ class LINE(Estimator):
         """Estimate the bytes that :meth:`fit` takes beside the graph."""
         graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
         return _bytes_needed(graph, self._plan(graph.n_nodes))
-
-    def _advice(self, graph: Graph, missing: int) -> Advice:
-        """Return which dimensions would fit."""
-        free = self.estimate_memory(graph) - missing
-
-        def fits(dimensions: int) -> bool:
-            other = type(self)(**(self.get_params(deep=False) | {"dimensions": dimensions}))
-            return other.estimate_memory(graph) <= free
-
-        return fewer_dimensions(self.dimensions, fits, step=len(_ORDERS[self.order]))
 
     def _plan(self, n_nodes: int) -> list[LineSettings]:
         """Return the checked settings of each order."""
@@ -160,9 +154,6 @@ class LINE(Estimator):
             LineSettings(order, size, negatives, samples, rate, seed)
             for order, size in zip(orders, sizes, strict=False)
         ]
-
-    def _workers(self) -> int:
-        return available_cpus() if self.workers is None else check_count("workers", self.workers, 1)
 
 
 def _has_edges(graph: Graph, order: int) -> NDArray[np.bool_]:
