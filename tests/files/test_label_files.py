@@ -143,6 +143,7 @@ def test_quotes_are_those_of_edge_lists(read):
     assert classes(labels) == [["x, y"], ["two\nlines"], ['say "hi"']]
     message = refusal(read, 'ann,x\nbob,"y\n')
     assert "line 2: a double quote opens in this line and is never closed" in message
+    assert "line 1: a double quote" in refusal(read, 'id,label,"x,y\nann,x\n')
 
 
 def test_ids_may_begin_with_the_mark_of_a_comment(read):

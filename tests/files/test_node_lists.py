@@ -95,6 +95,7 @@ def test_ids_in_files_are_those_of_edges(write, edges, nodes, ids):
         ("ann\n# note\n", "nodes.txt, line 2: .*comment"),
         ("# note\n", "nodes.txt: "),
         ("dee\0\n", "nodes.txt, line 1: .*NUL"),
+        (' "\n"7"""', "nodes.txt, line 1: .*double quotes"),
     ],
 )
 def test_what_may_be_no_node_is_refused(edges, write, nodes, complaint):

@@ -115,8 +115,8 @@ class Dialect:
         """What matches a field, in quotes or not, and what ends it."""
         delimiter, blanks = re.escape(bytes([self.delimiter])), self._blanks
         return re.compile(
-            rb'[%s]*(?:"([^"]*(?:""[^"]*)*)"[%s]*|(?!")([^%s\n]*))([%s\n])'
-            % (blanks, blanks, delimiter, delimiter)
+            rb'(?:[%s]*"([^"]*(?:""[^"]*)*)"[%s]*|(?![%s]*")[%s]*([^%s\n]*))([%s\n])'
+            % (blanks, blanks, blanks, blanks, delimiter, delimiter)
         )
 
     @property
@@ -267,7 +267,12 @@ class DelimitedText:
 
         No chunk ends inside quotes.
         """
-        cut = next(self.dialect.records(self._head.text)).end if header else 0
+        cut = 0
+        if header:
+            first = next(self.dialect.records(self._head.text, self._head.line))
+            if first.problem != FINE:
+                raise line_refusal(self.name, first.number, first.line, first.problem)
+            cut = first.end
         head = TextChunk(self._head.text[cut:], self._head.line_at(cut))
         open_part: TextChunk | None = None
         for chunk in chain([head], self._rest):

@@ -27,7 +27,7 @@ from .stored_vectors import StoredVectors
 from .writing import whole
 
 _NODE, _COMMA = "node", ord(",")
-_ID = rb'[ \t]*(?:"([^"]*(?:""[^"]*)*)"|(?!")([^,\n]*))[ \t\r]*'
+_ID = rb'(?:[ \t]*"([^"]*(?:""[^"]*)*)"|(?![ \t]*")([^,\n]*))[ \t\r]*'
 _LINE = re.compile(_ID + rb"(?:,([^\n]*))?\n")
 _INDEXED_LINE = re.compile(rb'"?(?:0|[1-9][0-9]*)"?,' + _LINE.pattern)
 _QUOTED_NUMBER = re.compile(rb'(?<![^,])[ \t]*"([^",]*)"[ \t\r\n]*(?![^,])')
@@ -157,25 +157,21 @@ class _Record(NamedTuple):
 def _records(chunk: TextChunk, path: Path, indexed: bool) -> Iterator[_Record]:
     """Yield the lines of a chunk that are not blank; an id in quotes may hold line breaks."""
     place, line = 0, chunk.line
+    pattern = _INDEXED_LINE if indexed else _LINE
     while place < len(chunk.text):
-        end = chunk.text.index(b"\n", place) + 1
-        if chunk.text[place:end].strip():
-            record = (_INDEXED_LINE if indexed else _LINE).match(chunk.text, place)
-            if record is None:
-                raise InputError(
-                    f"{path}, line {line}: expected a node id, perhaps in quotes, and numbers, "
-                    f'found "{excerpt(chunk.text[place:end].strip())}"'
-                )
-            quoted_id, plain_id, rest = record.groups()
-            word = plain_id.strip(b" \t\r") if quoted_id is None else quoted_id
-            if not word and quoted_id is None:
-                raise InputError(f"{path}, line {line}: expected a node id, found none")
+        record = pattern.match(chunk.text, place)
+        quoted_id, plain_id, rest = record.groups() if record else (None, b"", b"")
+        word = plain_id.strip(b" \t\r") if quoted_id is None else quoted_id.replace(b'""', b'"')
+        end = record.end() if record else chunk.text.index(b"\n", place) + 1
+        if word or quoted_id is not None:
             rest = (rest or b"").rstrip()
-            if b'"' in rest:
-                rest = _QUOTED_NUMBER.sub(rb"\1", rest)
-            yield _Record(line, word.replace(b'""', b'"') if quoted_id else word, rest)
-            end = record.end()
-        line += chunk.text.count(b"\n", place, end)
+            yield _Record(line, word, _QUOTED_NUMBER.sub(rb"\1", rest) if b'"' in rest else rest)
+        elif content := chunk.text[place:end].strip():
+            raise InputError(
+                f"{path}, line {line}: expected a node id, perhaps in quotes, and numbers, found "
+                f'"{excerpt(content)}"'
+            )
+        line += 1 if quoted_id is None else chunk.text.count(b"\n", place, end)
         place = end
 
 
