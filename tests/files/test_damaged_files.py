@@ -8,6 +8,7 @@ import json
 import pickle
 import random
 import re
+import struct
 import zipfile
 
 import numpy as np
