@@ -165,7 +165,10 @@ def _draw_dots(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], met
     for number, (name, result) in enumerate(named.items()):
         mean, spread = _series(result, ways, metric)
         places = np.arange(len(ways)) + (number - (len(named) - 1) / 2) * step
-        look = {"fmt": MARKERS[number % len(MARKERS)], "color": COLOURS[number % len(COLOURS)]}
+        look: dict[str, Any] = {
+            "fmt": MARKERS[number % len(MARKERS)],
+            "color": COLOURS[number % len(COLOURS)],
+        }
         look |= {"markersize": 4.5, "elinewidth": 1.1, "capsize": 2}
         panel.errorbar(mean, places, xerr=spread, label=drawable(name), **look)
     one = next(iter(named.values()))
