@@ -52,7 +52,7 @@ ROOMS = {
     "_util": (["_util/ids*", "_util/random*"], 8),
     "embedding": (["embedding/*"], 10),
 }
-LEFT_OUT = ("*/cuda/*", "*/ray/*", "*html*", "*/__init__.py", "*_exports*")
+LEFT_OUT = ("*/cuda/*", "*/ray/*", "*html*", "*/__init__.py")
 MARKS = "not slow and not gpu and not browser and not study"
 COMPILED = re.compile("compiled|kernel|inner|inlined|intrinsic|jit")
 LIMIT = 120.0  # seconds

@@ -28,7 +28,7 @@ from reinforce2vec.explorer._columns import columns_of
 from reinforce2vec.files.array_files import write_arrays
 from reinforce2vec.files.node_tables import read_node_table
 from reinforce2vec.tuning import results
-from reinforce2vec.tuning.records import BaselineRun, FinalRuns, Trial
+from reinforce2vec.tuning.results import BaselineRun, FinalRuns, Trial
 from reinforce2vec.tuning.space import DEFAULT_SETTING
 
 from . import mutators, references

@@ -12,7 +12,7 @@ from reinforce2vec import Embedding, InputError, project
 from reinforce2vec.embedding import _layout
 from reinforce2vec.embedding._layout import lay_out, rough_neighbors
 from reinforce2vec.embedding.nearest import nearest_rows
-from reinforce2vec.embedding.projection import project_method, projection_seconds
+from reinforce2vec.embedding.projection import project_method
 
 
 @pytest.fixture(params=["pca", "tsne", "layout", pytest.param("umap", marks=pytest.mark.slow)])
@@ -81,8 +81,6 @@ def test_which_method_auto_is(monkeypatch):
     without_package(monkeypatch, "sklearn")
     assert project_method("auto", 100) == "layout"
     assert project_method("auto", 4) == "pca"
-    seconds = [projection_seconds(method, 10**6) for method in ("pca", "layout", "umap")]
-    assert seconds == sorted(seconds)
 
 
 @pytest.mark.parametrize(

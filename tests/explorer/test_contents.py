@@ -30,7 +30,7 @@ from reinforce2vec import (
 )
 from reinforce2vec.embedding.nearest import nearest_rows, neighbor_graph
 from reinforce2vec.explorer import make_page
-from reinforce2vec.explorer._contents import Limits, cost_note
+from reinforce2vec.explorer._contents import Limits
 from reinforce2vec.explorer._page import fixed_point, pack
 
 WEB = ROOT / "web"
@@ -208,24 +208,6 @@ def test_of_too_many_edges_every_node_keeps_its_heaviest():
     for row, weights in enumerate(graph.to_scipy().toarray()):
         heaviest = np.argsort(-weights)[:most].tolist()
         assert all(tuple(sorted((row, other))) in kept for other in heaviest)
-
-
-@pytest.mark.parametrize(
-    ("method", "nodes", "held", "linked", "words"),
-    [
-        ("layout", 10**9, False, True, "nodes by neighbour layout takes about"),
-        ("umap", 10**6, False, True, '; the method "layout" is faster'),
-        ("layout", 10**6, True, True, "most of it for the neighbours and likely links of every"),
-        (None, 10**6, True, False, "a map of 1,000,000 nodes takes about"),
-        (None, 10**6, False, True, ""),
-        ("pca", 10**5, False, True, ""),
-        ("tsne", 100, True, True, ""),
-    ],
-)
-def test_what_a_large_map_costs_is_known_first(method, nodes, held, linked, words):
-    note = cost_note(method, nodes, held=held, linked=linked)
-    assert words in note
-    assert bool(words) == bool(note)
 
 
 @pytest.mark.slow

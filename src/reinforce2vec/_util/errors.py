@@ -165,3 +165,14 @@ def pandas_for(purpose: str) -> Any:
         return import_module("pandas")
     except ImportError:
         raise missing("pandas", "frames", purpose) from None
+
+
+def import_package(module: str, purpose: str) -> Any:
+    """Import a module of a package that is in none of our extras; InputError if it is missing."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise InputError(
+            f"{purpose} needs {package}, which is not installed: pip install {package}"
+        ) from None

@@ -6,9 +6,9 @@ matching an embedding with a graph (`matching`). It may import `_util`, `files`,
 and `skipgram`.
 """
 
-from .alignment import align
 from .embedding import Embedding
 from .links import RecommendedLinks, recommend_links
+from .matching import align
 from .nearest import Neighbors, nearest_neighbors
 from .projection import project
 

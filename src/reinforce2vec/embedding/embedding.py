@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -14,15 +15,16 @@ from numpy.typing import NDArray
 
 from .._util.arrays import Vectors, row_blocks
 from .._util.checks import check_choice, check_count
-from .._util.errors import InputError, pandas_for, short_repr
+from .._util.errors import InputError, import_package, pandas_for, short_repr
 from .._util.html import html_table
 from .._util.ids import Ids, Lookup, as_ids
 from .._util.progress import counted, readable_bytes
+from ..files.id_texts import ids_as_text
 from ..files.opening import naming
 from ..files.stored_vectors import StoredVectors, as_json
 from ..files.vector_files import load_vectors, save_vectors
 from ..files.vector_tables import arrow_table, column_names
-from . import _exports
+from ..graph import Graph, edges_of
 from ._exact_search import Floats, cosines, highest, norms, row_products
 
 _SHOWN_NODES, _SHOWN_NUMBERS = 5, 8  # in a notebook
@@ -162,12 +164,8 @@ class Embedding:
 
     def _repr_html_(self) -> str:
         head = ["node", *column_names(self.dimensions)[:_SHOWN_NUMBERS]]
-        rows = [
-            (node, *numbers.tolist())
-            for node, numbers in zip(
-                self.ids[:_SHOWN_NODES].tolist(), self.vectors[:, :_SHOWN_NUMBERS], strict=False
-            )
-        ]
+        shown = self.ids[:_SHOWN_NODES].tolist(), self.vectors[:, :_SHOWN_NUMBERS].tolist()
+        rows = [(node, *numbers) for node, numbers in zip(*shown, strict=False)]
         return html_table(head, rows, repr(self))
 
     def to_numpy(self) -> Vectors:
@@ -219,7 +217,25 @@ class Embedding:
         >>> people.to_networkx([("ann", "bob")]).nodes["bob"]["vector"]
         array([0.5, 2. ], dtype=float32)
         """
-        return _exports.networkx_graph(self, graph, name)
+        networkx = import_package("networkx", "to_networkx()")
+        if graph is None:
+            whole = networkx.Graph()
+            whole.add_nodes_from(self)
+        elif isinstance(graph, networkx.Graph):
+            whole = graph.copy()
+        else:
+            graph = Graph.from_any(graph)
+            whole = networkx.DiGraph() if graph.directed else networkx.Graph()
+            whole.add_nodes_from(graph.ids.tolist())
+            ends, weights = edges_of(graph)
+            pairs = [tuple(pair) for pair in graph.ids[ends].tolist()]
+            whole.add_edges_from(pairs)
+            if graph.weighted:
+                of_edges = dict(zip(pairs, weights.tolist(), strict=True))
+                networkx.set_edge_attributes(whole, of_edges, "weight")
+        vectors = self.vectors[self.rows(whole.nodes)]
+        networkx.set_node_attributes(whole, dict(zip(whole.nodes, vectors, strict=True)), name)
+        return whole
 
     def to_pyg(self, graph: Any = None) -> Any:
         """Return a PyTorch Geometric `Data` with the vectors as node features, in `ids` order.
@@ -242,7 +258,18 @@ class Embedding:
         >>> people.to_pyg([("ann", "bob")])  # doctest: +SKIP
         Data(x=[2, 2], num_nodes=2, ids=[2], edge_index=[2, 2])
         """
-        return _exports.geometric_data(self, graph)
+        torch = import_package("torch", "to_pyg()")
+        data = import_package("torch_geometric.data", "to_pyg()").Data(
+            x=torch.from_numpy(self.to_numpy()), num_nodes=self.n_nodes, ids=self.ids.tolist()
+        )
+        if graph is not None:
+            graph = Graph.from_any(graph)
+            ends, weights = edges_of(graph, both_ways=True)
+            index = self.rows(graph.ids)[ends.T].astype(np.int64)
+            data.edge_index = torch.from_numpy(index)
+            if graph.weighted:
+                data.edge_weight = torch.from_numpy(weights.astype(np.float32))
+        return data
 
     def to_gensim(self) -> Any:
         """Return the vectors as gensim's `KeyedVectors`; keys are the ids as text.
@@ -256,7 +283,11 @@ class Embedding:
         >>> people.to_gensim()["bob"]  # doctest: +SKIP
         array([0.5, 2. ], dtype=float32)
         """
-        return _exports.keyed_vectors(self)
+        keys = ids_as_text(self.ids, Path("to_gensim()"))
+        vectors = import_package("gensim.models", "to_gensim()").KeyedVectors(self.dimensions)
+        if keys:
+            vectors.add_vectors(keys, self.vectors)
+        return vectors
 
     # -- similarity ----------------------------------------------------------------------------
 
@@ -456,8 +487,6 @@ def _checked_scales(scales: Any, dimensions: int) -> tuple[int, ...]:
     """Return the number of columns of each scale; InputError if they are not the dimensions."""
     if scales is None:
         return (dimensions,)
-    if isinstance(scales, (str, bytes)) or not isinstance(scales, Iterable):
-        raise InputError(f"scales must be a list of numbers of columns, not {short_repr(scales)}")
     sizes = tuple(check_count("every item of scales", size, 1) for size in scales)
     if sum(sizes) != dimensions:
         raise InputError(

@@ -14,7 +14,6 @@ from .._util import errors
 from .._util.arrays import row_blocks
 from .._util.checks import check_choice, check_count
 from .._util.hyperparameters import PROJECTIONS
-from .._util.machine import available_cpus
 from .._util.progress import terminal_progress
 from ..graph.matrices import principal_axes, unit_rows
 from ._exact_search import Rows
@@ -29,8 +28,6 @@ _NEIGHBORS = 10  # that attract a node in a layout
 _SEARCHED_EXACTLY = 20_000  # nodes; of more, the layout takes neighbours that are found fast
 
 _ROOM = 0.01  # for each node, in the variance of the points at which a layout starts
-# CPU time, measured with 64 dimensions: layout of a million nodes, the others of 5,000 or 6,000
-_SECONDS_PER_NODE = {"pca": 1e-5, "tsne": 5e-3, "umap": 6e-3, "layout": 2e-4}
 
 _Points = NDArray[np.float32]
 Nearest = tuple[Rows, NDArray[np.float32]]
@@ -97,19 +94,15 @@ def place_nodes(
     elif chosen == "umap":
         points = _by_umap(vectors, points, seed)
     elif chosen == "layout":
-        nearest = _nearest(vectors, seed, progress)
+        if len(vectors) <= _SEARCHED_EXACTLY:
+            nearest = nearest_rows(vectors, k=_NEIGHBORS, method="exact", progress=progress)
+        else:  # most of the nearest
+            report = terminal_progress("neighbours", "", progress)  # of unequal steps, no nodes
+            nearest = rough_neighbors(vectors, _NEIGHBORS, seed, report)
         report = terminal_progress("layout", "rounds", progress)
         spread = max(5.0, float(np.sqrt(_ROOM * len(points))))
         points = lay_out(nearest[0], _beginning(points, spread), seed, report)
     return points, nearest
-
-
-def _nearest(vectors: _Points, seed: int, progress: bool) -> Nearest:
-    """Return the nearest neighbours of all nodes; of many nodes, most of them."""
-    if len(vectors) <= _SEARCHED_EXACTLY:
-        return nearest_rows(vectors, k=_NEIGHBORS, method="exact", progress=progress)
-    report = terminal_progress("neighbours", "", progress)  # of unequal steps, no nodes
-    return rough_neighbors(vectors, _NEIGHBORS, seed, report)
 
 
 def project_method(method: str, n_nodes: int) -> str:
@@ -122,12 +115,6 @@ def project_method(method: str, n_nodes: int) -> str:
     if n_nodes <= _MOST_FOR_TSNE and find_spec("sklearn") is not None:
         return "tsne"
     return "layout"
-
-
-def projection_seconds(method: str, n_nodes: int) -> float:
-    """Return about how long a projection takes on this machine, with 64 dimensions."""
-    seconds = _SECONDS_PER_NODE[method] * n_nodes
-    return seconds / available_cpus() if method == "layout" else seconds
 
 
 def _by_pca(vectors: _Points) -> _Points:

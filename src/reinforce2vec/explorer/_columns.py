@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -31,7 +31,6 @@ _TIME = re.compile(
 )
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
-_Codes = NDArray[np.int32]
 _Floats = NDArray[np.float64]
 
 
@@ -136,10 +135,10 @@ def _recognised(name: str, title: str, values: list[Any]) -> Column:
     """Return a column of the kind that its values have."""
     known = [value for value in values if value is not None]
     flags = all(isinstance(value, (bool, np.bool_)) for value in known)
-    times = None if flags else _as_times(known)
+    times = None if flags else _converted(known, _seconds)
     if times is not None:
         return Column(name, title, "time", _spread(values, times))
-    numbers = None if flags else _as_numbers(known)
+    numbers = None if flags else _converted(known, _number)
     if numbers is not None:
         whole = bool((numbers % 1 == 0).all())
         if whole and is_label_column(title) and len(np.unique(numbers)) <= _MOST:
@@ -195,37 +194,29 @@ def _spread(values: list[Any], known: _Floats) -> _Floats:
     return spread
 
 
-def _as_numbers(known: list[Any]) -> _Floats | None:
-    """Return values as numbers; None if some are none, or are too large to be exact."""
-    numbers = np.empty(len(known))
-    for place, value in enumerate(known):
-        if isinstance(value, str):
-            if not _NUMBER.fullmatch(value.strip()):
-                return None
-        elif not isinstance(value, (int, float, Decimal, np.integer, np.floating)):
-            return None
-        try:
-            number = float(value)
-        except (OverflowError, ValueError):
-            return None
-        if abs(number) > _EXACT and not isinstance(value, (float, np.floating)):
-            return None
-        numbers[place] = number if math.isfinite(number) else np.nan
-    return None if np.isnan(numbers).all() else numbers
+def _converted(known: list[Any], convert: Callable[[Any], float | None]) -> _Floats | None:
+    """Return values as numbers; None if some are none, or all are NaN."""
+    try:
+        numbers = [convert(value) for value in known]
+    except (ValueError, OverflowError):
+        return None
+    if None in numbers:
+        return None
+    converted = np.array(numbers, np.float64)
+    return None if np.isnan(converted).all() else converted
 
 
-def _as_times(known: list[Any]) -> _Floats | None:
-    """Return dates and times in seconds since 1970; None if some are none."""
-    seconds = np.empty(len(known))
-    for place, value in enumerate(known):
-        try:
-            number = _seconds(value)
-        except (ValueError, OverflowError):
+def _number(value: Any) -> float | None:
+    """Return a number or its text; NaN for infinity, None for what is too large to be exact."""
+    if isinstance(value, str):
+        if not _NUMBER.fullmatch(value.strip()):
             return None
-        if number is None:
-            return None
-        seconds[place] = number
-    return seconds
+    elif not isinstance(value, (int, float, Decimal, np.integer, np.floating)):
+        return None
+    number = float(value)
+    if abs(number) > _EXACT and not isinstance(value, (float, np.floating)):
+        return None
+    return number if math.isfinite(number) else math.nan
 
 
 def _seconds(value: Any) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,14 +11,12 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._util.errors import InputError
-from .._util.ids import Ids
-from .._util.machine import available_cpus
 from .._util.progress import counted, waiting
 from ..embedding import Embedding
 from ..embedding.links import LinkRanking
 from ..embedding.matching import without_info
 from ..embedding.nearest import nearest_rows
-from ..embedding.projection import Nearest, place_nodes, project_method, projection_seconds
+from ..embedding.projection import Nearest, place_nodes, project_method
 from ..files.node_tables import NodeTable, read_node_table
 from ..graph import Graph
 from ..plotting.classes import classes_of
@@ -34,10 +31,6 @@ _MOST_SEARCHED = 100_000  # nodes without a graph among which communities are se
 _LISTED = 10  # nearest neighbours, and likely missing links, per node
 _FARTHEST = 1e30  # position; squares of distances are of no use beyond
 _OWN_NAMES = ("id", "x", "y", "community", "degree", "in_degree")  # in what the page saves
-_LONG = 10  # seconds that are worth a word
-# CPU time for each pair of nodes, measured with 20,000 nodes, 64 dimensions and 10 edges a node
-_NEIGHBORS_SECONDS, _LINKS_SECONDS = 7e-9, 3.4e-8
-
 _Arrays = dict[str, NDArray[Any] | None]
 _Rows = NDArray[np.int64]
 
@@ -72,38 +65,26 @@ class PageRequest:
     limits: Limits = field(default_factory=Limits)
 
 
-class Contents(NamedTuple):
-    """The contents of a page."""
+def gather_contents(
+    wanted: PageRequest,
+) -> tuple[dict[str, Any], _Arrays, Details | None, ShownNodes]:
+    """Return what the page shows: its header, its arrays, what answers it, and the nodes on it.
 
-    header: dict[str, Any]
-    arrays: _Arrays
-    details: Details | None
-    """Answers what the page asks; None if the page has it all."""
-    ids: Ids
-    """The nodes on the map."""
-    method: str
-    """The projection."""
-
-
-def gather_contents(wanted: PageRequest) -> Contents:
-    """Collect everything that the page shows."""
+    What answers it is None if the page has it all.
+    """
     notes: list[str] = []
     shown = _shown_nodes(wanted, notes)
-    n_nodes = len(shown.embedding)
-    held = not (wanted.served and n_nodes > wanted.limits.held)
-    if wanted.progress:
-        placed = None if shown.positions is not None else shown.method
-        if note := cost_note(placed, n_nodes, held=held, linked=shown.links is not None):
-            print(note, file=sys.stderr)
+    links, ranking, details = shown.links, None, None
     arrays: _Arrays = {}
     arrays["x"], arrays["y"] = shown.places().astype(np.float32).T
     columns = [*shown.columns, *shown.own_columns()]
-    ranking = shown.ranking()
-    details = None
-    if held:
-        arrays |= shown.details(ranking, notes)
+    if links is not None:
+        with waiting("learning which links are likely", wanted.progress):
+            ranking = LinkRanking.of(without_info(shown.embedding), links.graph)
+    if wanted.served and len(shown.embedding) > wanted.limits.held:
+        details = Details(shown.embedding, links, ranking, _LISTED)
     else:
-        details = Details(shown.embedding, shown.links, ranking, _LISTED)
+        arrays |= shown.details(ranking, notes)
     header = _header(shown, notes)
     header |= {"asks": "details"} if details else {}
     header |= score_facts(ranking.score) if ranking else {}
@@ -114,10 +95,10 @@ def gather_contents(wanted: PageRequest) -> Contents:
         description, values = column.packed(number)
         header["columns"].append(description)
         arrays |= values
-    return Contents(header, arrays, details, shown.embedding.ids, shown.method)
+    return header, arrays, details, shown
 
 
-def _header(shown: _Map, notes: list[str]) -> dict[str, Any]:
+def _header(shown: ShownNodes, notes: list[str]) -> dict[str, Any]:
     """Return what the page says of the whole map."""
     wanted = shown.wanted
     graph, title = wanted.graph, wanted.title or "Map of an embedding"
@@ -143,7 +124,7 @@ def _header(shown: _Map, notes: list[str]) -> dict[str, Any]:
 # -- what is shown -----------------------------------------------------------------------------
 
 
-def _shown_nodes(wanted: PageRequest, notes: list[str]) -> _Map:
+def _shown_nodes(wanted: PageRequest, notes: list[str]) -> ShownNodes:
     """Return the nodes on the map; appends to the notes how columns were read, and who is not."""
     embedding = wanted.embedding
     if not len(embedding):
@@ -156,7 +137,7 @@ def _shown_nodes(wanted: PageRequest, notes: list[str]) -> _Map:
         if np.abs(positions).max() > _FARTHEST:  # the page has float32
             raise InputError(f"positions must be from {-_FARTHEST:g} to {_FARTHEST:g}: scale them")
     links = None if wanted.graph is None else MapLinks.of(embedding, wanted.graph)
-    shown = _Map(wanted, embedding, positions, links, _user_columns(wanted, notes))
+    shown = ShownNodes(wanted, embedding, positions, links, _user_columns(wanted, notes))
     if links is not None and (strangers := int(np.count_nonzero(links.rows < 0))):
         notes.append(f"Not in the graph: {counted(strangers, 'node')} with a vector.")
     most = wanted.limits.served if wanted.served else wanted.limits.in_file
@@ -196,47 +177,18 @@ def _typical(columns: list[Column]) -> dict[str, dict[int, str]]:
     others = [column for column in columns if not column.facts.get("own")]
     typical = {}
     for column in columns:
-        if column.name == "community":
-            typical["community"] = typical_of(column.values, others)
-        elif column.name == "label" and all(name.isdecimal() for name in column.names):
+        numbered = all(name.isdecimal() for name in column.names)
+        if column.name == "community" or (column.name == "label" and numbered):
             apart = [other for other in others if other is not column]
-            typical["label"] = typical_of(column.values, apart)
+            typical[column.name] = typical_of(column.values, apart)
     return {name: texts for name, texts in typical.items() if texts}
-
-
-def cost_note(method: str | None, n_nodes: int, *, held: bool, linked: bool) -> str:
-    """Return a text that says how long a page takes on this machine; an empty one if not long.
-
-    Parameters
-    ----------
-    method : str or None
-        The projection; None if positions are known.
-    n_nodes : int
-        The nodes on the map.
-    held : bool
-        Whether the page holds the neighbours of every node.
-    linked : bool
-        Whether there is a graph, and so likely links.
-    """
-    placing = 0.0 if method is None else projection_seconds(method, n_nodes)
-    listing = held * (_NEIGHBORS_SECONDS + linked * _LINKS_SECONDS) * n_nodes**2 / available_cpus()
-    seconds = placing + listing
-    if seconds < _LONG:
-        return ""
-    about = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
-    by = "" if method is None else f" by {METHOD_NAMES[method]}"
-    note = f"a map of {counted(n_nodes, 'node')}{by} takes about {about}"
-    if listing > placing:
-        lists = "neighbours and likely links" if linked else "neighbours"
-        return f"{note}, most of it for the {lists} of every node"
-    return f'{note}; the method "layout" is faster' if method in ("tsne", "umap") else note
 
 
 # -- what is computed --------------------------------------------------------------------------
 
 
 @dataclass
-class _Map:
+class ShownNodes:
     """The nodes on the map, what the user gave for them, and what is computed of them."""
 
     wanted: PageRequest
@@ -247,10 +199,10 @@ class _Map:
     _rough: Nearest | None = None  # the neighbours that a layout was made with
     _exact: Nearest | None = None  # those that the page lists
 
-    def part(self, rows: _Rows) -> _Map:
+    def part(self, rows: _Rows) -> ShownNodes:
         """Return the same for some of the nodes."""
         ids, vectors = self.embedding.ids[rows], self.embedding.vectors[rows]
-        return _Map(
+        return ShownNodes(
             self.wanted,
             Embedding(ids, vectors, scales=self.embedding.scales),
             None if self.positions is None else self.positions[rows],
@@ -290,27 +242,14 @@ class _Map:
             with waiting("looking for communities", self.wanted.progress):
                 graph, rows = (None, None) if links is None else (links.graph, links.rows)
                 classes = communities_of(embedding, graph, rows, self.wanted.seed, nearest)
-            facts = {"own": True, "numbered": True}
-            columns.append(
-                Column(
-                    "community", "Community", "category", classes.codes, classes.names, facts=facts
-                )
-            )
-        counts = {} if links is None else {"Degree": links.degrees, "In-degree": links.inward}
-        for title, count in counts.items():
+            facts: Any = {"names": classes.names, "facts": {"own": True, "numbered": True}}
+            columns.append(Column("community", "Community", "category", classes.codes, **facts))
+        counts = [] if links is None else [("Degree", links.degrees), ("In-degree", links.inward)]
+        for title, count in counts:
             if count is not None:
-                name = title.lower().replace("-", "_")
-                values = count.astype(np.float64)
+                name, values = title.lower().replace("-", "_"), count.astype(np.float64)
                 columns.append(Column(name, title, "number", values, facts={"own": True}))
         return columns
-
-    def ranking(self) -> LinkRanking | None:
-        """Return how missing links are ranked; None without a graph."""
-        links = self.links
-        if links is None:
-            return None
-        with waiting("learning which links are likely", self.wanted.progress):
-            return LinkRanking.of(without_info(self.embedding), links.graph)
 
     def details(self, ranking: LinkRanking | None, notes: list[str]) -> _Arrays:
         """Return what the page shows of every node, as arrays; appends to the notes what is cut."""
@@ -322,9 +261,8 @@ class _Map:
         arrays["linked"] = links.are_linked(rows)
         everyone = np.arange(len(rows), dtype=np.int32)
         with waiting("looking for likely links", self.wanted.progress):
-            missing, scores = missing_links(
-                ranking, everyone, _LISTED, "auto", self.wanted.progress
-            )
+            how = _LISTED, "auto", self.wanted.progress
+            missing, scores = missing_links(ranking, everyone, *how)
         arrays |= {"missing": missing, "scores": fixed_point(scores, 2)}
         edges, kept = links.packed(self.wanted.limits.edges)
         if kept is not None:

@@ -53,9 +53,14 @@ def typical_of(groups: _Codes, columns: Sequence[Column]) -> dict[int, str]:
     )
     described: dict[int, list[tuple[float, str]]] = {}
     for column in columns:
-        features, names = _features(column)
-        if not names:
+        if column.kind not in _LEAST_SHARE:
             continue
+        sets, names = _features(column)
+        begins = np.cumsum([0, *map(len, sets)])
+        places = np.array([each for some in sets for each in some], np.int64)
+        features = scipy.sparse.csr_array(
+            (np.ones(len(places)), places, begins), shape=(len(groups), len(names))
+        )
         counts = (belongs @ features).tocoo()
         group, place, inside_counts = counts.row, counts.col, counts.data
         expected = (np.asarray(features.sum(axis=0)).ravel() / len(groups))[place]
@@ -71,7 +76,9 @@ def typical_of(groups: _Codes, columns: Sequence[Column]) -> dict[int, str]:
         scores = share[typical] * np.log(share[typical] / expected[typical])
         facts = (part.tolist() for part in (group[typical], place[typical], scores))
         for of, which, score in zip(*facts, strict=True):
-            described.setdefault(of, []).append((-score, _shortened(names[which])))
+            name = names[which]
+            name = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+            described.setdefault(of, []).append((-score, name))
     return {group: ", ".join(_foremost(described[group])) for group in sorted(described)}
 
 
@@ -87,28 +94,13 @@ def _foremost(some: list[tuple[float, str]]) -> list[str]:
     return kept
 
 
-def _features(column: Column) -> tuple[scipy.sparse.csr_array, list[str]]:
+def _features(column: Column) -> tuple[Sequence[tuple[int, ...]], list[str]]:
     """Return which categories or words each node has, and what they are."""
     if column.kind == "category":
         sets = column.sets or [() if code < 0 else (code,) for code in column.values.tolist()]
-        return _indicators(sets, len(column.names)), column.names
-    if column.kind != "text":
-        return _indicators([], 0), []
+        return sets, column.names
     words = [set(_WORD.findall(text.lower())) - _COMMON_WORDS for text in column.names]
     counts = Counter(word for some in words for word in some)
     known = sorted(word for word, count in counts.items() if count >= _LEAST_NODES)
     number = {word: place for place, word in enumerate(known)}
-    sets = [tuple(number[word] for word in sorted(some) if word in number) for some in words]
-    return _indicators(sets, len(known)), known
-
-
-def _indicators(sets: Sequence[tuple[int, ...]], width: int) -> scipy.sparse.csr_array:
-    """Return a matrix (nodes, features) of 0 and 1."""
-    lengths = np.array([len(some) for some in sets], np.int64)
-    begins = np.concatenate([[0], np.cumsum(lengths)])
-    places = np.array([place for some in sets for place in some], np.int64)
-    return scipy.sparse.csr_array((np.ones(len(places)), places, begins), shape=(len(sets), width))
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    return [tuple(number[word] for word in sorted(some & number.keys())) for some in words], known

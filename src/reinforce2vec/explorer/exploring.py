@@ -137,14 +137,13 @@ def make_page(embedding: Any, graph: Any = None, labels: Any = None, **options: 
         warn_of_mismatch(embedding, graph, stacklevel=3)
     wanted = PageRequest(embedding, graph, labels, **options)
     check_count("seed", wanted.seed, 0)
-    contents = gather_contents(wanted)
-    title = contents.header["title"]
-    facts = contents.ids, contents.method, contents.header["notes"]
+    header, arrays, details, shown = gather_contents(wanted)
+    facts = details, shown.embedding.ids, shown.method, header["notes"]
     with waiting("packing the page", wanted.progress):
-        data = pack(contents.header, contents.arrays, planes=not wanted.served)
+        data = pack(header, arrays, planes=not wanted.served)
         if wanted.served:
-            return Page(page_with(title, source="data"), data, contents.details, *facts)
-        return Page(page_with(title, as_text(data)), None, None, *facts)
+            return Page(page_with(header["title"], source="data"), data, *facts)
+        return Page(page_with(header["title"], as_text(data)), None, *facts)
 
 
 def serve_page(page: Page, port: int = 0) -> PageServer:

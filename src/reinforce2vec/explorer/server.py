@@ -207,6 +207,9 @@ def _refusal(code: int, sentence: str) -> _Answer:
     return _Answer(_TEXT, f"{sentence}\n".encode(), code)
 
 
+_NOTHING = _refusal(404, "there is nothing here but the page")
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Sends the page and its data to allowed requests."""
 
@@ -229,18 +232,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Send the edges between the rows that the request holds."""
-        refused = self._refused()
-        if refused is None and (self.server.details is None or self._parts()[0] != "details"):
-            refused = _METHOD_REFUSED
-        self._send(refused or self._edges())
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("do_"):  # every other method
-            return lambda: self._send(_METHOD_REFUSED)
-        raise AttributeError(name)
+        self._send(self._refused() or self._edges())
 
     def send_error(self, code: int, *_: Any) -> None:
-        """Refuse a request that is none, without repeating it as a page."""
+        """Refuse a request that is none, or another method, without repeating it as a page."""
         self._send(_refusal(code, "this is no request that can be answered"))
 
     # -- who may ask -------------------------------------------------------------------------------
@@ -281,12 +276,13 @@ class _Handler(BaseHTTPRequestHandler):
             if row is None:
                 return _refusal(400, "expected the row of a node")
             return _Answer(_JSON, json.dumps(server.details.of(row)).encode())
-        return _refusal(404, "there is nothing here but the page")
+        return _NOTHING
 
     def _edges(self) -> _Answer:
-        details = self.server.details
-        assert details is not None
-        most = _whole(self._parts()[1].get("most"), _MOST_EDGES)
+        details, (name, parameters) = self.server.details, self._parts()
+        if details is None or name != "details":
+            return _NOTHING
+        most = _whole(parameters.get("most"), _MOST_EDGES)
         length = _whole([self.headers.get("Content-Length", "")], 4 * _MOST_ROWS)
         if most is None or length is None or length % 4:
             return _refusal(400, "expected the number of edges, and rows of nodes")
@@ -307,8 +303,6 @@ class _Handler(BaseHTTPRequestHandler):
             "Content-Length": str(len(answer.body)),
             "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
         }
-        if answer.code == 405:
-            headers["Allow"] = "GET, HEAD"
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
@@ -318,9 +312,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *words: Any) -> None:
         """Log nothing."""
-
-
-_METHOD_REFUSED = _refusal(405, "only GET and HEAD are answered")
 
 
 class _Arriving(io.RawIOBase):

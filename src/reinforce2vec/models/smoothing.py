@@ -15,9 +15,8 @@ from .._util.hyperparameters import PARAMETERS
 from .._util.machine import available_cpus, check_memory
 from .._util.progress import terminal_progress
 from ..embedding import Embedding
-from ..embedding.alignment import rotation_towards
 from ..embedding.embedding import checked_vectors
-from ..embedding.matching import aligned_rows
+from ..embedding.matching import aligned_rows, rotation_towards
 from ..graph import Graph
 from ..graph.matrices import unit_rows, with_moderate_weights
 from . import _array_smoothing

@@ -86,48 +86,40 @@ def classes_of(labels: Any, embedding: Embedding) -> Classes:
 
     If a node has several classes, the one with the most nodes is taken. Text is the path of a file.
     """
-    if isinstance(labels, Classes):
-        found = labels
+    rows = labels if isinstance(labels, Classes) else by_rows(labels, embedding)
+    if isinstance(rows, Classes):
+        found = rows
+    elif isinstance(rows, NamedLabels):
+        found = replace(_from_matrix(rows.matrix, rows.names), kind=rows.column or "label")
     else:
-        rows = by_rows(labels, embedding)
-        if isinstance(rows, NamedLabels):
-            found = _classes_from_matrix(rows.matrix, rows.names)
-            found = replace(found, kind=rows.column or found.kind)
-        else:
-            found = _classes_from_objects(rows)
+        found = _from_objects(rows)
     if len(found.codes) != len(embedding):
         raise InputError(
             f"expected labels for each of {counted(len(embedding), 'node')}, got "
             f"{len(found.codes):,}"
         )
-    return _sorted_by_name(found)
-
-
-def _sorted_by_name(classes: Classes) -> Classes:
-    """Number classes by name: those of one size have the same order in pictures and pages."""
-    order = sorted(range(len(classes.names)), key=lambda old: _numbers_first(classes.names[old]))
+    # by name: those of one size have the same order in pictures and pages
+    order = sorted(range(len(found.names)), key=lambda old: _numbers_first(found.names[old]))
     number = np.empty(len(order) + 1, np.int32)
-    number[order] = np.arange(len(order))
-    number[OTHER] = OTHER
-    sets = classes.sets and [tuple(sorted(number[list(one)].tolist())) for one in classes.sets]
-    return replace(
-        classes, codes=number[classes.codes], names=[classes.names[old] for old in order], sets=sets
-    )
+    number[order], number[OTHER] = np.arange(len(order)), OTHER
+    sets = found.sets and [tuple(sorted(number[list(one)].tolist())) for one in found.sets]
+    names = [found.names[old] for old in order]
+    return replace(found, codes=number[found.codes], names=names, sets=sets)
 
 
-def _classes_from_matrix(matrix: NDArray[np.bool_], names: list[str]) -> Classes:
+def _from_matrix(matrix: NDArray[np.bool_], names: list[str]) -> Classes:
     """Make classes from a matrix (nodes, classes)."""
     several = (matrix.sum(axis=1) > 1).any()
     sets = [tuple(np.flatnonzero(row).tolist()) for row in matrix] if several else None
     return Classes(one_class(matrix), names, sets=sets)
 
 
-def _classes_from_objects(labels: Any) -> Classes:
+def _from_objects(labels: Any) -> Classes:
     """Make classes from a matrix of 0 and 1, or a list."""
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
         if not np.isin(labels, (0, 1)).all():
             raise InputError("a matrix of labels (nodes, classes) holds 0 and 1 only")
-        return _classes_from_matrix(labels.astype(bool), [str(i) for i in range(labels.shape[1])])
+        return _from_matrix(labels.astype(bool), [str(i) for i in range(labels.shape[1])])
     try:
         listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
         several = [classes_in(each) for each in listed]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from .classes import Look
 from .palette import OTHERS
@@ -17,16 +17,7 @@ _ROW, _HANDLE, _BETWEEN = 1.5, 1.4, 1.0  # height of a row, width of a marker an
 _ENOUGH = 0.68  # of the smaller side of the figure: what a legend leaves to the map
 
 
-class _Arrangement(NamedTuple):
-    """The lines of a legend, in how many columns, whether beside the map, and the room that leaves.
-
-    The map is about square: its room is the smaller of width and height, in points.
-    """
-
-    texts: list[str]
-    columns: int
-    beside: bool
-    room: float
+_Arrangement = tuple[list[str], int, bool]  # lines, in how many columns, whether beside the map
 
 
 def add_legend(axes: Any, looks: Sequence[Look], title: str, below: float) -> None:
@@ -34,7 +25,7 @@ def add_legend(axes: Any, looks: Sequence[Look], title: str, below: float) -> No
     from matplotlib.transforms import ScaledTranslation
 
     figure = axes.figure.figure
-    texts, columns, beside, _ = _arrange(looks, *(figure.get_size_inches() * 72).tolist())
+    texts, columns, beside = _arrange(looks, *(figure.get_size_inches() * 72).tolist())
     handles = [
         marker(look.shape, look.colour, 5.5, text, hollow=look.colour == OTHERS.light)
         for text, look in zip(texts, looks, strict=False)  # fewer texts if some do not fit
@@ -71,40 +62,31 @@ def _arrange(looks: Sequence[Look], width: float, height: float) -> _Arrangement
     cut until the map has enough room; what does not fit even then is counted in the last line.
     """
     enough = _ENOUGH * min(width, height)
+
+    def room(choice: _Arrangement) -> float:
+        texts, columns, beside = choice
+        tall = (-(-len(texts) // columns) + 1) * _ROW * SMALL_TEXT
+        if not beside:
+            return min(width, height - tall)
+        wide = columns * _column_width(texts)
+        return min(width - wide, height) if tall < 0.9 * height else 0.0
+
     for longest in _LONGEST:
         names = _short_names([look.name for look in looks], longest)
-        choices = [_below(names, width, height)]
+        columns = min(len(names), max(1, int(0.97 * width / _column_width(names))))
+        choices = [(names, columns, False)]
         if width >= _NARROW * 72:
             sizes = [
                 f"{name}  ({len(look.rows):,})" for name, look in zip(names, looks, strict=True)
             ]
-            choices += [_beside(sizes, 1, width, height), _beside(names, 2, width, height)]
-        best = max(choices, key=lambda choice: choice.room)
-        if best.room >= enough:
+            choices += [(sizes, 1, True), (names, 2, True)]
+        best = max(choices, key=room)
+        if room(best) >= enough:
             return best
-    lines = choices[0].columns * max(1, int((height - enough) / (_ROW * SMALL_TEXT)) - 1)
+    lines = columns * max(1, int((height - enough) / (_ROW * SMALL_TEXT)) - 1)
     if lines < len(names):
         names = [*names[: lines - 1], f"and {len(names) - lines + 1:,} more"]
-    return _below(names, width, height)
-
-
-def _below(texts: list[str], width: float, height: float) -> _Arrangement:
-    """Return a legend below the map, in as many columns as there is room for."""
-    columns = min(len(texts), max(1, int(0.97 * width / _column_width(texts))))
-    room = min(width, height - _height(texts, columns))
-    return _Arrangement(texts, columns, False, room)
-
-
-def _beside(texts: list[str], columns: int, width: float, height: float) -> _Arrangement:
-    """Return a legend beside the map; there is no room if it is higher than the map."""
-    fits = _height(texts, columns) < 0.9 * height
-    room = min(width - columns * _column_width(texts), height)
-    return _Arrangement(texts, columns, True, room if fits else 0.0)
-
-
-def _height(texts: list[str], columns: int) -> float:
-    """Return the height of a legend with its title, in points."""
-    return (-(-len(texts) // columns) + 1) * _ROW * SMALL_TEXT
+    return names, columns, False
 
 
 def _column_width(texts: Sequence[str]) -> float:

@@ -41,6 +41,9 @@ _MAX_SEARCHED_NODES = 100_000  # without a graph and labels, find communities up
 _ONE_SHAPE = sum(look.shape == LOOKS[0].shape for look in LOOKS)  # classes that are all circles
 _FEW_EDGES = 2000  # draw edges up to this number; more would hide the nodes
 
+_Floats = NDArray[np.float64]
+_Rows = NDArray[np.int64]
+
 
 def embedding_map(
     embedding: Embedding | NDArray[Any],
@@ -111,7 +114,13 @@ def embedding_map(
     wanted = check_drawing(colour_by, labels, graph, width, height, len(embedding))
     whole = None if graph is None else Graph.from_any(graph)
     rows = None if whole is None else rows_in_graph(embedding, whole)
-    points, caption = _place_nodes(embedding, method, seed, positions, progress)
+    caption = counted(len(embedding), "node")
+    if positions is None:
+        points = project(embedding, method, seed=seed, progress=progress).astype(np.float64)
+        chosen = METHOD_NAMES[project_method(method, len(embedding))]
+        caption += f", {counted(embedding.dimensions, 'dimension')}, by {chosen}"
+    else:
+        points = checked_positions(positions, len(embedding))
     degrees = None if whole is None or rows is None else degrees_of(whole, rows)
     classes = None
     if wanted == "label":
@@ -122,8 +131,7 @@ def embedding_map(
         classes = replace(
             classes, kind=drawable(classes.kind), names=[drawable(name) for name in classes.names]
         )
-    shaped = classes is not None and len(classes.names) > _ONE_SHAPE
-    areas = _node_areas(len(points), degrees, width * height, shaped)
+    areas = _node_areas(len(points), degrees, width * height, classes)
     if degrees is not None and degrees.any():
         caption += f", sized by degree ({degrees.min():,} to {degrees.max():,})"
     if wanted != "none":
@@ -141,7 +149,11 @@ def embedding_map(
             _draw_edges(axes, points, whole, rows)
         if classes is not None:
             below = 8 + 1.3 * SMALL_TEXT * (caption.count("\n") + 1)
-            _draw_classes(axes, points, areas, classes, below)
+            looks, rest = classes.looks()
+            if rest is not None:
+                _draw_nodes(axes, points, areas * 0.6, [rest], 1.5, hollow=True)
+            _draw_nodes(axes, points, areas, looks)
+            add_legend(axes, looks if rest is None else [*looks, rest], classes.kind, below)
         elif wanted == "degree" and degrees is not None:
             _draw_degrees(axes, points, areas, degrees)
         else:
@@ -169,22 +181,7 @@ def check_drawing(
     return wanted
 
 
-def _place_nodes(
-    embedding: Embedding, method: str, seed: int, positions: Any, progress: bool
-) -> tuple[NDArray[np.float64], str]:
-    """Return positions of the nodes, and a caption that says how they were made."""
-    what = counted(len(embedding), "node")
-    if positions is None:
-        points = project(embedding, method, seed=seed, progress=progress).astype(np.float64)
-        chosen = METHOD_NAMES[project_method(method, len(embedding))]
-        caption = f"{what}, {counted(embedding.dimensions, 'dimension')}, by {chosen}"
-    else:
-        points = checked_positions(positions, len(embedding))
-        caption = what
-    return points, caption
-
-
-def checked_positions(positions: Any, n_nodes: int) -> NDArray[np.float64]:
+def checked_positions(positions: Any, n_nodes: int) -> _Floats:
     """Return positions as an array; InputError unless there is a finite pair for each node."""
     try:
         points = np.asarray(positions, np.float64)
@@ -197,7 +194,7 @@ def checked_positions(positions: Any, n_nodes: int) -> NDArray[np.float64]:
     return points
 
 
-def degrees_of(graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def degrees_of(graph: Graph, rows: _Rows) -> _Rows:
     """Return the degree of each node, in both directions; 0 for nodes that are not in the graph."""
     degrees = graph.degrees.copy()
     if graph.directed:
@@ -208,7 +205,7 @@ def degrees_of(graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 def communities_of(
     embedding: Embedding,
     graph: Graph | None,
-    rows: NDArray[np.int64] | None,
+    rows: _Rows | None,
     seed: int,
     nearest: tuple[NDArray[np.int32], NDArray[np.float32]] | None = None,
     progress: bool = True,
@@ -227,12 +224,13 @@ def communities_of(
 
 
 def _node_areas(
-    n_nodes: int, degrees: NDArray[np.int64] | None, size: float, shaped: bool = False
-) -> NDArray[np.float64]:
+    n_nodes: int, degrees: _Rows | None, size: float, classes: Classes | None
+) -> _Floats:
     """Return areas in square points: larger if there are fewer nodes, and for high degrees.
 
     Nodes whose shapes differ are larger, so that the shapes can be distinguished.
     """
+    shaped = classes is not None and len(classes.names) > _ONE_SHAPE
     per_inch, least = (1200, 4.0) if shaped else (600, 1.2)
     middle = float(np.clip(per_inch * size / max(n_nodes, 1), least, 45))
     if degrees is None or not degrees.any():
@@ -246,8 +244,8 @@ def _node_areas(
 
 def _draw_nodes(
     axes: Any,
-    points: NDArray[np.float64],
-    areas: NDArray[np.float64],
+    points: _Floats,
+    areas: _Floats,
     looks: list[Look],
     layer: float = 2.0,
     hollow: bool = False,
@@ -269,9 +267,7 @@ def _draw_nodes(
         axes.scatter(*points[rows].T, s=areas[rows] * share, marker=mark, zorder=layer, **how)
 
 
-def _draw_edges(
-    axes: Any, points: NDArray[np.float64], graph: Graph, rows: NDArray[np.int64]
-) -> None:
+def _draw_edges(axes: Any, points: _Floats, graph: Graph, rows: _Rows) -> None:
     """Draw the edges of a small graph, in the background."""
     number = np.full(graph.n_nodes, -1)
     number[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
@@ -291,41 +287,15 @@ def _point_style(n_nodes: int) -> dict[str, Any]:
     }
 
 
-def _draw_classes(
-    axes: Any,
-    points: NDArray[np.float64],
-    areas: NDArray[np.float64],
-    classes: Classes,
-    below: float,
-) -> None:
-    """Draw nodes in the colours of their classes, with a legend."""
-    looks, rest = classes.looks()
-    if rest is not None:
-        _draw_nodes(axes, points, areas * 0.6, [rest], 1.5, hollow=True)
-    _draw_nodes(axes, points, areas, looks)
-    add_legend(axes, looks if rest is None else [*looks, rest], classes.kind, below)
-
-
-def _draw_degrees(
-    axes: Any,
-    points: NDArray[np.float64],
-    areas: NDArray[np.float64],
-    degrees: NDArray[np.int64],
-) -> None:
+def _draw_degrees(axes: Any, points: _Floats, areas: _Floats, degrees: _Rows) -> None:
     """Draw nodes coloured by degree, on a logarithmic scale; high degrees are dark."""
     from matplotlib.colors import LogNorm
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     order = np.argsort(degrees, kind="stable")
-    nodes = axes.scatter(
-        *points[order].T,
-        s=areas[order],
-        c=np.maximum(degrees[order], 1),
-        cmap=f"{TIME}_r",
-        norm=LogNorm(1, max(2, degrees.max())),
-        zorder=2,
-        **_point_style(len(points)),
-    )
+    look = _point_style(len(points)) | {"c": np.maximum(degrees[order], 1), "cmap": f"{TIME}_r"}
+    look |= {"norm": LogNorm(1, max(2, degrees.max())), "zorder": 2}
+    nodes = axes.scatter(*points[order].T, s=areas[order], **look)
     bar = axes.figure.colorbar(nodes, ax=axes, shrink=0.5, aspect=18, pad=0.01, anchor=(0, 1))
     bar.set_label("degree")
     bar.ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if degrees.max() < 100 else (1,)))

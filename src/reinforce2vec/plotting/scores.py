@@ -95,30 +95,18 @@ def evaluation_table(results: Any) -> str:
     ways, metrics = _layout_of(named)
     one = next(iter(named.values()))
     several = list(named) != [""]
-    lines = [
-        "| "
-        + " | ".join(["", *[""] * several, *(HEADS.get(name, name) for name in metrics)])
-        + " |",
-        "|" + "---|" * (1 + several + len(metrics)),
-    ]
+    head = ["", *[""] * several, *(HEADS.get(name, name) for name in metrics)]
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for way in ways:
         best = {name: max(each.mean[way][name] for each in named.values()) for name in metrics}
         for label, result in named.items():
-            cells = [
-                _score_text(
-                    result.mean[way][name], result.spread[way][name], best[name], len(named)
-                )
-                for name in metrics
-            ]
-            front = [one.row_name(way), *[label] * several]
-            lines.append("| " + " | ".join([*front, *cells]) + " |")
+            cells = [one.row_name(way), *[label] * several]
+            for name in metrics:
+                mean, spread = result.mean[way][name], result.spread[way][name]
+                text = f"{mean:.1f}" + ("" if isnan(spread) else f" ± {spread:.1f}")
+                cells.append(f"**{text}**" if len(named) > 1 and mean == best[name] else text)
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def _score_text(mean: float, spread: float, best: float, among: int) -> str:
-    """Return a score with its spread as text, in bold if it is the best of several."""
-    text = f"{mean:.1f}" + ("" if isnan(spread) else f" ± {spread:.1f}")
-    return f"**{text}**" if among > 1 and mean == best else text
 
 
 def _named_results(results: Any) -> dict[str, Evaluation]:
@@ -151,11 +139,10 @@ def _draw_curves(panel: Any, named: Mapping[str, Evaluation], ways: list[Any], m
     x = np.array([100 * float(way) for way in ways])
     for number, (name, result) in enumerate(named.items()):
         mean, spread = _series(result, ways, metric)
-        colour = COLOURS[number % len(COLOURS)]
-        marker = MARKERS[number % len(MARKERS)]
-        look = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.4}
+        look: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)]}
+        panel.fill_between(x, mean - spread, mean + spread, alpha=0.18, linewidth=0, **look)
+        look |= {"marker": MARKERS[number % len(MARKERS)], "markersize": 4, "linewidth": 1.4}
         panel.plot(x, mean, label=drawable(name), **look)
-        panel.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
     panel.set_xlabel("training nodes, %")
 
 

@@ -186,13 +186,6 @@ def drawable(text: object) -> str:
     return f"\u200b{plain}" if plain.startswith("_") else plain
 
 
-def halo(width: float = 2.5) -> list[Any]:
-    """Return a white outline of text, so that it is legible on any background."""
-    from matplotlib.patheffects import withStroke
-
-    return [withStroke(linewidth=width, foreground="white")]
-
-
 def draw_lines(axes: Any, lines: Any, **look: Any) -> Any:
     """Draw many lines at once; return them."""
     from matplotlib.collections import LineCollection

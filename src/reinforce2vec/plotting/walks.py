@@ -26,7 +26,6 @@ from .style import (
     clear_axes,
     draw_lines,
     drawable,
-    halo,
     new_figure,
     styled,
 )
@@ -208,14 +207,12 @@ def _named_paths(paths: Any, title: str | None) -> dict[str, _Rows]:
         paths = {title or "": paths}
     if not paths:
         raise InputError("there is no walk to draw")
-    return {str(name): _trim(path) for name, path in paths.items()}
-
-
-def _trim(path: Any) -> _Rows:
-    """Return a path as an array of row numbers, without the -1 after its end."""
-    nodes = np.asarray(path)
-    nodes_of_stuck_set(nodes)  # raises InputError for what is no path
-    return nodes[nodes >= 0].astype(np.int64)
+    named = {}
+    for name, path in paths.items():
+        nodes = np.asarray(path)
+        nodes_of_stuck_set(nodes)  # raises InputError for what is no path
+        named[str(name)] = nodes[nodes >= 0].astype(np.int64)
+    return named
 
 
 def _drawn_part(graph: Graph, paths: list[_Rows], positions: Any) -> tuple[Graph, _Rows, _Places]:
@@ -283,6 +280,8 @@ def _node_area(n_nodes: int) -> float:
 
 def _draw_path(panel: Any, places: _Places, nodes: _Rows) -> None:
     """Draw steps as arcs coloured by time, nodes sized by their visits, and the start."""
+    from matplotlib.patheffects import withStroke
+
     steps = np.arange(1, len(nodes))[-_MAX_ARCS:]
     if steps.size:
         width = float(np.clip(20 / len(steps) ** 0.5, 0.8, 1.6))
@@ -297,7 +296,8 @@ def _draw_path(panel: Any, places: _Places, nodes: _Rows) -> None:
     panel.scatter(*places[met].T, s=sizes, **look)
     start = places[nodes[0]]
     panel.scatter(*start, s=area * 3 + 12, color=RED, linewidths=0, zorder=4)
-    look = {"ha": "center", "fontsize": 7.5, "color": RED, "path_effects": halo(), "zorder": 5}
+    look = {"ha": "center", "fontsize": 7.5, "color": RED, "zorder": 5}
+    look["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
     panel.annotate("start", start, xytext=(0, 7), textcoords="offset points", **look)
 
 

@@ -6,7 +6,7 @@ import math
 import re
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from .._util.checks import check_number
 from .._util.errors import InputError
@@ -18,9 +18,8 @@ _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 _TIME = re.compile("".join(rf"(?:(\d+(?:\.\d*)?){unit})?" for unit in _UNITS))
 _SHARE_OF_A_TRIAL = 1 / 8  # of the budget, at most
 SHARE_OF_THE_END = 1 / 4  # of the budget, for what comes after the search, at least
-_LEAST_TRIALS = (
-    5  # the default and another one, both again on the unseen part, and to measure speed
-)
+# the default and another one, both again on the unseen part, and to measure speed
+_LEAST_TRIALS = 5
 _BESIDE_THE_WINDOW = 3  # what a token costs beside its window, in steps of it
 _RECENT = 4  # trainings that show how fast the machine is now
 
@@ -31,22 +30,19 @@ def seconds_of(budget: Any) -> float:
     >>> [seconds_of(text) for text in ("90s", "10m", "1h30m", 45)]
     [90.0, 600.0, 5400.0, 45.0]
     """
-    found = budget
+    seconds = budget
     if isinstance(budget, str):
         written = _TIME.fullmatch(budget.strip().lower())
         if written is not None and any(written.groups()):
             pairs = zip(written.groups(), _UNITS.values(), strict=True)
-            found = sum(float(number) * unit for number, unit in pairs if number)
+            seconds = sum(float(number) * unit for number, unit in pairs if number)
         else:
             try:
-                found = float(budget)
+                seconds = float(budget)
             except ValueError:
-                raise InputError(
-                    f"budget must be a time such as 90s, 10m or 1h30m, or seconds, not {budget!r}",
-                    parameter="budget",
-                    value=budget,
-                ) from None
-    return check_number("budget", found, above=0.0)
+                problem = "budget must be a time such as 90s, 10m or 1h30m, or seconds, not "
+                raise InputError(problem + repr(budget), parameter="budget", value=budget) from None
+    return check_number("budget", seconds, above=0.0)
 
 
 def time_text(seconds: float) -> str:
@@ -69,20 +65,14 @@ class SearchClock:
     ----------
     limit : float, optional
         Seconds in total; no limit by default.
-    spent : float
-        Seconds that were spent before: a search that is resumed has less left.
     now : callable
         Returns the time.
     """
 
     def __init__(
-        self,
-        limit: float | None = None,
-        spent: float = 0.0,
-        now: Callable[[], float] = time.monotonic,
+        self, limit: float | None = None, now: Callable[[], float] = time.monotonic
     ) -> None:
-        self.limit, self.now = limit, now
-        self.began = now() - spent
+        self.limit, self.now, self.began = limit, now, now()
 
     @property
     def elapsed(self) -> float:
@@ -95,21 +85,13 @@ class SearchClock:
         return math.inf if self.limit is None else self.limit - self.elapsed
 
 
-class _TimedTraining(NamedTuple):
-    """How long one training took."""
-
-    walk: str
-    work: float
-    seconds: float
-    beside: float  # seconds for all else: scoring, smoothing
-
-
 class TimeEstimates:
     """Estimates how long a training takes from recent ones; the slowest of them counts."""
 
     def __init__(self, n_nodes: int) -> None:
         self.n_nodes = n_nodes
-        self.trainings: list[_TimedTraining] = []
+        self.trainings: list[tuple[str, float, float]] = []
+        """The walk of each, seconds for each unit of work, and for all else: scoring, smoothing."""
 
     def work(self, setting: Setting) -> float:
         """Return the work of a training: steps of the windows, over all walks and dimensions."""
@@ -121,15 +103,16 @@ class TimeEstimates:
 
     def add(self, setting: Setting, training: float, beside: float) -> None:
         """Record how long a setting took."""
-        self.trainings.append(_TimedTraining(setting["walk"], self.work(setting), training, beside))
+        self.trainings.append((setting["walk"], training / self.work(setting), beside))
 
     def expected(self, setting: Setting) -> float:
         """Return the seconds that a setting will take; 0 before the first."""
         if not self.trainings:
             return 0.0
-        alike = [one for one in self.trainings if one.walk == setting["walk"]] or self.trainings
-        slowest = max(one.seconds / one.work for one in alike[-_RECENT:])
-        return self.work(setting) * slowest + max(one.beside for one in self.trainings[-_RECENT:])
+        paces = [pace for walk, pace, _ in self.trainings if walk == setting["walk"]]
+        paces = paces or [pace for _, pace, _ in self.trainings]
+        beside = max(seconds for _, _, seconds in self.trainings[-_RECENT:])
+        return self.work(setting) * max(paces[-_RECENT:]) + beside
 
     def most_walks(self, default: Setting, choices: tuple[int, ...], budget: float) -> int:
         """Return the most walks per node with which the default takes a small share of the budget.

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from .._util.arrays import digest
 from .._util.checks import check_choice, check_count
 from .._util.errors import InputError
 from .._util.hyperparameters import TASKS
-from .._util.progress import counted
 from ..evaluation import classify_nodes, hold_out_edges, score_links
 from ..evaluation.labels import as_indicators
 from ..evaluation.results import MetricValues
 from ..evaluation.splits import spare_fraction
 from ..graph import Graph
 from ..models.baselines import BASELINES
-from .records import BaselineRun
+from .results import BaselineRun
 
 _MOST_EDGES = 20_000  # held out by default: more make scoring slow and hardly more precise
 VALIDATION, TEST = "validation", "test"
@@ -27,7 +26,7 @@ _IF_SMALL = ("netmf", "grarep")  # of all pairs of nodes
 _SMALL = 20_000  # nodes
 
 
-class TuningTask(Protocol):
+class Task:
     """A task to score vectors on."""
 
     name: str
@@ -38,9 +37,14 @@ class TuningTask(Protocol):
 
     def score(self, vectors: Any, part: str) -> MetricValues:
         """Return scores of each way to use the vectors, on the validation or the test part."""
+        raise NotImplementedError
+
+    def best_way(self, scores: MetricValues) -> str:
+        """Return the way to use vectors that scores best."""
+        return str(max(scores, key=lambda way: scores[way][self.metric]))
 
 
-class _LinkPredictionTask:
+class _LinkPredictionTask(Task):
     """Predict edges that were held out of the graph.
 
     Half of the pairs are unseen. Of the others, half train the classifier during the search and
@@ -61,7 +65,7 @@ class _LinkPredictionTask:
         return score_links(vectors, self.split, seed=self.seed, part=part)
 
 
-class NodeClassificationTask:
+class NodeClassificationTask(Task):
     """Classify nodes.
 
     Half of the labelled nodes are unseen. Of the others, half train the classifier during the
@@ -84,32 +88,20 @@ class NodeClassificationTask:
         return {"vectors": classify_nodes(vectors, self.labels, seed=self.seed, part=part)}
 
 
-def make_task(
-    name: str, graph: Graph, labels: Any, fraction: float | None, seed: int
-) -> TuningTask:
+def make_task(name: str, graph: Graph, labels: Any, fraction: float | None, seed: int) -> Task:
     """Return a task by its name; InputError if it lacks something."""
     check_count("seed", seed, 0)
     check_choice("task", name, TASKS)
+    parameter, value = ("labels", labels) if name == TASKS[0] else ("fraction", fraction)
+    if value is not None:
+        raise InputError(f"{parameter} has no effect with the task {name}", parameter=parameter)
     if name == TASKS[0]:
-        if labels is not None:
-            raise InputError(
-                f"labels are for the task {TASKS[1]} and have no effect with {name}",
-                parameter="labels",
-            )
         return _LinkPredictionTask(graph, fraction, seed)
-    if fraction is not None:
-        raise InputError(
-            f"fraction is for the task {TASKS[0]} and has no effect with {name}",
-            parameter="fraction",
-        )
     if labels is None:
         raise InputError(f"the task {name} needs labels: which classes nodes are in")
     task = NodeClassificationTask(graph, labels, seed)
     if task.facts["labelled_nodes"] < 8:
-        known = counted(task.facts["labelled_nodes"], "node")
-        raise InputError(
-            f"{known} with labels cannot be split into four parts: at least eight are needed"
-        )
+        raise InputError("fewer than eight nodes with labels cannot be split into four parts")
     return task
 
 
@@ -134,7 +126,7 @@ def chosen_baselines(method: str | Iterable[str], n_nodes: int) -> tuple[str, ..
     return tuple(dict.fromkeys(names))
 
 
-def run_baseline(name: str, task: TuningTask, dimensions: int, seed: int) -> BaselineRun:
+def run_baseline(name: str, task: Task, dimensions: int, seed: int) -> BaselineRun:
     """Compute the vectors of a baseline, and score them on both parts."""
     began = time.monotonic()
     try:
@@ -143,12 +135,6 @@ def run_baseline(name: str, task: TuningTask, dimensions: int, seed: int) -> Bas
         validation, test = (task.score(vectors, part) for part in (VALIDATION, TEST))
     except InputError as problem:  # too little memory, or a graph that does not suit it
         return BaselineRun(name, seconds=time.monotonic() - began, error=str(problem))
-    way = max(validation, key=lambda one: validation[one][task.metric])
-    return BaselineRun(
-        name,
-        validation[way][task.metric],
-        test[way][task.metric],
-        way,
-        test,
-        time.monotonic() - began,
-    )
+    way, metric = task.best_way(validation), task.metric
+    seconds = time.monotonic() - began
+    return BaselineRun(name, validation[way][metric], test[way][metric], way, test, seconds)

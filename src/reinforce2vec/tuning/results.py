@@ -9,16 +9,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean, stdev
-from typing import TYPE_CHECKING, Any, NamedTuple
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
 
 from .._util.errors import InputError
 from .._util.progress import clock, counted
-from ..evaluation.results import HEADS
+from ..evaluation.results import HEADS, MetricValues
 from ..files.opening import opened
 from ..files.targets import resolve_target
 from ..files.writing import whole
+from ..models.baselines import BASELINES
 from . import space
-from .records import BaselineRun, FinalRuns, Trial
 
 if TYPE_CHECKING:
     from ..models import Reinforce2Vec
@@ -27,15 +28,8 @@ _FORMAT = "reinforce2vec tuning 1"
 _SHOWN = 5  # settings in the table
 DEFAULT_NAME = "default"
 # what files have for readers; "importances" is of files of older versions
-_DERIVED = (
-    "best",
-    "way",
-    "gain",
-    "best_as_command",
-    "best_as_python",
-    "better_baseline",
-    "importances",
-)
+_DERIVED = {"best", "way", "gain", "best_as_command", "best_as_python", "better_baseline"}
+_DERIVED |= {"importances"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +41,99 @@ class GraphReference:
     name: str = "the graph"
 
 
-class _Section(NamedTuple):
-    """A part of the report: a title, and below it a table, sentences, or code to copy."""
+@dataclass(frozen=True)
+class Trial:
+    """A setting that was scored on the validation part.
 
-    title: str
-    table: tuple[tuple[str, ...], ...] = ()
-    notes: tuple[str, ...] = ()
-    code: str = ""
-    words: int = 0  # the column of the table that has words and not numbers
+    Attributes
+    ----------
+    number : int
+        In the order of the search, from 0.
+    setting : dict
+        Its parameters, by the names of the search space.
+    name : str
+        Its name, if the search began with it.
+    score : float or None
+        On the validation part, in percent; None if the training failed.
+    way : str
+        How the vectors are used best, by validation: the operator that makes features of a pair.
+    scores : dict
+        All ways and metrics on the validation part.
+    seconds : float
+        Its time, including scoring.
+    at : float
+        Seconds from the beginning of the search to its end.
+    error : str
+        Why the training failed, if it did.
+    """
 
-    def __str__(self) -> str:
-        code = [_indented(self.code)] if self.code else []
-        return "\n".join([self.title, *_columns(self.table, self.words), *self.notes, *code])
+    number: int
+    setting: space.Setting
+    name: str = ""
+    score: float | None = None
+    way: str = ""
+    scores: MetricValues = field(default_factory=dict)
+    seconds: float = 0.0
+    at: float = 0.0
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class FinalRuns:
+    """A trial's setting trained again, with other seeds, and scored on both parts.
+
+    Attributes
+    ----------
+    number : int
+        The number of the trial.
+    seeds : list of int
+        Seeds of the trainings.
+    validation, test : list of float
+        For each seed the score on the part that the search looked at, and on the unseen part.
+    scores : list of dict
+        For each seed, all ways and metrics on the unseen part.
+    """
+
+    number: int
+    seeds: list[int]
+    validation: list[float]
+    test: list[float]
+    scores: list[MetricValues]
+
+
+@dataclass(frozen=True)
+class BaselineRun:
+    """A baseline with its own defaults, trained once.
+
+    Attributes
+    ----------
+    name : str
+        Its name, as `--method` takes it.
+    validation, test : float or None
+        Its scores on the part that the search looked at, and on the unseen part, in percent; None
+        if it failed.
+    way : str
+        How its vectors are used best, by validation.
+    scores : dict
+        All ways and metrics on the unseen part.
+    seconds : float
+        Its time, including scoring.
+    error : str
+        Why it failed, if it did.
+    """
+
+    name: str
+    validation: float | None = None
+    test: float | None = None
+    way: str = ""
+    scores: MetricValues = field(default_factory=dict)
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its name in the report."""
+        return BASELINES[self.name].__name__
 
 
 @dataclass(eq=False, repr=False)
@@ -166,18 +241,14 @@ class Tuning:
     def __repr__(self) -> str:
         if not self.ranking:
             return f"Tuning({self.facts['task']}, nothing tried yet)"
-        return "\n\n".join(map(str, self.sections()))
-
-    def sections(self) -> list[_Section]:
-        """Return the report: what was searched, scores, settings, and how to use the best."""
-        parts = [_Section(self._heading()), self._comparison(), self._table()]
+        parts = [self._heading(), self._comparison(), self._best_few()]
         better = self.better_baseline
         if better is not None:
             title = f"{better.label} has the higher score here; as a command"
-            parts.append(_Section(title, code=self.baseline_command(better)))
-        title = "the best setting by validation as a command"
-        parts += [_Section(title, code=self.command), _Section("and in Python", code=self.python)]
-        return parts
+            parts.append(f"{title}\n    {self.baseline_command(better)}")
+        parts.append(f"the best setting by validation as a command\n    {self.command}")
+        parts.append("and in Python\n" + indent(self.python, "    "))
+        return "\n\n".join(parts)
 
     def _heading(self) -> str:
         facts = self.facts
@@ -186,59 +257,49 @@ class Tuning:
         else:
             how = f"{facts['labelled_nodes']:,} labelled nodes, {facts['classes']:,} classes"
         tried = counted(len(self.trials), "setting")
-        limit = ""
-        if self.default.setting["walks_per_node"] < space.DEFAULT_SETTING["walks_per_node"]:
-            most = self.default.setting["walks_per_node"]
-            limit = f"\nlimited by the budget to {counted(most, 'walk')} from every node"
-        return (
-            f"{facts['task']} on {self.source.name}: {tried} in {clock(self.elapsed)}, {how}{limit}"
-        )
+        most = self.default.setting["walks_per_node"]
+        if most < space.DEFAULT_SETTING["walks_per_node"]:
+            how += f"\nlimited by the budget to {counted(most, 'walk')} from every node"
+        return f"{facts['task']} on {self.source.name}: {tried} in {clock(self.elapsed)}, {how}"
 
-    def _comparison(self) -> _Section:
-        metric = HEADS[self.facts["metric"]]
-        rows = [["", "validation", self.facts["unseen"], "operator"]]
-        named = [(f"best: no. {self.best.number}", self.best), ("default", self.default)]
+    def _comparison(self) -> str:
+        unseen = self.facts["unseen"]
+        rows = [["", "validation", unseen, "operator"]]
+        named = {f"best: no. {self.best.number}": self.best, "default": self.default}
         if self.best is self.default:
-            named = [("best: the default", self.best)]
-        for name, trial in named:
+            named = {"best: the default": self.best}
+        for name, trial in named.items():
             final = self.final_of(trial)
-            known = trial.score or 0.0 if final is None else self.validation_of(final)
-            tested = "-" if final is None else _spread(final.test)
-            rows.append([name, f"{known:.2f}", tested, trial.way])
+            known = trial.score if final is None else self.validation_of(final)
+            rows.append([name, _spread([known]), _spread(final.test if final else ()), trial.way])
         for run in self.baselines:
-            scored = [
-                "-" if score is None else f"{score:.2f}" for score in (run.validation, run.test)
-            ]
-            rows.append([run.label, *scored, run.way])
+            scores = [() if score is None else (score,) for score in (run.validation, run.test)]
+            rows.append([run.label, *map(_spread, scores), run.way])
         if self.facts["task"] != "link-prediction":
             rows = [row[:-1] for row in rows]
-        table = tuple(map(tuple, rows))
         notes = [f"{run.label} failed: {run.error}" for run in self.baselines if run.error]
         final = self.final_of(self.best)
         if final is None:
             notes.append(
                 "Interrupted before the test: the validation score of the best is optimistic."
             )
-            return _Section(f"{metric}, in percent", table, tuple(notes))
-        notes += [
-            "The setting was chosen by its validation score, which is therefore optimistic. The "
-            f"search never used the {self.facts['unseen']},",
-            "so their score is the one to expect. For it, training was repeated with "
-            f"{counted(len(final.seeds), 'seed')}, and the classifier used all other data.",
-            *self._verdict(),
-        ]
-        return _Section(f"{metric}, in percent", table, tuple(notes))
+        else:
+            notes += [
+                "The setting was chosen by its validation score, which is therefore optimistic. "
+                f"The search never used the {unseen},",
+                "so their score is the one to expect. For it, training was repeated with "
+                f"{counted(len(final.seeds), 'seed')}, and the classifier used all other data.",
+                *self._verdict(),
+            ]
+        return "\n".join([f"{HEADS[self.facts['metric']]}, in percent", *_columns(rows, 0), *notes])
 
     def _verdict(self) -> list[str]:
         """Return a sentence if the best setting is hardly better than the default."""
-        gain = self.gain
-        if gain is None or self.best is self.default:
+        best, default = self.final_of(self.best), self.final_of(self.default)
+        if best is None or default is None or best is default:
             return []
-        if gain <= 0:
+        if mean(best.test) <= mean(default.test):
             return ["On these, the default is no worse: keep it, and ignore the setting below."]
-        (best, default) = (self.final_of(trial) for trial in (self.best, self.default))
-        assert best is not None
-        assert default is not None
         if min(best.test) <= max(default.test):
             return ["The scores of the two overlap: the gain may be due to chance."]
         return []
@@ -249,27 +310,19 @@ class Tuning:
         best, default = self.final_of(self.best), self.final_of(self.default)
         return None if best is None or default is None else mean(best.test) - mean(default.test)
 
-    def _table(self) -> _Section:
+    def _best_few(self) -> str:
         rows = [
             ["no.", HEADS[self.facts["metric"]], "walk", "walks", "window", "rate", "smooth", "s"]
         ]
         for trial in self.ranking[:_SHOWN]:
             setting = trial.setting
             rate = space.learning_rate(setting) or space.default_rate(setting)
-            rows.append(
-                [
-                    f"{trial.number}",
-                    f"{trial.score:.2f}",
-                    space.walk_text(setting),
-                    f"{setting['walks_per_node']}",
-                    f"{setting['window']}",
-                    f"{rate:.2g}",
-                    "yes" if setting["smooth"] else "no",
-                    f"{trial.seconds:.1f}",
-                ]
-            )
+            walks, window = setting["walks_per_node"], setting["window"]
+            smooth = "yes" if setting["smooth"] else "no"
+            words = [f"{trial.number}", f"{trial.score:.2f}", space.walk_text(setting), f"{walks}"]
+            rows.append([*words, f"{window}", f"{rate:.2g}", smooth, f"{trial.seconds:.1f}"])
         title = f"best of {len(self.trials)} in the search, by validation of one training each"
-        return _Section(title, tuple(map(tuple, rows)), words=2)
+        return "\n".join([title, *_columns(rows, 2)])
 
     # -- files ---------------------------------------------------------------------------------
 
@@ -277,25 +330,25 @@ class Tuning:
         """Return everything, as `json.dumps` takes it."""
         best: dict[str, Any] = {}
         if self.ranking:
+            better = self.better_baseline
             best = {
                 "best": self.best.number,
                 "way": self.best.way,
                 "gain": self.gain,
                 "best_as_command": self.command,
                 "best_as_python": self.python,
-                "better_baseline": None,
+                "better_baseline": better and better.name,
             }
-            if self.better_baseline is not None:
-                best["better_baseline"] = self.better_baseline.name
         return {
             "format": _FORMAT,
             **self.facts,
             "elapsed": self.elapsed,
             "finished": self.finished,
             **best,
-            "finals": [asdict(final) for final in self.finals],
-            "baselines": [asdict(run) for run in self.baselines],
-            "trials": [asdict(trial) for trial in self.trials],
+            **{
+                name: [asdict(part) for part in getattr(self, name)]
+                for name in ("finals", "baselines", "trials")
+            },
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -309,31 +362,23 @@ class Tuning:
         with opened(Path(path), compressed=False) as stream:
             content = stream.read()
         try:
-            tuning = cls._from_json(json.loads(content, parse_constant=_refuse_constant))
+            facts = json.loads(content)
+            if facts.pop("format") != _FORMAT:
+                raise ValueError("another format")
+            tuning = cls(
+                trials=[Trial(**trial) for trial in facts.pop("trials")],
+                finals=[FinalRuns(**final) for final in facts.pop("finals")],
+                baselines=[BaselineRun(**run) for run in facts.pop("baselines", [])],
+                elapsed=facts.pop("elapsed"),
+                finished=facts.pop("finished"),
+                facts={name: value for name, value in facts.items() if name not in _DERIVED},
+            )
             _check(tuning)
         except MemoryError:
             raise
         except Exception:  # JSON may hold anything where something else is expected
             raise InputError(f"{path}: this is not a file that tuning has written") from None
         return tuning
-
-    @classmethod
-    def _from_json(cls, content: dict[str, Any]) -> Tuning:
-        """Return the search that a dictionary holds; any exception if it holds none."""
-        if content.pop("format") != _FORMAT:
-            raise ValueError("another format")
-        return cls(
-            trials=[Trial(**trial) for trial in content.pop("trials")],
-            finals=[FinalRuns(**final) for final in content.pop("finals")],
-            baselines=[BaselineRun(**run) for run in content.pop("baselines", [])],
-            elapsed=content.pop("elapsed"),
-            finished=content.pop("finished"),
-            facts={name: value for name, value in content.items() if name not in _DERIVED},
-        )
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 def _check(tuning: Tuning) -> None:
@@ -350,10 +395,11 @@ def _check(tuning: Tuning) -> None:
     json.dumps(tuning.to_dict(), allow_nan=False)
 
 
-def _spread(values: Sequence[float]) -> str:
+def _spread(values: Sequence[Any]) -> str:
     """Return the mean, and the standard deviation if there are several values."""
-    middle = f"{mean(values):.2f}"
-    return middle if len(values) == 1 else f"{middle} ± {stdev(values):.2f}"
+    if not values:
+        return "-"
+    return f"{mean(values):.2f}" + (f" ± {stdev(values):.2f}" if len(values) > 1 else "")
 
 
 def _columns(rows: Sequence[Sequence[str]], words: int) -> list[str]:
@@ -366,8 +412,3 @@ def _columns(rows: Sequence[Sequence[str]], words: int) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-
-
-def _indented(text: str) -> str:
-    """Return a text with every line indented by four spaces."""
-    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,9 @@ from ..graph import Dataset, Graph, karate_club
 from ..graph.fingerprint import fingerprint
 from ..models import Reinforce2Vec
 from ._budget import SHARE_OF_THE_END, SearchClock, TimeEstimates, seconds_of
-from ._objective import (
-    AUTO,
-    TEST,
-    VALIDATION,
-    TuningTask,
-    chosen_baselines,
-    make_task,
-    run_baseline,
-)
+from ._objective import AUTO, TEST, VALIDATION, Task, chosen_baselines, make_task, run_baseline
 from ._proposals import Proposals, import_optuna
-from .records import FinalRuns, Trial
-from .results import DEFAULT_NAME, GraphReference, Tuning
+from .results import DEFAULT_NAME, FinalRuns, GraphReference, Trial, Tuning
 from .space import SPACE, Setting, Space, limited, parameters_of, starts
 
 _USUAL_BUDGET = "10m"
@@ -137,7 +129,6 @@ def tune(
             settings=[("resume", True), ("output", ...)],
         )
     file = None if output is None else check_study_path(output, resume)
-    baselines = chosen_baselines(method, graph.n_nodes)
     chosen = make_task(task, graph, labels, fraction, seed)
     facts = {
         "task": chosen.name,
@@ -156,11 +147,16 @@ def tune(
         tuning.source = GraphReference() if source is None else source
         tuning.facts |= {"budget": limit, "trials_asked": trials}
         timer.began -= tuning.elapsed
-        fixed = {"workers": workers, "backend": backend}
-        search = TuningSearch(
-            chosen, tuning, timer, trials or _MOST_TRIALS, fixed, file, baselines, progress
-        )
-        return search.run()
+        return TuningSearch(
+            chosen,
+            tuning,
+            timer,
+            wanted=trials or _MOST_TRIALS,
+            fixed={"workers": workers, "backend": backend},
+            file=file,
+            baselines=chosen_baselines(method, graph.n_nodes),
+            line=ProgressLine(progress),
+        ).run()
 
 
 def check_tuning(
@@ -207,25 +203,22 @@ def _begun(file: Path | None, facts: dict[str, Any]) -> Tuning:
     return tuning
 
 
+@dataclass
 class TuningSearch:
     """A running search."""
 
-    def __init__(
-        self,
-        task: TuningTask,
-        tuning: Tuning,
-        timer: SearchClock,
-        trials: int,
-        fixed: dict[str, Any],
-        file: Path | None,
-        baselines: tuple[str, ...],
-        progress: bool,
-    ) -> None:
-        self.task, self.tuning, self.clock, self.wanted = task, tuning, timer, trials
-        self.fixed, self.file, self.baselines = fixed, file, baselines
-        self.line = ProgressLine(progress)
-        self.estimates = TimeEstimates(task.graph.n_nodes)
-        self.proposals = Proposals(SPACE, tuning.facts["seed"])
+    task: Task
+    tuning: Tuning
+    clock: SearchClock
+    wanted: int  # trials
+    fixed: dict[str, Any]  # parameters of all models
+    file: Path | None
+    baselines: tuple[str, ...]
+    line: ProgressLine
+
+    def __post_init__(self) -> None:
+        self.estimates = TimeEstimates(self.task.graph.n_nodes)
+        self.proposals = Proposals(SPACE, self.tuning.facts["seed"])
         self.searching = True
 
     def run(self) -> Tuning:
@@ -256,7 +249,10 @@ class TuningSearch:
         if self.clock.limit is not None:
             (choices,) = (one.values for one in SPACE if one.name == "walks_per_node")
             first = starts(SPACE)[DEFAULT_NAME]
-            self.measure(first | {"walks_per_node": choices[0]})
+            quick = first | {"walks_per_node": choices[0]}
+            parameters = parameters_of(quick, self.tuning.facts["dimensions"]) | self.fixed
+            Reinforce2Vec(**parameters).fit(karate_club(), progress=False)  # compiles
+            self.embed(quick, self.tuning.facts["seed"], (VALIDATION,))
             most = self.estimates.most_walks(first, choices, self.clock.limit)
             before = [trial.setting["walks_per_node"] for trial in self.tuning.trials]
             space = limited(max([most, *before]))
@@ -265,22 +261,15 @@ class TuningSearch:
             self.proposals.add(trial.setting, trial.score)
         return space
 
-    def measure(self, setting: Setting) -> None:
-        """Measure how fast the machine is, without compilation."""
-        parameters = parameters_of(setting, self.tuning.facts["dimensions"]) | self.fixed
-        Reinforce2Vec(**parameters).fit(karate_club(), progress=False)
-        self.embed(setting, self.tuning.facts["seed"], (VALIDATION,))
-
     # -- the search ----------------------------------------------------------------------------
 
     def search(self, space: Space) -> None:
         """Try the first settings, then proposals, until time or trials are spent."""
         for name, setting in starts(space).items():
             known = any(trial.setting == setting for trial in self.tuning.trials)
-            needed = (
-                not self.tuning.trials
-            )  # the first is the default, which others are compared with
-            if not known and (needed or (self.wants_more() and self.fits(setting))):
+            # the first is the default, which others are compared with
+            needed = not self.tuning.trials or (self.wants_more() and self.fits(setting))
+            if needed and not known:
                 self.try_out(setting, name)
         while self.wants_more():
             proposed = self.proposed()
@@ -327,7 +316,8 @@ class TuningSearch:
         way, error, scores = "", "", {}
         try:
             (scores,) = self.embed(setting, self.tuning.facts["seed"], (VALIDATION,))
-            way, score = self.best_way(scores)
+            way = self.task.best_way(scores)
+            score = scores[way][self.task.metric]
         except _OutOfTime:
             return False
         except InputError as problem:
@@ -342,12 +332,6 @@ class TuningSearch:
         self.keep()
         return True
 
-    def best_way(self, scores: MetricValues) -> tuple[str, float]:
-        """Return the way to use vectors that scores best, and its score."""
-        by_way = {way: metrics[self.task.metric] for way, metrics in scores.items()}
-        best = max(by_way, key=lambda way: by_way[way])
-        return best, by_way[best]
-
     def embed(self, setting: Setting, seed: int, parts: tuple[str, ...]) -> list[MetricValues]:
         """Train with a setting and return its scores on some parts."""
         parameters = parameters_of(setting, self.tuning.facts["dimensions"])
@@ -361,30 +345,19 @@ class TuningSearch:
 
     def watch(self, moment: Any) -> None:
         """Update the line on the terminal; end a training that takes far too long."""
+        done, limit = len(self.tuning.trials), self.clock.limit
         if self.line.due():
-            self.line.show(self._status(), self._share())
+            words = [f"trial {done + 1}" if self.searching else "the best few again"]
+            share = done / self.wanted
+            if self.tuning.ranking:
+                words.append(f"best {self.tuning.ranking[0].score:.2f}")
+            if limit is not None:
+                words.append(f"{clock(max(self.clock.left, 0))} left")
+                share = 1 - self.clock.left / limit
+            self.line.show(f"tuning: {', '.join(words)}", share)
         late = self.clock.left < self.kept_for_the_end / 2
-        if late and self.searching and self.tuning.trials:
+        if late and self.searching and done:
             raise _OutOfTime
-
-    def _share(self) -> float:
-        """Return how much of the budget is used: of the time, or else of the trials."""
-        if self.clock.limit is not None:
-            return 1 - self.clock.left / self.clock.limit
-        return len(self.tuning.trials) / max(self.wanted, 1)
-
-    def _status(self) -> str:
-        """Return how far the search is, in a line."""
-        words = ["the best few again"]
-        if self.searching:
-            of = "" if self.wanted == _MOST_TRIALS else f" of {self.wanted}"
-            words = [f"trial {len(self.tuning.trials) + 1}{of}"]
-        if self.tuning.ranking:
-            words.append(f"best {self.tuning.ranking[0].score:.2f}")
-            words.append(f"default {self.tuning.default.score:.2f}")
-        if self.clock.limit is not None:
-            words.append(f"{clock(max(self.clock.left, 0))} left")
-        return f"tuning: {', '.join(words)}"
 
     # -- final runs -------------------------------------------------------------------------
 
@@ -405,17 +378,21 @@ class TuningSearch:
         self.searching = False
         self.compare()
         first = self.tuning.facts["seed"] + 1
-        others = [trial for trial in self.tuning.ranking if trial is not self.tuning.default]
-        most, rounds = self.plan(others)
-        seeds = [first + turn for turn in range(rounds)]
-        finalists = [self.tuning.default, *others[:most]]
+        default = self.tuning.default
+        others = [trial for trial in self.tuning.ranking if trial is not default]
+        for most, rounds in _PLANS:  # the last if none fits in the time left
+            finalists = [default, *others[:most]]
+            needed = rounds * sum(trial.seconds for trial in finalists)
+            if _MORE_TO_SCORE * needed <= self.clock.left:
+                break
+        seeds = list(range(first, first + rounds))
         finals = {trial.number: FinalRuns(trial.number, seeds, [], [], []) for trial in finalists}
         for seed in seeds:
             for number in list(finals):
                 try:
                     self.train_again(finals[number], seed)
                 except InputError:
-                    if number == self.tuning.default.number:
+                    if number == default.number:
                         raise
                     del finals[number]  # it was luck that it did not diverge before
         self.tuning.finals = list(finals.values())
@@ -428,15 +405,6 @@ class TuningSearch:
         final.validation.append(validation[trial.way][metric])
         final.test.append(test[trial.way][metric])
         final.scores.append(test)
-
-    def plan(self, others: list[Trial]) -> tuple[int, int]:
-        """Return how many settings beside the default, and how many seeds, fit in the time left."""
-        for most, rounds in _PLANS:
-            finalists = [self.tuning.default, *others[:most]]
-            needed = rounds * sum(trial.seconds for trial in finalists)
-            if _MORE_TO_SCORE * needed <= self.clock.left:
-                return most, rounds
-        return _PLANS[-1]
 
     def keep(self) -> None:
         """Write the file."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..._util.progress import Report
 from ..._util.scratch import large_zeros
 from ..._util.threads import Threads, in_turn
-from ...embedding.alignment import rotation_towards
+from ...embedding.matching import rotation_towards
 from ...graph import Graph
 from .._filter import COLUMNS, ROWS, Filter, axes_from, padded, slices
 from .eigenvectors import eigenvectors
