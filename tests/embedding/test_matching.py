@@ -28,8 +28,7 @@ from reinforce2vec import (
 from reinforce2vec.embedding.matching import (
     aligned_rows,
     graph_mismatch,
-    rows_in_embedding,
-    rows_in_graph,
+    rows_among,
 )
 from reinforce2vec.graph import edges_of
 from reinforce2vec.plotting import embedding_map
@@ -43,9 +42,9 @@ def vectors_of(*names):
 
 def test_rows_of_one_in_the_other_are_minus_one_where_it_lacks_a_node():
     embedding = vectors_of("c", "x", "a")
-    assert rows_in_embedding(embedding, GRAPH).tolist() == [2, -1, 0]
-    assert rows_in_graph(embedding, GRAPH).tolist() == [2, -1, 0]
-    assert rows_in_graph(vectors_of("x", "b"), GRAPH).tolist() == [-1, 1]
+    assert rows_among(embedding, GRAPH).tolist() == [2, -1, 0]
+    assert rows_among(GRAPH, embedding).tolist() == [2, -1, 0]
+    assert rows_among(GRAPH, vectors_of("x", "b")).tolist() == [-1, 1]
     same = vectors_of("c", "b", "a")
     assert same.ids[aligned_rows(same, GRAPH)].tolist() == GRAPH.ids.tolist()
     for others in (vectors_of("c", "b", "x"), vectors_of("c", "b", "a", "x")):
@@ -53,12 +52,12 @@ def test_rows_of_one_in_the_other_are_minus_one_where_it_lacks_a_node():
             aligned_rows(others, GRAPH)
 
 
-@pytest.mark.parametrize("use", [recommend_links, smooth, embedding_map, rows_in_graph])
+@pytest.mark.parametrize("use", [recommend_links, smooth, embedding_map])
 def test_without_a_common_node_every_use_says_the_same(use):
     with pytest.raises(InputError, match=r"no node of the embedding is in the graph.*'a' and 1"):
         use(vectors_of(1, 2, 3), graph=GRAPH)
     with pytest.raises(InputError, match="no node of the embedding is in the graph"):
-        rows_in_embedding(vectors_of("a"), Graph.from_edges([]))
+        rows_among(vectors_of("a"), Graph.from_edges([]))
 
 
 # -- is it the graph of the vectors? -----------------------------------------------------------

@@ -197,18 +197,6 @@ def touch(page, *moments, time=None):
     session.detach()
 
 
-def double_click(page, place):
-    """Click twice within a tenth of a second, as the page sees it."""
-    session = page.context.new_cdp_session(page)
-    start = now()
-    for count, time in ((1, start), (2, start + 0.1)):
-        for kind in ("mousePressed", "mouseReleased"):
-            x, y = map(float, place)
-            at = {"x": x, "y": y, "button": "left", "clickCount": count, "timestamp": time}
-            session.send("Input.dispatchMouseEvent", {"type": kind, **at})
-    session.detach()
-
-
 def along(path, steps=4):
     """Points along a path of one finger, as moments."""
     return [
@@ -271,16 +259,6 @@ def test_a_finger_draws_a_lasso(phone):
     assert phone.locator("#lasso").get_attribute("aria-pressed") == "false"
 
 
-def test_a_second_finger_gives_up_the_lasso_and_zooms(phone):
-    before = distance(phone)
-    phone.locator("#lasso").tap()
-    drawn = along([(100, 300), (135, 420)])
-    fingers = [[(195 - away, 420), (195 + away, 420)] for away in (60, 40, 30)]
-    touch(phone, *drawn, *fingers)
-    wait_for_distance(phone, before / 2)
-    assert phone.locator("#panel").is_hidden()
-
-
 def test_a_node_that_is_searched_for_is_never_under_its_details(phone):
     for corner in ("south east", "north west"):
         search(phone, corner)
@@ -314,29 +292,6 @@ def test_a_mouse_hovers_moves_zooms_and_selects(desktop):
     desktop.locator("#panel h2", has_text="north east").wait_for()
 
 
-def test_a_double_click_zooms_in(desktop):
-    place = place_of(desktop, "north east")
-    nothing = beside(place, 8, 40)
-    double_click(desktop, nothing)
-    wait_for_move(desktop, "north east", lambda now: is_near(now, nothing + 2 * (place - nothing)))
-
-
-def test_shift_selects_with_a_lasso_and_ctrl_adds_to_it(desktop):
-    west, east = place_of(desktop, "south west"), place_of(desktop, "south east")
-    desktop.keyboard.down("Shift")
-    desktop.mouse.move(*beside(west, -9, -15))
-    desktop.mouse.down()
-    for corner in (beside(east, 25, -15), beside(east, 25, 15), beside(west, -9, 15)):
-        desktop.mouse.move(*corner, steps=4)
-    desktop.mouse.up()
-    desktop.keyboard.up("Shift")
-    desktop.locator("#panel h2", has_text="2 nodes selected").wait_for()
-    desktop.keyboard.down("Control")
-    desktop.mouse.click(*place_of(desktop, "north west"))
-    desktop.keyboard.up("Control")
-    desktop.locator("#panel h2", has_text="3 nodes selected").wait_for()
-
-
 # -- what is drawn -----------------------------------------------------------------------------
 
 
@@ -362,19 +317,6 @@ def test_forty_groups_have_their_looks_on_the_map(many):
         " shape.getAttribute('fill') + (shape.getAttribute('points') ?? ''))"
     )
     assert len(looks) == len(set(looks)) == 41
-
-
-def test_the_few_nodes_that_pass_filters_are_not_transparent(open_page, tmp_path):
-    places = np.random.default_rng(0).uniform(size=(4000, 2))
-    labels = ["many"] * 3990 + ["few"] * 10
-    columns = {"weight": [0, *[100] * 3999]}  # large points, which cover the map
-    made = make_page(places, None, labels, columns=columns, positions=places)
-    page = open_page(write_page(tmp_path / "map.html", made).as_uri(), viewport=DESKTOP)
-    page.select_option("#size", "weight")
-    page.click("#show-filters")
-    page.get_by_label("few").check()
-    few = tuple(bytes.fromhex(LOOKS[1].light[1:]))
-    wait_for_colours(page, lambda seen: seen.get(few, 0) > 100)
 
 
 def test_the_map_is_drawn_again_after_a_lost_context(desktop):

@@ -196,34 +196,6 @@ def test_a_lasso_leaves_out_what_does_not_pass(opened, with_columns, columns):
     assert page.locator("#lasso").get_attribute("aria-pressed") == "false"
 
 
-def test_a_range_of_one_number_is_marked_and_both_handles_can_leave_the_end(
-    opened, with_columns, columns
-):
-    page = opened(with_columns, **CALM)
-    page.click("#show-filters")
-    start, end = page.locator("[data-column=year] input").all()
-    start.focus()
-    press(page, "ArrowRight", 5)
-    end.focus()
-    page.keyboard.press("Home")  # handles do not cross
-    left = columns["year"].count(min(columns["year"]) + 5)
-    told(page, f"{left} of 120 nodes pass the filters")
-    marked = page.locator("[data-column=year] .histogram > span").evaluate_all(
-        "bars => bars.map((bar) => !bar.classList.contains('out'))"
-    )
-    assert marked == [number == 5 for number in range(len(marked))]
-    page.keyboard.press("End")
-    start.focus()
-    page.keyboard.press("End")
-    assert start.input_value() == end.input_value()
-    box = page.locator("[data-column=year] .range").bounding_box()
-    page.mouse.move(box["x"] + box["width"] - 8, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, steps=3)
-    page.mouse.up()
-    assert int(start.input_value()) < int(end.input_value()) / 2
-
-
 def test_all_of_very_many_categories_can_be_checked(opened, tmp_path):
     places = np.random.default_rng(0).normal(size=(500, 2))
     labels = [f"c{row}" for row in range(500)]
@@ -273,7 +245,7 @@ def test_time_is_stepped_through_and_played(opened, with_columns, columns):
 # -- reading -----------------------------------------------------------------------------------
 
 
-def test_bars_span_their_list_and_neighbours_with_an_edge_are_marked(opened, exported, known):
+def test_neighbours_with_an_edge_are_marked(opened, exported, known):
     embedding, graph, _ = known
     page = opened(f"{exported}#node=n34", **CALM)
     page.locator("#panel section.near li").first.wait_for()
@@ -283,25 +255,6 @@ def test_bars_span_their_list_and_neighbours_with_an_edge_are_marked(opened, exp
     wanted = [node for node in near if node in graph.neighbors("n34")]
     assert marked.all_text_contents() == wanted
     assert 0 < len(wanted) < len(near)
-    widths = page.locator("#panel section.near .bar span").evaluate_all(
-        "bars => bars.map((bar) => parseFloat(bar.style.width))"
-    )
-    assert (widths[0], widths[-1]) == (100, 8)
-    assert widths == sorted(widths, reverse=True)
-
-
-def test_groups_are_named_by_what_is_typical_of_them(opened, known, tmp_path):
-    embedding, graph, labels = known
-    topics = {"red": "databases", "blue": "robots", "<u>green</u>": "poems"}
-    columns = {"topic": [topics[label] for label in labels]}
-    made = make_page(embedding, graph, columns=columns, method="pca")
-    page = opened(write_page(tmp_path / "map.html", made).as_uri())
-    page.select_option("#colour", "community")
-    page.click("#show-filters")
-    for names in ("#legend .name", "[data-column=community] .name"):
-        found = dict(name.split(": ") for name in texts(page, names))
-        assert set(topics.values()) <= set(found.values())  # two can have the same words
-    page.locator("#names span", has_text="robots").first.wait_for(state="attached")
 
 
 def test_a_map_of_four_nodes_can_be_read(opened, tmp_path):
@@ -376,18 +329,6 @@ def test_on_a_phone_targets_are_large_and_nothing_overflows(opened, with_columns
     )
 
 
-def test_zoom_buttons_move_what_is_in_view(opened, exported):
-    page = opened(f"{exported}#node=n20", **CALM)
-    page.wait_for_function("() => document.querySelector('#points').dataset.chosen")
-    place = "document.querySelector('#points').dataset.chosen"
-    seen = [page.evaluate(place)]
-    for button in ("#zoom-out", "#zoom-in", "#reset"):
-        page.click(button)
-        page.wait_for_function(f"before => {place} !== before", arg=seen[-1])
-        seen.append(page.evaluate(place))
-    assert seen[2] == seen[0]  # in is the opposite of out
-
-
 # -- keyboard and screen reader ----------------------------------------------------------------
 
 
@@ -420,17 +361,6 @@ def test_the_focus_moves_to_the_details_and_back(opened, with_columns, known):
     page.keyboard.press("Escape")
     assert page.locator("#filters").is_hidden()
     assert focused(page) == "show-filters"
-
-
-def test_forced_colours_keep_the_legend(opened, exported):
-    page = opened(exported, forced_colors="active")
-    fills = page.locator("#legend .entry .swatch").evaluate_all(
-        "swatches => swatches.map((one) => getComputedStyle(one.firstChild).fill)"
-    )
-    assert len(set(fills)) == 3
-    page.select_option("#colour", "degree")
-    ramp = page.evaluate("getComputedStyle(document.querySelector('.ramp')).backgroundImage")
-    assert ramp.startswith("linear-gradient")
 
 
 @pytest.mark.slow
@@ -469,21 +399,6 @@ def test_axe_finds_nothing(opened, with_columns, context):
 
 # -- loading -----------------------------------------------------------------------------------
 
-HALF = """
-const fetchAll = window.fetch;
-window.fetch = async (...asked) => {
-  const answer = await fetchAll(...asked);
-  const bytes = new Uint8Array(await answer.arrayBuffer());
-  const stream = new ReadableStream({
-    start(to) {
-      to.enqueue(bytes.subarray(0, bytes.length >> 1));
-      window.goOn = () => { to.enqueue(bytes.subarray(bytes.length >> 1)); to.close(); };
-    },
-  });
-  return new Response(stream, { headers: { "Content-Length": bytes.length } });
-};
-"""
-
 
 def test_the_page_says_that_its_server_has_ended(opened, known):
     with serve_page(
@@ -498,13 +413,3 @@ def test_the_page_says_that_its_server_has_ended(opened, known):
     page.click("#show-view")
     page.get_by_label("Edges of what is in view").check()
     page.locator("#no-edges", has_text=gone).wait_for()
-
-
-def test_the_page_says_how_much_of_its_data_has_come(opened):
-    made = make_page(np.eye(3), positions=np.eye(3)[:, :2], served=True)
-    with serve_page(made) as server:
-        page = opened(server.url, ready="#message:has-text('%')", script=HALF, offline=False)
-        assert page.locator("#message").text_content() == "Opening the map … 49 %"
-        page.evaluate("() => window.goOn()")
-        page.wait_for_selector("html[data-ready]")
-    assert page.locator("#message").text_content() == ""

@@ -53,11 +53,6 @@ def names_on(axes):
 # -- maps --------------------------------------------------------------------------------------
 
 
-def test_a_graph_in_place_of_a_number_of_nodes_is_a_sentence():
-    with pytest.raises(InputError, match="n_nodes must be"):
-        plotting.occupation_over_time([0, 1], r2v.karate_club())
-
-
 def test_every_node_is_a_point_in_the_colour_of_its_class():
     embedding, group = vectors_in_groups()
     labels = np.array(["red", "blue", "green"])[group]
@@ -326,12 +321,6 @@ def test_a_path_is_drawn_step_by_step():
     assert figure.axes[0].get_title(loc="left") == "a walk"
 
 
-def test_positions_can_be_given():
-    spots = np.random.default_rng(0).normal(size=(34, 2))
-    figure = plotting.walk_path(CLUB, [0, 1], positions=spots)
-    assert np.array_equal(figure.axes[0].collections[1].get_offsets(), spots)
-
-
 def test_occupation_adds_up_and_tells_the_most_visited():
     wide = np.tile([0, 1, 0, 2, 0, 3, 0, 4, 5, 6, 7, 8, 9], 9)
     narrow = np.tile([4, 0, 4], 30)
@@ -493,6 +482,7 @@ def test_files_open(tmp_path):
     assert ElementTree.parse(tmp_path / "a.svg").getroot().tag.endswith("svg")
     plotting.save(figure, tmp_path / "a.pdf")
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    assert figure._repr_png_().startswith(b"\x89PNG")  # in a notebook
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -505,10 +495,6 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     with pytest.raises(ValueError, match="frac"):
         plotting.save(figure, tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_notebook_shows_the_figure():
-    assert plotting.walk_path(CLUB, [0, 1])._repr_png_().startswith(b"\x89PNG")
 
 
 UNTOUCHED = """

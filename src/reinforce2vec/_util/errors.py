@@ -20,6 +20,7 @@ _SCALAR = re.compile(
 )
 _SIMPLE = (bool, int, float, str, type(None))  # types that every process can unpickle
 _LONGEST = 60  # characters of what a message quotes
+_PACKAGES = {"sklearn": "scikit-learn", "umap": "umap-learn"}  # whose modules have other names
 _LONGEST_LINE = 300  # of what another package says
 
 
@@ -161,18 +162,20 @@ def line_of_user() -> int:
 
 def pandas_for(purpose: str) -> Any:
     """Import pandas; InputError, with the purpose, if it is not installed."""
-    try:
-        return import_module("pandas")
-    except ImportError:
-        raise missing("pandas", "frames", purpose) from None
+    return import_package("pandas", purpose, "frames")
 
 
-def import_package(module: str, purpose: str) -> Any:
-    """Import a module of a package that is in none of our extras; InputError if it is missing."""
+def import_package(module: str, purpose: str, extra: str = "") -> Any:
+    """Import a module of another package; InputError, with what to install, if it is missing.
+
+    `extra` is the one of ours that installs it, if there is one.
+    """
     try:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
+        if extra:
+            raise missing(_PACKAGES.get(package, package), extra, purpose) from None
         raise InputError(
             f"{purpose} needs {package}, which is not installed: pip install {package}"
         ) from None

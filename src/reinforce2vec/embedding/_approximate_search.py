@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -52,10 +51,7 @@ def _build_index(search: SimilaritySearch, report: Callable[[int], None]) -> Any
     Such an index works well for vectors of equal length. So a bonus becomes an additional dimension
     of a target, followed by one that makes all targets equally long; sources have 1 and 0 there.
     """
-    try:
-        usearch = import_module("usearch.index")
-    except ImportError:
-        raise errors.missing("usearch", "approximate", "an approximate search") from None
+    usearch = errors.import_package("usearch.index", "an approximate search", "approximate")
     bonus = search.bonus
     index = usearch.Index(
         ndim=search.vectors.shape[1] + (0 if bonus is None else 2),

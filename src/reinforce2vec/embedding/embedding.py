@@ -487,6 +487,8 @@ def _checked_scales(scales: Any, dimensions: int) -> tuple[int, ...]:
     """Return the number of columns of each scale; InputError if they are not the dimensions."""
     if scales is None:
         return (dimensions,)
+    if isinstance(scales, (str, bytes)) or not isinstance(scales, Iterable):
+        raise InputError(f"scales must be a list of numbers of columns, not {short_repr(scales)}")
     sizes = tuple(check_count("every item of scales", size, 1) for size in scales)
     if sum(sizes) != dimensions:
         raise InputError(

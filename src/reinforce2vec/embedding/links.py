@@ -15,15 +15,15 @@ from .._util.errors import pandas_for
 from .._util.html import html_table
 from .._util.hyperparameters import LINK_SCORES
 from .._util.ids import Ids
-from .._util.progress import counted
+from .._util.progress import counted, terminal_progress
 from ..graph import Graph, edges_of
 from ._exact_search import Floats, Places, Rows, SimilaritySearch
 from ._link_choice import CombinedScore, PairFacts, choose_scorer
 from ._link_paths import COUNTS, PairCounts, ShortPaths
 from ._link_vectors import COSINE_ALONE, LinkedTargets, OddsOfEdges, ScaleCosines, fit_odds
 from .embedding import Embedding
-from .matching import rows_in_embedding, warn_of_mismatch
-from .nearest import best_targets, check_embedding, search_progress, selected_rows
+from .matching import rows_among, warn_of_mismatch
+from .nearest import best_targets, check_embedding, selected_rows
 
 _DIGITS = 9  # of a score after the decimal point, so that both ends of a pair get the same
 _SPARE = 40  # candidates of each kind in addition to k
@@ -231,13 +231,15 @@ class LinkRanking:
         if self._paths is None:
             return self._best_by_vectors(search, k, method, progress)
         most = k + _SPARE
-        places = best_targets(search, most, method, search_progress("nearest", progress))[0]
+        places = best_targets(
+            search, most, method, terminal_progress("nearest", "nodes", progress)
+        )[0]
         nearest = np.where(places >= 0, self.targets[places], -1).astype(np.int32)
         is_target = np.zeros(self.graph.n_nodes, bool)
         is_target[self.targets] = True
         by = (self.score,) if self._combined is None else COUNTS
         parts = self._paths.candidates(sources, is_target, nearest, by, most, "three-steps" in by)
-        report = search_progress("links", progress)
+        report = terminal_progress("links", "nodes", progress)
         facts = PairFacts(self.graph)
         best: list[_Best] = [(np.empty(0, np.int32), np.empty(0), np.empty(0, np.int64))]
         for part in parts:
@@ -279,7 +281,9 @@ class LinkRanking:
         if odds.popularity:
             popular = np.log1p(np.bincount(graph.indices, minlength=graph.n_nodes))  # as targets
             search = replace(search, bonus=odds.popularity / odds.cosine * popular[targets])
-        places, scores = best_targets(search, k, method, search_progress("links", progress))
+        places, scores = best_targets(
+            search, k, method, terminal_progress("links", "nodes", progress)
+        )
         scores = (odds.cosine * scores + odds.popularity * eager + odds.edge).round(_DIGITS)
         listed = places >= 0
         return targets[places[listed]], scores[listed], np.nonzero(listed)[0]
@@ -292,6 +296,6 @@ def _graph_in_rows_of(embedding: Embedding, graph: Graph) -> Graph:
     """Return the graph with the rows of the embedding; nodes without a vector are left out."""
     if np.array_equal(embedding.ids, graph.ids):
         return graph
-    ends = rows_in_embedding(embedding, graph).astype(np.int32)[edges_of(graph)[0]]
+    ends = rows_among(embedding, graph).astype(np.int32)[edges_of(graph)[0]]
     with_vectors = (ends >= 0).all(axis=1)
     return Graph.from_numbered(ends[with_vectors], None, embedding.ids, directed=graph.directed)

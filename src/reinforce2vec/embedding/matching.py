@@ -50,7 +50,7 @@ def aligned_rows(embedding: Embedding, graph: Graph) -> Any:
     """Return rows of the embedding in the order of the graph's nodes; both need the same nodes."""
     if np.array_equal(embedding.ids, graph.ids):
         return slice(None)
-    rows = rows_in_embedding(embedding, graph)
+    rows = rows_among(embedding, graph)
     missing = np.flatnonzero(rows < 0)
     if missing.size or len(embedding) != graph.n_nodes:
         detail = "all of them in the embedding"
@@ -63,18 +63,11 @@ def aligned_rows(embedding: Embedding, graph: Graph) -> Any:
     return rows
 
 
-def rows_in_embedding(embedding: Embedding, graph: Graph) -> Places:
-    """Return the row of each node of the graph in the embedding; -1 for a node without a vector."""
-    return _rows_among(embedding, graph)
+def rows_among(among: NamedRows, nodes: NamedRows) -> Places:
+    """Return the row of each node among others, -1 for one that is not there; matched by id.
 
-
-def rows_in_graph(embedding: Embedding, graph: Graph) -> Places:
-    """Return the row of each node of the embedding in the graph; -1 for a node not in the graph."""
-    return _rows_among(graph, embedding)
-
-
-def _rows_among(among: NamedRows, nodes: NamedRows) -> Places:
-    """Match nodes by id; InputError if the embedding and the graph have no node in common."""
+    InputError if the embedding and the graph have no node in common.
+    """
     each = (among.row(node) if node in among else -1 for node in nodes.ids.tolist())
     rows = np.fromiter(each, np.int64, len(nodes))
     if (rows < 0).all():

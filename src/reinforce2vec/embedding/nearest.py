@@ -213,7 +213,9 @@ def nearest_rows(
     if sources.size and not (sources.min() >= 0 and sources.max() < len(matrix)):
         raise InputError(f"rows must be from 0 to {len(matrix) - 1:,}")
     search = _search_among(matrix, sources.astype(np.int32))
-    places, cosines = best_targets(search, k, method, search_progress("neighbours", progress))
+    places, cosines = best_targets(
+        search, k, method, terminal_progress("neighbours", "nodes", progress)
+    )
     return places, cosines.astype(np.float32)
 
 
@@ -297,11 +299,6 @@ def search_method(method: str, n_sources: int, n_targets: int, dimensions: int) 
     large = n_sources * n_targets * dimensions > _EXACT_UP_TO
     pays = large and n_sources >= _FEW * n_targets and find_spec("usearch") is not None
     return "approximate" if pays else "exact"
-
-
-def search_progress(what: str, progress: bool) -> Report:
-    """Return a function that reports on the terminal how many nodes are done."""
-    return terminal_progress(what, "nodes", progress)
 
 
 def neighbor_graph(embedding: Embedding, rows: Rows, cosines: NDArray[np.float32]) -> Graph:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -139,10 +138,8 @@ def _by_pca(vectors: _Points) -> _Points:
 
 def _by_tsne(vectors: _Points, start: _Points, seed: int) -> _Points:
     """Return coordinates by scikit-learn's t-SNE."""
-    try:
-        manifold, threads = import_module("sklearn.manifold"), import_module("threadpoolctl")
-    except ImportError:
-        raise errors.missing("scikit-learn", "tsne", "t-SNE") from None
+    manifold = errors.import_package("sklearn.manifold", "t-SNE", "tsne")
+    threads = errors.import_package("threadpoolctl", "t-SNE", "tsne")
     perplexity = min(30.0, (len(vectors) - 1) / 3)
     maker = manifold.TSNE(
         perplexity=perplexity, init=_beginning(start, 1e-4), random_state=seed % 2**32
@@ -155,10 +152,7 @@ def _by_umap(vectors: _Points, start: _Points, seed: int) -> _Points:
     """Return coordinates by umap-learn."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about missing packages, and from its compiler
-        try:
-            umap = import_module("umap")
-        except ImportError:
-            raise errors.missing("umap-learn", "umap", "UMAP") from None
+        umap = errors.import_package("umap", "UMAP", "umap")
         maker = umap.UMAP(
             n_neighbors=min(15, len(vectors) - 1),
             init=_beginning(start, 5.0),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..embedding import Embedding
 from ..embedding.links import LinkRanking
-from ..embedding.matching import rows_in_graph
+from ..embedding.matching import rows_among
 from ..embedding.nearest import RowSearch
 from ..graph import Graph, edges_of
 from ..plotting.maps import degrees_of
@@ -55,7 +55,7 @@ class MapLinks:
     @classmethod
     def of(cls, embedding: Embedding, graph: Graph) -> MapLinks:
         """Match a graph to all nodes of an embedding; InputError if they share none."""
-        rows = rows_in_graph(embedding, graph)
+        rows = rows_among(graph, embedding)
         inward = None
         if graph.directed:
             counts = np.bincount(graph.indices, minlength=graph.n_nodes)

@@ -14,7 +14,7 @@ from .._util.hyperparameters import COLOURINGS
 from .._util.progress import counted
 from ..embedding import Embedding, project
 from ..embedding.embedding import as_embedding
-from ..embedding.matching import rows_in_graph
+from ..embedding.matching import rows_among
 from ..embedding.nearest import nearest_rows, neighbor_graph
 from ..embedding.projection import project_method
 from ..graph import Graph, edges_of, find_communities
@@ -113,7 +113,7 @@ def embedding_map(
     embedding = as_embedding(embedding)
     wanted = check_drawing(colour_by, labels, graph, width, height, len(embedding))
     whole = None if graph is None else Graph.from_any(graph)
-    rows = None if whole is None else rows_in_graph(embedding, whole)
+    rows = None if whole is None else rows_among(whole, embedding)
     caption = counted(len(embedding), "node")
     if positions is None:
         points = project(embedding, method, seed=seed, progress=progress).astype(np.float64)

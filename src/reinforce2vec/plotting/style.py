@@ -69,12 +69,10 @@ _METADATA: dict[str, dict[str, Any]] = {  # no date: the same figure gives the s
 
 def matplotlib() -> Any:
     """Import matplotlib; InputError, with what to install, if it is missing."""
-    try:
-        import matplotlib
-        import matplotlib.figure
-        import matplotlib.style
-    except ImportError:
-        raise errors.missing("matplotlib", "plots", "drawing pictures") from None
+    for module in ("matplotlib.figure", "matplotlib.style"):
+        errors.import_package(module, "drawing pictures", "plots")
+    import matplotlib
+
     return matplotlib
 
 

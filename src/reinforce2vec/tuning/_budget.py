@@ -14,8 +14,8 @@ from .._util.hyperparameters import PARAMETERS
 from ..skipgram.state import Settings
 from .space import WALK_LENGTH, Setting
 
-_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
-_TIME = re.compile("".join(rf"(?:(\d+(?:\.\d*)?){unit})?" for unit in _UNITS))
+_NUMBER = re.compile(r"\d+(?:\.\d*)?")
+_TIME = re.compile("".join(rf"(?:({_NUMBER.pattern}){unit})?" for unit in "hms"))
 _SHARE_OF_A_TRIAL = 1 / 8  # of the budget, at most
 SHARE_OF_THE_END = 1 / 4  # of the budget, for what comes after the search, at least
 # the default and another one, both again on the unseen part, and to measure speed
@@ -32,30 +32,14 @@ def seconds_of(budget: Any) -> float:
     """
     seconds = budget
     if isinstance(budget, str):
-        written = _TIME.fullmatch(budget.strip().lower())
-        if written is not None and any(written.groups()):
-            pairs = zip(written.groups(), _UNITS.values(), strict=True)
-            seconds = sum(float(number) * unit for number, unit in pairs if number)
-        else:
-            try:
-                seconds = float(budget)
-            except ValueError:
-                problem = "budget must be a time such as 90s, 10m or 1h30m, or seconds, not "
-                raise InputError(problem + repr(budget), parameter="budget", value=budget) from None
+        text = budget.strip().lower()
+        written = _TIME.fullmatch(f"{text}s" if _NUMBER.fullmatch(text) else text)
+        if written is None or not any(written.groups()):
+            problem = f"budget must be a time such as 90s, 10m or 1h30m, or seconds, not {budget!r}"
+            raise InputError(problem, parameter="budget", value=budget)
+        hours, minutes, rest = (float(number or 0) for number in written.groups())
+        seconds = 3600 * hours + 60 * minutes + rest
     return check_number("budget", seconds, above=0.0)
-
-
-def time_text(seconds: float) -> str:
-    """Return a time as it is typed, rounded up.
-
-    >>> [time_text(seconds) for seconds in (7.2, 60, 95, 5400)]
-    ['8s', '1m', '1m35s', '1h30m']
-    """
-    left, words = math.ceil(seconds), ""
-    for name, unit in _UNITS.items():
-        count, left = divmod(left, int(unit))
-        words += f"{count}{name}" if count else ""
-    return words or "0s"
 
 
 class SearchClock:
@@ -123,8 +107,8 @@ class TimeEstimates:
         needed = _LEAST_TRIALS * self.expected(default | {"walks_per_node": choices[0]})
         if needed > budget:
             raise InputError(
-                f"a budget of {time_text(budget)} is too little for this graph: comparing two "
-                f"settings with {choices[0]} walk from every node takes about {time_text(needed)}",
+                f"a budget of {budget:g}s is too little for this graph: comparing two settings "
+                f"with {choices[0]} walk from every node takes about {math.ceil(needed)}s",
                 parameter="budget",
                 value=budget,
             )

@@ -114,16 +114,8 @@ def chosen_baselines(method: str | Iterable[str], n_nodes: int) -> tuple[str, ..
         return _ALWAYS + (_IF_SMALL if n_nodes <= _SMALL else ())
     if method == _NONE:
         return ()
-    names = method.split(",") if isinstance(method, str) else list(method)
-    names = [name.strip() if isinstance(name, str) else name for name in names]
-    for name in names:
-        if name not in BASELINES:
-            raise InputError(
-                f"method must be {AUTO}, {_NONE}, or some of {', '.join(BASELINES)}, not {name!r}",
-                parameter="method",
-                value=name,
-            )
-    return tuple(dict.fromkeys(names))
+    names = [name.strip() for name in method.split(",")] if isinstance(method, str) else method
+    return tuple(dict.fromkeys(check_choice("method", name, BASELINES) for name in names))
 
 
 def run_baseline(name: str, task: Task, dimensions: int, seed: int) -> BaselineRun:

@@ -19,11 +19,7 @@ _STUBBORN = 10  # attempts after which proposals are random: the sampler may rep
 
 def import_optuna() -> Any:
     """Import optuna; InputError, with what to install, if it is missing."""
-    try:
-        import optuna
-    except ImportError:
-        raise errors.missing("optuna", "tune", "tuning") from None
-    return optuna
+    return errors.import_package("optuna", "tuning", "tune")
 
 
 @contextmanager
