@@ -69,8 +69,7 @@ def evaluate_link_prediction(
 
     Parameters
     ----------
-    graph : Graph
-        Anything else that :meth:`Graph.from_any` takes is converted.
+    graph : Graph, or anything that :meth:`Graph.from_any` takes
     embed : model, or callable
         A model such as :class:`Reinforce2Vec`: copies of it, with the seed of each run, are fitted.
         Or a function that takes a Graph and returns a matrix, a row for each node, or an Embedding.
@@ -95,7 +94,7 @@ def evaluate_link_prediction(
     """
     check_choice("protocol", protocol, PROTOCOLS)
     fit: dict[str, Any] = {"c": check_c(c), "backend": backend}
-    backend_choice.choose(backend, "regression")  # before anything is trained
+    backend_choice.choose(backend, "regression")
     whole = graph if isinstance(graph, Graph) else Graph.from_any(graph)
     learn = _learner(embed, progress)
     share = spare_fraction(whole) if fraction is None else fraction

@@ -323,19 +323,15 @@ class Reinforce2Vec(Estimator):
     ) -> Reinforce2Vec:
         """Update the vectors for a graph that has grown, without starting over.
 
-        The edges are added to the graph. In a weighted graph, the weight of an existing edge
-        grows, and edges without a weight have the weight 1. If the edges include all edges of
-        the graph, they are taken as the grown graph itself: only the new ones are learned, with the
-        weights that are given. Vectors of new nodes begin at the mean of their neighbours. Then
+        In a weighted graph, the weight of an existing edge grows, and edges without a weight have
+        the weight 1. Edges that include all edges of the graph are taken as the grown graph itself.
+        Vectors of new nodes, whose rows come last, begin at the mean of their neighbours. Then
         walks from every node with a new edge train it and the nodes around it, by default with a
         quarter of the learning rate of :meth:`fit`. All other vectors stay comparable, smoothed
-        ones too: they are rotated back to where they were, as far as possible. Rows of new nodes
-        follow those of old ones.
+        ones too: they are rotated back to where they were, as far as possible.
 
-        Without new edges nothing changes, not a bit. So an update may be repeated: the same edges a
-        second time have no effect. In a weighted graph, this holds if they come together and with
-        the same weights as before; there is a warning, since their weights could also be meant
-        to grow again.
+        Without new edges nothing changes, not a bit. In a weighted graph, the same edges a second
+        time have no effect if they come together and with the same weights; there is a warning.
 
         Parameters
         ----------
@@ -359,18 +355,24 @@ class Reinforce2Vec(Estimator):
             return self.fit(edges, y, progress=progress, callbacks=callbacks)
         if self.graph_ is None:
             raise InputError("partial_fit needs a graph, but this model was trained by fit_walks")
-        count = self._updates + 1
         graph, touched, added = grown(self.graph_, edges)
         known = self._added or ((digest_of_edges(self.graph_),) if added else ())
-        if added in known and not again:
+        repeated = added in known and not again
+        if repeated:
             warnings.warn(
                 "these edges, with these weights, were added before, so nothing changes: "
                 "again=True (--again) adds their weights once more",
                 stacklevel=line_of_user(),
             )
+        if repeated or graph is self.graph_:
             return self
-        if graph is self.graph_:
-            return self
+        self._update(graph, touched, progress, callbacks)
+        self._added = (*known, added) if added else known
+        return self
+
+    def _update(self, graph: Graph, touched: Any, progress: bool, callbacks: Any) -> None:
+        """Train on walks from the nodes that new edges touch."""
+        count = self._updates + 1
         settings = self._settings_of_update(count)
         sampler = self._sampler(graph, settings.seed, self.direction_)
         sampler.starts = touched
@@ -387,8 +389,6 @@ class Reinforce2Vec(Estimator):
                 state.rates = training.settings.scaled(1 / _SHARE_OF_RATE).rates
             self._keep(state, graph, backend, progress, grown=True)
         self.direction_, self._updates = sampler.direction, count
-        self._added = (*known, added) if added else known
-        return self
 
     def _settings_of_update(self, count: int) -> Settings:
         """Return how to train when the graph has grown for this time."""

@@ -40,72 +40,64 @@ def smooth(
 ) -> _Vectors:
     """Smooth vectors along the graph: neighbours and groups of nodes become more similar.
 
-    This is the spectral propagation of ProNE (Zhang et al., IJCAI 2019), which works on any
-    vectors. Every column is a signal on the nodes. A band-pass filter, Gaussian around the
-    eigenvalue `mu` of the random-walk Laplacian, keeps the frequencies near it; then every node
-    gets the sum over its neighbours and itself. The columns are made orthogonal again, and each
-    vector is scaled to length 1. The largest entry of each axis of the rotation is positive, so
-    that the signs of columns do not depend on the machine.
+    This is the spectral propagation of ProNE (Zhang et al., IJCAI 2019), on any vectors. Every
+    column is a signal on the nodes, of which a Gaussian band-pass filter keeps the frequencies near
+    `mu`; then every node gets the sum over its neighbours and itself. The columns are made
+    orthogonal again, with signs that do not depend on the machine, and vectors get the length 1.
 
     Parameters
     ----------
     embedding : Embedding or array (n_nodes, dimensions)
-        The vectors. Rows of an array are in `graph.ids` order; an Embedding is matched by ids.
+        The vectors. Rows of an array are in `graph.ids` order; an Embedding is matched by ids. The
+        result, of float32, has the same type and order.
     graph : Graph
-        The graph, or anything that :meth:`Graph.from_any` accepts. Directions are ignored: an edge
-        that leads both ways counts once, with the weights of both. Every node gets a self-loop
-        with the mean weight of an edge.
+        The graph, or anything that :meth:`Graph.from_any` accepts. Directions are ignored. Every
+        node gets a self-loop with the mean weight of an edge.
     order : int, default 10
-        Most terms of the Chebyshev series that approximates the filter. What follows a term is left
-        out where it is smaller than the rounding error of float32: with the usual `theta`, more
-        than 7 terms change nothing, and take no longer.
+        Most terms of the Chebyshev series that approximates the filter. With the usual `theta`,
+        more than 7 terms change nothing, and take no longer.
     mu : float, default 0.2
-        Centre of the filter, from 0 (signals that hardly vary between neighbours) to 2.
+        Centre of the filter: an eigenvalue of the random-walk Laplacian, from 0 (signals that
+        hardly vary between neighbours) to 2.
     theta : float, default 0.5
         Narrowness of the filter.
     backend : {"auto", "cpu", "cuda", "ray"}, default "auto"
-        Where to work. "auto" uses a GPU if there is one, the work is large enough and it fits into
-        the GPU's memory, unless `workers` is given. Results are the same up to the last bits.
-        "ray" is taken for "cpu", since this process has the vectors.
+        Where to work; results are the same up to the last bits. "auto" uses a GPU if the work is
+        large enough and fits, unless `workers` is given; "ray" is taken for "cpu".
     workers : int, optional
         Threads on the CPU; by default one for each CPU core. The result does not depend on it.
     progress : bool, default False
         Whether to show progress on the terminal.
 
-    Returns
-    -------
-    Embedding or float32 array
-        Of the same type as the input, with rows in the same order.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from reinforce2vec import karate_club, smooth
-    >>> club = karate_club()
-    >>> random = np.random.default_rng(0).normal(size=(34, 8))
-    >>> smooth(random, club).shape
-    (34, 8)
+    >>> smooth([[row % 5, row % 3] for row in range(34)], karate_club()).shape
+    (34, 2)
     """
     coefficients = series(*checked_filter(order, mu, theta))
     workers = PARAMETERS["workers"].check(workers)
     graph = graph if isinstance(graph, Graph) else Graph.from_any(graph)
 
-    def smooth_matrix(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        return _smooth(vectors, graph, coefficients, backend, workers, progress)
-
     if isinstance(embedding, Embedding):
         rows = aligned_rows(embedding, graph)
-        smoothed = np.empty_like(embedding.vectors)
-        smoothed[rows] = smooth_matrix(embedding.vectors[rows])
+        vectors, smoothed = embedding.vectors[rows], np.empty_like(embedding.vectors)
+        smoothed[rows] = _smooth(vectors, graph, coefficients, backend, workers, progress)
         info = {**embedding.info, "smoothed": True} if embedding.info else None
         return Embedding(embedding.ids, smoothed, info=info)
-    vectors = checked_vectors(embedding)
+    vectors = _matrix_for(graph, embedding)
+    return _smooth(vectors, graph, coefficients, backend, workers, progress)
+
+
+def _matrix_for(graph: Graph, matrix: Any) -> NDArray[np.float32]:
+    """Return an array as vectors; InputError unless each node has its row."""
+    vectors: NDArray[np.float32] = checked_vectors(matrix)
     if len(vectors) != graph.n_nodes:
         raise InputError(
             f"the graph has {graph.n_nodes:,} nodes and the matrix {len(vectors):,} rows: each "
             "node needs its row, in the order of graph.ids"
         )
-    return smooth_matrix(vectors)
+    return vectors
 
 
 def smooth_learned(
