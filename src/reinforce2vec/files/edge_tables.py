@@ -136,7 +136,7 @@ class _Table(NamedTuple):
     type_of: Callable[[int], str]
     """What the type of a column says: "i" for integers, "f" for other numbers, "O" for objects."""
     read: Callable[[list[int], int | None], list[_Column]]
-    """Returns columns at once: what computes a table anew might order its rows anew."""
+    """Returns columns at once: what computes a table again might order its rows in another way."""
 
 
 def edges_from_pandas(frame: Any, options: EdgeOptions) -> Edges:
