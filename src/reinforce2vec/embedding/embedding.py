@@ -19,11 +19,11 @@ from .._util.errors import InputError, import_package, pandas_for, short_repr
 from .._util.html import html_table
 from .._util.ids import Ids, Lookup, as_ids
 from .._util.progress import counted, readable_bytes
+from ..files.array_files import decode_info, encode_info
 from ..files.id_texts import ids_as_text
 from ..files.opening import naming
-from ..files.stored_vectors import StoredVectors, as_json
 from ..files.vector_files import load_vectors, save_vectors
-from ..files.vector_tables import arrow_table, column_names
+from ..files.vector_tables import StoredVectors, arrow_table, column_names
 from ..graph import Graph, edges_of
 from ._exact_search import Floats, cosines, highest, norms, row_products
 
@@ -101,7 +101,7 @@ class Embedding:
                 f"{len(self.vectors):,}"
             )
         self.scales: tuple[int, ...] = _checked_scales(scales, self.dimensions)
-        self.info: Mapping[str, Any] = MappingProxyType(as_json(info or {}))
+        self.info: Mapping[str, Any] = MappingProxyType(decode_info(encode_info(info or {})))
         self.ids.flags.writeable = self.vectors.flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from .._util import errors
 from .._util.machine import Advice, check_memory
-from .stored_vectors import decode_info, encode_info
+from .array_files import decode_info, encode_info
 
 _KEY, _CHECKSUM = b"reinforce2vec", b"reinforce2vec.crc32"  # of the schema's metadata
 _FILE = b"reinforce2vec.file"  # of the file's: bytes before the footer, their checksum, and rows

@@ -91,15 +91,31 @@ def array_names(archive: zipfile.ZipFile) -> set[str]:
     return {name.removesuffix(".npy") for name in archive.namelist()}
 
 
-def read_about(archive: zipfile.ZipFile) -> Any:
+def read_about(archive: zipfile.ZipFile) -> dict[str, Any]:
     """Read the description in a file of arrays; ValueError if it is no JSON object."""
+    return decode_info(read_array(archive, _ABOUT).tobytes())
+
+
+def encode_info(info: Mapping[str, Any]) -> bytes:
+    """Return facts as a line of JSON: arrays as lists, what JSON does not know as `repr`."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, (np.generic, np.ndarray)):
+            return value.tolist()
+        return dict(value) if isinstance(value, Mapping) else repr(value)
+
+    return json.dumps(dict(info), default=plain).encode()
+
+
+def decode_info(text: bytes) -> dict[str, Any]:
+    """Return facts from a line of JSON; ValueError if it is none."""
     try:
-        about = json.loads(read_array(archive, _ABOUT).tobytes())
+        info = json.loads(text)
     except RecursionError:
         raise ValueError("its description is nested too deeply") from None
-    if not isinstance(about, dict):
+    if not isinstance(info, dict):
         raise ValueError("its description is no JSON object")
-    return about
+    return info
 
 
 def read_array(archive: zipfile.ZipFile, name: str) -> Any:

@@ -23,7 +23,14 @@ from ._decimals import parse_rows, write_rows
 from ._fields import SPACE, TAB
 from ._lines import read_lines
 from ._parquet import import_arrow
-from .array_files import INFLATION, array_names, open_archive, read_array
+from .array_files import (
+    INFLATION,
+    array_names,
+    decode_info,
+    encode_info,
+    open_archive,
+    read_array,
+)
 from .id_texts import (
     EncodedIds,
     arrow_ids,
@@ -33,7 +40,6 @@ from .id_texts import (
     parse_ids,
 )
 from .opening import expecting, opened
-from .stored_vectors import StoredVectors, decode_info, encode_info
 from .targets import (
     check_size,
     check_space,
@@ -43,6 +49,7 @@ from .targets import (
     standard_output,
 )
 from .vector_tables import (
+    StoredVectors,
     csv_ids,
     kept_texts,
     read_csv,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -23,7 +23,6 @@ from .delimited import open_text
 from .id_texts import EncodedIds, arrow_ids, encode_texts, ids_as_text, parse_ids, quoted
 from .node_tables import is_known_column
 from .opening import expecting
-from .stored_vectors import StoredVectors
 from .writing import whole
 
 _NODE, _COMMA = "node", ord(",")
@@ -33,6 +32,17 @@ _INDEXED_LINE = re.compile(rb'"?(?:0|[1-9][0-9]*)"?,' + _LINE.pattern)
 _QUOTED_NUMBER = re.compile(rb'(?<![^,])[ \t]*"([^",]*)"[ \t\r\n]*(?![^,])')
 _ID_NAMES = (b"", b"node", b"id")  # of the column of ids
 _EDGE_FIELDS = 2  # after the first: the other end of an edge, and perhaps a weight
+
+
+class StoredVectors(NamedTuple):
+    """Node ids, their vectors, and what only some formats keep."""
+
+    ids: Ids
+    vectors: Vectors
+    scales: Sequence[int] | None = None
+    """The number of columns of each scale; None if it is not known."""
+    info: Mapping[str, Any] = {}
+    """What is known of the vectors."""
 
 
 # -- CSV -----------------------------------------------------------------------------------------
