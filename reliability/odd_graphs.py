@@ -248,7 +248,7 @@ def main() -> None:
                 rows.append(place | {"operation": operation} | row)
                 print(*rows[-1].values(), flush=True)
         if not arguments.graphs:  # what an interrupted run has found is kept
-            record("odd_graphs", summary(rows) | {"rows": rows}, "numpy", "scipy", "numba")
+            record("odd_graphs", summary(rows) | {"rows": rows})
     print(summary(rows))
     print(*(row for row in rows if row["outcome"].startswith("FAILED")), sep="\n")
 

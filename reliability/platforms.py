@@ -68,33 +68,22 @@ def run_tests(python: Path, folder: Path, arguments: list[str], **environment: s
     if not report.exists():
         sys.exit(f"pytest made no report: it ended with {done.returncode}")
     suite = next(ElementTree.parse(report).iter("testsuite"))
-    total, failures, errors, skipped = (
-        int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")
-    )
-    failed = [
-        f"{case.get('classname')}::{case.get('name')}"
-        for case in suite.iter("testcase")
-        if case.find("failure") is not None or case.find("error") is not None
-    ]
-    counts = {"passed": total - failures - errors - skipped, "failed": failures + errors}
-    return {**counts, "skipped": skipped, "seconds": round(float(suite.get("time", 0)))} | (
-        {"failed_tests": failed} if failed else {}
-    )
+    keys = ("tests", "failures", "errors", "skipped")
+    total, failures, errors, skipped = (int(suite.get(key, 0)) for key in keys)
+    passed, failed = total - failures - errors - skipped, failures + errors
+    return {"passed": passed, "failed": failed, "skipped": skipped}
 
 
-def versions(python: Path) -> dict:
-    """Return what the environment has installed, of the packages that users install."""
-    names = ("numpy", "scipy", "numba", "typer", "pooch", "pyarrow", "pandas", "matplotlib")
-    names += ("scikit-learn", "umap-learn", "usearch", "optuna", "anywidget", "ray", "pytest")
+def describe(python: Path) -> dict:
+    """Return the machine, and what the environment has of the packages that users install."""
+    names = ("typer", "pooch", "pyarrow", "pandas", "matplotlib", "scikit-learn", "umap-learn")
+    names += ("usearch", "optuna", "anywidget", "ray", "pytest")
     code = (
-        "import json, sys; from importlib.metadata import version, PackageNotFoundError\n"
-        "found = {}\n"
-        "for name in sys.argv[1:]:\n"
-        "    try: found[name] = version(name)\n"
-        "    except PackageNotFoundError: found[name] = None\n"
-        "print(json.dumps(found))"
+        "import json, sys\nfrom measuring import describe\n"
+        "print(json.dumps(describe(*sys.argv[1:])))"
     )
-    done = subprocess.run([python, "-c", code, *names], capture_output=True, check=True)
+    folder = ROOT / "benchmarks"
+    done = subprocess.run([python, "-c", code, *names], capture_output=True, check=True, cwd=folder)
     return json.loads(done.stdout)
 
 
@@ -123,29 +112,23 @@ def run_kernels(python: Path, folder: Path) -> dict:
 
 def covered(report: Path) -> dict:
     """Return the measured coverage of each module, in percent of its lines."""
-    found = json.loads(report.read_text())["files"]
-    named = {name.replace(os.sep, "/").partition("src/")[2]: one for name, one in found.items()}
-    sums = {name: one["summary"] for name, one in named.items() if name.startswith(PLAIN_SOURCES)}
-    lines = sum(one["num_statements"] for one in sums.values())
-    run = sum(one["covered_lines"] for one in sums.values())
-    shares = {name: round(one["percent_covered"], 1) for name, one in sums.items()}
+    modules = {
+        name.replace(os.sep, "/").partition("src/")[2]: facts["summary"]
+        for name, facts in json.loads(report.read_text())["files"].items()
+    }
+    sums = {name: facts for name, facts in modules.items() if name.startswith(PLAIN_SOURCES)}
+    lines, run = (
+        sum(facts[key] for facts in sums.values()) for key in ("num_statements", "covered_lines")
+    )
+    shares = {name: round(facts["percent_covered"], 1) for name, facts in sums.items()}
     return {"lines": lines, "percent": round(100 * run / lines, 1), "modules": shares}
 
 
-def keep(name: str, found: dict) -> None:
-    """Add what was found in an environment to the results."""
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    from machine import commit, date, processor
-
+def keep(name: str, results: dict) -> None:
+    """Add what an environment had to the results."""
     kept = json.loads(RESULT.read_text()) if RESULT.exists() else {"environments": {}}
-    kept["environments"][name] = found | {
-        "processor": processor(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "date": date(),
-        "commit": commit(),
-    }
-    kept["environments"] = dict(sorted(kept["environments"].items()))
-    RESULT.parent.mkdir(exist_ok=True)
+    environments = kept["environments"] | {name: results}
+    kept["environments"] = dict(sorted(environments.items()))
     RESULT.write_text(json.dumps(kept, indent=1) + "\n")
 
 
@@ -170,7 +153,7 @@ def main() -> None:
         order += ["-W", "ignore::DeprecationWarning"]
         order += ["-W", "ignore::pytest.PytestUnraisableExceptionWarning"]  # files of Ray's own
         order += ["--doctest-ignore-import-errors"]  # a module for numba 0.62 or newer
-    about: dict = {"python": platform.python_version()}
+    about: dict = {"system": f"{platform.system()} {platform.machine()}"}
     if given.kernels:
         name += "-kernels"
         print(f"== {name}: run", flush=True)
@@ -184,7 +167,7 @@ def main() -> None:
         about |= {"seed": given.seed, "files": given.tests or "all quick tests", "tests": counts}
     print(json.dumps({name: counts}, indent=1))
     if given.record:
-        keep(name, about | {"versions": versions(python)})
+        keep(name, about | describe(python))
     sys.exit(failed)
 
 

@@ -1,9 +1,13 @@
-"""Writing what a trial found, with the machine and the versions it ran on."""
+"""Processes of their own for trials, and files of what trials found."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
@@ -12,25 +16,36 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from measuring import describe  # noqa: E402  of the benchmarks
 
 
-def record(name: str, found: dict, *packages: str) -> Path:
-    """Write what a trial found to results/NAME.json, with the command that finds it again."""
-    return _write(name, _origin(*packages) | found)
-
-
-def record_one(name: str, part: str, found: dict) -> Path:
-    """Write what one of several trials found, with its own command, beside the others."""
-    path = RESULTS / f"{name}.json"
-    before = json.loads(path.read_text()) if path.exists() else {}
-    return _write(name, before | {part: _origin() | found})
-
-
-def _origin(*packages: str) -> dict:
+def record(name: str, results: dict, *packages: str, part: str | None = None) -> None:
+    """Write results/NAME.json, or a part of it, with the machine and the command to repeat it."""
     command = " ".join(["python", f"reliability/{Path(sys.argv[0]).name}", *sys.argv[1:]])
-    return {"command": command, "machine": describe(*packages)}
-
-
-def _write(name: str, content: dict) -> Path:
+    content = {"command": command, "machine": describe(*packages)} | results
     path = RESULTS / f"{name}.json"
-    path.parent.mkdir(exist_ok=True)
+    if part is not None:
+        before = json.loads(path.read_text()) if path.exists() else {}
+        content = before | {part: content}
     path.write_text(json.dumps(content, indent=1) + "\n")
-    return path
+
+
+def run_apart(limit: float, work: Callable[..., dict], *arguments: object) -> dict | str:
+    """Return what work returns in a fresh process; or in words, why it returned nothing."""
+    context = get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    script = Path(sys.argv[0]).stem  # not as __mp_main__, where joblib would not find it
+    process = context.Process(target=_send, args=(sender, script, work.__name__, arguments))
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(limit):
+            return f"not done after {limit:.0f} s"
+        return receiver.recv()
+    except EOFError:
+        process.join()
+        return f"the process ended with {process.exitcode}"
+    finally:
+        process.kill()
+        process.join()
+
+
+def _send(sender: Connection, script: str, work: str, arguments: tuple) -> None:
+    sender.send(getattr(import_module(script), work)(*arguments))

@@ -87,10 +87,6 @@ _THREADS: dict[str, Callable[[dict[str, Any]], str]] = {
         f"{one['fits']} fits in one process: {one['growth']['memory_bytes'] / 1e6:+.1f} MB, "
         f"{one['growth']['threads']:+} threads, {one['growth']['file_descriptors']:+} descriptors"
     ),
-    "errors": lambda one: (
-        f"{one['threads_that_raised']} threads that raise and {one['threads_that_did_not_start']} "
-        "that do not start end their run"
-    ),
     "forks": lambda one: f"{_counts(one)} fits in forked processes",
     "callers": lambda one: f"{_counts(one)} fits by threads, asyncio, processes and joblib",
     "stress": lambda one: f"{one['fits']} fits beside processes that take all CPUs: same bytes",
@@ -102,7 +98,6 @@ _THREADS: dict[str, Callable[[dict[str, Any]], str]] = {
         f"{sum(row.get('stars', 1) for row in one['stars'])} stars of up to "
         f"{max(row['leaves'] for row in one['stars']):,} leaves train at default settings"
     ),
-    "spread": lambda _: "AUC equal to the last bit with 1 to 32 threads",
 }
 
 
