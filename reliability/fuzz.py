@@ -19,8 +19,7 @@ file. A finding is anything else: another exception, a warning of a library belo
 than 20 s of CPU time, more memory than 64 MB and ten times the file, or a result that a slow reader
 written from the documentation does not find in the file.
 
-Findings are saved under reliability/corpus, as small as they can be made. The exit status is 1 if
-there is one.
+Findings are saved under reliability/corpus. The exit status is 1 if there is one.
 
 With --minutes each reader gets as much time. With --inputs it gets as many inputs, and a seed gives
 the same ones on every machine, however fast it is and however many workers there are (set
@@ -30,7 +29,6 @@ PYTHONHASHSEED, as `make fuzz` does): what passes in one place passes in another
 from __future__ import annotations
 
 import argparse
-import ast
 import collections
 import fnmatch
 import math
@@ -51,7 +49,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 from fuzzing import runs, special
 from fuzzing.cases import Case, read_case
-from fuzzing.minimising import minimise
 from fuzzing.runs import Coverage, Ending, Entry, Job, Marker
 from fuzzing.targets import TARGETS, Target, missing_packages
 
@@ -59,17 +56,8 @@ CORPUS = Path(__file__).parent / "corpus"
 BATCH = 500  # inputs that a process reads
 FIRST = 50  # of a first batch, where time is limited: so a short run comes to every reader
 LONG_RUN = 30  # minutes, in which there is time for slow special cases
-LAST_SECONDS = 60.0  # to make the last findings smaller, when the time is over
 SPECIAL_SHARE = 0.25  # of the time, at most; a short run draws some of the special cases
 LARGEST_KEPT = 1 << 14  # bytes of an input that is saved in the repository
-READERS = (
-    "files",
-    "tuning/results.py",
-    "models/model_file.py",
-    "skipgram/checkpoint.py",
-    "skipgram/state.py",
-)
-_COMPILED = {"compiled", "kernel", "inner", "inlined"}  # decorators of what Python does not execute
 
 
 # -- processes ---------------------------------------------------------------------------------
@@ -158,7 +146,6 @@ class Fuzzing:
         self.outcomes = {name: collections.Counter[str]() for name in self.seen}
         self.longest = dict.fromkeys(self.seen, 0.0)
         self.findings: dict[tuple[str, str], dict[str, Any]] = {}
-        self.waiting: list[tuple[Target, Case, Case | None, Ending]] = []
         self.special: dict[str, str] = {}
 
     def prepare(self, others: list[Target]) -> None:
@@ -194,9 +181,7 @@ class Fuzzing:
                 )
                 self.special[name] = f"{ending.kind} {ending.text}".strip()[:200]
                 if ending.is_finding:
-                    self._note(
-                        "special", f"{name}: {ending.key}", ending, f"--special {name}", None
-                    )
+                    self._note("special", f"{name}: {ending.key}", ending, f"--special {name}")
 
             limits = special.CPU_SECONDS, special.WALL_SECONDS
             self.pool.start(TARGETS[one.target], special.work(one), done, *limits)
@@ -211,15 +196,7 @@ class Fuzzing:
             if not self.pool.jobs:
                 break
             self.pool.wait()
-        end = time.monotonic() + LAST_SECONDS
-        while self.waiting and time.monotonic() < end:  # what was found last
-            while self.pool.free and self.waiting:
-                self._start_minimising()
-            self.pool.wait()
         self.pool.finish()
-        for target, case, origin, ending in self.waiting:
-            self._save(target, case, origin, ending)
-        self.waiting = []
 
     def _start(self, inputs: float) -> bool:
         """Begin with the next batch; returns whether there is one.
@@ -227,9 +204,6 @@ class Fuzzing:
         Where the number of inputs is limited, a batch waits for the one before it of its reader,
         so that the order in which batches end changes nothing.
         """
-        if self.waiting:
-            self._start_minimising()
-            return True
         free = [
             one
             for one in self.targets
@@ -254,13 +228,6 @@ class Fuzzing:
         """Return the time of a reader, with that of the batches that have not ended."""
         return self.spent[name] * self.begun[name] / max(self.ended[name], 1)
 
-    def _start_minimising(self) -> None:
-        target, case, origin, ending = self.waiting.pop()
-        work = minimise(target, case, origin, ending)
-        self.pool.start(
-            target, work, lambda job, problem: self._minimised(job, problem, origin, ending)
-        )
-
     def _batch_done(self, job: Job, ending: Ending | None) -> None:
         target, name = job.target, job.target.name
         coverage = self.coverage[name]
@@ -275,7 +242,6 @@ class Fuzzing:
                 self.outcomes[name].update(report["outcomes"])
                 self.longest[name] = max(self.longest[name], report["longest"])
                 self.spent[name] += report["seconds"]
-                coverage.lines |= report["lines"]
             else:
                 new = [edge for edge in report["edges"] if edge not in coverage.edges]
                 if new or report["signature"] not in self.seen[name]:
@@ -294,10 +260,10 @@ class Fuzzing:
         if key in self.findings:
             self.findings[key]["count"] += 1
             return
-        self._note(*key, ending, "", case)
-        self.waiting.append((target, case, origin, ending))
+        self._note(*key, ending, "")
+        self._save(target, case, origin, ending)
 
-    def _note(self, target: str, key: str, ending: Ending, input: str, case: Case | None) -> None:
+    def _note(self, target: str, key: str, ending: Ending, input: str) -> None:
         self.findings[target, key] = {
             "target": target,
             "kind": ending.kind,
@@ -309,17 +275,6 @@ class Fuzzing:
         print(f"FINDING {target}: {key}\n        {ending.text[:300]}", flush=True)
         if input:
             print(f"  python reliability/fuzz.py {input}", flush=True)
-
-    def _minimised(
-        self, job: Job, problem: Ending | None, origin: Case | None, ending: Ending
-    ) -> None:
-        reports = list(job.reports())
-        finding = self.findings[job.target.name, ending.key]
-        if problem is not None or not reports:
-            finding["input"] = f"lost: {problem and problem.text}"
-            return
-        finding["again"] = reports[-1]["again"]
-        self._save(job.target, reports[-1]["case"], origin, ending)
 
     def _save(self, target: Target, case: Case, origin: Case | None, ending: Ending) -> None:
         text = re.sub(rf"{re.escape(str(self.pool.folder))}/\w+/input/", "", ending.text)
@@ -397,51 +352,10 @@ def replay(paths: list[Path], pool: Pool, corpus: Path) -> tuple[int, list[tuple
 # -- reports -----------------------------------------------------------------------------------
 
 
-def executable_lines() -> set[tuple[str, int]]:
-    """Return the lines of functions of the readers that Python executes."""
-    found = set()
-    package = Path(runs.PACKAGE)
-    files = [
-        path
-        for name in READERS
-        for path in (
-            [package / name] if name.endswith(".py") else sorted((package / name).glob("*.py"))
-        )
-    ]
-    for path in files:
-        name = str(path.relative_to(package))
-        text = path.read_text()
-        kernels = {
-            line
-            for node in ast.walk(ast.parse(text))
-            if isinstance(node, ast.FunctionDef)
-            and any(
-                word in _COMPILED
-                for one in node.decorator_list
-                for word in ast.unparse(one).split("(")
-            )
-            for line in range(node.lineno, (node.end_lineno or 0) + 1)
-        }
-        codes = [
-            one for one in compile(text, str(path), "exec").co_consts if hasattr(one, "co_lines")
-        ]
-        while codes:
-            code = codes.pop()
-            codes += [one for one in code.co_consts if hasattr(one, "co_lines")]
-            if code.co_flags & 2:  # a function, not the body of a class
-                lines = (
-                    {line for *_, line in code.co_lines() if line} - {code.co_firstlineno} - kernels
-                )
-                found |= {(name, line) for line in lines}
-    return found
-
-
 def results_of(
     run: Fuzzing, seconds: float, workers: int, skipped: dict[str, str]
 ) -> dict[str, Any]:
     """Return what a run did, for JSON."""
-    possible = executable_lines()
-    covered = possible & {line for one in run.coverage.values() for line in one.lines}
     return {
         "seconds": round(seconds),
         "workers": workers,
@@ -449,7 +363,6 @@ def results_of(
         "seed": run.seed,
         "inputs": sum(run.counts.values()),
         "skipped": skipped,
-        "lines_of_readers": {"executed": len(covered), "of": len(possible)},
         "steps_between_lines": len({edge for one in run.coverage.values() for edge in one.edges}),
         "findings": list(run.findings.values()),
         "targets": {
@@ -477,11 +390,11 @@ def print_results(results: dict[str, Any]) -> None:
             f"{name:16}{one['inputs']:9,}{ends.get('result', 0):9,}{ends.get('refusal', 0):9,}"
             f"{one['distinct_endings']:9,}{one['corpus']:7,}{one['longest_cpu_seconds']:8.1f}s"
         )
-    lines = results["lines_of_readers"]
     print(
         f"{results['inputs']:,} inputs and {len(results['special_cases'])} special cases in "
-        f"{results['seconds']:,} s with {results['workers']} workers; {lines['executed']:,} of "
-        f"{lines['of']:,} lines of readers executed; {len(results['findings'])} findings"
+        f"{results['seconds']:,} s with {results['workers']} workers; "
+        f"{results['steps_between_lines']:,} steps between lines; "
+        f"{len(results['findings'])} findings"
     )
 
 
@@ -532,11 +445,7 @@ def main() -> int:
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, _interrupted)
     if given.list:
-        print(
-            "\n".join(
-                [*TARGETS, "", *(f"{name}: {one.about}" for name, one in special.CASES.items())]
-            )
-        )
+        print("\n".join([*TARGETS, "", *special.CASES]))
         return 0
     if given.extract is not None:
         given.extract.mkdir(parents=True, exist_ok=True)
@@ -597,7 +506,7 @@ def _fuzz(given: Any, pool: Pool) -> int:
     if given.record:
         from recording import record
 
-        print(f"wrote {shown(record('fuzz', results, 'numpy', 'scipy', 'numba', 'pyarrow'))}")
+        record("fuzz", results, "pyarrow")
     return 1 if run.findings else 0
 
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import io
 import json
 import os
 import random
@@ -46,7 +47,7 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no threads at the time of a fork
 
@@ -55,11 +56,12 @@ import pooch
 from typer.testing import CliRunner
 
 import reinforce2vec as r2v
-from recording import record, record_one
+from recording import record
 from reinforce2vec.cli.main import app
 from reinforce2vec.cli.main import main as run_main
 from reinforce2vec.datasets import _reading
 from reinforce2vec.datasets.registry import REGISTRY, DatasetEntry, PublishedFile
+from reinforce2vec.graph import edges_of
 from reinforce2vec.graph.fingerprint import GraphFingerprint
 
 PARTS = ("kills", "second-runs", "disks")
@@ -73,45 +75,44 @@ DISK = 1 << 25  # bytes of the file system that becomes full
 # -- runs --------------------------------------------------------------------------------------
 
 
-class Ended:
-    """How a run ended: its exit status, its messages, and the file events that it had."""
+class Ended(NamedTuple):
+    """How a run ended: its exit status, its messages, and the number of its file events."""
 
-    def __init__(self, status: int, err: bytes, events: str) -> None:
-        self.status, self.err, self.events = status, err.decode(errors="replace"), int(events or 0)
+    status: int
+    err: str
+    events: int
+
+
+class Moment(NamedTuple):
+    """The file event at which something happens to a run; nothing does at None."""
+
+    at: int | None = None
+    plan: Callable[[], None] = lambda: None
+    path_in: str = ""  # only events with files whose names hold this
+    events: AbstractSet[str] = EVENTS
+
+
+NEVER = Moment()
 
 
 class Run:
-    """A command in a process and a session of its own; with a plan for one of its file events."""
+    """A command in a process and a session of its own."""
 
     def __init__(
-        self,
-        words: tuple[str, ...],
-        folder: Path,
-        at: int | None = None,
-        plan: Callable[[], None] = lambda: None,
-        path_in: str = "",
-        events: AbstractSet[str] = EVENTS,
-        out: Path | None = None,
+        self, words: tuple[str, ...], folder: Path, moment: Moment = NEVER, out: str = os.devnull
     ) -> None:
+        os.environ["XDG_CACHE_HOME"] = str(folder)
         self.events = Path(tempfile.mkstemp(prefix="kills-")[1])
         self.err, err = os.pipe()  # which has no quota
         os.set_blocking(self.err, False)
         self.began = time.monotonic()
         self.pid = os.fork()
         if not self.pid:
-            self._work(words, folder, at, plan, path_in, events, out or Path(os.devnull), err)
+            self._work(words, folder, moment, out, err)
         os.close(err)
 
     def _work(
-        self,
-        words: tuple[str, ...],
-        folder: Path,
-        at: int | None,
-        plan: Callable[[], None],
-        path_in: str,
-        events: AbstractSet[str],
-        out: Path,
-        err: int,
+        self, words: tuple[str, ...], folder: Path, moment: Moment, out: str, err: int
     ) -> None:
         """Run the command; never returns."""
         status = 99
@@ -120,27 +121,12 @@ class Run:
             os.chdir(folder)
             os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT), 1)
             os.dup2(err, 2)
-            sys.stdout, sys.stderr = (os.fdopen(one, "w", closefd=False) for one in (1, 2))
+            sys.stdout, sys.stderr = (os.fdopen(stream, "w", closefd=False) for stream in (1, 2))
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             signal.signal(signal.SIGINT, signal.default_int_handler)
             for number in (signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_DFL)
-            count, root = 0, str(folder)
-            counter = os.open(self.events, os.O_WRONLY)
-
-            def notice(event: str, arguments: tuple[Any, ...]) -> None:
-                nonlocal count
-                if event not in events or (at is not None and count > at):
-                    return
-                name = _path_of(arguments[0])
-                if not os.path.join(root, name).startswith(root) or path_in not in name:
-                    return
-                count += 1
-                os.pwrite(counter, str(count).encode(), 0)
-                if at is not None and count > at:
-                    plan()
-
-            sys.addaudithook(notice)
+            self._watch(moment, str(folder))
             sys.argv = ["reinforce2vec", *words]
             try:
                 save_graph(*words[1:]) if words[0] == "save" else run_main()
@@ -157,6 +143,23 @@ class Run:
         finally:
             os._exit(status)
 
+    def _watch(self, moment: Moment, root: str) -> None:
+        """Count file events below a folder, and carry out the plan at one of them."""
+        count, counter = 0, os.open(self.events, os.O_WRONLY)
+
+        def notice(event: str, arguments: tuple[Any, ...]) -> None:
+            nonlocal count
+            if event not in moment.events or (moment.at is not None and count > moment.at):
+                return
+            name = _path_of(arguments[0])
+            if os.path.join(root, name).startswith(root) and moment.path_in in name:
+                count += 1
+                os.pwrite(counter, str(count).encode(), 0)
+                if moment.at is not None and count > moment.at:
+                    moment.plan()
+
+        sys.addaudithook(notice)
+
     def kill(self, number: int, times: int = 1) -> None:
         """Send a signal, as to a process that runs alone; a terminal that is closed sends two."""
         for _ in range(times):
@@ -170,9 +173,9 @@ class Run:
         while status is None:
             with suppress(BlockingIOError):
                 err += os.read(self.err, 1 << 16)
-            pid, found = os.waitpid(self.pid, os.WNOHANG)
+            pid, code = os.waitpid(self.pid, os.WNOHANG)
             if pid:
-                status = os.waitstatus_to_exitcode(found)
+                status = os.waitstatus_to_exitcode(code)
             elif time.monotonic() - self.began > PATIENCE:
                 os.kill(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)
@@ -182,19 +185,18 @@ class Run:
         with suppress(BlockingIOError):
             err += os.read(self.err, 1 << 16)
         os.close(self.err)
-        ended = Ended(status, err, self.events.read_text())
+        events = int(self.events.read_text() or 0)
         self.events.unlink()
-        return ended
+        return Ended(status, err.decode(errors="replace"), events)
 
-    def orphans(self) -> list[int]:
+    def orphans(self) -> list[str]:
         """Return processes of the run that outlive it by more than a while."""
-        left: list[int] = []
         for _ in range(400):
-            left = [pid for pid in map(_number, os.listdir("/proc")) if _session(pid) == self.pid]
-            if not left:
+            pids = [name for name in os.listdir("/proc") if _session(name) == self.pid]
+            if not pids:
                 return []
             time.sleep(0.05)
-        return left
+        return [f"process {pid} is left" for pid in pids]
 
 
 def _path_of(name: Any) -> str:
@@ -214,16 +216,13 @@ def save_graph(source: str, target: str) -> None:
         raise SystemExit(1) from None
 
 
-def _number(name: str) -> int:
-    return int(name) if name.isdigit() else 0
-
-
-def _session(pid: int) -> int:
+def _session(name: str) -> int:
+    """Return the session of a process, if the name is that of a living one."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
+        fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+        return 0 if fields[0] == "Z" or not name.isdigit() else int(fields[3])
+    except (OSError, IndexError, ValueError):
         return 0
-    return 0 if fields[0] == "Z" else int(fields[3])
 
 
 # -- what is tried -----------------------------------------------------------------------------
@@ -247,23 +246,21 @@ class Trial:
             if path.is_file() and path.name not in self.inputs
         }
 
-    def content(self, name: str, found: bytes) -> Any:
+    def content(self, name: str, data: bytes) -> Any:
         """Return what two files that are the same have in common."""
-        return hashlib.sha256(found).hexdigest()
+        return hashlib.sha256(data).hexdigest()
 
     def wrong(self, folder: Path, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         """Return what is wrong with the files after a kill."""
         problems = []
-        for name, found in self.files(folder).items():
+        for name, data in self.files(folder).items():
             if _is_hidden(name):
                 continue  # not a final name
             try:
-                content = self.content(name, found)
+                if not self.may_be(name, self.content(name, data), old, new):
+                    problems.append(f"{name} is neither old nor new")
             except Exception as error:
                 problems.append(f"{name} cannot be read: {error!r}")
-                continue
-            if not self.may_be(name, content, old, new):
-                problems.append(f"{name} is neither old nor new")
         return problems + self.mixed(folder, old, new)
 
     def may_be(self, name: str, content: Any, old: dict[str, Any], new: dict[str, Any]) -> bool:
@@ -290,10 +287,10 @@ class Walk(Trial):
     def mixed(self, folder: Path, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         if not (folder / "walks.npz").exists():
             return []
-        found = r2v.read_walks(folder / "walks.npz")
-        kinds = isinstance(found.ids[0], str), len(found.begins) - 1
-        belong = kinds in ((True, 3 * 200), (False, 80 * 200))  # old walks are fewer, of names
-        return [] if belong else [f"mixed walks: {kinds}"]
+        walks = r2v.read_walks(folder / "walks.npz")
+        facts = isinstance(walks.ids[0], str), len(walks.begins) - 1
+        belong = facts in ((True, 3 * 200), (False, 80 * 200))  # old walks are fewer, of names
+        return [] if belong else [f"mixed walks: {facts}"]
 
 
 class WalkFolder(Trial):
@@ -310,8 +307,8 @@ class WalkFolder(Trial):
         manifest = folder / "walks" / "manifest.json"
         if not manifest.exists():
             return [] if not old else ["the older set is gone"]
-        found = len(r2v.read_walks(folder / "walks").begins)
-        return [] if found in (3 * 200 + 1, 80 * 200 + 1) else [f"{found} walks"]
+        count = len(r2v.read_walks(folder / "walks").begins) - 1
+        return [] if count in (3 * 200, 80 * 200) else [f"{count} walks"]
 
 
 class Embed(Trial):
@@ -328,22 +325,19 @@ class Embed(Trial):
     def may_be(self, name: str, content: Any, old: dict[str, Any], new: dict[str, Any]) -> bool:
         return name == "run.npz" or super().may_be(name, content, old, new)
 
-    def content(self, name: str, found: bytes) -> Any:
+    def content(self, name: str, data: bytes) -> Any:
         if name == "run.npz":
-            with tempfile.TemporaryFile() as file:
-                file.write(found)
-                file.seek(0)
-                with np.load(file, allow_pickle=False) as archive:
-                    return [archive[one].shape for one in archive]  # reads all of it
-        return super().content(name, found)
+            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+                return [archive[member].shape for member in archive]  # reads all of it
+        return super().content(name, data)
 
     def mixed(self, folder: Path, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         if not (folder / "vectors.csv").exists():
             return []
-        found = r2v.Embedding.load(folder / "vectors.csv")
-        row = hashlib.sha256((folder / "vectors.csv").read_bytes()).hexdigest()
-        expected = {old.get("vectors.csv"): str, new["vectors.csv"]: np.int64}[row]
-        return [] if isinstance(found.ids[0], expected) else ["ids of other vectors"]
+        [first, *_] = r2v.Embedding.load(folder / "vectors.csv").ids
+        digest = hashlib.sha256((folder / "vectors.csv").read_bytes()).hexdigest()
+        expected = {old.get("vectors.csv"): str, new["vectors.csv"]: np.int64}[digest]
+        return [] if isinstance(first, expected) else ["ids of other vectors"]
 
 
 class Evaluate(Trial):
@@ -375,9 +369,8 @@ class Tune(Trial):
     )
     moments = 1
 
-    def content(self, name: str, found: bytes) -> Any:
-        study = json.loads(found)
-        return [(one["setting"], one["score"]) for one in study["trials"]]
+    def content(self, name: str, data: bytes) -> Any:
+        return [(trial["setting"], trial["score"]) for trial in json.loads(data)["trials"]]
 
     def may_be(self, name: str, content: Any, old: dict[str, Any], new: dict[str, Any]) -> bool:
         return content == new[name][: len(content)]
@@ -392,9 +385,8 @@ class Download(Trial):
     downloaded = "reinforce2vec/toy.ungraph"  # the next run downloads it again
 
     def files(self, folder: Path) -> dict[str, bytes]:
-        found = super().files(folder)
         empty = [path for path in folder.rglob(".*") if path.is_dir()]
-        return found | {str(path.relative_to(folder)): b"" for path in empty}
+        return super().files(folder) | {str(path.relative_to(folder)): b"" for path in empty}
 
 
 class Other(Trial):
@@ -403,31 +395,25 @@ class Other(Trial):
     inputs = ("edges.txt", "old.txt", "more.txt", "vectors.npz", "model.r2v")
     moments = 1
 
-    def __init__(self, name: str, words: str, new: str, old: str) -> None:
+    def __init__(self, name: str, words: str, new: str = "edges.txt", old: str = "old.txt") -> None:
         """Take the command, and the word that makes the files newer or older ones."""
         self.name = name
-        self.words, self.before = (tuple(words.format(one).split()) for one in (new, old))
+        self.words, self.before = (tuple(words.format(word).split()) for word in (new, old))
 
 
-GRAPHS = ("edges.txt", "old.txt")
-PLOT = "plot vectors.npz --method pca --title {} -o map"
+WRITERS = {
+    "embed": ("embed {} --preset fast -o v", ".npz .csv .csv.gz .txt .txt.gz .bin .parquet"),
+    "walk": ("walk {} -o w", ".txt .txt.gz"),
+    "save": ("save {} g", ".txt .csv.gz .npz .parquet"),
+}
 OTHERS = [
-    *(
-        Other(f"embed to {suffix}", "embed {} --preset fast -o v" + suffix, *GRAPHS)
-        for suffix in (".npz", ".csv", ".csv.gz", ".txt", ".txt.gz", ".bin", ".parquet")
-    ),
-    *(
-        Other(f"walk to {suffix}", "walk {} -o w" + suffix, *GRAPHS)
-        for suffix in (".txt", ".txt.gz", ".parquet")
-    ),
-    *(
-        Other(f"save to {suffix}", "save {} g" + suffix, *GRAPHS)
-        for suffix in (".txt", ".csv.gz", ".npz", ".parquet")
-    ),
-    *(
-        Other(f"plot to {suffix}", PLOT + suffix, "new", "old")
-        for suffix in (".png", ".svg", ".pdf")
-    ),
+    Other(f"{name} to {suffix}", words + suffix)
+    for name, (words, suffixes) in WRITERS.items()
+    for suffix in suffixes.split()
+]
+PLOT = "plot vectors.npz --method pca --title {} -o map"
+OTHERS += [Other(f"plot to {end}", PLOT + end, "new", "old") for end in (".png", ".svg", ".pdf")]
+OTHERS += [
     Other("update", "update model.r2v {} --model m.r2v -o v.csv", "more.txt", "edges.txt"),
     Other("neighbors", "neighbors vectors.npz -o near.csv -k {}", "5", "3"),
     Other("recommend", "recommend vectors.npz edges.txt -o links.parquet -k {}", "5", "3"),
@@ -447,7 +433,7 @@ TRIALS: dict[type[Trial], int] = {  # how often each of them is killed, in two h
 def prepare(folder: Path) -> None:
     """Write the inputs of all commands, and what stands for servers and large experiments."""
     graph = r2v.planted_groups(200, 4, degree=8).graph
-    pairs = sorted({tuple(sorted(pair)) for pair in _pairs(graph)})
+    pairs = sorted(map(tuple, edges_of(graph)[0].tolist()))
     (folder / "edges.txt").write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
     (folder / "old.txt").write_text("".join(f"node{a}\tnode{b}\n" for a, b in pairs))
     (folder / "more.txt").write_text("".join(f"{a}\t{a + 200}\n" for a in range(50)))
@@ -483,8 +469,8 @@ def warm(trial: Trial, folder: Path) -> None:
     if not isinstance(trial, Download):
         home = Path.cwd()
         with tempfile.TemporaryDirectory(prefix="kills-") as name:
-            for one in trial.inputs:
-                shutil.copy(folder / one, name)
+            for path in trial.inputs:
+                shutil.copy(folder / path, name)
             os.chdir(name)
             try:
                 if trial.words[0] == "save":
@@ -497,11 +483,6 @@ def warm(trial: Trial, folder: Path) -> None:
         raise SystemExit(f"threads are left: {threading.enumerate()}")
 
 
-def _pairs(graph: Any) -> list[tuple[int, int]]:
-    rows = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
-    return list(zip(rows.tolist(), graph.indices.tolist(), strict=True))
-
-
 # -- kills -------------------------------------------------------------------------------------
 
 
@@ -512,25 +493,20 @@ class Series:
         """Run it undisturbed, and count its events with files whose names hold `path_in`."""
         self.trial, self.inputs = trial, inputs
         self.old: dict[str, Any] = {}
+        self.old_files: dict[str, bytes] = {}
         with tempfile.TemporaryDirectory(prefix="kills-") as name:
             folder = self.fill(Path(name))
             warm(trial, folder)
             if trial.before is not None:
-                _expect(self.run(trial.before, folder), 0)
-                self.old = self.contents(folder)
-            self.old_files = trial.files(folder) if self.old else {}
+                _expect(Run(trial.before, folder).wait())
+                self.old, self.old_files = self.contents(folder), trial.files(folder)
         with tempfile.TemporaryDirectory(prefix="kills-") as name:
             folder = self.fill(Path(name))
             began = time.monotonic()
-            ended = self.run(trial.words, folder, path_in)
-            _expect(ended, 0)
+            ended = Run(trial.words, folder, Moment(path_in=path_in)).wait()
+            _expect(ended)
             self.seconds, self.events = time.monotonic() - began, ended.events
             self.new = self.contents(folder)
-
-    def run(self, words: tuple[str, ...], folder: Path, path_in: str = "") -> Ended:
-        """Run a command to its end."""
-        os.environ["XDG_CACHE_HOME"] = str(folder)
-        return Run(words, folder, path_in=path_in).wait()
 
     def fill(self, folder: Path, with_old: bool = False) -> Path:
         """Put the inputs into a folder, and older files."""
@@ -544,90 +520,84 @@ class Series:
     def contents(self, folder: Path) -> dict[str, Any]:
         """Return what the files hold."""
         files = self.trial.files(folder)
-        return {name: self.trial.content(name, found) for name, found in files.items()}
+        return {name: self.trial.content(name, data) for name, data in files.items()}
 
     def wrong_after_next(self, folder: Path) -> list[str]:
         """Run the command once more, to its end; return what is wrong then."""
         if isinstance(self.trial, Download):
             (folder / self.trial.downloaded).unlink(missing_ok=True)
-        again = self.run(self.trial.words, folder)
+        again = Run(self.trial.words, folder).wait()
         if again.status != 0:
             return [f"the next run: {again.status}: {again.err[-300:]}"]
-        return [f"after the next run: {one}" for one in self.unlike_new(folder)]
+        return [f"after the next run: {name}" for name in self.unlike_new(folder)]
 
     def unlike_new(self, folder: Path) -> list[str]:
         """Return which files are not as a run leaves them that succeeds."""
         try:
-            found = self.contents(folder)
+            contents = self.contents(folder)
         except Exception as error:
             return [f"a file cannot be read: {error!r}"]
-        names = sorted({*found, *self.new})
-        return [f"{name} differs" for name in names if found.get(name) != self.new.get(name)]
+        names = sorted({*contents, *self.new})
+        return [f"{name} differs" for name in names if contents.get(name) != self.new.get(name)]
 
     def kill_once(
         self, signal_name: str, aimed: bool, replaces: bool, rng: random.Random
     ) -> dict[str, Any]:
         """Kill a run; return when, how it ended, and what is wrong."""
         trial, number = self.trial, getattr(signal, signal_name)
-        old = self.old if replaces else {}
         with tempfile.TemporaryDirectory(prefix="kills-") as name:
             folder = self.fill(Path(name), replaces)
-            os.environ["XDG_CACHE_HOME"] = str(folder)
             at = rng.randrange(max(1, self.events)) if aimed else None
             delay, times = rng.uniform(0, self.seconds), rng.choice([1, 2])
-            run = Run(trial.words, folder, at, lambda: os.kill(os.getpid(), number))
+            run = Run(trial.words, folder, Moment(at, lambda: os.kill(os.getpid(), number)))
             if not aimed:
                 time.sleep(delay)
                 run.kill(number, times)
             ended = run.wait()
-            problems = [f"process {pid} is left" for pid in run.orphans()]
+            problems = run.orphans()
             allowed = {0, -number} if signal_name == "SIGKILL" else {0, 130, -number}
-            if ended.status not in allowed:
-                problems.append(f"exit status {ended.status}: {ended.err[-300:]}")
-            if "Traceback" in ended.err:
-                problems.append(f"a traceback: {ended.err[-600:]}")
-            if ended.status == 0:
-                problems += self.unlike_new(folder)
-            else:
-                problems += trial.wrong(folder, old, self.new)
-            left = [one for one in trial.files(folder) if _is_hidden(one)]
+            if ended.status not in allowed or "Traceback" in ended.err:
+                problems.append(f"exit status {ended.status}: {ended.err[-600:]}")
+            old = self.old if replaces else {}
+            done = ended.status == 0
+            problems += self.unlike_new(folder) if done else trial.wrong(folder, old, self.new)
+            hidden = any(map(_is_hidden, trial.files(folder)))
             problems += self.wrong_after_next(folder)
         moment = f"file event {at}" if aimed else f"{delay:.3f} s" + ", twice" * (times - 1)
-        return {"moment": moment, "status": ended.status, "left": left, "problems": problems}
+        problems = [f"{signal_name}, {moment}: {problem}" for problem in problems]
+        return {"status": ended.status, "hidden": hidden, "problems": problems}
 
 
-def _expect(ended: Ended, status: int) -> None:
-    if ended.status != status:
+def _expect(ended: Ended) -> None:
+    if ended.status != 0:
         raise SystemExit(f"a run ended with {ended.status}: {ended.err}")
 
 
 def kill_all(n_kills: int, inputs: Path, rng: random.Random) -> dict[str, Any]:
     """Kill all commands; return counts by command and signal, and everything that is wrong."""
-    found: dict[str, Any] = {}
+    commands: dict[str, Any] = {}
+    counts: Counter[str] = Counter()
     for kind, share in TRIALS.items():
         count = max(1, round(share * n_kills / sum(TRIALS.values())))
-        series = Series(kind(), inputs)
-        ended: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
-        hidden, problems = 0, []
+        series, statuses = Series(kind(), inputs), Counter[str]()
+        hidden, problems = 0, list[str]()
         for number in range(count):
             name = SIGNALS[number % len(SIGNALS)]
-            one = series.kill_once(name, number // 4 % 2 == 0, number % 3 != 0, rng)
-            ended[name][_status(one["status"])] += 1
-            hidden += bool(one["left"])
-            problems += [
-                {"signal": name, "moment": one["moment"], "problem": problem}
-                for problem in one["problems"]
-            ]
-        found[kind.name] = {
+            result = series.kill_once(name, number // 4 % 2 == 0, number % 3 != 0, rng)
+            counts[name] += 1
+            statuses[f"{name}: {_status(result['status'])}"] += 1
+            hidden += result["hidden"]
+            problems += result["problems"]
+        commands[kind.name] = {
             "kills": count,
             "seconds_of_a_run": round(series.seconds, 2),
             "file_events_of_a_run": series.events,
-            "ended_by_signal": {name: dict(some) for name, some in ended.items()},
+            "ended_by_signal": dict(statuses),
             "left_hidden_files_until_the_next_run": hidden,
             "problems": problems,
         }
         _say(f"{kind.name}: {count} kills, {len(problems)} problems {problems or ''}")
-    return found
+    return {"kills": sum(counts.values()), "by_signal": dict(counts), "commands": commands}
 
 
 def _status(status: int) -> str:
@@ -645,13 +615,13 @@ def disks(inputs: Path, only: Sequence[str], recorded: bool) -> int:
     for trial in [*(kind() for kind in TRIALS), *OTHERS]:
         if only and trial.name not in only:
             continue
-        series, found = Series(trial, inputs, trial.unfinished), dict[str, Any]()
+        series, results = Series(trial, inputs, trial.unfinished), dict[str, Any]()
         for name, way in (("full", _full), ("read-only", _read_only), ("quota", _quota)):
-            found[name] = _fail_often(series, way)
-            wrong += len(found[name]["problems"])
-            _say(f"{trial.name}: {name}: {found[name]}")
+            results[name] = _fail_often(series, way)
+            wrong += len(results[name]["problems"])
+            _say(f"{trial.name}: {name}: {results[name]}")
         if recorded:
-            record_one("disks", trial.name, found)
+            record("disks", results, part=trial.name)
     return wrong
 
 
@@ -688,12 +658,11 @@ def _fail_once(
         try:
             folder.mkdir()
             series.fill(folder, with_old=True)
-            os.environ["XDG_CACHE_HOME"] = str(folder)
             os.sync()
-            out = disk / "out" if isinstance(trial, Evaluate) else None
-            run = Run(trial.words, folder, at, lambda: way(folder), trial.unfinished, out=out)
+            out = str(disk / "out") if isinstance(trial, Evaluate) else os.devnull
+            run = Run(trial.words, folder, Moment(at, lambda: way(folder), trial.unfinished), out)
             ended = run.wait()
-            problems = [f"process {pid} is left" for pid in run.orphans()]
+            problems = run.orphans()
             if way is not _read_only:
                 (folder / "filler").unlink(missing_ok=True)
             if ended.status == 0:  # all was written before
@@ -707,8 +676,7 @@ def _fail_once(
                 problems.append(f"status {ended.status}: {ended.err[-600:]}")
             problems += trial.wrong(folder, series.old, series.new)
             if way is not _read_only:  # where nothing can be removed
-                strays = [one for one in trial.files(folder) if _is_hidden(one)]
-                problems += [f"{one} is left" for one in strays]
+                problems += [f"{name} is left" for name in trial.files(folder) if _is_hidden(name)]
             problems += series.wrong_after_next(folder)
             return last.replace(str(folder), "FOLDER"), problems
         finally:
@@ -757,20 +725,17 @@ def _quota(folder: Path) -> None:
 
 def second_runs(inputs: Path) -> dict[str, Any]:
     """Start a second run into each output while the first is stopped in the middle."""
-    found = {}
-    for kind in [one for one in TRIALS if one not in (Evaluate, Download)]:
+    commands = {}
+    for kind in [kind for kind in TRIALS if kind not in (Evaluate, Download)]:
         trial, problems = kind(), list[str]()
         warm(trial, inputs)
         with tempfile.TemporaryDirectory(prefix="kills-") as name:
             folder = Path(name)
-            for one in trial.inputs:
-                shutil.copy(inputs / one, folder)
+            for path in trial.inputs:
+                shutil.copy(inputs / path, folder)
             # before it gives up the first of its locks
-            first = Run(
-                *(trial.words, folder, 0, lambda: os.kill(os.getpid(), signal.SIGSTOP)),
-                path_in=".lock",
-                events={"os.remove"},
-            )
+            stop = Moment(0, lambda: os.kill(os.getpid(), signal.SIGSTOP), ".lock", {"os.remove"})
+            first = Run(trial.words, folder, stop)
             os.waitpid(first.pid, os.WUNTRACED)
             second = Run(trial.words, folder).wait()
             if second.status not in (1, 2) or "another run is writing" not in second.err:
@@ -779,12 +744,12 @@ def second_runs(inputs: Path) -> dict[str, Any]:
             ended = first.wait()
             if ended.status != 0:
                 problems.append(f"the first: {ended.status}: {ended.err[-300:]}")
-            strays = [one for one in trial.files(folder) if Path(one).name.startswith(".")]
-            problems += [f"{one} is left" for one in strays]
+            hidden = [file for file in trial.files(folder) if Path(file).name.startswith(".")]
+            problems += [f"{file} is left" for file in hidden]
         said = second.err.strip().splitlines()[-1].replace(str(folder), "FOLDER")
-        found[kind.name] = {"second_said": said, "problems": problems}
+        commands[kind.name] = {"second_said": said, "problems": problems}
         _say(f"two runs of {kind.name}: {len(problems)} problems {problems or ''}")
-    return found
+    return {"commands": commands}
 
 
 def _say(text: str) -> None:
@@ -803,7 +768,7 @@ def main() -> int:
     parser.add_argument("--no-record", action="store_true", help="write no file of results")
     options = parser.parse_args()
     only = options.only.split(",") if options.only else []
-    for kind in [one for one in TRIALS if only and one.name not in only]:
+    for kind in [kind for kind in TRIALS if only and kind.name not in only]:
         del TRIALS[kind]
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="kills-") as name:
@@ -811,27 +776,20 @@ def main() -> int:
         prepare(inputs)
         for part in [options.part] if options.part else PARTS:
             began = time.monotonic()
-            found: dict[str, Any] = {}
+            if part == "disks":
+                if os.geteuid() == 0:
+                    wrong += disks(inputs, only, not options.no_record)
+                else:
+                    _say("disks: not tried, since mounting needs root")
+                continue
             if part == "kills":
-                commands = kill_all(options.kills, inputs, random.Random(options.seed))
-                counts: Counter[str] = Counter()
-                for one in commands.values():
-                    for signal_name, some in one["ended_by_signal"].items():
-                        counts[signal_name] += sum(some.values())
-                found = {"seed": options.seed, "kills": sum(counts.values())}
-                found |= {"by_signal": dict(counts), "commands": commands}
-            elif part == "second-runs":
-                found = {"commands": second_runs(inputs)}
-            elif os.geteuid() == 0:
-                wrong += disks(inputs, only, not options.no_record)
-                continue
+                results = kill_all(options.kills, inputs, random.Random(options.seed))
             else:
-                _say("disks: not tried, since mounting needs root")
-                continue
-            problems = sum(len(one["problems"]) for one in found["commands"].values())
-            found |= {"problems": problems, "minutes": round((time.monotonic() - began) / 60, 1)}
+                results = second_runs(inputs)
+            problems = sum(len(row["problems"]) for row in results["commands"].values())
+            results |= {"problems": problems, "minutes": round((time.monotonic() - began) / 60, 1)}
             if not options.no_record and not only:
-                _say(str(record(part, found)))
+                record(part, results)
             _say(f"{part}: {problems} problems")
             wrong += problems
     return int(wrong > 0)

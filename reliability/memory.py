@@ -11,16 +11,16 @@ are upper bounds, and may be above 1.3 of the peak (not on R-MAT graphs, whose b
 What a factorisation of I - beta A fills in (HOPE on directed graphs with a large beta) is not
 estimated.
 
-With --limit rlimit, each measurement is repeated under a limit of the address space (`ulimit -v`)
+With --limit, each measurement is repeated under a limit of the address space (`ulimit -v`)
 between 40% and 160% of what is needed: it must end in a sentence before the work begins, or finish.
---limit told tells it, instead, that so much memory is free, and sees whether it takes more. --limit
+--told tells it, instead, that so much memory is free, and sees whether it takes more. --cgroup
 FOLDER makes control groups below FOLDER (v1 or v2, as root), as containers have: a process begins
 in a new group, which gets its limit before the work; a kill is a broken measurement.
 
     python reliability/memory.py --quick             # some minutes
     python reliability/memory.py --max-gb 6          # all that take up to 6 GB
-    python reliability/memory.py --quick --limit rlimit told
-    python reliability/memory.py --quick --limit /sys/fs/cgroup/memory
+    python reliability/memory.py --quick --limit --told
+    python reliability/memory.py --quick --cgroup /sys/fs/cgroup/memory
 """
 
 from __future__ import annotations
@@ -240,7 +240,9 @@ def main() -> None:
     add("--max-gb", type=float, default=6.0, help="that a measurement may take")
     add("--least", type=float, default=50, help="MB of a peak that is compared")
     add("--timeout", type=float, default=600, help="seconds of a measurement")
-    add("--limit", nargs="*", default=[], help="repeat under limits: rlimit, told, or a folder")
+    add("--limit", action="store_true", help="repeat under limits of addresses")
+    add("--told", action="store_true", help="repeat, told that so much memory is free")
+    add("--cgroup", help="repeat under control groups below this folder")
     add("--shares", type=float, nargs="*", default=[0.4, 0.9, 1.05, 1.2, 1.3, 1.6])
     add("--name", default="memory", help="of the file of results")
     add("--append", action="store_true", help="keep other results of this file")
@@ -254,9 +256,11 @@ def main() -> None:
         )
         if fits(method, scale, dimensions, options.max_gb * 1e9)
     ]
-    if options.limit:
-        limits = product(plan, options.limit, options.shares)
-        plan = [cell | {"limit": limit, "share": share} for cell, limit, share in limits]
+    limits = ["rlimit"] * options.limit + ["told"] * options.told
+    limits += [options.cgroup] if options.cgroup else []
+    if limits:
+        limited = product(plan, limits, options.shares)
+        plan = [cell | {"limit": limit, "share": share} for cell, limit, share in limited]
     results, file = [], RESULTS / f"{options.name}.json"
     if options.append and file.exists():
         earlier = json.loads(file.read_text())["results"]

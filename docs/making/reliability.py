@@ -106,13 +106,6 @@ def _counts(one: dict[str, Any]) -> int:
     return sum(count for name, count in one.items() if name not in about)
 
 
-def _odd_graphs(found: dict[str, Any]) -> str:
-    return (
-        f"{found['trials']} operations on odd graphs: {found['finite']} finite results, "
-        f"{found['refused']} refused in a sentence, {found['FAILED']} failed"
-    )
-
-
 def _weighted_hub(found: dict[str, Any]) -> str:
     rows = [row for row in found["rows"] if row["backend"] == "cpu"]
     largest = max(row["degree"] for row in rows)
@@ -158,7 +151,6 @@ TRIALS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "memory": ("Memory", _memory),
     "memory-limits": ("Memory under a limit", _memory_limits),
     "memory-groups": ("Memory in a control group", _memory_limits),
-    "odd_graphs": ("Odd graphs", _odd_graphs),
     "weighted_hub": ("Weighted hubs", _weighted_hub),
     "platforms": ("Platforms", _platforms),
 }

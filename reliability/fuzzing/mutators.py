@@ -28,36 +28,12 @@ _WORDS = (
     *(str(number).encode() for number in _NUMBERS),
     *(b"9" * 400, b"9" * 4301, b"-" + b"1" * 5000, b"0" * 3000 + b"1", b"1" + b"0" * 2000 + b".5"),
     *(b"nan", b"inf", b"-inf", b"NaN", b"Infinity", b"-0", b"+1", b"1.0", b"1e400", b"1e-400"),
-    *(
-        b"1e308",
-        b"4.9e-324",
-        b"1e5",
-        b"0x10",
-        b"1_000",
-        b"1,5",
-        b"1.5.5",
-        b".5",
-        b"5.",
-        b"1e",
-        b"e",
-    ),
+    *b"1e308 4.9e-324 1e5 0x10 1_000 1,5 1.5.5 .5 5. 1e e".split(),
     *(b"0,5", b"1.000,5", b"1 000", b"007", b"-", b"+", b"", b" ", b"\t", b'"', b'""', b'"""'),
     *(b'"a"', b'"a""b"', b'"a,b"', b'"a\nb"', b'a"b', b"'a'", b'"a"b', b'"', b"\\", b"\\N", b"|"),
     *(b"None", b"null", b"NA", b"<NA>", b"true", b"True", b"1", b"{'weight': 2}", b'{"a": 1}'),
-    *(
-        b"#",
-        b"# a",
-        b"#a",
-        b"%",
-        b"%%",
-        b"//",
-        b"--",
-        b"\x00",
-        b"\x1b[31m",
-        b"\x07",
-        b"\x7f",
-        b"\r",
-    ),
+    *(b"#", b"# a", b"#a", b"%", b"%%", b"//", b"--", b"\x00", b"\x1b[31m", b"\x07", b"\x7f"),
+    b"\r",
     *(b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xe9"),
     *("\u2028".encode(), "\u202e".encode(), "\u00a0".encode(), "\u0661".encode(), "é".encode()),
     *("e\u0301".encode(), "\U0001f600".encode(), "\u0085".encode(), b"\x0c", b"\x1c"),
@@ -176,17 +152,7 @@ def _number(data: bytearray, other: bytes, random: Random) -> None:
 
 
 _DAMAGES = (
-    _flip,
-    _flip,
-    _set,
-    _remove,
-    _repeat,
-    _insert,
-    _truncate,
-    _zero,
-    _splice,
-    _swap,
-    _number,
+    *(_flip, _flip, _set, _remove, _repeat, _insert, _truncate, _zero, _splice, _swap, _number),
 )
 
 
@@ -370,19 +336,8 @@ def _odd_value(old: Any, donor: Any, random: Random) -> Any:
         [
             *(close * 4),
             *(None, True, False, 0, 1, -1, 2**31, 2**63, 2**64, 10**400, 1e308, -1e-308),
-            *(
-                float("nan"),
-                float("inf"),
-                "",
-                "a",
-                "nan",
-                "\ud800",
-                "9" * 5000,
-                [],
-                {},
-                [[]],
-                {"": 0},
-            ),
+            *(float("nan"), float("inf"), "", "a", "nan", "\ud800", "9" * 5000),
+            *([], {}, [[]], {"": 0}),
             *([0] * 1000, deep, donor),
         ]
     )
@@ -423,22 +378,8 @@ def odd_array(array: np.ndarray, random: Random) -> np.ndarray:
                 changed.flat[random.randrange(array.size)] = value
         return changed
     if kind == 4:
-        types = [
-            "i1",
-            "i4",
-            "i8",
-            "u8",
-            "u4",
-            "f2",
-            "f4",
-            "f8",
-            ">i4",
-            ">f4",
-            "c8",
-            "U3",
-            "S3",
-            "?",
-        ]
+        types = ["i1", "i4", "i8", "u8", "u4", "f2", "f4", "f8", ">i4", ">f4", "c8", "U3"]
+        types += ["S3", "?"]
         with np.errstate(all="ignore"):
             try:
                 return array.astype(random.choice(types))
@@ -478,24 +419,12 @@ def odd_npy(data: bytes, other: bytes, random: Random) -> bytes:
         return damaged(data, other, random)
     header = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
     name = random.choice(list(header))
-    header[name] = random.choice(
-        {
-            "descr": [
-                "|O",
-                "<i8",
-                "<f4",
-                ">i4",
-                "<i4",
-                "|V0",
-                "<U0",
-                "<M8[s]",
-                [("a", "<i4")],
-                "x",
-            ],
-            "fortran_order": [True, 0, None, "x"],
-            "shape": [(), (0,), (-1,), (2**62,), (10**9, 10**9), (2**31, 0), (3, 10**10), [3], 3],
-        }[name]
-    )
+    odd = {
+        "descr": [*["|O", "<i8", "<f4", ">i4", "<i4", "|V0", "<U0", "<M8[s]"], [("a", "<i4")], "x"],
+        "fortran_order": [True, 0, None, "x"],
+        "shape": [(), (0,), (-1,), (2**62,), (10**9, 10**9), (2**31, 0), (3, 10**10), [3], 3],
+    }
+    header[name] = random.choice(odd[name])
     text = repr(header).encode()
     text += b" " * (-(len(text) + 11) % 64) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + array.tobytes()
@@ -671,19 +600,8 @@ def _odd_table(table: Any, random: Random, pyarrow: Any) -> Any:
     place = random.randrange(len(names))
     column = table.column(place)
     if kind == 0:
-        words = [
-            "source",
-            "target",
-            "weight",
-            "node",
-            "vector",
-            "walk",
-            "id",
-            "time",
-            "",
-            "x",
-            "a,b",
-        ]
+        words = ["source", "target", "weight", "node", "vector", "walk", "id", "time"]
+        words += ["", "x", "a,b"]
         names[place] = random.choice(words)
         return table.rename_columns(names)
     if kind == 1:

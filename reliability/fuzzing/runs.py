@@ -17,7 +17,6 @@ import signal
 import struct
 import sys
 import tempfile
-import threading
 import time
 import traceback
 import warnings
@@ -54,7 +53,6 @@ class Coverage:
 
     def __init__(self) -> None:
         self.edges: set[int] = set()
-        self.lines: set[tuple[str, int]] = set()
         self.new: list[int] = []
         self._numbers: dict[Any, int] = {}
         self._last: dict[Any, int] = {}  # line of each function
@@ -64,12 +62,10 @@ class Coverage:
         self._last.clear()
         self.new = []
         sys.settrace(self._call)
-        threading.settrace(self._call_in_thread)
 
     def stop(self) -> None:
         """End the input."""
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
 
     def _number(self, code: Any) -> int:
         # a name that is the same in all processes, and 0 for what is not traced
@@ -94,19 +90,7 @@ class Coverage:
             if edge not in self.edges:
                 self.edges.add(edge)
                 self.new.append(edge)
-                self.lines.add((frame.f_code.co_filename[len(PACKAGE) :], frame.f_lineno))
         return self._line
-
-    def _call_in_thread(self, frame: Any, event: str, arg: Any) -> Any:
-        number = self._numbers.get(frame.f_code)
-        if number is None:
-            number = self._number(frame.f_code)
-        return self._line_in_thread if number else None
-
-    def _line_in_thread(self, frame: Any, event: str, arg: Any) -> Any:
-        if event == "line":  # threads take turns by chance: no steps, only lines
-            self.lines.add((frame.f_code.co_filename[len(PACKAGE) :], frame.f_lineno))
-        return self._line_in_thread
 
 
 def hash_of(text: str) -> int:
@@ -533,7 +517,6 @@ def fuzz_batch(
                 "count": count,
                 "outcomes": outcomes,
                 "longest": longest,
-                "lines": coverage.lines,
                 "seconds": time.process_time(),
             }
         )

@@ -35,31 +35,20 @@ HUGE = 20 << 30  # bytes that an archive unpacks to
 LARGE = 2 << 30  # likewise, of those that are read in short runs, too
 
 
+Prepared = tuple[Path, dict[str, Any]]  # a file in a folder, and options of the reader
+
+
 @dataclass(frozen=True)
 class Special:
-    """A special case.
+    """A special case of a reader (`target`).
 
-    Attributes
-    ----------
-    name, about : str
-    target : str
-        The name of the reader.
-    prepare : function
-        Writes the file into a folder; returns its path, and options of the reader.
-    wanted : {"any", "result", "refusal"}
-        How it must end; "any" is a right result or a refusal.
-    after : function, optional
-        Gets the folder when all is over; returns what is wrong, or None.
-    read : function, optional
-        Reads in place of the target.
-    slow : bool
-        Whether it takes minutes, too long for a short run.
+    `prepare` writes the file into a folder. It must end as `wanted` says ("any" is a right result
+    or a refusal); `after` gets the folder when all is over, and returns what is wrong. `read` reads
+    in place of the target. A `slow` case takes minutes, too long for a short run.
     """
 
-    name: str
-    about: str
     target: str
-    prepare: Callable[[Path], tuple[Path, dict[str, Any]]]
+    prepare: Callable[[Path], Prepared]
     wanted: str = "any"
     after: Callable[[Path], str | None] | None = None
     read: Callable[..., Any] | None = None
@@ -81,16 +70,27 @@ class _Sized(Case):
 CASES: dict[str, Special] = {}
 
 
-def _add(name: str, about: str, target: str, prepare: Any, **more: Any) -> None:
-    CASES[name] = Special(name, about, target, prepare, **more)
+def _add(name: str, target: str, prepare: Any, **more: Any) -> None:
+    CASES[name] = Special(target, prepare, **more)
+
+
+def _special(name: str, target: str, **more: Any) -> Callable:
+    """Add the decorated function, which prepares a case; it may take the target as well."""
+
+    def add(prepare: Callable) -> Callable:
+        arguments = (target,) if prepare.__code__.co_argcount > 1 else ()
+        _add(name, target, lambda folder: prepare(folder, *arguments), **more)
+        return prepare
+
+    return add
 
 
 def installed(slow: bool) -> list[str]:
     """Return the cases whose packages are installed, with slow ones or without."""
     return [
         name
-        for name, one in CASES.items()
-        if not missing_packages(TARGETS[one.target]) and (slow or not one.slow)
+        for name, case in CASES.items()
+        if not missing_packages(TARGETS[case.target]) and (slow or not case.slow)
     ]
 
 
@@ -104,12 +104,8 @@ def work(one: Special) -> Callable[[Job, Callable[[dict[str, Any]], None]], None
         target: Target = replace(TARGETS[one.target], check=lambda *_: None)
         if one.read is not None:
             target = replace(target, read=one.read)
-        if (
-            not path.name
-            or len(path.name) > 200
-            or "\0" in str(path)
-            or not path.name.isprintable()
-        ):
+        odd = len(path.name) > 200 or "\0" in str(path) or not path.name.isprintable()
+        if odd or not path.name:
             target = replace(target, names_file=False)
         try:
             n_bytes = path.stat().st_size
@@ -118,9 +114,8 @@ def work(one: Special) -> Callable[[Job, Callable[[dict[str, Any]], None]], None
         ending = execute(target, _Sized(one.target, {}, path.name, options, n_bytes), path)
         problem = one.after(folder) if one.after is not None else None
         if not ending.is_finding and one.wanted not in ("any", ending.kind):
-            ending = Ending(
-                "wrong", f"expected a {one.wanted}, found a {ending.kind}: {ending.text}"
-            )
+            text = f"expected a {one.wanted}, found a {ending.kind}: {ending.text}"
+            ending = Ending("wrong", text)
         if problem is not None:
             ending = Ending("wrong", problem)
         report({"ending": replace(ending, content=None)})
@@ -157,59 +152,34 @@ _WORDS: dict[str, Callable[[], bytes]] = {
     "numbers": lambda: b"1e5" * (LONG // 3),
     "open": lambda: b'"' + b"a" * LONG,
 }
-_LINES: dict[str, tuple[str, bytes, dict[str, Any]]] = {
-    "edges": ("graph.csv", b"source,target\na,b\n%s\nc,d\n", {}),
-    "labels": ("labels.csv", b"0,x\n%s\n1,y\n", {"nodes": "ints"}),
-    "nodes": ("nodes.txt", b"0\n%s\n1\n", {"nodes": "ints"}),
-    "columns": ("columns.csv", b"id,age\n0,1\n%s\n", {"nodes": "ints"}),
-    "walks-text": ("walks.txt", b"a\tb\n%s\nb\ta\n", {}),
-    "vectors-text": ("vectors.txt", b"2 2\na 1 2\n%s\n", {}),
-    "vectors-csv": ("vectors.csv", b"node,d0,d1\na,1,2\n%s\n", {}),
-    "matrix-market": (
-        "graph.mtx",
-        b"%%%%MatrixMarket matrix coordinate real general\n3 3 1\n%s\n",
-        {},
-    ),
-    "graphml": (
-        "graph.graphml",
-        b'<graphml><graph><edge source="%s" target="b"/></graph></graphml>',
-        {},
-    ),
+_MTX = b"%%%%MatrixMarket matrix coordinate real general\n3 3 1\n%s\n"
+_XML = b'<graphml><graph><edge source="%s" target="b"/></graph></graphml>'
+_INTS = {"nodes": "ints"}
+_SOME = ("word", "digits", "breaks", "words")
+_FOR_LABELS = (*_SOME, "spaces", "commas", "comments", "fields", "open")
+_AT_FIRST = ("digits", "spaces", "commas", "quotes", "breaks", "returns", "comments", "fields")
+_AT_FIRST += ("words", "open")
+_LINES: dict[str, tuple] = {  # the file, its content, options, and the words that are tried
+    "edges": ("graph.csv", b"source,target\na,b\n%s\nc,d\n", {}, tuple(_WORDS)),
+    "labels": ("labels.csv", b"0,x\n%s\n1,y\n", _INTS, _FOR_LABELS),
+    "nodes": ("nodes.txt", b"0\n%s\n1\n", _INTS, _SOME),
+    "columns": ("columns.csv", b"id,age\n0,1\n%s\n", _INTS, _SOME),
+    "walks-text": ("walks.txt", b"a\tb\n%s\nb\ta\n", {}, _SOME),
+    "vectors-text": ("vectors.txt", b"2 2\na 1 2\n%s\n", {}, _SOME),
+    "vectors-csv": ("vectors.csv", b"node,d0,d1\na,1,2\n%s\n", {}, _SOME),
+    "matrix-market": ("graph.mtx", _MTX, {}, _SOME),
+    "graphml": ("graph.graphml", _XML, {}, _SOME),
 }
 
 
 def _add_lines() -> None:
-    for target, (name, text, options) in _LINES.items():
-        for kind, word in _WORDS.items():
-            if target not in ("edges", "labels") and kind not in (
-                "word",
-                "digits",
-                "breaks",
-                "words",
-            ):
-                continue
-            if target == "labels" and kind in (
-                "decimal",
-                "tabs",
-                "comment",
-                "returns",
-                "numbers",
-                "quotes",
-            ):
-                continue
-            _add(
-                f"{target}-line-{kind}",
-                f"ten million characters in {name}: {kind}",
-                target,
-                _file(name, lambda text=text, word=word: text % word(), **options),
-            )
-            if target == "edges" and kind not in ("decimal", "tabs", "numbers", "comment", "word"):
-                _add(
-                    f"{target}-first-{kind}",
-                    f"ten million characters at the beginning of {name}: {kind}",
-                    target,
-                    _file(name, lambda word=word: word() + b"\na,b\n"),
-                )
+    for target, (name, text, options, words) in _LINES.items():
+        for word in words:
+            content = lambda text=text, word=word: text % _WORDS[word]()  # noqa: E731
+            _add(f"{target}-line-{word}", target, _file(name, content, **options))
+    for word in _AT_FIRST:
+        content = lambda word=word: _WORDS[word]() + b"\na,b\n"  # noqa: E731
+        _add(f"edges-first-{word}", "edges", _file("graph.csv", content))
 
 
 # -- archives that unpack to gigabytes ---------------------------------------------------------
@@ -271,43 +241,32 @@ def _seed(target: str, number: int = 0) -> Case:
     return TARGETS[target].cases()[number]
 
 
+_MTX_HEAD = b"%%MatrixMarket matrix coordinate real general\n3 3 999999999999\n"
+_XML_BLOCKS = {"nodes": b'<node id="a"/>', "text": b"x", "deep": b"<a>"}
+_BOMBS: dict[str, tuple] = {
+    "edges": ("graph.csv", b"source,target\n", {"one": b"1,2\n", "blank": b"\n", "line": b"a"}),
+    "matrix-market": (
+        *("graph.mtx", _MTX_HEAD),
+        {"entries": b"1 2 3\n", "comments": b"%\n", "blank": b"\n"},
+    ),
+    "graphml": ("graph.graphml", b"<graphml><graph>", _XML_BLOCKS),
+    "labels": ("labels.csv", b"0,x\n", {"one": b"1,y\n", "line": b"a"}),
+    "nodes": ("nodes.txt", b"0\n", {"one": b"1\n"}),
+    "columns": ("columns.csv", b"id,age\n0,1\n", {"one": b"1,5\n"}),
+    "walks-text": ("walks.txt", b"a\tb\n", {"one": b"a\tb\n", "line": b"a\t"}),
+    "vectors-text": ("vectors.txt", b"99999999 2\n", {"one": b"a 1 2\n", "line": b"1 "}),
+    "vectors-csv": ("vectors.csv", b"node,d0,d1\n", {"one": b"a,1,2\n", "line": b"1,"}),
+}
+
+
 def _add_bombs() -> None:
-    blocks = {
-        "edges": (
-            "graph.csv.gz",
-            b"source,target\n",
-            {"one": b"1,2\n", "blank": b"\n", "line": b"a"},
-            {},
-        ),
-        "matrix-market": (
-            "graph.mtx.gz",
-            b"%%MatrixMarket matrix coordinate real general\n3 3 999999999999\n",
-            {"entries": b"1 2 3\n", "comments": b"%\n", "blank": b"\n"},
-            {},
-        ),
-        "graphml": (
-            "graph.graphml.gz",
-            b"<graphml><graph>",
-            {"nodes": b'<node id="a"/>', "text": b"x", "deep": b"<a>"},
-            {},
-        ),
-        "labels": ("labels.csv.gz", b"0,x\n", {"one": b"1,y\n", "line": b"a"}, {"nodes": "ints"}),
-        "nodes": ("nodes.txt.gz", b"0\n", {"one": b"1\n"}, {"nodes": "ints"}),
-        "columns": ("columns.csv.gz", b"id,age\n0,1\n", {"one": b"1,5\n"}, {"nodes": "ints"}),
-        "walks-text": ("walks.txt.gz", b"a\tb\n", {"one": b"a\tb\n", "line": b"a\t"}, {}),
-        "vectors-text": ("vectors.txt.gz", b"99999999 2\n", {"one": b"a 1 2\n", "line": b"1 "}, {}),
-        "vectors-csv": ("vectors.csv.gz", b"node,d0,d1\n", {"one": b"a,1,2\n", "line": b"1,"}, {}),
-    }
-    for target, (name, head, kinds, options) in blocks.items():
-        for number, (kind, block) in enumerate(kinds.items()):
+    for target, (name, head, blocks) in _BOMBS.items():
+        for number, (kind, block) in enumerate(blocks.items()):
             size = LARGE if number else HUGE
-
-            def content(head: bytes = head, block: bytes = block, size: int = size) -> bytes:
-                return _gzip_bomb(head, block, size)
-
-            about = f"{name} of {size >> 30} MB that unpacks to {size >> 30} GB: {kind}"
-            file = _file(name, content, **options)
-            _add(f"{target}-bomb-{kind}", about, target, file, slow=size == HUGE)
+            content = lambda h=head, b=block, n=size: _gzip_bomb(h, b, n)  # noqa: E731
+            options = _LINES[target][2]
+            file = _file(f"{name}.gz", content, **options)
+            _add(f"{target}-bomb-{kind}", target, file, slow=size == HUGE)
     arrays = {
         "graph-npz": ("data.npy", "<f8"),
         "vectors-npz": ("vectors.npy", "<f4"),
@@ -316,18 +275,16 @@ def _add_bombs() -> None:
     }
     for target, (member, kind) in arrays.items():
 
-        def prepare(
-            folder: Path, target: str = target, member: str = member, kind: str = kind
-        ) -> Any:
+        @_special(f"{target}-bomb", target)
+        def _(folder: Path, target: str, member: str = member, kind: str = kind) -> Prepared:
             case = _seed(target)
             path = case.write(folder)
             shape = (HUGE // int(kind[-1]),) if target != "vectors-npz" else (HUGE // 16, 4)
             path.write_bytes(_zip_bomb(case.files[case.main], member, shape, kind))
             return path, case.options
 
-        _add(f"{target}-bomb", f"an archive whose {member} is 20 GB", target, prepare)
-
-    def mat(folder: Path) -> Any:
+    @_special("matlab-bomb", "matlab")
+    def _(folder: Path) -> Prepared:
         seed = next(case for case in TARGETS["matlab"].cases() if case.files[case.main][128] == 15)
         data = seed.files[seed.main]
         content = zlib.decompress(data[136:])
@@ -336,9 +293,8 @@ def _add_bombs() -> None:
         path.write_bytes(data[:132] + struct.pack("<I", len(packed)) + packed)
         return path, {}
 
-    _add("matlab-bomb", "a MATLAB file of 2 MB that unpacks to 2 GB", "matlab", mat)
-
-    def parquet(folder: Path) -> Any:
+    @_special("edges-parquet-bomb", "edges-parquet")
+    def _(folder: Path) -> Prepared:
         import pyarrow
         from pyarrow import parquet
 
@@ -350,58 +306,33 @@ def _add_bombs() -> None:
                 writer.write_table(table)
         return path, {}
 
-    _add(
-        "edges-parquet-bomb",
-        "a Parquet file of some kB with 10^8 equal edges",
-        "edges-parquet",
-        parquet,
-    )
-
 
 def _add_announcements() -> None:
     """Add small files that announce much."""
     mtx = b"%%%%MatrixMarket matrix coordinate pattern general\n%d %d 1\n1 2\n"
     for size in (10**7, 10**8, 2**31 - 2, 2**31, 10**12, 10**30):
         text = mtx % (size, size)
-        _add(
-            f"matrix-market-of-{size:.0e}",
-            "60 bytes that declare so many nodes",
-            "matrix-market",
-            _file("graph.mtx", lambda text=text: text),
-        )
+        file = _file("graph.mtx", lambda text=text: text)
+        _add(f"matrix-market-of-{size:.0e}", "matrix-market", file)
     dense = b"%%MatrixMarket matrix array real general\n1000000 1000000\n1\n"
-    _add(
-        "matrix-market-dense",
-        "10^12 numbers declared",
-        "matrix-market",
-        _file("graph.mtx", lambda: dense),
-    )
+    _add("matrix-market-dense", "matrix-market", _file("graph.mtx", lambda: dense))
     for target, name in (("vectors-bin", "vectors.bin"), ("vectors-text", "vectors.txt")):
         for size in (10**6, 10**9, 10**18):
             text = b"%d 300\na 1 2 3\n" % size
-            _add(
-                f"{target}-of-{size:.0e}",
-                "a few bytes that announce so many vectors",
-                target,
-                _file(name, lambda text=text: text),
-            )
-    _add(
-        "vectors-text-wide",
-        "vectors of 10^9 dimensions",
-        "vectors-text",
-        _file("vectors.txt", lambda: b"1 1000000000\na 1\n"),
-    )
+            _add(f"{target}-of-{size:.0e}", target, _file(name, lambda text=text: text))
+    wide = _file("vectors.txt", lambda: b"1 1000000000\na 1\n")
+    _add("vectors-text-wide", "vectors-text", wide)
 
-    def walks(folder: Path) -> Any:
+    @_special("walks-npz-announced", "walks-npz")
+    def _(folder: Path) -> Prepared:
         path = folder / "walks.npz"
         np.savez(path, ids=np.arange(2))
         with zipfile.ZipFile(path, "a") as archive:
             archive.writestr("walks.npy", _npy_head((10**12, 10), "<i4") + bytes(100))
         return path, {}
 
-    _add("walks-npz-announced", "a matrix of 10^12 walks in 200 bytes", "walks-npz", walks)
-
-    def sparse(folder: Path) -> Any:
+    @_special("graph-npz-of-1e9", "graph-npz")
+    def _(folder: Path) -> Prepared:
         import scipy.sparse
 
         path = folder / "graph.npz"
@@ -409,9 +340,8 @@ def _add_announcements() -> None:
         scipy.sparse.save_npz(path, matrix)
         return path, {}
 
-    _add("graph-npz-of-1e9", "a sparse matrix of 10^9 rows in 1 kB", "graph-npz", sparse)
-
-    def offsets(folder: Path) -> Any:
+    @_special("graph-npz-offsets", "graph-npz", wanted="refusal")
+    def _(folder: Path) -> Prepared:
         path = folder / "graph.npz"
         arrays = {"indices": np.array([1, 0, 2], np.int32), "data": np.ones(3)}
         np.savez(
@@ -422,8 +352,6 @@ def _add_announcements() -> None:
             **arrays,
         )
         return path, {}
-
-    _add("graph-npz-offsets", "indptr beyond the indices", "graph-npz", offsets, wanted="refusal")
 
 
 # -- pickles, entities -------------------------------------------------------------------------
@@ -448,15 +376,16 @@ def _not_executed(folder: Path) -> str | None:
 def _add_pickles() -> None:
     for target in ("graph-npz", "vectors-npz", "model", "checkpoint", "walks-npz", "walks-shards"):
 
-        def prepare(folder: Path, target: str = target) -> Any:
+        @_special(f"{target}-pickle", target, wanted="refusal", after=_not_executed)
+        def _(folder: Path, target: str) -> Prepared:
             case = _seed(target)
             path = case.write(folder)
             hostile = np.array([_Hostile(str(folder / _MARK))] * 3, object)
             array = io.BytesIO()
             np.lib.format.write_array(array, hostile, allow_pickle=True)
             if path.is_dir():
-                for one in path.glob("*.npy"):
-                    one.write_bytes(array.getvalue())
+                for file in path.glob("*.npy"):
+                    file.write_bytes(array.getvalue())
             else:
                 with zipfile.ZipFile(path) as archive:
                     names = archive.namelist()
@@ -465,91 +394,46 @@ def _add_pickles() -> None:
                         archive.writestr(name, array.getvalue())
             return path, case.options
 
-        _add(
-            f"{target}-pickle",
-            "arrays that would execute code",
-            target,
-            prepare,
-            wanted="refusal",
-            after=_not_executed,
-        )
+    names = {"graph-npz": "graph.npz", "matlab": "graph.mat", "tuning": "study.json"}
+    for target, name in names.items():
 
-    def raw(folder: Path, name: str) -> Any:
-        path = folder / name
-        path.write_bytes(pickle.dumps(_Hostile(str(folder / _MARK))))
-        return path, {}
-
-    for target, name in (
-        ("graph-npz", "graph.npz"),
-        ("matlab", "graph.mat"),
-        ("tuning", "study.json"),
-    ):
-        _add(
-            f"{target}-raw-pickle",
-            "a pickle under another name",
-            target,
-            lambda folder, name=name: raw(folder, name),
-            wanted="refusal",
-            after=_not_executed,
-        )
+        @_special(f"{target}-raw-pickle", target, wanted="refusal", after=_not_executed)
+        def _(folder: Path, _target: str, name: str = name) -> Prepared:
+            path = folder / name
+            path.write_bytes(pickle.dumps(_Hostile(str(folder / _MARK))))
+            return path, {}
 
 
 def _add_entities() -> None:
-    end = b'<graphml><graph><edge source="%s" target="b"/></graph></graphml>'
     lol = b"".join(b'<!ENTITY l%d "%s">' % (n, b"&l%d;" % (n - 1) * 10) for n in range(1, 12))
+    long, file = b"x" * 100_000, b'SYSTEM "file:///etc/hostname"'
+    outside = (_XML % b"a").replace(b"</graph>", b"<node id='n'/>&a;</graph>")
     texts = {
-        "laughs": b'<!DOCTYPE g [<!ENTITY l0 "lol">' + lol + b"]>" + end % b"&l11;",
-        "quadratic": b'<!DOCTYPE g [<!ENTITY a "'
-        + b"x" * 100_000
-        + b'">]>'
-        + end % (b"&a;" * 30_000),
-        "external": b'<!DOCTYPE g [<!ENTITY a SYSTEM "file:///etc/hostname">]>'
-        + end.replace(b'source="%s"', b'source="a"').replace(
-            b"</graph>", b"<node id='n'/>&a;</graph>"
-        ),
-        "parameter": b'<!DOCTYPE g [<!ENTITY % p SYSTEM "file:///etc/hostname"> %p;]>' + end % b"a",
-        "doctype": b'<!DOCTYPE g SYSTEM "file:///etc/hostname">' + end % b"&a;",
+        "laughs": b'<!DOCTYPE g [<!ENTITY l0 "lol">' + lol + b"]>" + _XML % b"&l11;",
+        "quadratic": b'<!DOCTYPE g [<!ENTITY a "%s">]>' % long + _XML % (b"&a;" * 30_000),
+        "external": b"<!DOCTYPE g [<!ENTITY a %s>]>" % file + outside,
+        "parameter": b"<!DOCTYPE g [<!ENTITY %% p %s> %%p;]>" % file + _XML % b"a",
+        "doctype": b"<!DOCTYPE g %s>" % file + _XML % b"&a;",
         "deep": b"<graphml>" + b"<a>" * 1_000_000,
     }
     for name, text in texts.items():
         wanted = "any" if name in ("parameter", "external") else "refusal"
-        _add(
-            f"graphml-{name}",
-            f"entities or elements: {name}",
-            "graphml",
-            _file("graph.graphml", lambda text=text: text),
-            wanted=wanted,
-        )
+        xml = _file("graph.graphml", lambda text=text: text)
+        _add(f"graphml-{name}", "graphml", xml, wanted=wanted)
     for kind, text in {"lists": b"[" * 100_000, "dicts": b'{"a":' * 100_000}.items():
-        _add(
-            f"tuning-deep-{kind}",
-            "JSON that is nested 100,000 times",
-            "tuning",
-            _file("study.json", lambda text=text: text),
-            wanted="refusal",
-        )
-
-    def labels(folder: Path) -> Any:
-        path = folder / "labels.csv"
-        nodes = "\n".join(f"{number},class{number}" for number in range(70_000))
-        path.write_text(f"id,label\n{nodes}\n")
-        return path, {}
+        study = _file("study.json", lambda text=text: text)
+        _add(f"tuning-deep-{kind}", "tuning", study, wanted="refusal")
 
     def read(path: Path) -> Any:
         import reinforce2vec as r2v
 
         ring = np.arange(70_000)
-        return r2v.read_labels(
-            path, r2v.Graph.from_edges(np.column_stack([ring, np.roll(ring, 1)]))
-        )
+        edges = np.column_stack([ring, np.roll(ring, 1)])
+        return r2v.read_labels(path, r2v.Graph.from_edges(edges))
 
-    _add(
-        "labels-distinct",
-        "one distinct label for each of 70,000 nodes, 1 MB",
-        "labels",
-        labels,
-        read=read,
-    )
+    nodes = "\n".join(f"{number},class{number}" for number in range(70_000))
+    labels = _file("labels.csv", lambda: f"id,label\n{nodes}\n".encode())
+    _add("labels-distinct", "labels", labels, read=read)
 
 
 # -- pipes, standard input, files that change --------------------------------------------------
@@ -567,7 +451,8 @@ def _later(do: Callable[[], None], seconds: float = 0.05) -> None:
 def _add_pipes() -> None:
     for target in TARGETS:
 
-        def prepare(folder: Path, target: str = target) -> Any:
+        @_special(f"{target}-pipe", target)
+        def _(folder: Path, target: str) -> Prepared:
             case = _seed(target)
             path = case.write(folder)
             if path.is_dir():
@@ -579,32 +464,26 @@ def _add_pipes() -> None:
             _later(lambda: _feed(path, content))
             return (folder if case.main == "." else path), case.options
 
-        _add(f"{target}-pipe", "a named pipe in place of a file", target, prepare)
     for name, content in {"empty": b"", "part": b"source,target\na,b\nb"}.items():
 
-        def closed(folder: Path, content: bytes = content) -> Any:
+        @_special(f"edges-pipe-{name}", "edges")
+        def _(folder: Path, _target: str, content: bytes = content) -> Prepared:
             path = folder / "graph.csv"
             os.mkfifo(path)
             _later(lambda: _feed(path, content))
             return path, {}
 
-        _add(f"edges-pipe-{name}", f"a named pipe that is closed: {name}", "edges", closed)
-
-    def standard_input(folder: Path) -> Any:
+    @_special("edges-stdin", "edges")
+    def _(folder: Path) -> Prepared:
         receive, send = os.pipe()
         os.dup2(receive, 0)
         os.write(send, b"source,target\na,b\nb,c\n")
         os.close(send)
         return Path("/dev/stdin"), {"format": "csv"}
 
-    _add("edges-stdin", "standard input", "edges", standard_input)
     for name in ("/dev/null", "/proc/self/mem", "/proc/self/status"):
-        _add(
-            f"edges-{name.replace('/', '-')[1:]}",
-            f"the file {name}",
-            "edges",
-            lambda folder, name=name: (Path(name), {"format": "csv"}),
-        )
+        file = lambda _folder, name=name: (Path(name), {"format": "csv"})  # noqa: E731
+        _add(f"edges-{name.replace('/', '-')[1:]}", "edges", file)
 
 
 def _feed(path: Path, content: bytes) -> None:
@@ -614,13 +493,6 @@ def _feed(path: Path, content: bytes) -> None:
 
 def _add_changing() -> None:
     lines = b"".join(b"%d,%d\n" % (n, n + 1) for n in range(300_000))
-
-    def changing(folder: Path, change: Callable[[Path], None], data: bytes, name: str) -> Any:
-        path = folder / name
-        path.write_bytes(data)
-        for wait in (0.0, 0.005, 0.02, 0.05, 0.1):
-            _later(lambda: change(path), wait)
-        return path, {}
 
     def cut(path: Path) -> None:
         os.truncate(path, path.stat().st_size // 2)
@@ -635,48 +507,46 @@ def _add_changing() -> None:
             file.write(b"\0\xff" * 5000)
 
     for kind, change in {"cut": cut, "grow": grow, "scribble": scribble}.items():
-        _add(
-            f"edges-while-{kind}",
-            f"a file that changes while it is read: {kind}",
-            "edges",
-            lambda folder, change=change: changing(folder, change, lines, "graph.csv"),
-        )
 
-        def other(folder: Path, target: str, change: Any = change) -> Any:
+        def later(folder: Path, _target: str, change: Any = change) -> Prepared:
+            path = folder / "graph.csv"
+            path.write_bytes(lines)
+            for wait in (0.0, 0.005, 0.02, 0.05, 0.1):
+                _later(lambda: change(path), wait)
+            return path, {}
+
+        def at_once(folder: Path, target: str, change: Any = change) -> Prepared:
             case = _seed(target)
             path = case.write(folder)
             for wait in (0.0, 0.001, 0.003):
                 _later(lambda: change(path), wait)
             return path, case.options
 
-        for target in (
+        _special(f"edges-while-{kind}", "edges")(later)
+        for target in [
             "graph-npz",
             "vectors-npz",
             "vectors-bin",
             "walks-npz",
             "model",
             "edges-parquet",
-        ):
-            _add(
-                f"{target}-while-{kind}",
-                f"a file that changes while it is read: {kind}",
-                target,
-                lambda folder, target=target, other=other: other(folder, target),
-            )
+        ]:
+            _special(f"{target}-while-{kind}", target)(at_once)
 
     def read_then_cut(path: Path) -> Any:
         import reinforce2vec as r2v
 
         walks = r2v.read_walks(path)
-        for one in [path] if path.is_file() else path.glob("*.npy"):
-            os.truncate(one, 10)
+        for file in [path] if path.is_file() else path.glob("*.npy"):
+            os.truncate(file, 10)
         model = r2v.Reinforce2Vec(dimensions=4, window=2, smooth=False, workers=1)
         model.fit_walks(walks, progress=False)
         return walks
 
     for target in ("walks-npz", "walks-shards"):
 
-        def large(folder: Path, target: str = target) -> Any:
+        @_special(f"{target}-cut-after", target, read=read_then_cut)
+        def _(folder: Path, target: str) -> Prepared:
             import reinforce2vec as r2v
 
             ring = np.arange(5000)
@@ -685,14 +555,6 @@ def _add_changing() -> None:
             path = folder / ("walks.npz" if target == "walks-npz" else "walks/")
             r2v.write_walks(f"{path}/" if target == "walks-shards" else path, sampler)
             return path, {}
-
-        _add(
-            f"{target}-cut-after",
-            "walks whose file is cut between reading and training",
-            target,
-            large,
-            read=read_then_cut,
-        )
 
 
 def _add_names() -> None:
@@ -707,41 +569,27 @@ def _add_names() -> None:
         "dots": "..",
     }
     for kind, name in names.items():
-        _add(
-            f"edges-name-{kind}",
-            f"the name of a file: {kind}",
-            "edges",
-            lambda folder, name=name: (Path(f"{folder}/{name}"), {}),
-            wanted="refusal",
-        )
+        path = lambda folder, name=name: (Path(f"{folder}/{name}"), {})  # noqa: E731
+        _add(f"edges-name-{kind}", "edges", path, wanted="refusal")
 
-    def folder_like(folder: Path) -> Any:
+    @_special("edges-folder", "edges", wanted="refusal")
+    def _(folder: Path) -> Prepared:
         (folder / "graph.csv").mkdir()
         return folder / "graph.csv", {}
 
-    def loop(folder: Path) -> Any:
+    @_special("edges-link-loop", "edges", wanted="refusal")
+    def _(folder: Path) -> Prepared:
         (folder / "graph.csv").symlink_to("graph.csv")
         return folder / "graph.csv", {}
 
-    _add("edges-folder", "a folder named like a file", "edges", folder_like, wanted="refusal")
-    _add("edges-link-loop", "a symbolic link to itself", "edges", loop, wanted="refusal")
-
-    def manifest(folder: Path) -> Any:
-        case = _seed("walks-shards")
-        path = case.write(folder)
-        about = json.loads((folder / "manifest.json").read_text())
-        for one in about.get("shards", []):
-            one["file"] = "../../" + str(one["file"])
-        (folder / "manifest.json").write_text(json.dumps(about))
+    @_special("walks-shards-outside", "walks-shards", wanted="refusal")
+    def _(folder: Path) -> Prepared:
+        path = _seed("walks-shards").write(folder)
+        manifest = json.loads((folder / "manifest.json").read_text())
+        for shard in manifest.get("shards", []):
+            shard["file"] = "../../" + str(shard["file"])
+        (folder / "manifest.json").write_text(json.dumps(manifest))
         return path, {}
-
-    _add(
-        "walks-shards-outside",
-        "a manifest that names files outside of its folder",
-        "walks-shards",
-        manifest,
-        wanted="refusal",
-    )
 
 
 for _make in (

@@ -907,157 +907,55 @@ def _use_tuning(tuning: Any) -> None:
 
 _ARROW = ("pyarrow",)
 _MATRIX_OPTIONS = ({}, {}, {"directed": True}, {"weighted": False}, {"self_loops": True})
+_MATLAB_OPTIONS = (*_MATRIX_OPTIONS, {"key": "other"}, {"key": "__header__"})
+_GRAPHML_OPTIONS = (*_MATRIX_OPTIONS, {"directed": False})
+_TABLE_OPTIONS = ({}, {"weighted": False}, {"self_loops": True})
+_LABEL_OPTIONS = ({"nodes": "ints", "label": "all"}, {"nodes": "words", "label": 2, "id": 1})
+_SUMS = {"checksummed": True}
 
-TARGETS: dict[str, Target] = {
-    one.name: one
-    for one in (
-        Target(
-            "edges",
-            r2v.read_graph,
-            graph_content,
-            _edge_list_seeds,
-            _check_edge_list,
-            _use_graph,
-            _EDGE_OPTIONS,
-        ),
-        Target(
-            "matrix-market",
-            r2v.read_graph,
-            graph_content,
-            _mtx_seeds,
-            _check_matrix_market,
-            _use_graph,
-            _MATRIX_OPTIONS,
-        ),
-        Target(
-            "matlab",
-            r2v.read_graph,
-            graph_content,
-            _mat_seeds,
-            use=_use_graph,
-            options=(*_MATRIX_OPTIONS, {"key": "other"}, {"key": "__header__"}),
-        ),
-        Target(
-            "graphml",
-            r2v.read_graph,
-            graph_content,
-            _graphml_seeds,
-            _check_graphml,
-            _use_graph,
-            (*_MATRIX_OPTIONS, {"directed": False}),
-        ),
-        Target(
-            "edges-parquet",
-            r2v.read_graph,
-            graph_content,
-            _parquet_seeds,
-            _check_parquet,
-            _use_graph,
-            ({}, {"weighted": False}, {"self_loops": True}),
-            checksummed=True,
-            packages=_ARROW,
-        ),
-        Target(
-            "graph-npz",
-            r2v.read_graph,
-            graph_content,
-            _npz_seeds,
-            use=_use_graph,
-            options=({}, {"weighted": False}, {"self_loops": True}),
-            checksummed=True,
-        ),
-        Target("walks-text", r2v.read_walks, walks_content, _text_walk_seeds, _check_text_walks),
-        Target(
-            "walks-npz",
-            r2v.read_walks,
-            walks_content,
-            _walk_archive_seeds,
-            _check_walk_matrix,
-            checksummed=True,
-        ),
-        Target("walks-shards", r2v.read_walks, walks_content, _shard_seeds, checksummed=True),
-        Target(
-            "vectors-npz",
-            r2v.Embedding.load,
-            vectors_content,
-            _vector_seeds(".npz"),
-            use=_use_embedding,
-            checksummed=True,
-        ),
-        Target(
-            "vectors-text",
-            r2v.Embedding.load,
-            vectors_content,
-            _vector_seeds(".txt", ".vec", ".txt.gz"),
-            _compare_vectors(_word2vec_text),
-            _use_embedding,
-        ),
-        Target(
-            "vectors-bin",
-            r2v.Embedding.load,
-            vectors_content,
-            _vector_seeds(".bin"),
-            _compare_vectors(_word2vec_binary),
-            _use_embedding,
-        ),
-        Target(
-            "vectors-csv",
-            r2v.Embedding.load,
-            vectors_content,
-            _csv_vector_seeds,
-            _compare_vectors(_csv_vectors),
-            _use_embedding,
-        ),
-        Target(
-            "vectors-parquet",
-            r2v.Embedding.load,
-            vectors_content,
-            _vector_seeds(".parquet"),
-            use=_use_embedding,
-            checksummed=True,
-            packages=_ARROW,
-        ),
-        Target(
-            "labels",
-            _read_labels,
-            _labels_content,
-            _text_seeds("labels.csv", _LABELS),
-            _check_labels,
-            options=(
-                *_NODE_OPTIONS,
-                {"nodes": "ints", "label": "all"},
-                {"nodes": "words", "label": 2, "id": 1},
-            ),
-        ),
-        Target(
-            "nodes",
-            _read_with_nodes,
-            graph_content,
-            _text_seeds("nodes.txt", _NODE_LISTS),
-            _check_node_list,
-            options=_NODE_OPTIONS,
-            names_file=False,
-        ),
-        Target(
-            "columns",
-            _read_columns,
-            _columns_content,
-            _column_seeds,
-            _check_columns,
-            columns_of,
-            _NODE_OPTIONS,
-        ),
-        Target("checkpoint", _resume, vectors_content, _checkpoint_seeds, checksummed=True),
-        Target(
-            "model", _read_model, _model_content, _model_seeds, use=_use_model, checksummed=True
-        ),
-        Target(
-            "tuning",
-            results.Tuning.load,
-            _tuning_content,
-            _tuning_seeds,
-            _check_tuning,
-            _use_tuning,
-        ),
-    )
-}
+
+def _graphs_of(name: str, seeds: Any, options: tuple, check: Check = _nothing, **more: Any):
+    return Target(name, r2v.read_graph, graph_content, seeds, check, _use_graph, options, **more)
+
+
+def _walks_of(name: str, seeds: Any, check: Check = _nothing, **more: Any) -> Target:
+    return Target(name, r2v.read_walks, walks_content, seeds, check, **more)
+
+
+def _vectors_of(name: str, seeds: Any, check: Check = _nothing, **more: Any) -> Target:
+    return Target(name, r2v.Embedding.load, vectors_content, seeds, check, _use_embedding, **more)
+
+
+_LABEL_TARGET = (_read_labels, _labels_content, _text_seeds("labels.csv", _LABELS), _check_labels)
+_NODE_TARGET = (_read_with_nodes, graph_content, _text_seeds("nodes.txt", _NODE_LISTS))
+_COLUMN_TARGET = (_read_columns, _columns_content, _column_seeds, _check_columns, columns_of)
+_TUNING_TARGET = (results.Tuning.load, _tuning_content, _tuning_seeds, _check_tuning, _use_tuning)
+_LISTED = (
+    _graphs_of("edges", _edge_list_seeds, _EDGE_OPTIONS, _check_edge_list),
+    _graphs_of("matrix-market", _mtx_seeds, _MATRIX_OPTIONS, _check_matrix_market),
+    _graphs_of("matlab", _mat_seeds, _MATLAB_OPTIONS),
+    _graphs_of("graphml", _graphml_seeds, _GRAPHML_OPTIONS, _check_graphml),
+    _graphs_of(
+        *("edges-parquet", _parquet_seeds, _TABLE_OPTIONS, _check_parquet),
+        **_SUMS,
+        packages=_ARROW,
+    ),
+    _graphs_of("graph-npz", _npz_seeds, _TABLE_OPTIONS, **_SUMS),
+    _walks_of("walks-text", _text_walk_seeds, _check_text_walks),
+    _walks_of("walks-npz", _walk_archive_seeds, _check_walk_matrix, **_SUMS),
+    _walks_of("walks-shards", _shard_seeds, **_SUMS),
+    _vectors_of("vectors-npz", _vector_seeds(".npz"), **_SUMS),
+    _vectors_of(
+        "vectors-text", _vector_seeds(".txt", ".vec", ".txt.gz"), _compare_vectors(_word2vec_text)
+    ),
+    _vectors_of("vectors-bin", _vector_seeds(".bin"), _compare_vectors(_word2vec_binary)),
+    _vectors_of("vectors-csv", _csv_vector_seeds, _compare_vectors(_csv_vectors)),
+    _vectors_of("vectors-parquet", _vector_seeds(".parquet"), **_SUMS, packages=_ARROW),
+    Target("labels", *_LABEL_TARGET, options=(*_NODE_OPTIONS, *_LABEL_OPTIONS)),
+    Target("nodes", *_NODE_TARGET, _check_node_list, options=_NODE_OPTIONS, names_file=False),
+    Target("columns", *_COLUMN_TARGET, _NODE_OPTIONS),
+    Target("checkpoint", _resume, vectors_content, _checkpoint_seeds, **_SUMS),
+    Target("model", _read_model, _model_content, _model_seeds, use=_use_model, **_SUMS),
+    Target("tuning", *_TUNING_TARGET),
+)
+TARGETS: dict[str, Target] = {target.name: target for target in _LISTED}
