@@ -239,7 +239,7 @@ def _plain_matlab(content: bytes) -> bytes:
 def _check_variable(data: bytes, order: str) -> None:
     """Raise ValueError unless an array of numbers has elements of known types, as many as it needs.
 
-    SciPy looks their types up without a check. It is never asked for cells, structs and the like.
+    SciPy looks their types up without a check. It never reads cells, structs and the like.
     """
     array, _, _, _, flags = struct.unpack_from(f"{order}5I", data)
     if array != _ARRAY:

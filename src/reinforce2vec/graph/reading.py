@@ -102,7 +102,7 @@ def read_graph(
         Whether sources and targets are nodes of two kinds, which are different nodes even if their
         ids are equal: 7 in the columns user and item becomes "user:7" and "item:7" (without a
         header "source:7" and "target:7"). By default they are not, and columns that share ids are
-        refused if their names say nothing about it, as user and item.
+        refused if their names do not tell, as user and item.
     nodes : list of ids, column of a table, or path, optional
         Nodes that come first, in this order, whether or not an edge names them. Use it to include
         isolated nodes, or to choose the order of the rows. A file has one id a line, or a first
