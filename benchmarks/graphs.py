@@ -192,8 +192,8 @@ def words(packages: list[Package]) -> Made:
     most = MOST_WITH_WORD * len(packages)
     common = sorted(word for word, count in uses.items() if LEAST_WITH_WORD <= count <= most)
     column = {word: place for place, word in enumerate(common)}
-    pairs = [(row, column[word]) for row, text in enumerate(texts) for word in sorted(text)
-             if word in column]  # fmt: skip
+    listed = ((row, word) for row, text in enumerate(texts) for word in sorted(text))
+    pairs = [(row, column[word]) for row, word in listed if word in column]
     rows, columns = np.array(pairs).T
     shape = len(packages), len(common)
     table = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
