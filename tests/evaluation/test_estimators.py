@@ -16,7 +16,7 @@ from reinforce2vec import (
     karate_club,
     read_graph,
 )
-from reinforce2vec.evaluation.estimators import NamedEstimator, checked_estimator
+from reinforce2vec.evaluation.estimators import NamedEstimator, check_estimator
 from reinforce2vec.files.label_files import read_labels
 
 MODULE = """
@@ -125,7 +125,7 @@ def test_an_embedding_is_matched_by_ids(module):
 )
 def test_what_cannot_be_an_estimator_is_told_at_once(module, path, sentence):
     with pytest.raises(InputError) as told:
-        checked_estimator(path.format(module))
+        check_estimator(path.format(module))
     assert sentence.format(module) in str(told.value)
     done = run("evaluate", "link-prediction", "edges.txt", "--estimator", path.format(module))
     assert done.exit_code == 2
@@ -141,7 +141,8 @@ def test_what_cannot_be_an_estimator_is_told_at_once(module, path, sentence):
     ],
 )
 def test_what_fails_later_is_a_sentence_that_names_the_estimator(module, name, sentence):
-    path = checked_estimator(f"{module}:{name}").path
+    path = f"{module}:{name}"
+    check_estimator(path)
     with pytest.raises(InputError, match=sentence):
         NamedEstimator(path, 4).fit_transform(karate_club())
 

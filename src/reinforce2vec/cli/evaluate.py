@@ -172,9 +172,9 @@ def _own_model(run: Run) -> NamedEstimator | None:
     path = run.given.estimator
     if path is None:
         return None
-    from ..evaluation.estimators import NamedEstimator, checked_estimator
+    from ..evaluation.estimators import NamedEstimator, check_estimator
 
-    checked_estimator(path)
+    check_estimator(path)
     return NamedEstimator(path, run.given.dimensions, getattr(run.given, "seed", 0))
 
 

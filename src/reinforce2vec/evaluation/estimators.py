@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import os
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,22 +22,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _PASSED = ("dimensions", "seed")  # what an estimator may take
-
-
-@dataclass(frozen=True)
-class OwnEstimator:
-    """An estimator of the user's, another row of the tables; plain data.
-
-    Parameters
-    ----------
-    path : str
-        `module:Class`, or `module:factory`.
-    source : str
-        A digest of the module's file, so that an edited estimator is computed again.
-    """
-
-    path: str
-    source: str
 
 
 class NamedEstimator(Estimator):
@@ -85,26 +66,18 @@ class NamedEstimator(Estimator):
         return self
 
 
-def checked_estimator(path: str) -> OwnEstimator:
-    """Return the estimator of a path; InputError, with what is missing, if it cannot be one."""
+def check_estimator(path: str) -> None:
+    """Raise InputError, with what is missing, if a path cannot name an estimator."""
     make = _load(path)
-    module = sys.modules[path.partition(":")[0]]
     if isinstance(make, type) and not hasattr(make, "fit_transform"):
         raise _no_method(path)
-    needed = [
-        one.name
-        for one in _parameters(make)
-        if one.default is one.empty
-        and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
-        and one.name not in _PASSED
-    ]
-    if needed:
-        raise InputError(
-            f"{path}: its parameter {needed[0]} has no default; only dimensions and seed are passed"
-        )
-    file = getattr(module, "__file__", None)
-    content = Path(file).read_bytes() if file else b""
-    return OwnEstimator(path, hashlib.blake2b(content, digest_size=16).hexdigest())
+    for parameter in _parameters(make):
+        variable = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if parameter.default is parameter.empty and not variable and parameter.name not in _PASSED:
+            raise InputError(
+                f"{path}: its parameter {parameter.name} has no default; only dimensions and seed "
+                "are passed"
+            )
 
 
 def _load(path: str) -> Callable[..., Any]:
