@@ -38,7 +38,9 @@ def run_apart(limit: float, work: Callable[..., dict], *arguments: object) -> di
     try:
         if not receiver.poll(limit):
             return f"not done after {limit:.0f} s"
-        return receiver.recv()
+        result = receiver.recv()
+        process.join(60)  # so that it cleans up
+        return result
     except EOFError:
         process.join()
         return f"the process ended with {process.exitcode}"
