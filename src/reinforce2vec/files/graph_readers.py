@@ -26,7 +26,7 @@ from .edge_tables import EdgeOptions, edges_from_arrow
 from .edges import Edges
 from .id_texts import ids_from_arrays
 from .matrix_files import read_matlab, read_matrix_market, read_saved_matrix
-from .opening import expecting, naming, opened, read_pipe
+from .opening import expecting, naming, opened, read_whole
 
 _BYTES_OF_ROW = 64  # of a table of edges, while it becomes a graph; 72 to 78 were measured
 
@@ -62,8 +62,8 @@ def read_edges(
                 )
         if suffix != ".parquet":
             options.refuse_for(f"a {suffix} file", bipartite=suffix != ".graphml")
-        if suffix != ".graphml" and not (stream.seekable() and suffix in _IN_PARTS):
-            stream = read_pipe(stream, path)
+        if suffix in _AS_A_WHOLE and not (stream.seekable() and suffix in _IN_PARTS):
+            stream = read_whole(stream, str(path))
         if suffix == ".mat":
             return edges_from_matrix(read_matlab(stream, key), options)
         return _READERS[suffix](stream, str(path), options)
@@ -106,7 +106,7 @@ def _from_edge_list(
 
 def _from_matrix_market(stream: BinaryIO, name: str, options: EdgeOptions) -> Edges:
     """Read a MatrixMarket file, sparse or dense."""
-    return edges_from_matrix(read_matrix_market(stream), options)
+    return edges_from_matrix(read_matrix_market(stream, name), options)
 
 
 def _from_npz(stream: BinaryIO, name: str, options: EdgeOptions) -> Edges:
@@ -165,4 +165,5 @@ _READERS: dict[str, Callable[..., Edges]] = {
     ".graphml": read_graphml,
 }
 _IN_PARTS = (".npz", ".parquet")  # not from the first byte to the last
+_AS_A_WHOLE = (".mat", *_IN_PARTS)
 _COMPRESSIBLE = (*_EDGE_LISTS, ".mtx", ".graphml")

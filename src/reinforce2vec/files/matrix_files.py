@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from .._util.errors import InputError, excerpt, short_repr
 from .._util.machine import check_memory
 from .array_files import array_names, read_array
-from .opening import expecting
+from .opening import expecting, read_whole
 
 # -- structure ---------------------------------------------------------------------------------
 
@@ -116,52 +116,56 @@ def read_saved_matrix(archive: zipfile.ZipFile) -> Any:
 _HEAD = re.compile(
     rb"(%%MatrixMarket[ \t][^\n]*)\n(?:[ \t\r]*(?:%[^\n]*)?\n)*([\d \t]+)\r?(?:\n|\Z)", re.I
 )
+_LONGEST_HEAD = 1 << 24  # bytes of comments and sizes
+_LONGEST_ENTRY = 1 << 8  # bytes, with blank lines around it
+_LINE = re.compile(rb"[^\n]+")
 _ODD_INTEGERS = re.compile(rb"[^\d \t\r\n-]|-(?!\d)|\d-")
 _ODD_NUMBERS = re.compile(
     rb"[^\d \t\r\n.eE+-]|[eE](?![+-]?\d+(?:\s|\Z))|\.\d*[.+-]|\d[+-]|[+-](?![\d.])|(?<!\d)\.(?!\d)"
 )
 
 
-def read_matrix_market(stream: BinaryIO) -> Any:
-    """Return the matrix in a MatrixMarket file."""
-    import scipy.io  # a tenth of the time that this package takes to import
+def read_matrix_market(stream: BinaryIO, name: str) -> Any:
+    """Return the matrix in a MatrixMarket file; InputError unless it has what it announces.
 
-    content = stream.read().removeprefix(codecs.BOM_UTF8)
+    No more is read than the announced entries can take, and all of that must be numbers.
+    """
+    import scipy.io  # which few programs need
+
     with expecting("a MatrixMarket file"):
-        _check_matrix_market(content)
+        content = stream.read(_LONGEST_HEAD).removeprefix(codecs.BOM_UTF8)
+        head = _HEAD.match(content)
+        if head is None:
+            raise ValueError('it does not begin with "%%MatrixMarket matrix ..." and the sizes')
+        n_entries, width = _announced(head[1].lower().split(), head[2])
+        most = _LONGEST_HEAD + _LONGEST_ENTRY * n_entries
+        content += read_whole(stream, name, most - len(content)).read()
+        whole = b"pattern" in head[1].lower() or b"integer" in head[1].lower()
+        if odd := (_ODD_INTEGERS if whole else _ODD_NUMBERS).search(content, head.end()):
+            _refuse_line(content, odd.start())
+        letters = np.frombuffer(content, np.uint8, offset=head.end() - 1) > ord(" ")
+        n_numbers = int(np.count_nonzero(letters[1:] & ~letters[:-1]))
+        for line in _LINE.finditer(content, head.end()) if n_numbers != n_entries * width else ():
+            if len(line[0].split()) not in (0, width):
+                _refuse_line(content, line.start())
+        if n_numbers != n_entries * width:
+            raise ValueError(f"it announces {n_entries:,} entries, and has {n_numbers // width:,}")
+        check_memory(32 * n_numbers, "the matrix in it")
         return scipy.io.mmread(io.BytesIO(content))
 
 
-def _check_matrix_market(content: bytes) -> None:
-    """Raise ValueError unless a file has the entries that it announces, and nothing but numbers."""
-    head = _HEAD.match(content)
-    if head is None:
-        raise ValueError('it does not begin with "%%MatrixMarket matrix ..." and the sizes')
-    words, sizes = head[1].lower().split(), [int(size) for size in head[2].split()]
-    dense, pattern = b"array" in words, b"pattern" in words
-    width = (not dense) * 2 + (not pattern) + (b"complex" in words)
+def _announced(words: list[bytes], text: bytes) -> tuple[int, int]:
+    """Return how many entries there should be, and how many numbers each has."""
+    sizes, dense = [int(size) for size in text.split()], b"array" in words
     if len(sizes) != (2 if dense else 3):
-        raise ValueError(f'its sizes are "{excerpt(head[2])}"')
+        raise ValueError(f'its sizes are "{excerpt(text)}"')
     n_rows, n_columns = sizes[:2]
     n_entries = n_rows * n_columns if dense else sizes[2]
-    if b"general" not in words:
-        if n_rows != n_columns:
-            raise ValueError(f"a symmetric matrix is square, not {n_rows:,} x {n_columns:,}")
-        if dense:
-            n_entries = n_rows * (n_rows + (-1 if b"skew-symmetric" in words else 1)) // 2
-    odd = _ODD_INTEGERS if pattern or b"integer" in head[1].lower() else _ODD_NUMBERS
-    if match := odd.search(content, head.end()):
-        _refuse_line(content, match.start())
-    letters = np.frombuffer(content, np.uint8, offset=head.end() - 1) > ord(" ")
-    n_numbers = int(np.count_nonzero(letters[1:] & ~letters[:-1]))
-    if n_numbers != n_entries * width:
-        place = head.end()
-        for line in content[place:].splitlines(keepends=True):
-            if len(line.split()) not in (0, width):
-                _refuse_line(content, place)
-            place += len(line)
-        raise ValueError(f"it announces {n_entries:,} entries, and has {n_numbers // width:,}")
-    check_memory(32 * n_numbers, "the matrix in it")
+    if b"general" not in words and n_rows != n_columns:
+        raise ValueError(f"a symmetric matrix is square, not {n_rows:,} x {n_columns:,}")
+    if b"general" not in words and dense:
+        n_entries = n_rows * (n_rows + (-1 if b"skew-symmetric" in words else 1)) // 2
+    return n_entries, (not dense) * 2 + (b"pattern" not in words) + (b"complex" in words)
 
 
 def _refuse_line(content: bytes, place: int) -> None:

@@ -11,6 +11,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -81,13 +82,16 @@ def _errors_of(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: cannot be read: {reason}") from None
 
 
-def read_pipe(stream: BinaryIO, path: Path) -> BinaryIO:
-    """Return all that comes from a pipe, as a file in memory; InputError if it does not fit."""
+def read_whole(stream: BinaryIO, name: str, most: float = inf) -> BinaryIO:
+    """Return the rest of a stream as a file in memory; InputError for more than `most` bytes, or
+    than fit.
+    """
     content = io.BytesIO()
     while block := stream.read(_BETWEEN_CHECKS):
-        what = f"{path}: what comes from the pipe"
-        machine.check_memory(3 * len(block), what, place="further memory")
+        machine.check_memory(3 * len(block), f"{name}: its content", place="further memory")
         content.write(block)
+        if content.tell() > most:
+            raise InputError(f"{name}: it holds far more than it announces")
     content.seek(0)
     return content
 
