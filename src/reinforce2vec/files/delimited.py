@@ -47,6 +47,7 @@ _MOST_FIELDS = 100_000  # of a line: more are a matrix, or a list of neighbours
 _LOOK = 1 << 16  # bytes of a line by which its delimiter is recognised
 _WORD = re.compile(rb"[^ \t\r\n]+")
 _TEXT_WORD = re.compile(_WORD.pattern.decode())
+_QUOTE = re.compile(rb'[ \t\r]*"')
 _QUOTED = re.compile(rb'[ \t\r]*"[^"]*(?:""[^"]*)*"(?!")')
 _LONGEST_QUOTED = 1 << 20  # bytes; longer ones are taken for quotes that were never closed
 PROBLEMS = {
@@ -195,7 +196,8 @@ class Dialect:
         fields: list[bytes] = []
         last = b""
         while last != b"\n":
-            limit = max(end + 1, place + _LONGEST_QUOTED)
+            is_quoted = _QUOTE.match(text, place) is not None
+            limit = place + _LONGEST_QUOTED if is_quoted else end + 1
             field = self._field.match(text, place, limit)
             if len(fields) == _MOST_FIELDS:
                 return [], end, kernels.TOO_WIDE

@@ -138,6 +138,7 @@ def read_matrix_market(stream: BinaryIO, name: str) -> Any:
         if head is None:
             raise ValueError('it does not begin with "%%MatrixMarket matrix ..." and the sizes')
         n_entries, width = _announced(head[1].lower().split(), head[2])
+        check_memory(32 * n_entries * width, "the matrix that it announces")
         most = _LONGEST_HEAD + _LONGEST_ENTRY * n_entries
         content += read_whole(stream, name, most - len(content)).read()
         whole = b"pattern" in head[1].lower() or b"integer" in head[1].lower()
@@ -150,7 +151,6 @@ def read_matrix_market(stream: BinaryIO, name: str) -> Any:
                 _refuse_line(content, line.start())
         if n_numbers != n_entries * width:
             raise ValueError(f"it announces {n_entries:,} entries, and has {n_numbers // width:,}")
-        check_memory(32 * n_numbers, "the matrix in it")
         return scipy.io.mmread(io.BytesIO(content))
 
 
