@@ -172,6 +172,8 @@ def test_more_classes_than_memory_are_refused(free):
 def test_lines_with_very_many_columns_are_refused(read):
     for delimiter in (",", " ", "\t", '"",'):
         assert "more than 100,000 columns" in refusal(read, f"1{delimiter}" * 200_000 + "\n")
+    start = '"1",' + "1," * 90_000  # each of which once took a look at all of the line
+    assert "left out" in str(read(start + "1" * 8_000_000 + "\n", weighted=False).notes)
 
 
 # -- bytes ---------------------------------------------------------------------------------------

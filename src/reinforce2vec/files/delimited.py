@@ -172,7 +172,10 @@ class Dialect:
             line = text[place:end]
             content = line.strip(b" \t\r")
             start = starts[content[0]] if content else COMMENT
-            if start == COMMENT:
+            if not content:  # past all blank lines at once
+                word = _WORD.search(text, end)
+                end = text.rindex(b"\n", 0, len(text) if word is None else word.start())
+            elif start == COMMENT:
                 pass
             elif start == MARK and line.lstrip(b" \t\r")[1:2] in blanks:  # or nothing follows it
                 problem = kernels.LIKE_COMMENT
@@ -194,10 +197,12 @@ class Dialect:
     def _quoted_fields(self, text: bytes, place: int, end: int) -> tuple[list[bytes], int, int]:
         """Return the fields of a line, where it ends, as quotes hold newlines, and its problem."""
         fields: list[bytes] = []
-        last = b""
+        last, line_end = b"", end
         while last != b"\n":
+            if place > line_end:  # behind a newline in quotes
+                line_end = text.index(b"\n", place)
             is_quoted = _QUOTE.match(text, place) is not None
-            limit = place + _LONGEST_QUOTED if is_quoted else end + 1
+            limit = place + _LONGEST_QUOTED if is_quoted else line_end + 1
             field = self._field.match(text, place, limit)
             if len(fields) == _MOST_FIELDS:
                 return [], end, kernels.TOO_WIDE

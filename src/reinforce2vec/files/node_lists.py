@@ -26,6 +26,7 @@ from .id_texts import COMMENTED, MISSING_IDS, marks_begin_ids, parse_ids, refuse
 from .node_tables import is_id_column
 from .opening import opened
 
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _BLANKS = b" \t\r\n"  # as in all text files: a form feed may be an id
 _BYTES_PER_BYTE = 40  # of memory for each byte of text: short ids take most
 _COMMENT = re.compile(r"[#%]+(\s|$)")
@@ -162,13 +163,12 @@ def _without_comments(
     `marked` says whether known ids begin as comments do. Lines keep their numbers.
     """
     mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-    lines = data[len(mark) :].splitlines(keepends=True)
-    skipped, comments = 0, None
-    for number, line in enumerate(lines):
-        text = line.strip(_BLANKS).decode()
+    begin, before, skipped, comments = len(mark), 0, 0, None
+    for number, line in enumerate(_LINE.finditer(data, begin)):
+        text = line[0].strip(_BLANKS).decode()
         is_comment = text not in known and _COMMENT.match(text)
         if is_comment or not text:
-            lines[number] = b"\n"
+            begin, before = line.end(), number + 1
             skipped += bool(is_comment)
             continue
         if text.startswith(("#", "%")):
@@ -180,7 +180,7 @@ def _without_comments(
                 )
             comments = ""
         break
-    return mark + b"".join(lines), comments, skipped
+    return mark + b"\n" * before + data[begin:], comments, skipped
 
 
 def _check_kinds(ids: Ids, listed: list[Hashable]) -> None:
