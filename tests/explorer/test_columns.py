@@ -15,8 +15,7 @@ from pyarrow import parquet
 
 from helpers.page_contents import contents
 from reinforce2vec import Embedding, Graph, InputError
-from reinforce2vec.explorer._columns import columns_of
-from reinforce2vec.explorer._typical import typical_of
+from reinforce2vec.explorer._columns import columns_of, typical_of
 from reinforce2vec.files.node_tables import NodeTable
 
 PEOPLE = Embedding(["ann", "bob", "cid"], np.eye(3))

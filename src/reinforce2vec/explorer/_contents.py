@@ -22,10 +22,9 @@ from ..graph import Graph
 from ..plotting.classes import classes_of
 from ..plotting.maps import METHOD_NAMES, checked_positions, communities_of
 from ..plotting.palette import LOOKS, OTHERS, SCALE, SHAPES
-from ._columns import Column, columns_of
+from ._columns import Column, columns_of, typical_of
 from ._links import MAP_EDGES, Details, MapLinks, missing_links, score_facts
 from ._page import fixed_point
-from ._typical import typical_of
 
 _MOST_SEARCHED = 100_000  # nodes without a graph among which communities are searched for
 _LISTED = 10  # nearest neighbours, and likely missing links, per node

@@ -17,6 +17,9 @@ _ROW, _HANDLE, _BETWEEN = 1.5, 1.4, 1.0  # height of a row, width of a marker an
 _ENOUGH = 0.68  # of the smaller side of the figure: what a legend leaves to the map
 
 
+_LOOK: dict[str, Any] = {"alignment": "left", "fontsize": SMALL_TEXT, "title_fontsize": SMALL_TEXT}
+_LOOK |= {"handlelength": 1.0, "handletextpad": 0.4, "columnspacing": _BETWEEN}
+_LOOK |= {"borderaxespad": 0.0, "borderpad": 0.0, "labelspacing": 0.3}
 _Arrangement = tuple[list[str], int, bool]  # lines, in how many columns, whether beside the map
 
 
@@ -38,17 +41,9 @@ def add_legend(axes: Any, looks: Sequence[Look], title: str, below: float) -> No
         title=title,
         ncols=columns,
         loc="upper left",
-        alignment="left",
         bbox_to_anchor=(1.0, 1.0) if beside else (0.0, 0.0),
         bbox_transform=axes.transAxes if beside else axes.transAxes + down,
-        fontsize=SMALL_TEXT,
-        title_fontsize=SMALL_TEXT,
-        handlelength=1.0,
-        handletextpad=0.4,
-        columnspacing=_BETWEEN,
-        borderaxespad=0.0,
-        borderpad=0.0,
-        labelspacing=0.3,
+        **_LOOK,
     )
     legend.get_title().set_color(FAINT)
     for text in legend.get_texts():
@@ -100,17 +95,9 @@ def marker(shape: str, colour: str, size: float, label: str, hollow: bool = Fals
     from matplotlib.lines import Line2D
 
     mark, share = MARKS[shape]
-    return Line2D(
-        [],
-        [],
-        linestyle="",
-        marker=mark,
-        markersize=size * share**0.5,
-        label=label,
-        markerfacecolor="none" if hollow else colour,
-        markeredgecolor=colour,
-        markeredgewidth=0.8 if hollow else 0,
-    )
+    look: dict[str, Any] = {"marker": mark, "markersize": size * share**0.5, "linestyle": ""}
+    look |= {"markerfacecolor": "none" if hollow else colour, "markeredgecolor": colour}
+    return Line2D([], [], label=label, markeredgewidth=0.8 if hollow else 0, **look)
 
 
 # -- text ----------------------------------------------------------------------------------------

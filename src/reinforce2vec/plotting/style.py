@@ -69,7 +69,7 @@ _METADATA: dict[str, dict[str, Any]] = {  # no date: the same figure gives the s
 
 def matplotlib() -> Any:
     """Import matplotlib; InputError, with what to install, if it is missing."""
-    for module in ("matplotlib.figure", "matplotlib.style"):
+    for module in ("matplotlib", "matplotlib.figure", "matplotlib.style"):
         errors.import_package(module, "drawing pictures", "plots")
     import matplotlib
 

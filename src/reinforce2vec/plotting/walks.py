@@ -237,16 +237,9 @@ def _drawn_part(graph: Graph, paths: list[_Rows], positions: Any) -> tuple[Graph
 
 def _around(graph: Graph, visited: _Rows) -> _Rows:
     """Return visited nodes and some neighbours: those with the most edges to them."""
-    if len(visited) > MAX_LAYOUT_NODES:
-        raise InputError(
-            f"paths over {len(visited):,} nodes are too long to be drawn node by node: at most "
-            f"{MAX_LAYOUT_NODES:,}"
-        )
-    links = np.zeros(graph.n_nodes, np.int64)
-    for row in visited:
-        links[graph.indices[graph.indptr[row] : graph.indptr[row + 1]]] += 1
+    links = np.bincount(graph.to_scipy()[visited].indices, minlength=graph.n_nodes)
     links[visited] = 0
-    most = min(_MAX_NEIGHBOURS, MAX_LAYOUT_NODES - len(visited))
+    most = max(0, min(_MAX_NEIGHBOURS, MAX_LAYOUT_NODES - len(visited)))
     nearby = np.argsort(-links, kind="stable")[:most]
     return np.union1d(visited, nearby[links[nearby] > 0]).astype(np.int64)
 
