@@ -260,7 +260,17 @@ def test_entries_of_matrix_market_are_edges(write):
         ),
         *(
             ({}, f"3 3 1\n{line}\n", f'found "{line}"')
-            for line in ("1 2 1-2", "1 2 .", "1 2 nan", "1 x 1", "1 2 1e5.3", "1 2 1+1")
+            for line in (
+                "1 2 1-2",
+                "1 2 .",
+                "1 2 nan",
+                "1 x 1",
+                "1 2 1e5.3",
+                "1 2 1+1",
+                "1.0 2 1",
+                "1 2.0 1",
+                "1 2e0 1",
+            )
         ),
         ({}, "3 3 1\n1 2 1\0\n", "line 5"),
         ({}, "3 3 1\n\n1 4 1\n", "Line 6"),

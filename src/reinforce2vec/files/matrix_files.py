@@ -123,6 +123,7 @@ _ODD_INTEGERS = re.compile(rb"[^\d \t\r\n-]|-(?!\d)|\d-")
 _ODD_NUMBERS = re.compile(
     rb"[^\d \t\r\n.eE+-]|[eE](?![+-]?\d+(?:\s|\Z))|\.\d*[.+-]|\d[+-]|[+-](?![\d.])|(?<!\d)\.(?!\d)"
 )
+_ODD_INDEX = re.compile(rb"\n[ \t\r]*(?:\d+[ \t]+)?\d*[.eE+-]")  # "3 1.0 5" is read as 3 1 .0
 
 
 def read_matrix_market(stream: BinaryIO, name: str) -> Any:
@@ -142,8 +143,11 @@ def read_matrix_market(stream: BinaryIO, name: str) -> Any:
         most = _LONGEST_HEAD + _LONGEST_ENTRY * n_entries
         content += read_whole(stream, name, most - len(content)).read()
         whole = b"pattern" in head[1].lower() or b"integer" in head[1].lower()
-        if odd := (_ODD_INTEGERS if whole else _ODD_NUMBERS).search(content, head.end()):
-            _refuse_line(content, odd.start())
+        odd = (_ODD_INTEGERS if whole else _ODD_NUMBERS).search(content, head.end())
+        if width == 3 and odd is None:
+            odd = _ODD_INDEX.search(content, head.end() - 1)
+        if odd is not None:
+            _refuse_line(content, odd.end() - 1)
         letters = np.frombuffer(content, np.uint8, offset=head.end() - 1) > ord(" ")
         n_numbers = int(np.count_nonzero(letters[1:] & ~letters[:-1]))
         for line in _LINE.finditer(content, head.end()) if n_numbers != n_entries * width else ():
