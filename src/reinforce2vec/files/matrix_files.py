@@ -136,7 +136,7 @@ def read_matrix_market(stream: BinaryIO, name: str) -> Any:
     with expecting("a MatrixMarket file"):
         content = stream.read(_LONGEST_HEAD).removeprefix(codecs.BOM_UTF8)
         head = _HEAD.match(content)
-        if head is None:
+        if head is None or len(head[1].split()) != 5:
             raise ValueError('it does not begin with "%%MatrixMarket matrix ..." and the sizes')
         n_entries, width = _announced(head[1].lower().split(), head[2])
         check_memory(32 * n_entries * width, "the matrix that it announces")
