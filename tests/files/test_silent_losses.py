@@ -53,7 +53,7 @@ def test_a_class_that_may_be_a_missing_value_is_in_the_report(write):
         ("node,d0,d1,group\na,1,2,3\n", '"group" is no dimension'),
         ("d0,d1,d2,d3\n1,2,3,4\n5,6,7,8\n", "no column of node ids"),
         ("0,1,2,3\n0.5,2,3,4\n0.7,6,7,8\n", "no column of node ids"),
-        ("node,d0,d1,d2\na,1,2,3\n,1,2,3\n", "line 3: expected a node id, found none"),
+        ("node,d0,d1,d2\na,1,2,3\n,1,2,3\n", "line 3: expected a node id"),
     ],
 )
 def test_what_is_no_dimension_of_a_vector_is_refused(write, text, message):

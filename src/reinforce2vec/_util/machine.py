@@ -90,7 +90,7 @@ def _usual_advice(missing: int) -> Advice:
     return Advice("use fewer dimensions, a smaller graph or a larger machine")
 
 
-def largest_below(given: int, fits: Callable[[int], bool]) -> int:
+def _largest_below(given: int, fits: Callable[[int], bool]) -> int:
     """Return the largest number from 1 to before `given` that fits, where less fits too; or 0."""
     low, high = 0, given  # what fits, what does not
     while high - low > 1:
@@ -149,7 +149,7 @@ def check_dimensions(
 
     def advise(missing: int) -> Advice:
         given = ("dimensions", dimensions)
-        fitting = step * largest_below(
+        fitting = step * _largest_below(
             -(-dimensions // step), lambda some: bytes_for(step * some) <= needed - missing
         )
         if fitting:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # -- data sets ---------------------------------------------------------------------------------
 
 
-def is_file_name(word: str) -> bool:
+def _is_file_name(word: str) -> bool:
     """Return whether an argument is a file, or looks like one that is missing."""
     path = Path(word)
     return word == "-" or path.is_file() or bool(path.suffix) or len(path.parts) != 1
@@ -30,7 +30,7 @@ def is_file_name(word: str) -> bool:
 
 def is_dataset(name: str) -> bool:
     """Return whether an argument names a data set; else it is a file, which may be missing."""
-    if is_file_name(name):
+    if _is_file_name(name):
         return False
     from ..datasets.registry import is_registered
 
@@ -39,7 +39,7 @@ def is_dataset(name: str) -> bool:
 
 def check_input(name: str) -> None:
     """Raise InputError if an argument is neither a data set nor looks like a file."""
-    if is_dataset(name) or is_file_name(name):
+    if is_dataset(name) or _is_file_name(name):
         return
     if Path(name).is_dir():
         raise InputError(f"{name}: this is a folder, expected a file or the name of a data set")
@@ -119,11 +119,11 @@ def read_input_graph(run: Run, graph: Path | str, named: bool = False, **changes
         with run.status(f"reading {graph}"):
             result = r2v.read_graph(Path(graph), **reading_options(vars(run.given) | changes))
     run.report(lambda: f"{graph}: {result!r}")
-    report_reading(run, graph, result)
+    _report_reading(run, graph, result)
     return result
 
 
-def report_reading(run: Run, path: Path | str, graph: r2v.Graph) -> None:
+def _report_reading(run: Run, path: Path | str, graph: r2v.Graph) -> None:
     """Report what was decided while a graph was read, in one line, if there is anything."""
     counts = [
         (graph.dropped_self_loops, "self-loop", "dropped"),

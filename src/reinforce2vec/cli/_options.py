@@ -41,7 +41,7 @@ _RANGES: dict[str, dict[str, Any]] = {
 }
 
 
-class Group:
+class _Group:
     """Options that stand together in the help, below a title."""
 
     def __init__(self, title: str) -> None:
@@ -143,16 +143,16 @@ def completed(*names: str) -> Any:
 
 
 # In the order of the help.
-OUTPUT = Group("Output")
-EVALUATION = Group("The evaluation")
-OWN = Group("Your own")
-SEARCH = Group("The search")
-MAP = Group("The map")
-SERVER = Group("The server")
-LEARNING = Group("Training")
-WALK = Group("The walk")
-READING = Group("Reading the graph")
-RUNNING = Group("Running")
+OUTPUT = _Group("Output")
+EVALUATION = _Group("The evaluation")
+OWN = _Group("Your own")
+SEARCH = _Group("The search")
+MAP = _Group("The map")
+SERVER = _Group("The server")
+LEARNING = _Group("Training")
+WALK = _Group("The walk")
+READING = _Group("Reading the graph")
+RUNNING = _Group("Running")
 GROUPS = (OUTPUT, EVALUATION, OWN, SEARCH, MAP, SERVER, LEARNING, WALK, READING, RUNNING)
 
 

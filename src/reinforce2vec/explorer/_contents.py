@@ -66,7 +66,7 @@ class PageRequest:
 
 def gather_contents(
     wanted: PageRequest,
-) -> tuple[dict[str, Any], _Arrays, Details | None, ShownNodes]:
+) -> tuple[dict[str, Any], _Arrays, Details | None, _ShownNodes]:
     """Return what the page shows: its header, its arrays, what answers it, and the nodes on it.
 
     What answers it is None if the page has it all.
@@ -97,7 +97,7 @@ def gather_contents(
     return header, arrays, details, shown
 
 
-def _header(shown: ShownNodes, notes: list[str]) -> dict[str, Any]:
+def _header(shown: _ShownNodes, notes: list[str]) -> dict[str, Any]:
     """Return what the page says of the whole map."""
     wanted = shown.wanted
     graph, title = wanted.graph, wanted.title or "Map of an embedding"
@@ -123,7 +123,7 @@ def _header(shown: ShownNodes, notes: list[str]) -> dict[str, Any]:
 # -- what is shown -----------------------------------------------------------------------------
 
 
-def _shown_nodes(wanted: PageRequest, notes: list[str]) -> ShownNodes:
+def _shown_nodes(wanted: PageRequest, notes: list[str]) -> _ShownNodes:
     """Return the nodes on the map; appends to the notes how columns were read, and who is not."""
     embedding = wanted.embedding
     if not len(embedding):
@@ -136,7 +136,7 @@ def _shown_nodes(wanted: PageRequest, notes: list[str]) -> ShownNodes:
         if np.abs(positions).max() > _FARTHEST:  # the page has float32
             raise InputError(f"positions must be from {-_FARTHEST:g} to {_FARTHEST:g}: scale them")
     links = None if wanted.graph is None else MapLinks.of(embedding, wanted.graph)
-    shown = ShownNodes(wanted, embedding, positions, links, _user_columns(wanted, notes))
+    shown = _ShownNodes(wanted, embedding, positions, links, _user_columns(wanted, notes))
     if links is not None and (strangers := int(np.count_nonzero(links.rows < 0))):
         notes.append(f"Not in the graph: {counted(strangers, 'node')} with a vector.")
     most = wanted.limits.served if wanted.served else wanted.limits.in_file
@@ -187,7 +187,7 @@ def _typical(columns: list[Column]) -> dict[str, dict[int, str]]:
 
 
 @dataclass
-class ShownNodes:
+class _ShownNodes:
     """The nodes on the map, what the user gave for them, and what is computed of them."""
 
     wanted: PageRequest
@@ -198,10 +198,10 @@ class ShownNodes:
     _rough: Nearest | None = None  # the neighbours that a layout was made with
     _exact: Nearest | None = None  # those that the page lists
 
-    def part(self, rows: _Rows) -> ShownNodes:
+    def part(self, rows: _Rows) -> _ShownNodes:
         """Return the same for some of the nodes."""
         ids, vectors = self.embedding.ids[rows], self.embedding.vectors[rows]
-        return ShownNodes(
+        return _ShownNodes(
             self.wanted,
             Embedding(ids, vectors, scales=self.embedding.scales),
             None if self.positions is None else self.positions[rows],

@@ -100,7 +100,7 @@ class ColumnChoice(NamedTuple):
 BY_THE_RULE = ColumnChoice()
 
 
-class EdgeColumns(NamedTuple):
+class _EdgeColumns(NamedTuple):
     """Positions of the columns that hold edges, and what is to be reported of the choice."""
 
     source: int
@@ -166,7 +166,7 @@ class Table:
         listed = ", ".join(map(self.spelled, columns[:_MOST_LISTED]))
         return listed + (f" and {more} more" if more > 0 else "")
 
-    def sides(self, chosen: EdgeColumns) -> tuple[str, str] | None:
+    def sides(self, chosen: _EdgeColumns) -> tuple[str, str] | None:
         """Return the names of the two columns of ids, if columns have names."""
         if not self.has_header:
             return None
@@ -204,7 +204,7 @@ class Table:
 # -- names -------------------------------------------------------------------------------------
 
 
-def known_pairs(names: Sequence[Any]) -> list[tuple[int, int]]:
+def _known_pairs(names: Sequence[Any]) -> list[tuple[int, int]]:
     """Return the positions of columns that are known to be the two nodes of an edge."""
     place = {str(name).strip().lower(): number for number, name in enumerate(names)}
     return [(place[a], place[b]) for a, b in ID_COLUMN_NAMES if a in place and b in place]
@@ -215,12 +215,12 @@ def are_alike(first: str, second: str) -> bool:
     names = [name.strip().lower() for name in (first, second)]
     if len({_SIDE.sub("", name) for name in names}) == 1 or max(map(len, names)) == 1:
         return True  # "gene_a" and "gene_b"; "x" and "y"
-    return bool(known_pairs(names)) or {*names} in _ONE_KIND
+    return bool(_known_pairs(names)) or {*names} in _ONE_KIND
 
 
 def are_known(names: Sequence[str]) -> bool:
     """Return whether names, in lower case, are those of columns: a known pair, or all of them."""
-    return bool(known_pairs(names)) or (len(names) > 1 and all(name in _KNOWN for name in names))
+    return bool(_known_pairs(names)) or (len(names) > 1 and all(name in _KNOWN for name in names))
 
 
 def is_name_in_edges(name: bytes) -> bool:
@@ -254,7 +254,7 @@ def may_be_index(label: Any, first: bool) -> bool:
 # -- the choice --------------------------------------------------------------------------------
 
 
-def choose_columns(table: Table, choice: ColumnChoice, weighted: bool | None) -> EdgeColumns:
+def choose_columns(table: Table, choice: ColumnChoice, weighted: bool | None) -> _EdgeColumns:
     """Return which columns hold the edges; InputError, with the choice, where that is unclear.
 
     Parameters
@@ -288,7 +288,7 @@ def choose_columns(table: Table, choice: ColumnChoice, weighted: bool | None) ->
     decided = weighted is False or choice.alone
     if weight is None and not decided:
         weight = _find_weight(table, ids, bool(weighted))
-    return EdgeColumns(*ids, weight, tuple(_notes(table, ids, weight, decided)))
+    return _EdgeColumns(*ids, weight, tuple(_notes(table, ids, weight, decided)))
 
 
 def _excluded(*settings: tuple[str, Any]) -> InputError:
@@ -324,7 +324,7 @@ def _find_ids(table: Table, weight: int | None) -> tuple[int, int]:
         )
     if not table.has_header:
         return columns[0], columns[1]
-    pairs = known_pairs(table.names)
+    pairs = _known_pairs(table.names)
     if len(pairs) == 1:
         return _without_twins(table, *pairs[0])
     if pairs:

@@ -121,7 +121,7 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
     """
     if len(matrix.shape) != 2 or (matrix.shape[0] != matrix.shape[1] and not options.bipartite):
         raise InputError(
-            f"an adjacency matrix is square, not {shape_text(matrix.shape)}; bipartite=True reads "
+            f"an adjacency matrix is square, not {_shape_text(matrix.shape)}; bipartite=True reads "
             "rows and columns as nodes of two kinds",
             settings=[("bipartite", True)],
         )
@@ -131,7 +131,7 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
     n_nodes = n_rows + n_columns if options.bipartite else n_rows
     check_nodes(n_nodes)
     n_entries = matrix.nnz if scipy.sparse.issparse(matrix) else np.count_nonzero(matrix)
-    check_matrix_memory(n_nodes, int(n_entries))
+    _check_matrix_memory(n_nodes, int(n_entries))
     with expecting("a sound adjacency matrix"):
         entries = matrix_entries(matrix)
     values = entries.values
@@ -173,7 +173,7 @@ def edges_from_matrix(matrix: Any, options: EdgeOptions) -> Edges:
     return converted._replace(merged=int(np.count_nonzero(listed)) - edges.nnz)
 
 
-def check_matrix_memory(n_nodes: int, n_entries: int) -> None:
+def _check_matrix_memory(n_nodes: int, n_entries: int) -> None:
     """Raise InputError if the graph of an adjacency matrix takes more memory than there is."""
     check_memory(
         _NODE_BYTES * n_nodes + _ENTRY_BYTES * n_entries,
@@ -192,7 +192,7 @@ def _is_symmetric(matrix: Any) -> bool:
     )
 
 
-def shape_text(shape: Sequence[int]) -> str:
+def _shape_text(shape: Sequence[int]) -> str:
     """Return a shape as text, such as "3 x 4"."""
     return " x ".join(f"{size:,}" for size in shape)
 
@@ -211,7 +211,7 @@ def _from_array(source: Any, options: EdgeOptions) -> Edges:
         return edges_from_matrix(array, options)
     raise InputError(
         f"expected a square adjacency matrix or an (m, 2) array of edges, got the shape "
-        f"{shape_text(array.shape)}"
+        f"{_shape_text(array.shape)}"
     )
 
 
@@ -243,7 +243,7 @@ def _from_geometric(source: Any, options: EdgeOptions) -> Edges:
     index = _as_array(source.edge_index)
     if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
         raise InputError(
-            f"edge_index has the shape (2, m) and holds integers, got {shape_text(index.shape)} of "
+            f"edge_index has the shape (2, m) and holds integers, got {_shape_text(index.shape)} of "
             f"{index.dtype}"
         )
     n_nodes = getattr(source, "num_nodes", None)

@@ -38,7 +38,7 @@ from ._fields import (
 from ._lines import CHUNK_BYTES, TextChunk, read_chunks
 
 WHITESPACE = 0  # the delimiter that means any run of spaces and tabs
-DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
+_DELIMITER_NAMES = {9: "tabs", 44: "commas", 59: "semicolons", 124: "bars"}
 """What reports call the bytes that separate fields."""
 MARKS = "#%"  # begin comments where the caller names no other character
 _HEADS = 100  # lines by which columns are recognised
@@ -123,7 +123,7 @@ class Dialect:
     @property
     def separation(self) -> str:
         """What separates fields, for reports: "separated by commas"."""
-        return f"separated by {DELIMITER_NAMES.get(self.delimiter, 'whitespace')}"
+        return f"separated by {_DELIMITER_NAMES.get(self.delimiter, 'whitespace')}"
 
     def may_be_quoted(self, text: bytes) -> bool:
         """Return whether there may be quoted fields in a piece of a file."""
@@ -278,7 +278,7 @@ class DelimitedText:
         if header:
             first = next(self.dialect.records(self._head.text, self._head.line))
             if first.problem != FINE:
-                raise line_refusal(self.name, first.number, first.line, first.problem)
+                raise _line_refusal(self.name, first.number, first.line, first.problem)
             cut = first.end
         head = TextChunk(self._head.text[cut:], self._head.line_at(cut))
         open_part: TextChunk | None = None
@@ -294,7 +294,7 @@ class DelimitedText:
             yield TextChunk(chunk.text[:cut], chunk.line)
         if open_part is not None:
             line = open_part.text.split(b"\n", 1)[0]
-            raise line_refusal(self.name, open_part.line, line, kernels.OPEN_QUOTE)
+            raise _line_refusal(self.name, open_part.line, line, kernels.OPEN_QUOTE)
 
     def rows(self, header: bool) -> Iterator[tuple[int, list[str]]]:
         """Yield the number of every line that holds data, and its fields, decoded."""
@@ -308,7 +308,7 @@ class DelimitedText:
                 continue
             for number, fields, problem, line, _ in self.dialect.records(chunk.text, chunk.line):
                 if problem != FINE:
-                    raise line_refusal(self.name, number, line, problem)
+                    raise _line_refusal(self.name, number, line, problem)
                 yield number, [field.decode() for field in fields]
 
 
@@ -349,7 +349,7 @@ def open_text(
     records = list(islice(dialect.records(head.text, head.line), _HEADS))
     heads = [record.fields for record in records if record.fields]
     if not heads:
-        raise line_refusal(name, records[0].number, records[0].line, records[0].problem)
+        raise _line_refusal(name, records[0].number, records[0].line, records[0].problem)
     return DelimitedText(name, dialect, heads, n_comments, marked, head, chunks)
 
 
@@ -390,7 +390,7 @@ def _past_comments(text: bytes, comments: str | None) -> tuple[int, int]:
     return place, int(np.count_nonzero(np.logical_or.reduceat(data > SPACE, begins)))
 
 
-def line_refusal(name: str, number: int, line: bytes, problem: int) -> InputError:
+def _line_refusal(name: str, number: int, line: bytes, problem: int) -> InputError:
     """Return the error for a line whose quotes are wrong, or that looks like a comment."""
     return InputError(f'{name}, line {number}: {PROBLEMS[problem]} ("{excerpt(line.strip())}")')
 

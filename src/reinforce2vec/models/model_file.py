@@ -78,7 +78,7 @@ def check_model_path(path: str | os.PathLike[str]) -> Path:
 def write_model(path: str | os.PathLike[str], kept: Kept) -> None:
     """Write a model to a file, whole or not at all."""
     known_suffix(Path(path), _SUFFIXES, _WRITTEN)
-    check_restorable(kept.parameters)
+    _check_restorable(kept.parameters)
     target = resolve_target(path)
     arrays = dict(ids_as_arrays(kept.ids, Path(path)))
     about: dict[str, Any] = {
@@ -160,7 +160,7 @@ def _read(archive: zipfile.ZipFile, path: Path) -> Kept:
         graph = _read_graph(archive, about["graph"], ids, "weights" in names)
     if "state" in about:
         state = read_state(archive, about["state"], len(ids))
-    parameters = parameters_from(about["settings"])
+    parameters = _parameters_from(about["settings"])
     facts = about["facts"]
     if not isinstance(facts, dict) or not isinstance(facts["info"], dict):
         raise ValueError(facts)
@@ -204,7 +204,7 @@ def walk_facts(walk: Walk) -> dict[str, Any]:
     return {"kind": kind} | asdict(walk)
 
 
-def check_restorable(parameters: Mapping[str, Any]) -> None:
+def _check_restorable(parameters: Mapping[str, Any]) -> None:
     """Raise InputError if a parameter is a walk of the user's own class, which no file can hold."""
     for value in parameters.values():
         if isinstance(value, Walk) and type(value) not in _WALKS.values():
@@ -229,7 +229,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def parameters_from(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters_from(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that :func:`settings_of` described; any exception if it is not so."""
     return {name: _restored(value) for name, value in settings.items()}
 

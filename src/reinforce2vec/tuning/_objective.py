@@ -65,7 +65,7 @@ class _LinkPredictionTask(Task):
         return score_links(vectors, self.split, seed=self.seed, part=part)
 
 
-class NodeClassificationTask(Task):
+class _NodeClassificationTask(Task):
     """Classify nodes.
 
     Half of the labelled nodes are unseen. Of the others, half train the classifier during the
@@ -99,7 +99,7 @@ def make_task(name: str, graph: Graph, labels: Any, fraction: float | None, seed
         return _LinkPredictionTask(graph, fraction, seed)
     if labels is None:
         raise InputError(f"the task {name} needs labels: which classes nodes are in")
-    task = NodeClassificationTask(graph, labels, seed)
+    task = _NodeClassificationTask(graph, labels, seed)
     if task.facts["labelled_nodes"] < 8:
         raise InputError("fewer than eight nodes with labels cannot be split into four parts")
     return task

@@ -18,8 +18,8 @@ from ..skipgram.rules import usual_rate
 from ..walks import FirstOrderWalk, ReinforcedWalk, SecondOrderWalk
 from ..walks.policy import Walk
 
-Value = Any  # a string, a number, a bool, or None
-Setting = dict[str, Value]
+_Value = Any  # a string, a number, a bool, or None
+Setting = dict[str, _Value]
 
 # not searched: more walks have the same effect as longer ones
 WALK_LENGTH = int(PARAMETERS["walk_length"].default)
@@ -29,12 +29,12 @@ class SearchedParameter(NamedTuple):
     """One parameter of the search."""
 
     name: str
-    values: tuple[Value, ...]
+    values: tuple[_Value, ...]
     ordered: bool = True  # whether near values have similar effects
-    when: tuple[str, tuple[Value, ...]] | None = None  # which values of another one it goes with
+    when: tuple[str, tuple[_Value, ...]] | None = None  # which values of another one it goes with
     hyperparameter: str = ""  # its name in the table, if it is another one
 
-    def applies(self, setting: Mapping[str, Value]) -> bool:
+    def applies(self, setting: Mapping[str, _Value]) -> bool:
         """Return whether it has an effect, given the parameters before it."""
         return self.when is None or setting.get(self.when[0]) in self.when[1]
 
@@ -149,7 +149,7 @@ def starts(space: Space) -> dict[str, Setting]:
 # -- what a setting means ------------------------------------------------------------------------
 
 
-def _walk_options(setting: Setting) -> dict[str, Value]:
+def _walk_options(setting: Setting) -> dict[str, _Value]:
     """Return parameters of the walk, without those that keep their default."""
     found = {one.of_walk: setting[one.name] for one in SPACE if one.of_walk and one.name in setting}
     given = {**_FAMILIES[setting["walk"]].fixed, **found}
@@ -196,7 +196,7 @@ def option_words(setting: Setting, dimensions: int) -> list[str]:
     return words + ([] if setting["smooth"] else ["--no-smooth"])
 
 
-def spelled(value: Value) -> str:
+def spelled(value: _Value) -> str:
     """Return a value as it is typed, with all its digits."""
     if isinstance(value, tuple):
         return str(_WINDOW.spelled(value))

@@ -167,22 +167,22 @@ class EdgePairs:
     def count(self, part: range, counts: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Draw edges for some centres, and count them by bucket."""
         drawn = np.empty(len(part) * SHARING, np.uint64)
-        size = draw_edges(part.start, part.stop, self.seed, self.edges, drawn)
-        count_edges(drawn[:size], self.of, counts)
+        size = _draw_edges(part.start, part.stop, self.seed, self.edges, drawn)
+        _count_edges(drawn[:size], self.of, counts)
         return drawn[:size]
 
     def place(
         self, found: NDArray[np.uint64], places: NDArray[np.int64], pairs: NDArray[np.uint64]
     ) -> None:
         """Write each edge to the next place of its bucket."""
-        place_edges(found, self.of, places, pairs)
+        _place_edges(found, self.of, places, pairs)
 
 
 # -- kernels -----------------------------------------------------------------------------------
 
 
 @compiled
-def draw_edges(first, last, seed, edges, drawn):
+def _draw_edges(first, last, seed, edges, drawn):
     """Draw centres number first to last and edges that lead to each; return how many edges.
 
     The draws of a centre are a function of its number.
@@ -217,14 +217,14 @@ def _draw_arc(begin, degree, weighing, bits):
 
 
 @compiled
-def count_edges(drawn, of, counts):
+def _count_edges(drawn, of, counts):
     """Add to `counts` the pairs by the blocks of source and centre."""
     for pair in drawn:
         counts[of[pair >> np.uint64(32)], of[np.uint32(pair)]] += 1
 
 
 @compiled
-def place_edges(drawn, of, places, pairs):
+def _place_edges(drawn, of, places, pairs):
     """Write pairs to the next places of their buckets."""
     for pair in drawn:
         i, j = of[pair >> np.uint64(32)], of[np.uint32(pair)]

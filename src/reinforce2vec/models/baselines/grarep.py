@@ -19,7 +19,7 @@ from ._spectrum import Search, leading_eigenpairs
 
 SEARCH = Search(tolerance=1e-5, dtype=np.float32)
 # one step is cheap, and its singular vectors live in few nodes: the others need every digit
-FIRST_SEARCH = Search(tolerance=1e-11)
+_FIRST_SEARCH = Search(tolerance=1e-11)
 _COPIES = 3  # of a block, while it is made: before a step, turned, and after it
 
 
@@ -67,7 +67,7 @@ class GraRep(Factorization):
         arcs, making, kept = undirected_links(graph)
         matrix_at_first, matrix = matrix_bytes(n, _COPIES, keep=keep)
         search = max(
-            FIRST_SEARCH.bytes_for(n, a_part) + 16 * arcs,
+            _FIRST_SEARCH.bytes_for(n, a_part) + 16 * arcs,
             matrix_at_first + SEARCH.bytes_of_first_pass(n),
             matrix + SEARCH.bytes_for(n, a_part),
         )
@@ -104,7 +104,7 @@ def _part(
         Block(rows, slice(0, n), partial(_log_chances, walk, k, scale, rows))
         for rows in square_row_blocks(n)
     ]
-    search = FIRST_SEARCH if k == 1 else SEARCH
+    search = _FIRST_SEARCH if k == 1 else SEARCH
     reserved = SEARCH.bytes_for(n, rank) + matrix_bytes(n, _COPIES, keep=False)[1]
     matrix = BlockMatrix(n, blocks, reserved=reserved)
     _, right = leading_eigenpairs(matrix.gram_product, n, rank, rng, search, progress)

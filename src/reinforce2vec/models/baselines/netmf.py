@@ -25,7 +25,7 @@ _EXACT = 5_000  # nodes in a component up to which powers of its matrix are comp
 _LARGEST = 1e38  # of the numbers of M
 # a pass takes long, and no graph but one of equal parts needs it to be confirmed
 SEARCH = Search(64, 1e-4, confirm=0, dtype=np.float32)
-COMPONENT_SEARCH = SEARCH._replace(block=16, importance=lambda values: values)
+_COMPONENT_SEARCH = SEARCH._replace(block=16, importance=lambda values: values)
 # of a block, while it is made: a sum and three of a step, or a product and its logarithms
 _EXACT_COPIES, _COPIES = 4, 2
 
@@ -97,7 +97,7 @@ class NetMF(Factorization):
             search, factors, n, copies = 0, 16 * arcs, graph.n_nodes, _EXACT_COPIES
         else:
             rank = min(self.rank, linked)
-            search = COMPONENT_SEARCH.bytes_for(linked, rank) + 28 * arcs
+            search = _COMPONENT_SEARCH.bytes_for(linked, rank) + 28 * arcs
             search = max(search, (4 + 8 + 4) * linked * rank)
             factors, n, copies = 2 * 4 * linked * rank, linked, _COPIES
         matrix_at_first, matrix = matrix_bytes(n, copies, half=True, keep=keep)
@@ -223,7 +223,7 @@ def _leading(
                 new = (new + matrix @ new) * np.float32(0.5)
             return new
 
-        search = COMPONENT_SEARCH._replace(tolerance=tolerance)
+        search = _COMPONENT_SEARCH._replace(tolerance=tolerance)
         values, vectors = leading_eigenpairs(product, matrix.shape[0], rank, rng, search, progress)
         return 2 * np.maximum(values, 0) ** (1 / power) - 1, vectors
 

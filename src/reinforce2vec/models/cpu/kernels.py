@@ -20,7 +20,7 @@ from ..._util.compiled import inner, kernel
 from ...skipgram.cpu.simd import WIDTH
 from .._filter import COLUMNS, ROWS, WIDE
 
-TALL = 8 if WIDTH == 16 else 2  # rows of a tile of products, which stays in the registers
+_TALL = 8 if WIDTH == 16 else 2  # rows of a tile of products, which stays in the registers
 
 _AHEAD = 16  # arcs from the one that is added to the one whose neighbour is fetched
 _TOGETHER = 256  # neighbours added up before they are added to the sum, for accuracy
@@ -86,7 +86,7 @@ def _emit_row(builder: Any, indices: Any, terms: Any, arc: Any) -> Any:
 
 
 @intrinsic
-def next_term(
+def _next_term(
     typingctx, indices, weights, unit, row, first, last, signal, coefficient, scale, term, before
 ):  # fmt: skip
     """Replace a row of `before` by coefficient * signal + scale * (A term) − before.
@@ -140,12 +140,12 @@ def next_term(
 
 
 @intrinsic
-def add_tile(
+def _add_tile(
     typingctx, a, a_at, a_down, a_along, b, b_at, b_along, count, out, out_at, out_down
 ):  # fmt: skip
     """Add a tile of a matrix product: out[r, c] += Σ a[r, k] b[k, c], k from 0 to count.
 
-    The tile has TALL rows and WIDE columns of float64. Matrices are contiguous; `at` is where the
+    The tile has _TALL rows and WIDE columns of float64. Matrices are contiguous; `at` is where the
     operand begins, `down` and `along` are the steps from r to r + 1 and from k to k + 1.
     """
     long = types.int64
@@ -157,7 +157,7 @@ def add_tile(
             for at in (0, 4, 8)
         )
         _, a_at, a_down, a_along, _, b_at, b_along, count, _, out_at, out_down = args
-        sums = [_zeros(builder, _TILE_ROW) for _ in range(TALL)]
+        sums = [_zeros(builder, _TILE_ROW) for _ in range(_TALL)]
         with cgutils.for_range_slice(builder, _LONG(0), count, _LONG(1), _LONG) as (k, _):
             place = builder.add(b_at, builder.mul(k, b_along))
             values = _load(builder, builder.gep(b, [place]), _TILE_ROW)
@@ -189,7 +189,7 @@ def take_step(begin, end, indptr, indices, weights, unit, inverse, twice, step):
     signal, coefficient, term, before = step
     for row in range(begin, end):
         scale = twice * inverse[row]
-        next_term(
+        _next_term(
             indices, weights, unit, row, indptr[row], indptr[row + 1], signal, coefficient, scale,
             term, before,
         )  # fmt: skip
@@ -220,9 +220,9 @@ def add_products(left, right, same, begin, end, rooms, products):
         _widen(left, first, last, room)
         if not same:
             _widen(right, first, last, other)
-        for i in range(0, padded, TALL):
+        for i in range(0, padded, _TALL):
             for j in range(i // WIDE * WIDE if same else 0, padded, WIDE):
-                add_tile(
+                _add_tile(
                     room, i, 1, padded, room if same else other, j, padded, last - first,
                     products, i * padded + j, padded,
                 )  # fmt: skip
@@ -239,9 +239,9 @@ def turn_rows(matrix, begin, end, turn, rooms):
         for row in range(last - first):
             for column in range(padded):
                 turned[row, column] = 0.0
-        for i in range(0, last - first, TALL):
+        for i in range(0, last - first, _TALL):
             for j in range(0, padded, WIDE):
-                add_tile(
+                _add_tile(
                     room, i * padded, padded, 1, turn, j, padded, padded,
                     turned, i * padded + j, padded,
                 )  # fmt: skip

@@ -100,7 +100,7 @@ def shape_for(settings: Settings, gpu: Device) -> _Shape:
     return _Shape(*sizes, subsampled, shared)
 
 
-def walks_in_flight(n_nodes: int, n_walks: int, shape: _Shape, gpu: Device) -> int:
+def _walks_in_flight(n_nodes: int, n_walks: int, shape: _Shape, gpu: Device) -> int:
     """Return how many walks are trained at once: as many as GPU, graph and training allow."""
     rows = shape.slots or shape.contexts
     held = gpu.multiprocessors * shape.blocks
@@ -186,7 +186,7 @@ class _DeviceScale:
         cp, gpu, n_nodes = cupy(), properties(), len(state.visits)
         self.settings, self.weights, self.noise, self.n_walks = settings, weights, noise, n_walks
         self.shape = shape_for(settings, gpu)
-        self.flying = walks_in_flight(n_nodes, n_walks, self.shape, gpu)
+        self.flying = _walks_in_flight(n_nodes, n_walks, self.shape, gpu)
         compiled = _kernels(self.shape)
         self._train_walks = compiled.get_function("train_walks")
         self._train_walks.max_dynamic_shared_size_bytes = gpu.shared_bytes_of_block
