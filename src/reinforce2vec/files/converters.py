@@ -243,8 +243,8 @@ def _from_geometric(source: Any, options: EdgeOptions) -> Edges:
     index = _as_array(source.edge_index)
     if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
         raise InputError(
-            f"edge_index has the shape (2, m) and holds integers, got {_shape_text(index.shape)} of "
-            f"{index.dtype}"
+            "edge_index has the shape (2, m) and holds integers, got "
+            f"{_shape_text(index.shape)} of {index.dtype}"
         )
     n_nodes = getattr(source, "num_nodes", None)
     n_nodes = int(index.max(initial=-1)) + 1 if n_nodes is None else int(n_nodes)
