@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tables
-import walks
+import walk_figures
 from cells import Cell, compute_missing
 from cells import read_cells as read_cells
 from methods import SMALL, Scale
@@ -70,11 +70,11 @@ EXPERIMENTS = {
     ),
     "figure-1": Experiment(
         "Figure 1. The toy example step by step, and how occupation vectors settle",
-        walks.figure_1_cells,
-        walks.figure_1,
+        walk_figures.figure_1_cells,
+        walk_figures.figure_1,
     ),
     "figure-2": Experiment(
-        "Figure 2. Where walks get stuck on PPI", walks.figure_2_cells, walks.figure_2
+        "Figure 2. Where walks get stuck on PPI", walk_figures.figure_2_cells, walk_figures.figure_2
     ),
     "figure-3": Experiment(
         "Figure 3. Node classification over the share of nodes that train",
