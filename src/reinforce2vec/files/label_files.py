@@ -155,7 +155,8 @@ def _labels_in(
     labels = labels._replace(notes=(*table.notes, *missing))
     if not table.has_names:
         return labels
-    unused = [str(names[place]) for place in range(len(names)) if place not in (of_ids, *chosen)]
+    used = {of_ids, *chosen}
+    unused = [str(name) for place, name in enumerate(names) if place not in used]
     column = str(names[chosen[0]]) if len(chosen) == 1 else None
     return labels._replace(unused=unused, column=column)
 
