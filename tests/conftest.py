@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 
@@ -20,6 +21,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 # one of each for all tests: those that share one run in the same process
 _SHARED = {"ray_cluster": "ray", "browser": "browser"}
+
+_CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+_CHROMIUM_ARGUMENTS = [
+    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+    *("--use-angle=swiftshader", "--enable-unsafe-swiftshader"),  # WebGL without a graphics card
+]
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist, which reads the groups
@@ -107,3 +115,15 @@ def ray_cluster():
     cluster = SimulatedCluster()
     yield cluster
     cluster.close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, for all tests of pages."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if _CHROMIUM is None:
+        pytest.skip("there is no chromium to open pages in")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=_CHROMIUM, args=_CHROMIUM_ARGUMENTS)
+        yield browser
+        browser.close()

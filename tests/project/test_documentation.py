@@ -437,21 +437,15 @@ SEARCHES = {
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_a_search_in_the_site_opened_from_disk_finds_standard_terms(site):
-    chromium = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    browsers = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if chromium is None:
-        pytest.skip("there is no chromium to open pages in")
-    with browsers.sync_playwright() as starting:
-        browser = starting.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        view = browser.new_page()
-        requests: list[str] = []
-        said: list[str] = []
-        view.on("console", lambda message: said.append(message.text))
-        view.on("request", lambda request: requests.append(request.url))
-        view.goto((top_of(site) / "index.html").as_uri())
-        found = {term: search(view, term) for term in SEARCHES}
-        browser.close()
+def test_a_search_in_the_site_opened_from_disk_finds_standard_terms(site, browser):
+    view = browser.new_page()
+    requests: list[str] = []
+    said: list[str] = []
+    view.on("console", lambda message: said.append(message.text))
+    view.on("request", lambda request: requests.append(request.url))
+    view.goto((top_of(site) / "index.html").as_uri())
+    found = {term: search(view, term) for term in SEARCHES}
+    view.close()
     missed = {term: pages for term, pages in found.items() if SEARCHES[term] not in pages[:3]}
     assert missed == {}
     assert said == []
