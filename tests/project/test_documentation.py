@@ -366,6 +366,12 @@ def test_no_parameter_has_a_type_that_says_nothing(site):
         if re.search(r": Any\b|-> Any\b|\b_Callback\b|NDArray\[Any\]\B", one)
     ]
     assert found == []
+    (walks,) = [one for one in signatures(page_of(site, "reference/models")) if "walks(" in one]
+    assert walks.splitlines()[1:4] == [
+        "    walks: NDArray | Sequence | PathLike,",
+        "    ids: Sequence | Graph | None = None,",
+        "    *,",
+    ]
 
 
 @pytest.mark.slow
